@@ -1,0 +1,153 @@
+use std::{fmt, str::FromStr};
+
+use crate::{Invalid, Timestamp, text::refuse_control};
+
+/// Names an account inside the service; never reused. It stands in no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountId(pub i64);
+
+/// What an account pays for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Plan {
+    /// Only the newest images are visible; nothing is lost.
+    Free,
+    /// Every image is visible.
+    #[default]
+    Paid,
+}
+
+impl Plan {
+    /// The plan's name in commands, answers and stores.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Free => "free",
+            Self::Paid => "paid",
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Plan {
+    type Err = Invalid;
+
+    fn from_str(name: &str) -> Result<Self, Invalid> {
+        match name {
+            "free" => Ok(Self::Free),
+            "paid" => Ok(Self::Paid),
+            _ => Err(Invalid::new("plan", "must be free or paid")),
+        }
+    }
+}
+
+/// An e-mail address as accounts are known by: trimmed and in lower case, so that it is the same however typed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Email(String);
+
+impl Email {
+    /// Takes an address with something on both sides of one `@`, at most 254 characters, no white space.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `email`.
+    pub fn parse(address: &str) -> Result<Self, Invalid> {
+        let address = address.trim().to_lowercase();
+        let plain = !address.chars().any(|c| c.is_whitespace() || c.is_control());
+        let sides = address
+            .split_once('@')
+            .filter(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'));
+        if sides.is_none() || !plain || address.chars().count() > 254 {
+            return Err(Invalid::new("email", "must be an address such as ann@example.org"));
+        }
+        Ok(Self(address))
+    }
+
+    /// The normalised address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Email {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Email {
+    type Err = Invalid;
+
+    fn from_str(address: &str) -> Result<Self, Invalid> {
+        Self::parse(address)
+    }
+}
+
+/// What an owner calls an API key: 1 to 100 characters after trimming, no control characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KeyName(String);
+
+impl KeyName {
+    /// Takes a name.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `name`.
+    pub fn parse(name: &str) -> Result<Self, Invalid> {
+        let name = name.trim();
+        refuse_control("name", name)?;
+        if (1..=100).contains(&name.chars().count()) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(Invalid::new("name", "must have 1 to 100 characters"))
+        }
+    }
+
+    /// The trimmed name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for KeyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for KeyName {
+    type Err = Invalid;
+
+    fn from_str(name: &str) -> Result<Self, Invalid> {
+        Self::parse(name)
+    }
+}
+
+/// One person's library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Account {
+    /// Its internal name.
+    pub id: AccountId,
+    /// What its owner signs in with.
+    pub email: Email,
+    /// What it pays for.
+    pub plan: Plan,
+    /// When photos were first synced; until then image and album endpoints answer 409.
+    pub synced_at: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_normalised() {
+        assert_eq!(Email::parse(" Ann@Example.ORG ").unwrap().as_str(), "ann@example.org");
+        for bad in ["", "ann", "@b", "a@", "a@b@c", "a b@c", "a@b\0"] {
+            assert!(Email::parse(bad).is_err(), "{bad:?}");
+        }
+    }
+}

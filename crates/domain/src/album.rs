@@ -1,0 +1,157 @@
+use crate::{AlbumId, ImageId, Invalid, Timestamp};
+
+/// The most albums an account can have.
+pub const MAX_ALBUMS_PER_ACCOUNT: u32 = 500;
+
+/// The most image ids in one album call, as sent, added and removed together.
+pub const MAX_IMAGE_IDS_PER_CALL: usize = 100;
+
+/// An album's title: 1 to 100 Unicode characters after trimming.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlbumTitle(String);
+
+impl AlbumTitle {
+    /// Takes a title.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `title`.
+    pub fn parse(title: &str) -> Result<Self, Invalid> {
+        let title = title.trim();
+        if title.contains('\0') {
+            return Err(Invalid::new("title", "must not contain the NUL character"));
+        }
+        if !(1..=100).contains(&title.chars().count()) {
+            return Err(Invalid::new("title", "must have 1 to 100 characters"));
+        }
+        Ok(Self(title.to_owned()))
+    }
+
+    /// The trimmed title.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An album as its owner sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Album {
+    /// Its public id.
+    pub id: AlbumId,
+    /// Its title.
+    pub title: String,
+    /// How many of its images are visible.
+    pub image_count: u32,
+    /// The newest visible image.
+    pub cover: Option<ImageId>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When its title or its images last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A change to an album, or its first content. Ids stand as they were sent: whether they exist, and whose they
+/// are, the store decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AlbumChange {
+    /// The new title.
+    pub title: Option<AlbumTitle>,
+    /// Ids to add, each once, in the order sent.
+    pub add: Vec<String>,
+    /// Ids to remove, each once, in the order sent.
+    pub remove: Vec<String>,
+}
+
+impl AlbumChange {
+    /// Takes the fields of a change, of which at least one must be given.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `title`, `addImageIds` or `removeImageIds`: nothing given, more than 100 ids as sent,
+    /// or an id in both lists.
+    pub fn new(
+        title: Option<&str>,
+        add: Option<Vec<String>>,
+        remove: Option<Vec<String>>,
+    ) -> Result<Self, Invalid> {
+        if title.is_none() && add.is_none() && remove.is_none() {
+            return Err(Invalid::new("title", "or addImageIds or removeImageIds must be given"));
+        }
+        let title = title.map(AlbumTitle::parse).transpose()?;
+        let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
+        if add.len() + remove.len() > MAX_IMAGE_IDS_PER_CALL {
+            let field = if add.len() >= remove.len() { "addImageIds" } else { "removeImageIds" };
+            return Err(Invalid::new(
+                field,
+                "must have at most 100 ids in one call, added and removed together",
+            ));
+        }
+        let change = Self { title, add: distinct(add), remove: distinct(remove) };
+        if change.add.iter().any(|id| change.remove.contains(id)) {
+            return Err(Invalid::new("addImageIds", "and removeImageIds must not share an id"));
+        }
+        Ok(change)
+    }
+
+    /// Takes the fields of a new album.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `title` or `imageIds`.
+    pub fn creation(
+        title: Option<&str>,
+        image_ids: Option<Vec<String>>,
+    ) -> Result<(AlbumTitle, Vec<String>), Invalid> {
+        let title = title.ok_or_else(|| Invalid::new("title", "is missing"))?;
+        let title = AlbumTitle::parse(title)?;
+        let image_ids = image_ids.unwrap_or_default();
+        if image_ids.len() > MAX_IMAGE_IDS_PER_CALL {
+            return Err(Invalid::new("imageIds", "must have at most 100 ids in one call"));
+        }
+        Ok((title, distinct(image_ids)))
+    }
+}
+
+/// Drops repetitions; at most a hundred ids, so the quadratic way is the quick one.
+fn distinct(ids: Vec<String>) -> Vec<String> {
+    ids.into_iter().fold(Vec::new(), |mut kept, id| {
+        if !kept.contains(&id) {
+            kept.push(id);
+        }
+        kept
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(range: std::ops::Range<u32>) -> Option<Vec<String>> {
+        Some(range.map(|id| id.to_string()).collect())
+    }
+
+    #[test]
+    fn titles_are_counted_in_characters_after_trimming() {
+        assert_eq!(AlbumTitle::parse("  Été \n").unwrap().as_str(), "Été");
+        assert!(AlbumTitle::parse(&"🏔".repeat(100)).is_ok());
+        for bad in ["", " \t ", &"x".repeat(101), "a\0b"] {
+            assert_eq!(AlbumTitle::parse(bad).unwrap_err().field, "title", "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_names_what_is_wrong() {
+        let field = |title, add, remove| AlbumChange::new(title, add, remove).unwrap_err().field;
+        assert_eq!(field(None, None, None), "title");
+        assert_eq!(field(None, ids(0..101), None), "addImageIds");
+        assert_eq!(field(None, ids(0..50), ids(100..151)), "removeImageIds");
+        assert_eq!(field(None, ids(0..2), ids(1..3)), "addImageIds");
+        assert!(AlbumChange::new(None, ids(0..50), ids(50..100)).is_ok());
+        assert!(AlbumChange::new(None, Some(vec![]), None).is_ok());
+    }
+
+    #[test]
+    fn repeated_ids_count_as_sent_and_then_once() {
+        let repeated = Some(vec!["a".to_owned(); 100]);
+        assert_eq!(AlbumChange::new(None, repeated, None).unwrap().add, ["a"]);
+        let repeated = Some(vec!["a".to_owned(); 101]);
+        assert_eq!(AlbumChange::creation(Some("t"), repeated).unwrap_err().field, "imageIds");
+    }
+}

@@ -1,0 +1,61 @@
+use std::fmt;
+
+/// The longest image or album id.
+pub const MAX_ID_LENGTH: usize = 128;
+
+fn is_well_formed(id: &str) -> bool {
+    (1..=MAX_ID_LENGTH).contains(&id.len())
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+macro_rules! public_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Takes an id of 1 to 128 characters from `A-Z a-z 0-9 _ -`; `None` for anything else, which
+            /// callers treat like an id that nobody has.
+            pub fn parse(id: impl Into<String>) -> Option<Self> {
+                let id = id.into();
+                is_well_formed(&id).then_some(Self(id))
+            }
+
+            /// The id as it stands in URLs and answers.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+public_id!(
+    /// The public id of an image. It says nothing about the account, the content or the time.
+    ImageId
+);
+public_id!(
+    /// The public id of an album.
+    AlbumId
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_documented_characters_and_lengths() {
+        for good in ["a", "A-z_0", &"x".repeat(128)] {
+            assert!(ImageId::parse(good).is_some(), "{good}");
+        }
+        for bad in ["", "a b", "ä", "a/b", "a.b", "a\0", &"x".repeat(129)] {
+            assert!(ImageId::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

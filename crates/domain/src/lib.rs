@@ -1,0 +1,53 @@
+//! The rules of the photo library, and nothing else.
+//!
+//! Here a string from outside becomes a value that is known to be good: an [`ImageId`], a [`Timestamp`], a
+//! [`Circle`], an [`AlbumTitle`], a [`Page`](Limit) size. Every other crate passes these values on and never
+//! checks them again.
+//!
+//! This crate knows no HTTP, no database, no file, no clock and no randomness.
+//!
+//! The commonest change is a new parameter of a list or search: add its type here with a constructor that
+//! returns [`Invalid`] naming the parameter, then add it to [`ListQuery`] or [`SearchQuery`].
+//!
+//! ```
+//! use domain::{Circle, Position, Timestamp};
+//!
+//! let noon = Timestamp::parse_iso("2024-05-01T12:00:00+02:00").unwrap();
+//! assert_eq!(noon.to_string(), "2024-05-01T10:00:00.000Z");
+//!
+//! let fiji = Circle::new(Position::new(-17.0, 179.9)?, 50_000.0)?;
+//! assert!(fiji.contains(Position::new(-17.0, -179.9)?));
+//! # Ok::<(), domain::Invalid>(())
+//! ```
+#![deny(missing_docs)]
+
+mod account;
+mod album;
+mod capture;
+mod circle;
+mod hash;
+mod id;
+mod image;
+mod invalid;
+mod number;
+mod position;
+mod query;
+mod text;
+mod timestamp;
+
+pub use account::{Account, AccountId, Email, KeyName, Plan};
+pub use album::{Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL};
+pub use capture::{CaptureSource, CaptureTime};
+pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
+pub use hash::ContentHash;
+pub use id::{AlbumId, ImageId, MAX_ID_LENGTH};
+pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition};
+pub use invalid::Invalid;
+pub use number::{parse_decimal, parse_digits};
+pub use position::{EARTH_RADIUS_M, Position};
+pub use query::{
+    Channel, Channels, DateRange, LIST_CIRCLE_NEWEST, Limit, ListQuery, MAX_QUERY_CHARS, Offset, QueryText,
+    SearchQuery, SearchTarget,
+};
+pub use text::{MAX_TEXT_CHARS, clean_text};
+pub use timestamp::Timestamp;

@@ -1,0 +1,61 @@
+use crate::Invalid;
+
+/// Reads plain digits, for example `50`. No sign, no point, no exponent.
+///
+/// # Errors
+/// [`Invalid`] naming `field` when there is anything but digits or the number exceeds `u32`.
+pub fn parse_digits(field: &'static str, value: &str) -> Result<u32, Invalid> {
+    if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Invalid::new(field, "must be a whole number in plain digits"));
+    }
+    value.parse().map_err(|_| Invalid::new(field, "is too large"))
+}
+
+/// Reads a plain decimal, for example `-12.5`. No exponent, no infinity, at least one digit on either side of
+/// a point.
+///
+/// # Errors
+/// [`Invalid`] naming `field`.
+pub fn parse_decimal(field: &'static str, value: &str) -> Result<f64, Invalid> {
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = value.strip_prefix('-').unwrap_or(value);
+    let plain = match unsigned.split_once('.') {
+        Some((whole, fraction)) => digits(whole) && digits(fraction),
+        None => digits(unsigned),
+    };
+    match value.parse::<f64>() {
+        Ok(number) if plain && number.is_finite() => Ok(number),
+        _ => Err(Invalid::new(field, "must be a plain decimal number without an exponent")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn plain_numbers_only() {
+        assert_eq!(parse_digits("limit", "007"), Ok(7));
+        assert_eq!(parse_decimal("latitude", "-0.5"), Ok(-0.5));
+        for bad in ["", "+1", "1e3", "1.", ".5", "0x1", "NaN", "inf", "-", "--1", "1,5", " 1", "١"] {
+            assert!(parse_decimal("latitude", bad).is_err(), "{bad}");
+            assert!(parse_digits("limit", bad).is_err(), "{bad}");
+        }
+        assert!(parse_digits("limit", "99999999999999999999").is_err());
+        assert!(parse_decimal("latitude", &"9".repeat(400)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_display_writes_is_read_back(number in -1.0e6..1.0e6_f64) {
+            let text = format!("{number:.6}");
+            prop_assert_eq!(parse_decimal("x", &text), Ok(text.parse::<f64>().unwrap()));
+        }
+
+        #[test]
+        fn nothing_panics(text in ".*") {
+            let _ = (parse_decimal("x", &text), parse_digits("x", &text));
+        }
+    }
+}

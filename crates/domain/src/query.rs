@@ -1,0 +1,341 @@
+use crate::{Circle, Invalid, Timestamp, parse_digits};
+
+/// How many of the newest images in the date range List images looks at when a circle is given.
+pub const LIST_CIRCLE_NEWEST: u32 = 1000;
+
+/// The longest search query in characters.
+pub const MAX_QUERY_CHARS: usize = 2000;
+
+/// How many results a page has: 1 to 100, 50 unless told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit(u32);
+
+impl Default for Limit {
+    fn default() -> Self {
+        Self(50)
+    }
+}
+
+impl Limit {
+    /// Takes a number of results.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `limit` outside 1 to 100.
+    pub fn new(limit: u32) -> Result<Self, Invalid> {
+        if (1..=100).contains(&limit) {
+            Ok(Self(limit))
+        } else {
+            Err(Invalid::new("limit", "must lie between 1 and 100"))
+        }
+    }
+
+    /// Reads a number of results from plain digits.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `limit`.
+    pub fn parse(digits: &str) -> Result<Self, Invalid> {
+        Self::new(parse_digits("limit", digits)?)
+    }
+
+    /// The number of results.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// How many albums to pass over: 0 to 500.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Offset(u32);
+
+impl Offset {
+    /// Takes a number of albums.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `offset` above 500.
+    pub fn new(offset: u32) -> Result<Self, Invalid> {
+        if offset <= 500 {
+            Ok(Self(offset))
+        } else {
+            Err(Invalid::new("offset", "must lie between 0 and 500"))
+        }
+    }
+
+    /// Reads a number of albums from plain digits.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `offset`.
+    pub fn parse(digits: &str) -> Result<Self, Invalid> {
+        Self::new(parse_digits("offset", digits)?)
+    }
+
+    /// The number of albums.
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// Capture times from `start` to `end`, both inclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DateRange {
+    start: Timestamp,
+    end: Timestamp,
+}
+
+impl Default for DateRange {
+    fn default() -> Self {
+        Self { start: Timestamp::MIN, end: Timestamp::MAX }
+    }
+}
+
+impl DateRange {
+    /// Takes two moments; without one the range is open on that side.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `startDate` when it lies after the end.
+    pub fn new(start: Option<Timestamp>, end: Option<Timestamp>) -> Result<Self, Invalid> {
+        let range = Self { start: start.unwrap_or(Timestamp::MIN), end: end.unwrap_or(Timestamp::MAX) };
+        if range.start > range.end {
+            return Err(Invalid::new("startDate", "must not lie after endDate"));
+        }
+        Ok(range)
+    }
+
+    /// Reads two ISO 8601 times.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `startDate` or `endDate`.
+    pub fn parse(start: Option<&str>, end: Option<&str>) -> Result<Self, Invalid> {
+        let moment = |field, text: Option<&str>| {
+            text.map(|text| Timestamp::parse_iso(text).map_err(|reason| Invalid::new(field, reason)))
+                .transpose()
+        };
+        Self::new(moment("startDate", start)?, moment("endDate", end)?)
+    }
+
+    /// The first moment of the range.
+    pub const fn start(self) -> Timestamp {
+        self.start
+    }
+
+    /// The last moment of the range.
+    pub const fn end(self) -> Timestamp {
+        self.end
+    }
+}
+
+/// What List images is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ListQuery {
+    /// The size of the page.
+    pub limit: Limit,
+    /// Which capture times.
+    pub range: DateRange,
+    /// Which places, among the newest [`LIST_CIRCLE_NEWEST`] images of the range.
+    pub circle: Option<Circle>,
+}
+
+/// A way in which a query can match an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Description and words read by OCR.
+    Text,
+    /// Visual appearance.
+    Image,
+}
+
+/// The channels that a search was limited to; at least one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Channels {
+    /// Whether description and OCR words are matched.
+    pub text: bool,
+    /// Whether visual appearance is matched.
+    pub image: bool,
+}
+
+impl Channels {
+    /// Takes the channels of a list.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `channels` when the list is empty.
+    pub fn new(channels: &[Channel]) -> Result<Self, Invalid> {
+        if channels.is_empty() {
+            return Err(Invalid::new("channels", "must be a list of text and image"));
+        }
+        Ok(Self { text: channels.contains(&Channel::Text), image: channels.contains(&Channel::Image) })
+    }
+
+    /// Reads a comma-separated list of `text` and `image`.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `channels`.
+    pub fn parse(list: &str) -> Result<Self, Invalid> {
+        let channel = |name: &str| match name.trim() {
+            "text" => Ok(Channel::Text),
+            "image" => Ok(Channel::Image),
+            _ => Err(Invalid::new("channels", "must be a comma-separated list of text and image")),
+        };
+        Self::new(&list.split(',').map(channel).collect::<Result<Vec<_>, _>>()?)
+    }
+}
+
+/// The words of a search: 1 to 2,000 characters after trimming, no NUL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryText(String);
+
+/// How many distinct words of a query are looked for; further ones are left out.
+const MAX_WORDS: usize = 64;
+
+impl QueryText {
+    /// Takes plain words.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `query`.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let text = text.trim();
+        if text.contains('\0') {
+            return Err(Invalid::new("query", "must not contain the NUL character"));
+        }
+        if text.is_empty() || text.chars().count() > MAX_QUERY_CHARS {
+            return Err(Invalid::new("query", "must have 1 to 2000 characters"));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The trimmed words as they were typed.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The distinct words that hold a letter or a digit, at most 64 of them, in the order typed.
+    pub fn words(&self) -> Vec<&str> {
+        let words = self.0.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
+        words.fold(Vec::new(), |mut kept, word| {
+            if kept.len() < MAX_WORDS && !kept.contains(&word) {
+                kept.push(word);
+            }
+            kept
+        })
+    }
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SearchTarget {
+    /// Words, best match first.
+    Words {
+        /// The words.
+        text: QueryText,
+        /// The channels it was limited to; `None` when the caller left the choice to the service.
+        channels: Option<Channels>,
+    },
+    /// Everything that the album and the circle hold, newest first.
+    Everything,
+}
+
+/// What Search images is asked for. Without words, at least one of `album` and `circle` is set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchQuery {
+    /// Words or everything.
+    pub target: SearchTarget,
+    /// Only images of this album; as sent, since a malformed id is one that nobody has.
+    pub album: Option<String>,
+    /// Only images of these places.
+    pub circle: Option<Circle>,
+    /// Only these capture times.
+    pub range: DateRange,
+    /// The most results.
+    pub limit: Limit,
+}
+
+impl SearchQuery {
+    /// Takes the parameters of a search.
+    ///
+    /// # Errors
+    /// [`Invalid`] naming `query` when neither words, album nor circle is given; naming `channels` when they are
+    /// given without words, or with a circle or an album.
+    pub fn new(
+        text: Option<QueryText>,
+        channels: Option<Channels>,
+        album: Option<String>,
+        circle: Option<Circle>,
+        range: DateRange,
+        limit: Limit,
+    ) -> Result<Self, Invalid> {
+        let filtered = album.is_some() || circle.is_some();
+        if channels.is_some() && (text.is_none() || filtered) {
+            return Err(Invalid::new(
+                "channels",
+                "needs a query and cannot be combined with a circle or an album",
+            ));
+        }
+        let target = match text {
+            Some(text) => SearchTarget::Words { text, channels },
+            None if filtered => SearchTarget::Everything,
+            None => return Err(Invalid::new("query", "or albumId or a full circle must be given")),
+        };
+        Ok(Self { target, album, circle, range, limit })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Position;
+
+    #[test]
+    fn page_sizes() {
+        assert_eq!(Limit::default().get(), 50);
+        assert_eq!(Limit::parse("100"), Ok(Limit(100)));
+        for bad in ["0", "101", "-1", "1.0", "", "1e1"] {
+            assert_eq!(Limit::parse(bad).unwrap_err().field, "limit", "{bad}");
+        }
+        assert_eq!(Offset::parse("500"), Ok(Offset(500)));
+        assert_eq!(Offset::parse("501").unwrap_err().field, "offset");
+    }
+
+    #[test]
+    fn ranges() {
+        assert!(DateRange::parse(Some("2024-01-01"), Some("2024-01-01")).is_ok());
+        let field = |start, end| DateRange::parse(start, end).unwrap_err().field;
+        assert_eq!(field(Some("2024-01-02"), Some("2024-01-01")), "startDate");
+        assert_eq!(field(Some("x"), None), "startDate");
+        assert_eq!(field(None, Some("x")), "endDate");
+    }
+
+    #[test]
+    fn a_search_needs_something_to_look_for() {
+        let circle = Some(Circle::new(Position::new(1.0, 2.0).unwrap(), 3.0).unwrap());
+        let text = || Some(QueryText::parse("beach").unwrap());
+        let both = Channels::parse("text, image").unwrap();
+        let search = |text, channels, album: Option<&str>, circle| {
+            SearchQuery::new(
+                text,
+                channels,
+                album.map(str::to_owned),
+                circle,
+                DateRange::default(),
+                Limit::default(),
+            )
+            .map_err(|invalid| invalid.field)
+        };
+        assert_eq!(search(None, None, None, None).unwrap_err(), "query");
+        assert_eq!(search(None, Some(both), None, None).unwrap_err(), "channels");
+        assert_eq!(search(text(), Some(both), Some("a"), None).unwrap_err(), "channels");
+        assert_eq!(search(text(), Some(both), None, circle).unwrap_err(), "channels");
+        assert!(search(text(), Some(both), None, None).is_ok());
+        assert!(search(text(), None, Some("a"), circle).is_ok());
+        assert!(search(None, None, Some("a"), None).is_ok());
+    }
+
+    #[test]
+    fn channels_and_words() {
+        for bad in ["", "text,", "video", "text;image", "TEXT"] {
+            assert_eq!(Channels::parse(bad).unwrap_err().field, "channels", "{bad}");
+        }
+        assert_eq!(QueryText::parse(" red  car red !!! ").unwrap().words(), ["red", "car"]);
+        assert!(QueryText::parse(&"é".repeat(2000)).is_ok());
+        for bad in ["", "  ", &"é".repeat(2001), "a\0"] {
+            assert_eq!(QueryText::parse(bad).unwrap_err().field, "query");
+        }
+    }
+}
