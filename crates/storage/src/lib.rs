@@ -1,0 +1,69 @@
+//! The ports of the photo library: what it needs of a metadata store, as whole operations.
+//!
+//! One method is one thing that happens to the library, atomic as a whole: an adapter runs each in one
+//! transaction (or one read snapshot), and no caller ever holds a transaction. There is no method per table.
+//! What another process changed is seen by the next call; adapters keep no cache that could hide it.
+//!
+//! This crate knows no SQL, no file and no clock: moments are parameters. Adapters prove themselves by the
+//! `storage-conformance` suite.
+//!
+//! The commonest change is a new operation: add it to the trait of its topic with its outcome as an enum, write
+//! its cases in `storage-conformance`, then implement it in every adapter.
+#![deny(missing_docs)]
+
+mod accounts;
+mod albums;
+mod blob_registry;
+mod error;
+mod images;
+mod index_queue;
+mod schema;
+
+use std::sync::Arc;
+
+use domain::{AccountId, Plan};
+
+pub use accounts::{
+    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
+};
+pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
+pub use blob_registry::{Announced, BlobKind, BlobRef, BlobRegistry};
+pub use error::StorageError;
+pub use images::{
+    Found, ImageStore, Lookup, RenditionSource, SearchFilter, StoredRendition, TextColumns, TextMatch,
+    TextTier,
+};
+pub use index_queue::{
+    AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, LeaseRequest, NewImage, QueueLength,
+};
+pub use schema::SchemaStore;
+
+/// Everything the photo library needs of a metadata store.
+pub trait Store: AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + SchemaStore {}
+
+impl<T: AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + SchemaStore> Store for T {}
+
+/// A store that is shared between tasks.
+pub type SharedStore = Arc<dyn Store>;
+
+/// Whose eyes an operation looks through, and how far they see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Viewer {
+    /// The account.
+    pub account: AccountId,
+    /// Its plan.
+    pub plan: Plan,
+    /// How many of its newest images an account on the free plan sees. It holds for the viewer and, where an
+    /// image of another account is looked at, for that account.
+    pub free_window: u32,
+}
+
+impl Viewer {
+    /// How many of its newest images the viewer sees; `None` when it sees all.
+    pub fn window(&self) -> Option<u32> {
+        match self.plan {
+            Plan::Free => Some(self.free_window),
+            Plan::Paid => None,
+        }
+    }
+}

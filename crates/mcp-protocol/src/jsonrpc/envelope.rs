@@ -1,0 +1,183 @@
+//! The members of a message, before it is known what kind of message it is.
+
+use super::strict_json::StrictValue;
+use super::{
+    ErrorObject, Incoming, JSONRPC_VERSION, Notification, Params, ParseFailure, ParseFailureKind, Request,
+    RequestId, Response,
+};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use std::cell::Cell;
+use std::fmt;
+
+/// What a whole JSON text is, as far as JSON-RPC cares.
+pub(super) enum Document {
+    Object(Envelope),
+    Array,
+    Scalar,
+}
+
+/// The members that JSON-RPC gives a meaning; `Some(Value::Null)` is a member that is null.
+#[derive(Default)]
+pub(super) struct Envelope {
+    jsonrpc: Option<Value>,
+    id: Option<Value>,
+    method: Option<Value>,
+    params: Option<Value>,
+    result: Option<Value>,
+    error: Option<Value>,
+    repeated: bool,
+    id_repeated: bool,
+}
+
+impl Document {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, ParseFailure> {
+        serde_json::from_slice(bytes)
+            .map_err(|error| ParseFailureKind::Malformed { reason: error.to_string() }.with_id(None))
+    }
+
+    pub(super) fn into_message(self) -> Result<Incoming, ParseFailure> {
+        match self {
+            Self::Object(envelope) => envelope.into_message(),
+            Self::Array => Err(ParseFailureKind::Batch.with_id(None)),
+            Self::Scalar => Err(ParseFailureKind::NotAnObject.with_id(None)),
+        }
+    }
+}
+
+impl Envelope {
+    fn into_message(mut self) -> Result<Incoming, ParseFailure> {
+        self.classify().map_err(|kind| kind.with_id(self.readable_id()))
+    }
+
+    /// Takes the members out; the id only when nothing can fail any more, so that a failure can still echo it.
+    fn classify(&mut self) -> Result<Incoming, ParseFailureKind> {
+        if self.repeated {
+            return Err(ParseFailureKind::RepeatedMember);
+        }
+        if self.jsonrpc.as_ref().and_then(Value::as_str) != Some(JSONRPC_VERSION) {
+            return Err(ParseFailureKind::WrongVersion);
+        }
+        let answers = self.result.is_some() || self.error.is_some();
+        match self.method.take() {
+            None if answers => self.take_response().map(Incoming::Response),
+            None => Err(ParseFailureKind::MissingMethod),
+            Some(_) if answers => Err(ParseFailureKind::CallAndAnswer),
+            Some(Value::String(method)) => self.take_call(method),
+            Some(_) => Err(ParseFailureKind::MethodNotAString),
+        }
+    }
+
+    fn take_call(&mut self, method: String) -> Result<Incoming, ParseFailureKind> {
+        let params = self.params.take().map(Params::try_from).transpose();
+        let params = params.map_err(|_| ParseFailureKind::ParamsNotStructured)?;
+        match self.id.take() {
+            None => Ok(Incoming::Notification(Notification { method, params })),
+            Some(id) => {
+                let id = RequestId::try_from(id).map_err(|_| ParseFailureKind::InvalidId)?;
+                Ok(Incoming::Request(Request { id, method, params }))
+            }
+        }
+    }
+
+    fn take_response(&mut self) -> Result<Response, ParseFailureKind> {
+        match (self.result.take(), self.error.take()) {
+            (Some(result), None) => {
+                let id = self.id.take().and_then(|id| RequestId::try_from(id).ok());
+                let id = id.ok_or(ParseFailureKind::InvalidId)?;
+                Ok(Response::Success { id, result })
+            }
+            (None, Some(error)) => {
+                let error = ErrorObject::from_member(error).ok_or(ParseFailureKind::InvalidResponse)?;
+                let id = match self.id.take() {
+                    None | Some(Value::Null) => None,
+                    Some(id) => Some(RequestId::try_from(id).map_err(|_| ParseFailureKind::InvalidId)?),
+                };
+                Ok(Response::Failure { id, error })
+            }
+            _ => Err(ParseFailureKind::InvalidResponse),
+        }
+    }
+
+    fn readable_id(&self) -> Option<RequestId> {
+        if self.id_repeated { None } else { self.id.as_ref().and_then(RequestId::read) }
+    }
+
+    fn member(&mut self, name: &str) -> Option<&mut Option<Value>> {
+        match name {
+            "jsonrpc" => Some(&mut self.jsonrpc),
+            "id" => Some(&mut self.id),
+            "method" => Some(&mut self.method),
+            "params" => Some(&mut self.params),
+            "result" => Some(&mut self.result),
+            "error" => Some(&mut self.error),
+            _ => None,
+        }
+    }
+
+    /// Keeps a known member and drops an unknown one; notes a known name that came before.
+    fn put(&mut self, name: &str, value: Value) {
+        let Some(member) = self.member(name) else { return };
+        if member.replace(value).is_some() {
+            self.repeated = true;
+            self.id_repeated |= name == "id";
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DocumentVisitor)
+    }
+}
+
+struct DocumentVisitor;
+
+impl<'de> Visitor<'de> for DocumentVisitor {
+    type Value = Document;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
+        let repeated = Cell::new(false);
+        let mut envelope = Envelope::default();
+        while let Some(name) = map.next_key::<String>()? {
+            let value = map.next_value_seed(StrictValue { repeated: &repeated })?;
+            envelope.put(&name, value);
+        }
+        envelope.repeated |= repeated.get();
+        Ok(Document::Object(envelope))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Document, A::Error> {
+        let repeated = Cell::new(false);
+        while seq.next_element_seed(StrictValue { repeated: &repeated })?.is_some() {}
+        Ok(Document::Array)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Document, E> {
+        Ok(Document::Scalar)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Document, E> {
+        Ok(Document::Scalar)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Document, E> {
+        Ok(Document::Scalar)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Document, E> {
+        Ok(Document::Scalar)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Document, E> {
+        Ok(Document::Scalar)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<Document, E> {
+        Ok(Document::Scalar)
+    }
+}

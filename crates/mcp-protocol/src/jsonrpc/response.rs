@@ -1,0 +1,170 @@
+//! Answers.
+
+use super::envelope::Document;
+use super::{ErrorObject, Incoming, JSONRPC_VERSION, ParseFailure, ParseFailureKind, RequestId};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::Value;
+
+/// The answer to a request: a result or an error, never both (JSON-RPC 2.0 §5).
+///
+/// A server gives it the typed result, which is then written without a detour; a client that parses an answer gets a
+/// `Response<Value>` and asks for the type with [`Response::into_result`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Response<R = Value> {
+    /// The call worked.
+    Success {
+        /// The request's id.
+        id: RequestId,
+        /// What the method gives.
+        result: R,
+    },
+    /// The call failed.
+    Failure {
+        /// The request's id; `None` (written as null) when it could not be read.
+        id: Option<RequestId>,
+        /// Why.
+        error: ErrorObject,
+    },
+}
+
+/// Why an answer gives no result of the type asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The server answered with an error.
+    #[error("the server answered: {0}")]
+    Refused(ErrorObject),
+    /// The result does not have the form that the method promises.
+    #[error("the result does not have the expected form: {0}")]
+    UnexpectedResult(#[from] serde_json::Error),
+}
+
+impl<R> Response<R> {
+    /// The answer of a call that worked.
+    pub fn success(id: RequestId, result: R) -> Self {
+        Self::Success { id, result }
+    }
+
+    /// The id of the request that this answers.
+    pub fn id(&self) -> Option<&RequestId> {
+        match self {
+            Self::Success { id, .. } => Some(id),
+            Self::Failure { id, .. } => id.as_ref(),
+        }
+    }
+}
+
+impl Response {
+    /// The answer of a call that failed; `id` is `None` when it could not be read.
+    pub fn failure(id: Option<RequestId>, error: ErrorObject) -> Self {
+        Self::Failure { id, error }
+    }
+
+    /// Reads the answer to a request.
+    ///
+    /// # Errors
+    /// When the bytes are not JSON or not a response.
+    pub fn parse(bytes: &[u8]) -> Result<Self, ParseFailure> {
+        match Incoming::parse(bytes)? {
+            Incoming::Response(response) => Ok(response),
+            Incoming::Request(request) => Err(ParseFailureKind::NotAResponse.with_id(Some(request.id))),
+            Incoming::Notification(_) => Err(ParseFailureKind::NotAResponse.with_id(None)),
+        }
+    }
+
+    /// The result as the type that the method promises.
+    ///
+    /// # Errors
+    /// When the server answered with an error, or with a result of another form.
+    pub fn into_result<T: DeserializeOwned>(self) -> Result<T, CallError> {
+        match self {
+            Self::Success { result, .. } => Ok(serde_json::from_value(result)?),
+            Self::Failure { error, .. } => Err(CallError::Refused(error)),
+        }
+    }
+}
+
+/// An answer as it is written.
+#[derive(Serialize)]
+struct Wire<'a, R> {
+    jsonrpc: &'static str,
+    id: Option<&'a RequestId>,
+    #[serde(flatten)]
+    outcome: Outcome<'a, R>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Outcome<'a, R> {
+    Result(&'a R),
+    Error(&'a ErrorObject),
+}
+
+impl<R: Serialize> Serialize for Response<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let outcome = match self {
+            Self::Success { result, .. } => Outcome::Result(result),
+            Self::Failure { error, .. } => Outcome::Error(error),
+        };
+        Wire { jsonrpc: JSONRPC_VERSION, id: self.id(), outcome }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Response {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Document::deserialize(deserializer)?.into_message().map_err(de::Error::custom)? {
+            Incoming::Response(response) => Ok(response),
+            _ => Err(de::Error::custom(ParseFailureKind::NotAResponse)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jsonrpc::{METHOD_NOT_FOUND, PARSE_ERROR};
+    use serde_json::json;
+
+    #[test]
+    fn written_with_result_or_error_and_a_null_id_when_unknown() {
+        let success = Response::success(RequestId::from("a"), vec![1, 2]);
+        assert_eq!(
+            serde_json::to_string(&success).unwrap(),
+            r#"{"jsonrpc":"2.0","id":"a","result":[1,2]}"#
+        );
+        let failure = Response::failure(None, ErrorObject::new(PARSE_ERROR, "no"));
+        assert_eq!(
+            serde_json::to_string(&failure).unwrap(),
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#
+        );
+    }
+
+    #[test]
+    fn a_typed_result_comes_out() {
+        let response = Response::parse(br#"{"jsonrpc":"2.0","id":1,"result":[1,2]}"#).unwrap();
+        assert_eq!(response.id(), Some(&RequestId::Integer(1)));
+        assert_eq!(response.clone().into_result::<Vec<u8>>().unwrap(), [1, 2]);
+        assert!(matches!(response.into_result::<String>(), Err(CallError::UnexpectedResult(_))));
+    }
+
+    #[test]
+    fn an_error_comes_out_as_one() {
+        let body = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}"#;
+        let Err(CallError::Refused(error)) = Response::parse(body).unwrap().into_result::<Value>() else {
+            panic!("an error answer gave a result");
+        };
+        assert_eq!(error.code, METHOD_NOT_FOUND);
+    }
+
+    #[test]
+    fn what_is_not_an_answer_is_refused() {
+        for (body, expect) in [
+            (json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), ParseFailureKind::NotAResponse),
+            (json!({"jsonrpc": "2.0", "method": "n"}), ParseFailureKind::NotAResponse),
+            (json!({"jsonrpc": "2.0", "id": 1}), ParseFailureKind::MissingMethod),
+        ] {
+            assert_eq!(Response::parse(body.to_string().as_bytes()).unwrap_err().kind, expect, "{body}");
+            assert!(serde_json::from_str::<Response>(&body.to_string()).is_err(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+use async_trait::async_trait;
+use domain::{ContentHash, Timestamp};
+
+use crate::StorageError;
+
+/// What a blob is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BlobKind {
+    /// A file as it was brought.
+    Original,
+    /// A WebP made from one.
+    Rendition,
+}
+
+impl BlobKind {
+    /// The name under which it is stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Rendition => "rendition",
+        }
+    }
+
+    /// The kind stored under that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Original, Self::Rendition].into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+/// A blob and its length in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BlobRef {
+    /// What it is.
+    pub kind: BlobKind,
+    /// Its address.
+    pub hash: ContentHash,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// Whether announced blobs may be written now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Announced {
+    /// Write them.
+    Ready,
+    /// One of them is just being removed: announce again in a moment.
+    BeingRemoved,
+}
+
+/// The register of blobs: which exist or may exist, so that a process killed at any moment leaves none behind
+/// for good.
+///
+/// A blob is announced before it is written, and kept once an image refers to it (the operations that make the
+/// reference see to that). What was announced and never kept, or is referred to no more, is taken, deleted from
+/// the blob store, and forgotten.
+#[async_trait]
+pub trait BlobRegistry: Send + Sync + 'static {
+    /// Notes that these blobs are about to be written. Announcing a kept blob changes nothing.
+    async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError>;
+
+    /// Takes up to `max` blobs that nothing refers to and that were announced or released before `idle_since`,
+    /// or taken before then by a sweeper that never came back. Until they are forgotten nobody may write them.
+    async fn take_unreferenced_blobs(
+        &self,
+        idle_since: Timestamp,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<BlobRef>, StorageError>;
+
+    /// Forgets blobs that were taken and are deleted now.
+    async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError>;
+
+    /// Up to `max` kept blobs of a kind in order of address, after `after`: for checks of the whole library.
+    async fn kept_blobs(
+        &self,
+        kind: BlobKind,
+        after: Option<ContentHash>,
+        max: u32,
+    ) -> Result<Vec<BlobRef>, StorageError>;
+}

@@ -1,0 +1,169 @@
+use async_trait::async_trait;
+use domain::{
+    AccountId, AlbumId, Circle, ContentHash, DateRange, Image, ImageId, Limit, ListQuery, PixelSize,
+    Rendition, Timestamp,
+};
+
+use crate::{StorageError, Viewer};
+
+/// What an id stands for in the eyes of a viewer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lookup<T> {
+    /// The viewer's own, and visible.
+    Found(T),
+    /// Of another account, and visible to its owner.
+    Foreign,
+    /// Unknown, not ready, deleted, or outside the window.
+    Missing,
+}
+
+/// An image found by place or time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The image.
+    pub image: Image,
+    /// Its distance from the circle's centre in metres, when there is a circle.
+    pub distance_m: Option<f64>,
+}
+
+/// What narrows a search besides its words.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SearchFilter<'a> {
+    /// Only images of this album of the viewer.
+    pub album: Option<&'a AlbumId>,
+    /// Only these places, in the whole library.
+    pub circle: Option<Circle>,
+    /// Only these capture times.
+    pub range: DateRange,
+}
+
+/// Where words are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextColumns {
+    /// Description and words read by OCR.
+    Content,
+    /// Those, then also place and file name.
+    ContentAndContext,
+}
+
+/// How well words match, best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TextTier {
+    /// Every word stands in the description or the OCR text.
+    AllInContent,
+    /// Every word stands somewhere, counting place and file name.
+    AllAnywhere,
+    /// Some word stands in the description or the OCR text.
+    SomeInContent,
+    /// Some word stands somewhere.
+    SomeAnywhere,
+}
+
+/// An image found by words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextMatch {
+    /// The image.
+    pub image: Image,
+    /// Its distance from the circle's centre in metres, when there is a circle.
+    pub distance_m: Option<f64>,
+    /// How well the words match.
+    pub tier: TextTier,
+    /// How much they weigh within the tier: above 0, without an upper bound.
+    pub relevance: f64,
+    /// The part of the description or OCR text that matched; `None` when only place or file name did.
+    pub matched_text: Option<String>,
+}
+
+/// A rendition that stands in the blob store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredRendition {
+    /// Which one.
+    pub rendition: Rendition,
+    /// Its blob's address.
+    pub blob: ContentHash,
+    /// Its length.
+    pub bytes: u64,
+    /// Its size.
+    pub size: PixelSize,
+}
+
+/// What serving a rendition of a visible image needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RenditionSource {
+    /// The original that it is made from.
+    pub original: ContentHash,
+    /// The original's length.
+    pub original_bytes: u64,
+    /// The rendition, if it was made already.
+    pub stored: Option<StoredRendition>,
+}
+
+/// Images as viewers see them: ready, not deleted, inside the free window, of an account that exists.
+#[async_trait]
+pub trait ImageStore: Send + Sync + 'static {
+    /// How many images the viewer sees.
+    async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError>;
+
+    /// One image.
+    async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError>;
+
+    /// A page of images, newest first. A circle filters the newest
+    /// [`LIST_CIRCLE_NEWEST`](domain::LIST_CIRCLE_NEWEST) images of the range.
+    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<Found>, StorageError>;
+
+    /// The newest images that pass a filter.
+    async fn filter_images(
+        &self,
+        viewer: Viewer,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<Found>, StorageError>;
+
+    /// The images that match words, by tier, then relevance, then newest first. Letter case and accents do not
+    /// count.
+    async fn match_text(
+        &self,
+        viewer: Viewer,
+        words: &[&str],
+        columns: TextColumns,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<TextMatch>, StorageError>;
+
+    /// Deletes an image that the viewer sees; its owner can restore it for 30 days.
+    async fn delete_image(
+        &self,
+        viewer: Viewer,
+        id: &ImageId,
+        at: Timestamp,
+    ) -> Result<Lookup<()>, StorageError>;
+
+    /// Brings a deleted image back with its albums; `false` when there is none to bring back.
+    async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError>;
+
+    /// Where a rendition of an image comes from; `None` when the image's owner cannot see it.
+    async fn rendition(
+        &self,
+        id: &ImageId,
+        rendition: Rendition,
+        free_window: u32,
+    ) -> Result<Option<RenditionSource>, StorageError>;
+
+    /// Adds a rendition that was made later, and keeps its announced blob. `false` when the original is gone or
+    /// the blob is being removed. Adding one that is there changes nothing.
+    async fn add_rendition(
+        &self,
+        original: &ContentHash,
+        rendition: StoredRendition,
+    ) -> Result<bool, StorageError>;
+
+    /// Removes for good up to `max` images that were deleted before `deleted_before` or whose account was
+    /// deleted, and releases blobs that nothing refers to any more. Returns how many went; with 0 the accounts
+    /// that were deleted are gone too.
+    async fn purge_images(
+        &self,
+        deleted_before: Timestamp,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<u32, StorageError>;
+}
