@@ -23,6 +23,7 @@
 
 mod account;
 mod album;
+mod blob;
 mod capture;
 mod circle;
 mod hash;
@@ -37,6 +38,7 @@ mod timestamp;
 
 pub use account::{Account, AccountId, Email, KeyName, Plan};
 pub use album::{Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL};
+pub use blob::BlobKind;
 pub use capture::{CaptureSource, CaptureTime};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
 pub use hash::ContentHash;

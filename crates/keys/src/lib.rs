@@ -1,0 +1,31 @@
+//! Randomness, key hashes, and signatures, all of them on `ring`.
+//!
+//! The service has one [`Secret`]. From it come the keys of everything that is signed, each for its own purpose;
+//! API keys and ids come from a [`Random`] source, which tests seed.
+//!
+//! This crate knows no HTTP, no database and no clock: moments are parameters.
+//!
+//! The commonest change is a new thing to sign: derive its key with [`Secret::derive`] under a purpose of its own
+//! and give it a type such as [`UrlSigner`].
+//!
+//! ```
+//! use keys::{Secret, UrlSigner};
+//!
+//! let secret = Secret::from_text("correct horse battery staple, and then some")?;
+//! let signer = UrlSigner::new(&secret);
+//! let signature = signer.sign("abc", "webp-thumb", 1_700_000_900);
+//! assert!(signer.verify("abc", "webp-thumb", 1_700_000_900, &signature));
+//! assert!(!signer.verify("abc", "webp-full", 1_700_000_900, &signature));
+//! # Ok::<(), keys::SecretError>(())
+//! ```
+#![deny(missing_docs)]
+
+mod api_key;
+mod random;
+mod secret;
+mod signed_url;
+
+pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password};
+pub use random::{Random, RandomFailed, SeededRandom, SystemRandom, new_id};
+pub use secret::{Secret, SecretError};
+pub use signed_url::UrlSigner;

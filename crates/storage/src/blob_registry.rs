@@ -1,31 +1,7 @@
 use async_trait::async_trait;
-use domain::{ContentHash, Timestamp};
+use domain::{BlobKind, ContentHash, Timestamp};
 
 use crate::StorageError;
-
-/// What a blob is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BlobKind {
-    /// A file as it was brought.
-    Original,
-    /// A WebP made from one.
-    Rendition,
-}
-
-impl BlobKind {
-    /// The name under which it is stored.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Rendition => "rendition",
-        }
-    }
-
-    /// The kind stored under that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Original, Self::Rendition].into_iter().find(|kind| kind.as_str() == name)
-    }
-}
 
 /// A blob and its length in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

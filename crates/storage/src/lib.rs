@@ -27,7 +27,8 @@ pub use accounts::{
     AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
 };
 pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
-pub use blob_registry::{Announced, BlobKind, BlobRef, BlobRegistry};
+pub use blob_registry::{Announced, BlobRef, BlobRegistry};
+pub use domain::BlobKind;
 pub use error::StorageError;
 pub use images::{
     Found, ImageStore, Lookup, RenditionSource, SearchFilter, StoredRendition, TextColumns, TextMatch,

@@ -1,0 +1,64 @@
+use std::{io, path::PathBuf};
+
+use domain::{BlobKind, ContentHash};
+
+/// Why a blob could not be read or removed.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    /// There is none under this address.
+    #[error("the {} {hash} is missing from the blob store", kind.as_str())]
+    Missing {
+        /// What was looked for.
+        kind: BlobKind,
+        /// Its address.
+        hash: ContentHash,
+    },
+    /// The blob store failed; the same call may succeed later.
+    #[error("the blob store is unavailable: {0}")]
+    Unavailable(#[from] object_store::Error),
+    /// A folder that the store needs cannot be used.
+    #[error("the blob folder {path} cannot be used: {source}")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why a file was not stored. Nothing stands under its address then, unless it stood there before.
+#[derive(Debug, thiserror::Error)]
+pub enum PutError {
+    /// The file changed after its fingerprint was taken.
+    #[error("the file changed while it was read")]
+    Changed,
+    /// The file cannot be read.
+    #[error("the file cannot be read: {0}")]
+    Read(io::Error),
+    /// The blob store failed.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+}
+
+impl From<object_store::Error> for PutError {
+    fn from(error: object_store::Error) -> Self {
+        Self::Blob(error.into())
+    }
+}
+
+/// Why arriving bytes were not taken in. Nothing of them is left.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// There are more of them than are allowed.
+    #[error("the file is larger than {max_bytes} bytes")]
+    TooLarge {
+        /// The most that are allowed.
+        max_bytes: u64,
+    },
+    /// They stopped coming.
+    #[error("the file did not arrive whole: {0}")]
+    Source(io::Error),
+    /// They cannot be written down.
+    #[error("the file cannot be written: {0}")]
+    Write(io::Error),
+}

@@ -1,0 +1,231 @@
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use domain::{BlobKind, ContentHash};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use object_store::{
+    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, WriteMultipart, local::LocalFileSystem,
+    path::Path as Key,
+};
+use ring::digest;
+use tokio::io::AsyncReadExt as _;
+
+use crate::{
+    BlobError, BlobReader, PutError, StageError, Staged,
+    local::{self, FolderLock},
+    staging::{self, Hasher},
+};
+
+/// Files up to this length are stored in one piece; longer ones in parts of it, so that memory stays bounded.
+const PART_BYTES: usize = 8 * 1024 * 1024;
+
+/// Whether other processes use a blob folder too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ownership {
+    /// Nobody else did when it was opened: whatever is unfinished was left by a process that is gone.
+    Alone,
+    /// Somebody else may be at work.
+    Shared,
+}
+
+/// Where originals and renditions stand. Clones share it.
+#[derive(Debug, Clone)]
+pub struct BlobStore {
+    objects: Arc<dyn ObjectStore>,
+    staging: PathBuf,
+    ownership: Ownership,
+    _lock: Arc<FolderLock>,
+}
+
+impl BlobStore {
+    /// Opens a folder, and makes it if there is none.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`] when it cannot be used.
+    pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
+        let (lock, alone) = local::open_folder(root)?;
+        let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
+        Ok(Self {
+            objects: Arc::new(objects),
+            staging: root.join(local::STAGING),
+            ownership: if alone { Ownership::Alone } else { Ownership::Shared },
+            _lock: Arc::new(lock),
+        })
+    }
+
+    /// Whether other processes used the store when it was opened.
+    pub fn ownership(&self) -> Ownership {
+        self.ownership
+    }
+
+    /// Takes in bytes as they arrive, at most `max_bytes` of them.
+    ///
+    /// # Errors
+    /// [`StageError`]; nothing of the bytes is left then.
+    pub async fn stage<E: Into<std::io::Error>>(
+        &self,
+        source: impl Stream<Item = Result<Bytes, E>> + Send,
+        max_bytes: u64,
+    ) -> Result<Staged, StageError> {
+        staging::stage(&self.staging, source, max_bytes).await
+    }
+
+    /// Stores a file under the address that its fingerprint gave; a blob that stands there already is left as it
+    /// is. The file is hashed again on its way, so that one that changed meanwhile is not stored.
+    ///
+    /// # Errors
+    /// [`PutError`]; nothing new stands under the address then.
+    pub async fn put_file(&self, kind: BlobKind, hash: ContentHash, path: &Path) -> Result<(), PutError> {
+        if self.contains(kind, hash).await? {
+            return Ok(());
+        }
+        let mut file = tokio::fs::File::open(path).await.map_err(PutError::Read)?;
+        let first = read_part(&mut file).await?;
+        if first.len() < PART_BYTES {
+            if sha256(&first) != hash {
+                return Err(PutError::Changed);
+            }
+            self.objects.put(&key(kind, hash), first.into()).await?;
+            return Ok(());
+        }
+        self.put_parts(kind, hash, first, file).await
+    }
+
+    async fn put_parts(
+        &self,
+        kind: BlobKind,
+        hash: ContentHash,
+        first: Bytes,
+        mut file: tokio::fs::File,
+    ) -> Result<(), PutError> {
+        let upload = self.objects.put_multipart(&key(kind, hash)).await?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        let mut hasher = Hasher::new();
+        let mut part = first;
+        while !part.is_empty() {
+            hasher.update(&part);
+            upload.wait_for_capacity(2).await?;
+            upload.put(part);
+            part = match read_part(&mut file).await {
+                Ok(part) => part,
+                Err(error) => {
+                    upload.abort().await?;
+                    return Err(error);
+                }
+            };
+        }
+        if hasher.finish().hash != hash {
+            upload.abort().await?;
+            return Err(PutError::Changed);
+        }
+        upload.finish().await?;
+        Ok(())
+    }
+
+    /// The address that these bytes have.
+    pub fn address(bytes: &[u8]) -> ContentHash {
+        sha256(bytes)
+    }
+
+    /// Stores bytes under their address.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn put_bytes(&self, kind: BlobKind, bytes: Bytes) -> Result<ContentHash, BlobError> {
+        let hash = sha256(&bytes);
+        if !self.contains(kind, hash).await? {
+            self.objects.put(&key(kind, hash), bytes.into()).await?;
+        }
+        Ok(hash)
+    }
+
+    /// Whether a blob stands there.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn contains(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        match self.objects.head(&key(kind, hash)).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a blob, or so many of its bytes; a range is cut at the blob's end.
+    ///
+    /// # Errors
+    /// [`BlobError::Missing`] when there is none.
+    pub async fn open(
+        &self,
+        kind: BlobKind,
+        hash: ContentHash,
+        range: Option<Range<u64>>,
+    ) -> Result<BlobReader, BlobError> {
+        let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
+        match self.objects.get_opts(&key(kind, hash), options).await {
+            Ok(result) => Ok(BlobReader::new(result)),
+            Err(object_store::Error::NotFound { .. }) => Err(BlobError::Missing { kind, hash }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Removes a blob; removing an absent one is no error.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn delete(&self, kind: BlobKind, hash: ContentHash) -> Result<(), BlobError> {
+        match self.objects.delete(&key(kind, hash)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Every blob of a kind with its length, in no order.
+    pub fn list(
+        &self,
+        kind: BlobKind,
+    ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
+        let listed = self.objects.list(Some(&Key::from(folder(kind)))).map_err(BlobError::from);
+        listed
+            .try_filter_map(|meta| async move { Ok(hash_of(&meta.location).map(|hash| (hash, meta.size))) })
+            .boxed()
+    }
+}
+
+async fn read_part(file: &mut tokio::fs::File) -> Result<Bytes, PutError> {
+    let mut part = Vec::new();
+    file.take(PART_BYTES as u64).read_to_end(&mut part).await.map_err(PutError::Read)?;
+    Ok(part.into())
+}
+
+fn sha256(bytes: &[u8]) -> ContentHash {
+    let mut hash = [0; 32];
+    let digest = digest::digest(&digest::SHA256, bytes);
+    hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
+    ContentHash::new(hash)
+}
+
+fn folder(kind: BlobKind) -> &'static str {
+    match kind {
+        BlobKind::Original => "originals",
+        BlobKind::Rendition => "renditions",
+    }
+}
+
+/// 256 folders of each kind: few enough to walk quickly, enough for millions of files.
+fn key(kind: BlobKind, hash: ContentHash) -> Key {
+    let name = hash.to_string();
+    let shard: String = name.chars().take(2).collect();
+    Key::from(format!("{}/{shard}/{name}", folder(kind)))
+}
+
+fn hash_of(key: &Key) -> Option<ContentHash> {
+    let name = key.filename()?;
+    let byte = |at: usize| name.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes: Vec<u8> = (0..32).map_while(byte).collect();
+    ContentHash::from_slice(&bytes).filter(|hash| hash.to_string() == name)
+}

@@ -1,0 +1,173 @@
+use std::{
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
+
+use ring::hmac;
+
+use crate::{Random, random::base32};
+
+/// The fewest characters of a secret that is given rather than made.
+const MIN_CHARS: usize = 32;
+
+/// Why there is no secret.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretError {
+    /// The given secret is too easy to guess.
+    #[error("the secret must have at least {MIN_CHARS} characters")]
+    TooShort,
+    /// The secret file cannot be read or made.
+    #[error("the secret file {path} cannot be used: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No randomness to make one.
+    #[error("no secret could be made: {0}")]
+    Random(#[from] crate::RandomFailed),
+}
+
+/// What the service keeps secret: the root of all its keys. `Debug` does not show it.
+#[derive(Clone)]
+pub struct Secret(Vec<u8>);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Secret {
+    /// Takes a secret of at least 32 characters; white space around it does not count.
+    ///
+    /// # Errors
+    /// [`SecretError::TooShort`].
+    pub fn from_text(text: &str) -> Result<Self, SecretError> {
+        let text = text.trim();
+        if text.chars().count() < MIN_CHARS {
+            return Err(SecretError::TooShort);
+        }
+        Ok(Self(text.as_bytes().to_vec()))
+    }
+
+    /// Reads the secret from a file, or makes the file, readable by its owner only, when there is none. Of two
+    /// processes that make it at once both get the same secret.
+    ///
+    /// # Errors
+    /// [`SecretError`]: the file cannot be read, written, or is too short.
+    pub fn load_or_create(path: &Path, random: &dyn Random) -> Result<Self, SecretError> {
+        let failed = |source| SecretError::File { path: path.to_owned(), source };
+        if !path.try_exists().map_err(failed)? {
+            create(path, random)?;
+        }
+        Self::from_text(&fs::read_to_string(path).map_err(failed)?)
+    }
+
+    /// A key of 32 bytes for one purpose: HKDF with SHA-256 (RFC 5869), whose output of one block is two HMACs.
+    /// Knowing it tells nothing of the secret or of other keys.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        let extracted = hmac_sha256(b"photo library", &[&self.0]);
+        hmac_sha256(&extracted, &[purpose.as_bytes(), &[1]])
+    }
+}
+
+fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
+    parts.iter().for_each(|part| context.update(part));
+    let mut tag = [0; 32];
+    tag.iter_mut().zip(context.sign().as_ref()).for_each(|(to, from)| *to = *from);
+    tag
+}
+
+/// Writes a new secret under a name of its own and links it to `path`, which fails when another process was
+/// quicker: its secret is then the one.
+fn create(path: &Path, random: &dyn Random) -> Result<(), SecretError> {
+    let failed = |source| SecretError::File { path: path.to_owned(), source };
+    let mut bytes = [0; 40];
+    random.fill(&mut bytes)?;
+    let (secret, name) = bytes.split_at(32);
+    let draft = path.with_extension(format!("{}.tmp", base32(name)));
+    let linked = write_private(&draft, &base32(secret)).and_then(|()| fs::hard_link(&draft, path));
+    let _ = fs::remove_file(&draft);
+    match linked {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
+        _ => Ok(()),
+    }
+}
+
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    use std::io::Write as _;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{SeededRandom, SystemRandom};
+
+    #[test]
+    fn a_secret_is_made_once_and_kept_private() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        let made = Secret::load_or_create(&path, &SeededRandom::new(1)).unwrap();
+        let read = Secret::load_or_create(&path, &SeededRandom::new(2)).unwrap();
+        assert_eq!(made.derive("x"), read.derive("x"));
+        assert_ne!(made.derive("x"), made.derive("y"));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn makers_at_the_same_moment_agree() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
+            let makers: Vec<_> = (0..8)
+                .map(|_| {
+                    scope.spawn(|| Secret::load_or_create(&path, &SystemRandom::new()).unwrap().derive("x"))
+                })
+                .collect();
+            makers.into_iter().map(|maker| maker.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    #[test]
+    fn a_short_secret_is_refused_and_none_is_shown() {
+        assert!(matches!(Secret::from_text("short"), Err(SecretError::TooShort)));
+        let secret = Secret::from_text(&"s".repeat(32)).unwrap();
+        assert_eq!(format!("{secret:?}"), "Secret(…)");
+        assert_ne!(secret.derive("x"), [0; 32]);
+    }
+
+    #[test]
+    fn keys_are_those_of_hkdf() {
+        struct Length;
+        impl ring::hkdf::KeyType for Length {
+            fn len(&self) -> usize {
+                32
+            }
+        }
+        let text = "s".repeat(40);
+        let mut expect = [0; 32];
+        ring::hkdf::Salt::new(ring::hkdf::HKDF_SHA256, b"photo library")
+            .extract(text.as_bytes())
+            .expand(&[b"image URL"], Length)
+            .unwrap()
+            .fill(&mut expect)
+            .unwrap();
+        assert_eq!(Secret::from_text(&text).unwrap().derive("image URL"), expect);
+    }
+}
