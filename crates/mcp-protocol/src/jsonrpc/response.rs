@@ -128,10 +128,7 @@ mod tests {
     #[test]
     fn written_with_result_or_error_and_a_null_id_when_unknown() {
         let success = Response::success(RequestId::from("a"), vec![1, 2]);
-        assert_eq!(
-            serde_json::to_string(&success).unwrap(),
-            r#"{"jsonrpc":"2.0","id":"a","result":[1,2]}"#
-        );
+        assert_eq!(serde_json::to_string(&success).unwrap(), r#"{"jsonrpc":"2.0","id":"a","result":[1,2]}"#);
         let failure = Response::failure(None, ErrorObject::new(PARSE_ERROR, "no"));
         assert_eq!(
             serde_json::to_string(&failure).unwrap(),
