@@ -1,0 +1,133 @@
+//! The use cases of the photo library: accounts and keys, import and indexing, lists, searches, albums, renditions.
+//!
+//! A [`Library`] owns the clock, the randomness and the ports of the metadata store and the blob store, and is
+//! what every surface (HTTP, MCP, command line) calls. Its methods take values that `domain` has checked, and
+//! answer with values and with one error enum per operation.
+//!
+//! This crate knows no HTTP, no SQL and no command line.
+//!
+//! The commonest change is a new use case: a method on [`Library`] in the module of its topic, with an error enum
+//! of its own if it can fail in ways a caller tells apart.
+#![deny(missing_docs)]
+
+mod accounts;
+mod albums;
+mod clock;
+mod decoding;
+mod folder_import;
+mod images;
+mod import;
+mod indexing;
+mod passwords;
+mod renditions;
+mod search;
+mod settings;
+mod upkeep;
+
+use std::sync::Arc;
+
+use blobs::BlobStore;
+use domain::{AccountId, ContentHash};
+use keys::Random;
+use storage::{SharedStore, Viewer};
+use tokio::sync::Notify;
+
+pub use accounts::{AccountError, Caller, KeyError, Unavailable};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use folder_import::{FailedFile, ImportProgress, ImportReport};
+pub use images::LibraryInfo;
+pub use import::{FileFacts, ImportError, Received};
+pub use indexing::Indexing;
+pub use renditions::{RenditionError, ServedRendition};
+pub use search::{Hit, SearchError};
+pub use settings::Settings;
+pub use storage::{AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, StorageError};
+pub use upkeep::Upkeep;
+
+/// The photo library of all accounts. Clones share it.
+#[derive(Clone)]
+pub struct Library {
+    parts: Arc<Parts>,
+}
+
+struct Parts {
+    store: SharedStore,
+    blobs: BlobStore,
+    clock: Arc<dyn Clock>,
+    random: Arc<dyn Random>,
+    settings: Settings,
+    decoder: decoding::Decoder,
+    passwords: passwords::Passwords,
+    in_the_making: renditions::InTheMaking,
+    queue_changed: Notify,
+}
+
+impl Library {
+    /// A library on these stores, with the only clock and the only randomness it will use.
+    pub fn new(
+        store: SharedStore,
+        blobs: BlobStore,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        settings: Settings,
+    ) -> Self {
+        let decoder = decoding::Decoder::new(&settings);
+        let passwords = passwords::Passwords::new(settings.decode_workers);
+        let parts = Parts {
+            store,
+            blobs,
+            clock,
+            random,
+            decoder,
+            passwords,
+            in_the_making: renditions::InTheMaking::default(),
+            queue_changed: Notify::new(),
+            settings,
+        };
+        Self { parts: Arc::new(parts) }
+    }
+
+    /// The clock that the library goes by.
+    pub fn clock(&self) -> &dyn Clock {
+        self.parts.clock.as_ref()
+    }
+
+    /// The randomness that the library draws on.
+    pub fn random(&self) -> &dyn Random {
+        self.parts.random.as_ref()
+    }
+
+    /// How the library was set up.
+    pub fn settings(&self) -> &Settings {
+        &self.parts.settings
+    }
+
+    /// The names of schema migrations that the store still needs; also proves that it can be reached.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn pending_migrations(&self) -> Result<Vec<String>, StorageError> {
+        self.parts.store.pending_migrations().await
+    }
+
+    /// Proves that the blob store can be reached.
+    ///
+    /// # Errors
+    /// [`blobs::BlobError`].
+    pub async fn probe_blobs(&self) -> Result<(), blobs::BlobError> {
+        self.parts.blobs.contains(domain::BlobKind::Original, ContentHash::new([0; 32])).await.map(|_| ())
+    }
+
+    fn viewer(&self, caller: &Caller) -> Viewer {
+        Viewer {
+            account: caller.account.id,
+            plan: caller.account.plan,
+            free_window: self.parts.settings.free_window,
+        }
+    }
+
+    /// Notes that the account has a sync set up.
+    async fn mark_synced(&self, account: AccountId) -> Result<(), StorageError> {
+        self.parts.store.mark_synced(account, self.parts.clock.now()).await
+    }
+}

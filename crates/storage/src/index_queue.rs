@@ -170,6 +170,9 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// Gives all jobs of a worker back, as if they had not been leased.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
 
+    /// Gives all jobs back, whoever holds them: for a process that knows itself alone, after others were killed.
+    async fn release_all_leases(&self) -> Result<(), StorageError>;
+
     /// Makes an indexed image visible and keeps its renditions. `false`, and nothing changes, when the worker
     /// does not hold the job any more or a rendition's blob is being removed.
     async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError>;

@@ -1,0 +1,236 @@
+use domain::{Account, AccountId, Email, KeyName, Plan};
+use keys::{RandomFailed, api_key_hash, new_api_key, new_password};
+use storage::{CreateAccountError, CreateKeyError, KeyHash, KeyInfo, NewAccount, NewKey, StorageError};
+
+use crate::{Library, passwords::PasswordError};
+
+/// How often the use of a key is written down at most, in milliseconds.
+const KEY_USE_RESOLUTION_MS: i64 = 60_000;
+
+/// The service cannot answer now; the same call may succeed later.
+#[derive(Debug, thiserror::Error)]
+pub enum Unavailable {
+    /// The metadata store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// There is no randomness.
+    #[error(transparent)]
+    Random(#[from] RandomFailed),
+}
+
+/// Why an account was not made or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum AccountError {
+    /// Another account has this address.
+    #[error("there is already an account for this email")]
+    EmailTaken,
+    /// No account has this address.
+    #[error("there is no account for this email")]
+    NoAccount,
+    /// The password is empty.
+    #[error("password: must not be empty")]
+    EmptyPassword,
+    /// The password could not be hashed.
+    #[error("the password could not be hashed: {0}")]
+    Hash(String),
+    /// The service cannot answer now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// Why an API key was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// A key of that name is in use.
+    #[error("there is already a key of this name; revoke it or choose another name")]
+    NameTaken,
+    /// No account has this address.
+    #[error("there is no account for this email")]
+    NoAccount,
+    /// The service cannot answer now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl From<StorageError> for AccountError {
+    fn from(error: StorageError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<StorageError> for KeyError {
+    fn from(error: StorageError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<PasswordError> for AccountError {
+    fn from(error: PasswordError) -> Self {
+        match error {
+            PasswordError::Random(error) => Self::Unavailable(error.into()),
+            PasswordError::Hash(reason) => Self::Hash(reason),
+        }
+    }
+}
+
+/// Who is calling, proved by an API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The caller's account.
+    pub account: Account,
+}
+
+impl Caller {
+    /// A caller known by other means than a key, such as an operator at the command line.
+    pub fn of(account: Account) -> Self {
+        Self { account }
+    }
+}
+
+impl Library {
+    /// Makes an account. Without a password it makes a strong one and gives it back: it is kept nowhere.
+    ///
+    /// # Errors
+    /// [`AccountError`].
+    pub async fn create_account(
+        &self,
+        email: Email,
+        plan: Plan,
+        password: Option<String>,
+    ) -> Result<(Account, Option<String>), AccountError> {
+        let (password_hash, made) = self.password_hash(password).await?;
+        let account = NewAccount { email, password_hash, plan, created_at: self.parts.clock.now() };
+        match self.parts.store.create_account(account).await {
+            Ok(account) => Ok((account, made)),
+            Err(CreateAccountError::EmailTaken) => Err(AccountError::EmailTaken),
+            Err(CreateAccountError::Storage(error)) => Err(error.into()),
+        }
+    }
+
+    /// All accounts, by email.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn accounts(&self) -> Result<Vec<Account>, StorageError> {
+        self.parts.store.accounts().await
+    }
+
+    /// The account with this address.
+    ///
+    /// # Errors
+    /// [`AccountError::NoAccount`], or the store failed.
+    pub async fn account(&self, email: &Email) -> Result<Account, AccountError> {
+        self.parts.store.account_by_email(email).await?.ok_or(AccountError::NoAccount)
+    }
+
+    /// Changes what an account pays for, from the next request on.
+    ///
+    /// # Errors
+    /// [`AccountError`].
+    pub async fn set_plan(&self, email: &Email, plan: Plan) -> Result<(), AccountError> {
+        let account = self.account(email).await?;
+        self.done(self.parts.store.set_plan(account.id, plan).await?)
+    }
+
+    /// Changes an account's password; without one it makes a strong one and gives it back.
+    ///
+    /// # Errors
+    /// [`AccountError`].
+    pub async fn set_password(
+        &self,
+        email: &Email,
+        password: Option<String>,
+    ) -> Result<Option<String>, AccountError> {
+        let account = self.account(email).await?;
+        let (password_hash, made) = self.password_hash(password).await?;
+        self.done(self.parts.store.set_password_hash(account.id, password_hash).await?)?;
+        Ok(made)
+    }
+
+    /// Ends an account, from the next request on, and removes all it held.
+    ///
+    /// # Errors
+    /// [`AccountError`]. When the removal is interrupted, a running service goes on with it.
+    pub async fn delete_account(&self, email: &Email) -> Result<(), AccountError> {
+        let account = self.account(email).await?;
+        self.done(self.parts.store.delete_account(account.id, self.parts.clock.now()).await?)
+    }
+
+    /// Makes an API key and gives it back, once: only its hash is kept.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub async fn create_key(&self, email: &Email, name: KeyName) -> Result<String, KeyError> {
+        let account = self.key_account(email).await?;
+        let key = new_api_key(self.random()).map_err(Unavailable::from)?;
+        let hash = KeyHash(api_key_hash(&key));
+        let created_at = self.parts.clock.now();
+        match self.parts.store.create_key(NewKey { account, name, hash, created_at }).await {
+            Ok(()) => Ok(key),
+            Err(CreateKeyError::NameTaken) => Err(KeyError::NameTaken),
+            Err(CreateKeyError::NoAccount) => Err(KeyError::NoAccount),
+            Err(CreateKeyError::Storage(error)) => Err(error.into()),
+        }
+    }
+
+    /// The keys of an account, newest first, revoked ones included.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub async fn keys(&self, email: &Email) -> Result<Vec<KeyInfo>, KeyError> {
+        Ok(self.parts.store.keys(self.key_account(email).await?).await?)
+    }
+
+    /// Revokes the key of that name, from the next request on; `false` when there is none.
+    ///
+    /// # Errors
+    /// [`KeyError`].
+    pub async fn revoke_key(&self, email: &Email, name: &KeyName) -> Result<bool, KeyError> {
+        let account = self.key_account(email).await?;
+        Ok(self.parts.store.revoke_key(account, name, self.parts.clock.now()).await?)
+    }
+
+    /// Who an API key speaks for; `None` when it is wrong, revoked, or its account is gone.
+    ///
+    /// # Errors
+    /// [`StorageError`]; never to be taken for a wrong key.
+    pub async fn caller(&self, key: &str) -> Result<Option<Caller>, StorageError> {
+        let Some(holder) = self.parts.store.key_holder(&KeyHash(api_key_hash(key))).await? else {
+            return Ok(None);
+        };
+        let now = self.parts.clock.now();
+        let noted = holder.last_used_at.is_some_and(|at| now.millis() - at.millis() < KEY_USE_RESOLUTION_MS);
+        if !noted {
+            // Losing this note changes nothing that anybody decides by.
+            if let Err(error) = self.parts.store.touch_key(holder.key, now).await {
+                tracing::warn!(%error, "the use of an API key was not noted");
+            }
+        }
+        Ok(Some(Caller { account: holder.account }))
+    }
+
+    async fn key_account(&self, email: &Email) -> Result<AccountId, KeyError> {
+        let account = self.parts.store.account_by_email(email).await?;
+        account.map(|account| account.id).ok_or(KeyError::NoAccount)
+    }
+
+    /// An account can go between two operations.
+    fn done(&self, found: bool) -> Result<(), AccountError> {
+        if found { Ok(()) } else { Err(AccountError::NoAccount) }
+    }
+
+    async fn password_hash(
+        &self,
+        password: Option<String>,
+    ) -> Result<(String, Option<String>), AccountError> {
+        if password.as_deref().is_some_and(str::is_empty) {
+            return Err(AccountError::EmptyPassword);
+        }
+        let made = match &password {
+            Some(_) => None,
+            None => Some(new_password(self.random()).map_err(Unavailable::from)?),
+        };
+        let chosen = password.or_else(|| made.clone()).unwrap_or_default();
+        Ok((self.parts.passwords.hash(chosen, self.random()).await?, made))
+    }
+}

@@ -1,0 +1,77 @@
+use domain::{Album, AlbumChange, AlbumId, AlbumTitle, Limit, Offset};
+use keys::new_id;
+use storage::{AlbumPage, AlbumWrite, NewAlbum, StorageError};
+
+use crate::{Caller, Library, Unavailable};
+
+impl Library {
+    /// A page of albums, newest first.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn albums(
+        &self,
+        caller: &Caller,
+        limit: Limit,
+        offset: Offset,
+    ) -> Result<AlbumPage, StorageError> {
+        self.parts.store.page_albums(self.viewer(caller), limit, offset).await
+    }
+
+    /// One album. A malformed id is one that nobody has.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn album(&self, caller: &Caller, id: &str) -> Result<Option<Album>, StorageError> {
+        match AlbumId::parse(id) {
+            Some(id) => self.parts.store.album(self.viewer(caller), &id).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Makes an album with its first images.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub async fn create_album(
+        &self,
+        caller: &Caller,
+        title: AlbumTitle,
+        images: Vec<String>,
+    ) -> Result<AlbumWrite, Unavailable> {
+        // A new id has the characters of one.
+        let Some(id) = AlbumId::parse(new_id(self.random())?) else { return Ok(AlbumWrite::NoAlbum) };
+        let album = NewAlbum { id, title, images, created_at: self.parts.clock.now() };
+        Ok(self.parts.store.create_album(self.viewer(caller), album).await?)
+    }
+
+    /// Changes an album's title and images, all of it or nothing.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn change_album(
+        &self,
+        caller: &Caller,
+        id: &str,
+        change: AlbumChange,
+    ) -> Result<AlbumWrite, StorageError> {
+        match AlbumId::parse(id) {
+            Some(id) => {
+                let now = self.parts.clock.now();
+                self.parts.store.change_album(self.viewer(caller), &id, change, now).await
+            }
+            None => Ok(AlbumWrite::NoAlbum),
+        }
+    }
+
+    /// Deletes an album, not its images; `false` when the caller has no such album.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn delete_album(&self, caller: &Caller, id: &str) -> Result<bool, StorageError> {
+        match AlbumId::parse(id) {
+            Some(id) => self.parts.store.delete_album(self.viewer(caller), &id).await,
+            None => Ok(false),
+        }
+    }
+}

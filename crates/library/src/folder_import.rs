@@ -1,0 +1,191 @@
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use domain::{AccountId, ImageId};
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use storage::ImageState;
+
+use crate::{ImportError, Library, Received};
+
+/// How many files are read at once, and how many may wait to be indexed before further ones are read.
+const READ_AT_ONCE: usize = 4;
+const UNSETTLED_AT_ONCE: usize = 256;
+const POLL: Duration = Duration::from_millis(50);
+
+/// A file that did not come into the library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedFile {
+    /// Where it stands.
+    pub path: PathBuf,
+    /// Why, in words for its owner.
+    pub error: String,
+}
+
+/// What became of a folder import.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ImportReport {
+    /// How many files are new in the library, or back in it.
+    pub imported: u64,
+    /// How many were there already.
+    pub duplicates: u64,
+    /// Those that failed; the others came in all the same.
+    pub failed: Vec<FailedFile>,
+}
+
+/// How far a folder import has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportProgress {
+    /// Files whose outcome is known.
+    pub settled: u64,
+    /// Files found.
+    pub total: u64,
+}
+
+/// A file that waits to be indexed.
+struct Waiting {
+    image: ImageId,
+    path: PathBuf,
+    new: bool,
+}
+
+impl Library {
+    /// Imports files and folders, folders with all they hold, and waits until every image is indexed: somebody has
+    /// to be indexing (see [`Library::start_indexing`]). Junk that file managers leave is passed over.
+    ///
+    /// # Errors
+    /// [`ImportError`] when the service is at fault; what came in until then stays, and a second run goes on.
+    pub async fn import_folder(
+        &self,
+        account: AccountId,
+        paths: &[PathBuf],
+        mut progress: impl FnMut(ImportProgress),
+    ) -> Result<ImportReport, ImportError> {
+        let mut report = ImportReport::default();
+        let files = found_files(paths.to_vec(), &mut report.failed).await;
+        self.mark_synced(account).await?;
+        let total = files.len() as u64 + report.failed.len() as u64;
+        let mut files = files.into_iter();
+        let mut reading = FuturesUnordered::new();
+        let mut waiting: Vec<Waiting> = Vec::new();
+        loop {
+            while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
+                let Some(path) = files.next() else { break };
+                reading.push(async move {
+                    let received = self.import_file(account, &path).await;
+                    (path, received)
+                });
+            }
+            if reading.is_empty() && waiting.is_empty() {
+                return Ok(report);
+            }
+            tokio::select! {
+                Some((path, received)) = reading.next() => note(path, received, &mut report, &mut waiting)?,
+                () = tokio::time::sleep(POLL) => {
+                    self.settle(&mut waiting, &mut report).await?;
+                }
+            }
+            progress(ImportProgress {
+                settled: total.saturating_sub((files.len() + reading.len() + waiting.len()) as u64),
+                total,
+            });
+        }
+    }
+
+    /// Moves what was indexed meanwhile from the waiting to the report.
+    async fn settle(&self, waiting: &mut Vec<Waiting>, report: &mut ImportReport) -> Result<(), ImportError> {
+        let ids: Vec<ImageId> = waiting.iter().map(|file| file.image.clone()).collect();
+        let states: std::collections::HashMap<ImageId, ImageState> =
+            self.parts.store.image_states(&ids).await?.into_iter().collect();
+        let mut still = Vec::with_capacity(waiting.len());
+        for file in waiting.drain(..) {
+            match states.get(&file.image) {
+                Some(ImageState::Pending) => still.push(file),
+                Some(ImageState::Ready) if file.new => report.imported += 1,
+                Some(ImageState::Ready) => report.duplicates += 1,
+                Some(ImageState::Failed { reason, .. }) => {
+                    report.failed.push(FailedFile { path: file.path, error: reason.clone() });
+                }
+                None => report
+                    .failed
+                    .push(FailedFile { path: file.path, error: "the account was deleted".into() }),
+            }
+        }
+        *waiting = still;
+        Ok(())
+    }
+}
+
+fn note(
+    path: PathBuf,
+    received: Result<Received, ImportError>,
+    report: &mut ImportReport,
+    waiting: &mut Vec<Waiting>,
+) -> Result<(), ImportError> {
+    let (image, state, new) = match received {
+        Ok(Received::Queued(image)) => (image, ImageState::Pending, true),
+        Ok(Received::Restored(image, state)) => (image, state, true),
+        Ok(Received::Duplicate(image, state)) => (image, state, false),
+        Err(error) if error.is_outage() => return Err(error),
+        Err(error) => {
+            report.failed.push(FailedFile { path, error: error.to_string() });
+            return Ok(());
+        }
+    };
+    match state {
+        ImageState::Pending => waiting.push(Waiting { image, path, new }),
+        ImageState::Ready if new => report.imported += 1,
+        ImageState::Ready => report.duplicates += 1,
+        ImageState::Failed { reason, .. } => report.failed.push(FailedFile { path, error: reason }),
+    }
+    Ok(())
+}
+
+/// All files in a fixed order. Links to folders are not followed, so that none is walked twice.
+async fn found_files(paths: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<PathBuf> {
+    let walked = tokio::task::spawn_blocking(move || {
+        let (mut files, mut failed) = (Vec::new(), Vec::new());
+        for path in paths {
+            walk(&path, true, &mut files, &mut failed);
+        }
+        let mut seen = HashSet::new();
+        files.retain(|path| seen.insert(path.clone()));
+        (files, failed)
+    });
+    let (files, unreadable) = walked.await.unwrap_or_default();
+    failed.extend(unreadable);
+    files
+}
+
+fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<FailedFile>) {
+    let unreadable = |error: std::io::Error| FailedFile {
+        path: path.to_owned(),
+        error: format!("cannot be read: {error}"),
+    };
+    // A path that somebody named is followed wherever it leads.
+    let metadata = if named { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
+    let kind = match metadata {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) => return failed.push(unreadable(error)),
+    };
+    if kind.is_dir() {
+        let entries = std::fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let entries = match entries {
+            Ok(entries) => entries,
+            Err(error) => return failed.push(unreadable(error)),
+        };
+        let mut inner: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+        inner.sort();
+        inner.iter().for_each(|path| walk(path, false, files, failed));
+    } else if kind.is_symlink() {
+        if std::fs::metadata(path).is_ok_and(|target| target.is_file()) {
+            files.push(path.to_owned());
+        }
+    } else if kind.is_file()
+        && !path.file_name().is_some_and(|name| media::is_junk_file_name(&name.to_string_lossy()))
+    {
+        files.push(path.to_owned());
+    }
+}

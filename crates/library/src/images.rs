@@ -1,0 +1,63 @@
+use domain::{AccountId, Image, ImageId, ListQuery};
+use storage::{Lookup, StorageError};
+
+use crate::{Caller, Hit, Library};
+
+/// What a caller is told about the library as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LibraryInfo {
+    /// How many images the caller sees.
+    pub total_images: u32,
+    /// Whether photos were ever synced, uploaded or imported.
+    pub sync_enabled: bool,
+}
+
+impl Library {
+    /// The library as a whole.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn info(&self, caller: &Caller) -> Result<LibraryInfo, StorageError> {
+        let total_images = self.parts.store.count_images(self.viewer(caller)).await?;
+        Ok(LibraryInfo { total_images, sync_enabled: caller.account.synced_at.is_some() })
+    }
+
+    /// A page of images, newest first.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn list(&self, caller: &Caller, query: &ListQuery) -> Result<Vec<Hit>, StorageError> {
+        let found = self.parts.store.page_images(self.viewer(caller), query).await?;
+        Ok(found.into_iter().map(Hit::from).collect())
+    }
+
+    /// One image. A malformed id is one that nobody has.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn image(&self, caller: &Caller, id: &str) -> Result<Lookup<Image>, StorageError> {
+        match ImageId::parse(id) {
+            Some(id) => self.parts.store.image(self.viewer(caller), &id).await,
+            None => Ok(Lookup::Missing),
+        }
+    }
+
+    /// Deletes an image; its owner can restore it for 30 days.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn delete_image(&self, caller: &Caller, id: &str) -> Result<Lookup<()>, StorageError> {
+        match ImageId::parse(id) {
+            Some(id) => self.parts.store.delete_image(self.viewer(caller), &id, self.parts.clock.now()).await,
+            None => Ok(Lookup::Missing),
+        }
+    }
+
+    /// Brings a deleted image back; `false` when there is none to bring back.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
+        self.parts.store.restore_image(account, id).await
+    }
+}

@@ -1,0 +1,226 @@
+use std::{io, path::Path, time::Duration};
+
+use blobs::{BlobError, Fingerprint, PutError, Staged};
+use domain::{AccountId, BlobKind, ImageId, Timestamp, clean_text};
+use keys::new_id;
+use media::Format;
+use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, StorageError};
+
+use crate::{Library, Unavailable};
+
+/// How often a file is offered anew when its blob is just being removed, and how long to wait in between.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What is known of a file besides its bytes.
+#[derive(Debug, Clone, Default)]
+pub struct FileFacts {
+    /// Its name, without folders.
+    pub name: Option<String>,
+    /// When it was last modified, as its bringer says.
+    pub modified_at: Option<Timestamp>,
+}
+
+/// What became of a file that was taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Received {
+    /// It is new, or is tried again, and will be indexed.
+    Queued(ImageId),
+    /// The account has these bytes already.
+    Duplicate(ImageId, ImageState),
+    /// The account had deleted these bytes and has them back.
+    Restored(ImageId, ImageState),
+}
+
+/// Why a file was not taken in; nothing of it is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It is no photo of a format that is accepted.
+    #[error("this is not a JPEG, PNG, WebP or GIF picture")]
+    UnknownFormat,
+    /// It has no bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// It is longer than allowed.
+    #[error("the file has {bytes} bytes, more than the {max_bytes} that are allowed")]
+    TooLarge {
+        /// Its length.
+        bytes: u64,
+        /// The most that are allowed.
+        max_bytes: u64,
+    },
+    /// It changed while it was read; it can be tried again.
+    #[error("the file changed while it was read")]
+    Changed,
+    /// It cannot be read.
+    #[error("the file cannot be read: {0}")]
+    Read(io::Error),
+    /// The blob store failed.
+    #[error(transparent)]
+    Blob(BlobError),
+    /// The service cannot answer now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl ImportError {
+    /// Whether the service is at fault rather than the file, so that other files would fare no better.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Self::Blob(_) | Self::Unavailable(_))
+    }
+}
+
+impl From<StorageError> for ImportError {
+    fn from(error: StorageError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<PutError> for ImportError {
+    fn from(error: PutError) -> Self {
+        match error {
+            PutError::Changed => Self::Changed,
+            PutError::Read(error) => Self::Read(error),
+            PutError::Blob(error) => Self::Blob(error),
+        }
+    }
+}
+
+impl Library {
+    /// Takes in a file from the machine's disk.
+    ///
+    /// # Errors
+    /// [`ImportError`]; nothing of the file is kept.
+    pub async fn import_file(&self, account: AccountId, path: &Path) -> Result<Received, ImportError> {
+        let max_bytes = self.parts.settings.max_upload_bytes;
+        let owned = path.to_owned();
+        let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
+        let (fingerprint, facts) =
+            read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
+        self.receive(account, &fingerprint, facts, path).await
+    }
+
+    /// Takes in a file that arrived over the network.
+    ///
+    /// # Errors
+    /// [`ImportError`]; nothing of the file is kept.
+    pub async fn import_staged(
+        &self,
+        account: AccountId,
+        staged: &Staged,
+        facts: FileFacts,
+    ) -> Result<Received, ImportError> {
+        self.receive(account, &staged.fingerprint, facts, staged.path()).await
+    }
+
+    /// Announces, writes and adds an original, so that whatever is killed when, either the image is there or the
+    /// register knows of a blob to remove.
+    async fn receive(
+        &self,
+        account: AccountId,
+        fingerprint: &Fingerprint,
+        facts: FileFacts,
+        path: &Path,
+    ) -> Result<Received, ImportError> {
+        let format = acceptable(fingerprint, self.parts.settings.max_upload_bytes)?;
+        self.mark_synced(account).await?;
+        if let Some(received) = self.already_there(account, fingerprint).await? {
+            return Ok(received);
+        }
+        let image = self.new_image(account, fingerprint, format, facts)?;
+        let blob = BlobRef { kind: BlobKind::Original, hash: fingerprint.hash, bytes: fingerprint.bytes };
+        for _ in 0..TRIES {
+            if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await? == Announced::Ready {
+                self.parts.blobs.put_file(BlobKind::Original, fingerprint.hash, path).await?;
+                if let Some(received) = received(self.parts.store.add_image(image.clone()).await?, &image.id)
+                {
+                    self.parts.queue_changed.notify_one();
+                    return Ok(received);
+                }
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Err(StorageError::Unavailable("the file's earlier copy is still being removed".into()).into())
+    }
+
+    /// Answers for bytes that need not be written again.
+    async fn already_there(
+        &self,
+        account: AccountId,
+        fingerprint: &Fingerprint,
+    ) -> Result<Option<Received>, StorageError> {
+        let known = self.parts.store.known_image(account, &fingerprint.hash).await?;
+        Ok(known.filter(|known| !known.deleted && !is_outdated(&known.state)).map(duplicate))
+    }
+
+    fn new_image(
+        &self,
+        account: AccountId,
+        fingerprint: &Fingerprint,
+        format: Format,
+        facts: FileFacts,
+    ) -> Result<NewImage, ImportError> {
+        let id = new_id(self.random()).map_err(Unavailable::from)?;
+        // A new id has the characters of one.
+        let id = ImageId::parse(id).ok_or(Unavailable::Random(keys::RandomFailed))?;
+        Ok(NewImage {
+            id,
+            account,
+            original: fingerprint.hash,
+            original_bytes: fingerprint.bytes,
+            media_type: format.media_type(),
+            file_name: facts.name.as_deref().and_then(clean_text),
+            modified_at: facts.modified_at,
+            added_at: self.parts.clock.now(),
+            decoder_version: media::DECODER_VERSION,
+        })
+    }
+}
+
+fn duplicate(known: KnownImage) -> Received {
+    Received::Duplicate(known.id, known.state)
+}
+
+/// A failure of older decoders is worth another try.
+fn is_outdated(state: &ImageState) -> bool {
+    matches!(state, ImageState::Failed { decoder_version, .. } if *decoder_version < media::DECODER_VERSION)
+}
+
+/// `None`: the original was removed meanwhile.
+fn received(outcome: AddOutcome, new: &ImageId) -> Option<Received> {
+    match outcome {
+        AddOutcome::Added => Some(Received::Queued(new.clone())),
+        AddOutcome::Retried(id) => Some(Received::Queued(id)),
+        AddOutcome::Duplicate(known) => Some(duplicate(known)),
+        AddOutcome::Restored(known) => Some(Received::Restored(known.id, known.state)),
+        AddOutcome::OriginalGone => None,
+    }
+}
+
+fn acceptable(fingerprint: &Fingerprint, max_bytes: u64) -> Result<Format, ImportError> {
+    if fingerprint.bytes == 0 {
+        return Err(ImportError::Empty);
+    }
+    if fingerprint.bytes > max_bytes {
+        return Err(ImportError::TooLarge { bytes: fingerprint.bytes, max_bytes });
+    }
+    Format::sniff(&fingerprint.head).ok_or(ImportError::UnknownFormat)
+}
+
+/// Reads a file's facts and, unless it is too large, its fingerprint. It blocks.
+fn inspect(path: &Path, max_bytes: u64) -> Result<(Fingerprint, FileFacts), ImportError> {
+    let metadata = std::fs::metadata(path).map_err(ImportError::Read)?;
+    if metadata.len() > max_bytes {
+        return Err(ImportError::TooLarge { bytes: metadata.len(), max_bytes });
+    }
+    let modified_at = metadata.modified().ok().and_then(|modified| {
+        let millis = match modified.duration_since(std::time::UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_millis()).ok()?,
+            Err(before) => i64::try_from(before.duration().as_millis()).ok()?.checked_neg()?,
+        };
+        Timestamp::from_millis(millis)
+    });
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let fingerprint = blobs::fingerprint(path).map_err(ImportError::Read)?;
+    Ok((fingerprint, FileFacts { name, modified_at }))
+}

@@ -1,0 +1,157 @@
+use std::{
+    collections::HashMap,
+    ops::Range,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use blobs::{BlobError, BlobReader};
+use domain::{BlobKind, ContentHash, ImageId, Rendition};
+use storage::{RenditionSource, StorageError, StoredRendition};
+
+use crate::{Library, decoding::DecodeError, indexing::StorageErrorOrBlob};
+
+/// Renditions that are being made now, by original, so that requests for the same one make it once.
+#[derive(Default)]
+pub(crate) struct InTheMaking {
+    locks: Mutex<HashMap<(ContentHash, Rendition), Weak<tokio::sync::Mutex<()>>>>,
+}
+
+impl InTheMaking {
+    fn lock(&self, key: (ContentHash, Rendition)) -> Arc<tokio::sync::Mutex<()>> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.retain(|_, lock| lock.strong_count() > 0);
+        if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {
+            return lock;
+        }
+        let lock = Arc::default();
+        locks.insert(key, Arc::downgrade(&lock));
+        lock
+    }
+}
+
+/// Why a rendition cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum RenditionError {
+    /// The image's owner cannot see it: it is unknown, deleted, or outside the window.
+    #[error("there is no image with this id")]
+    NoImage,
+    /// It could not be made from the original.
+    #[error("the rendition could not be made: {0}")]
+    NotMade(String),
+    /// The metadata store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The blob store failed.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+}
+
+impl From<StorageErrorOrBlob> for RenditionError {
+    fn from(error: StorageErrorOrBlob) -> Self {
+        match error {
+            StorageErrorOrBlob::Storage(error) => Self::Storage(error),
+            StorageErrorOrBlob::Blob(error) => Self::Blob(error),
+        }
+    }
+}
+
+/// A rendition that stands ready to be read.
+#[derive(Debug, Clone)]
+pub struct ServedRendition {
+    stored: StoredRendition,
+    library: Library,
+}
+
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Library")
+    }
+}
+
+impl ServedRendition {
+    /// Its length in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.stored.bytes
+    }
+
+    /// The address of its bytes: equal bytes, equal address.
+    pub fn hash(&self) -> ContentHash {
+        self.stored.blob
+    }
+
+    /// Opens it, or so many of its bytes.
+    ///
+    /// # Errors
+    /// [`BlobError`].
+    pub async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {
+        self.library.parts.blobs.open(BlobKind::Rendition, self.stored.blob, range).await
+    }
+}
+
+impl Library {
+    /// A rendition of an image that its owner can see; one that does not exist yet is made now, once for all who
+    /// ask for it at the same time.
+    ///
+    /// # Errors
+    /// [`RenditionError`].
+    pub async fn rendition(
+        &self,
+        image: &str,
+        rendition: Rendition,
+    ) -> Result<ServedRendition, RenditionError> {
+        let id = ImageId::parse(image).ok_or(RenditionError::NoImage)?;
+        let source = self.rendition_source(&id, rendition).await?;
+        let stored = match source.stored {
+            Some(stored) => stored,
+            None => self.make_once(id, rendition, source.original).await?,
+        };
+        Ok(ServedRendition { stored, library: self.clone() })
+    }
+
+    async fn rendition_source(
+        &self,
+        id: &ImageId,
+        rendition: Rendition,
+    ) -> Result<RenditionSource, RenditionError> {
+        let source = self.parts.store.rendition(id, rendition, self.parts.settings.free_window).await?;
+        source.ok_or(RenditionError::NoImage)
+    }
+
+    /// Runs in a task of its own: what was begun is finished although the request went away.
+    async fn make_once(
+        &self,
+        id: ImageId,
+        rendition: Rendition,
+        original: ContentHash,
+    ) -> Result<StoredRendition, RenditionError> {
+        let library = self.clone();
+        let made = tokio::spawn(async move {
+            let lock = library.parts.in_the_making.lock((original, rendition));
+            let _guard = lock.lock().await;
+            match library.rendition_source(&id, rendition).await?.stored {
+                Some(stored) => Ok(stored),
+                None => library.make(original, rendition).await,
+            }
+        });
+        made.await.unwrap_or_else(|error| Err(RenditionError::NotMade(error.to_string())))
+    }
+
+    async fn make(
+        &self,
+        original: ContentHash,
+        rendition: Rendition,
+    ) -> Result<StoredRendition, RenditionError> {
+        let file = self.parts.blobs.open(BlobKind::Original, original, None).await?.into_bytes().await?;
+        let rendered = self.parts.decoder.render(file, |_| vec![rendition], |_| ()).await;
+        let (rendered, ()) =
+            rendered.map_err(|error: DecodeError| RenditionError::NotMade(error.to_string()))?;
+        let kept = self.keep_renditions(&rendered.renditions).await?;
+        let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
+        let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
+        if self.parts.store.add_rendition(&original, stored).await? {
+            Ok(stored)
+        } else {
+            Err(RenditionError::NoImage)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+use std::time::Duration;
+
+use blobs::Ownership;
+use storage::StorageError;
+use tokio::{sync::watch, task::JoinHandle, time};
+
+use crate::{Library, indexing::StorageErrorOrBlob};
+
+/// How long a deleted image can be restored: 30 days.
+const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
+/// How long an announced blob may wait for the image that refers to it.
+const IDLE_BLOB_MS: i64 = 3600 * 1000;
+/// How often a running service tidies up, and how many rows it takes at once so that nobody waits for it long.
+const INTERVAL: Duration = Duration::from_secs(600);
+const BATCH: u32 = 200;
+
+/// The tidying of a running service, until it is stopped.
+#[derive(Debug)]
+pub struct Upkeep {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Upkeep {
+    /// Stops after the batch at work.
+    pub async fn stop(self) {
+        // Without a receiver the task has ended already.
+        let _ = self.stop.send(true);
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "the upkeep task failed");
+        }
+    }
+}
+
+impl Library {
+    /// Tidies up after processes that were killed, if no other process uses the same folder: removes the blobs
+    /// they left without an image, and frees the jobs they held.
+    ///
+    /// # Errors
+    /// A store failed; the next start tries again.
+    pub async fn recover(&self) -> Result<(), String> {
+        if self.parts.blobs.ownership() == Ownership::Shared {
+            return Ok(());
+        }
+        self.parts.store.release_all_leases().await.map_err(|error| error.to_string())?;
+        self.remove_idle_blobs(0, || false).await.map_err(|error| error.to_string())
+    }
+
+    /// Starts tidying at intervals: removes for good what was deleted 30 days ago and what deleted accounts held.
+    pub fn start_upkeep(&self) -> Upkeep {
+        let (stop, mut stopped) = watch::channel(false);
+        let library = self.clone();
+        let task = tokio::spawn(async move {
+            let mut interval = time::interval(INTERVAL);
+            loop {
+                tokio::select! {
+                    _ = stopped.changed() => return,
+                    _ = interval.tick() => {}
+                }
+                let tidied = library.tidy(|| *stopped.borrow()).await;
+                if let Err(error) = tidied {
+                    tracing::warn!(%error, "tidying up failed; it is tried again later");
+                }
+            }
+        });
+        Upkeep { stop, task }
+    }
+
+    /// Removes, now and to the end, what deleted accounts held.
+    ///
+    /// # Errors
+    /// A store failed; a running service goes on with it.
+    pub async fn finish_deletions(&self) -> Result<(), String> {
+        self.purge(|| false).await.map_err(|error| error.to_string())?;
+        self.remove_idle_blobs(0, || false).await.map_err(|error| error.to_string())
+    }
+
+    async fn tidy(&self, stopped: impl Fn() -> bool) -> Result<(), StorageErrorOrBlob> {
+        self.purge(&stopped).await?;
+        self.remove_idle_blobs(IDLE_BLOB_MS, stopped).await
+    }
+
+    async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
+        while !stopped() {
+            let now = self.parts.clock.now();
+            if self.parts.store.purge_images(now.plus_millis(-RESTORABLE_MS), now, BATCH).await? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_idle_blobs(
+        &self,
+        idle_ms: i64,
+        stopped: impl Fn() -> bool,
+    ) -> Result<(), StorageErrorOrBlob> {
+        while !stopped() {
+            let now = self.parts.clock.now();
+            let taken =
+                self.parts.store.take_unreferenced_blobs(now.plus_millis(1 - idle_ms), now, BATCH).await?;
+            if taken.is_empty() {
+                break;
+            }
+            for blob in &taken {
+                self.parts.blobs.delete(blob.kind, blob.hash).await?;
+            }
+            self.parts.store.forget_blobs(&taken).await?;
+        }
+        Ok(())
+    }
+}
