@@ -1,1 +1,115 @@
-fn main() {}
+//! The developer's and newcomer's tool: `cargo xtask --help`.
+//!
+//! It drives the other parts from outside, through `cargo`, the `server` binary and HTTP, and links none of
+//! the workspace's crates: it builds with the Rust toolchain and a C linker alone, and can then install the
+//! rest. It runs on Linux and macOS.
+//!
+//! To add a subcommand: give it a module with a `run` function, a variant in [`Task`] whose doc comment is
+//! its help text, and a line in [`dispatch`].
+
+mod check;
+mod date;
+mod demo;
+mod http;
+mod instance;
+mod migrate;
+mod password;
+mod process;
+mod release_run;
+mod suite;
+mod system;
+mod workspace;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use process::Runner;
+
+/// What a shell reports for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "xtask",
+    bin_name = "cargo xtask",
+    about = "Developer and newcomer tasks of the photo library."
+)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Build, import photos, serve them, and print the sign-in, an API key and curl lines to paste
+    Demo(demo::Options),
+    /// Set up what the tests need, run them all, and end with the line "N passed, N failed"
+    Test(suite::Options),
+    /// Check format, lints, licences, generated files and the trace from rules to tests
+    Check(check::Options),
+    /// Make, run, revert or list migrations
+    Migrate(migrate::Options),
+    /// Run every photo under DIR through the importer and report what came of it
+    Corpus {
+        /// Folder of photos
+        dir: PathBuf,
+    },
+    /// Measure throughput and latency in a release build
+    Bench {
+        /// What to measure (`api` or `import`; both when left out), then the benchmark's own arguments
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let runner = match Runner::install() {
+        Ok(runner) => runner,
+        Err(error) => return failure(&error),
+    };
+    match dispatch(&runner, arguments.task) {
+        Ok(code) => code,
+        // What the user asked to end needs no explanation.
+        Err(_) if runner.check_interrupted().is_err() => ExitCode::from(INTERRUPTED),
+        Err(error) => failure(error.as_ref()),
+    }
+}
+
+fn failure(error: &dyn Error) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
+}
+
+fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
+    match task {
+        Task::Demo(options) => demo::run(runner, &options)?,
+        Task::Test(options) => return Ok(suite::run(runner, &options)?),
+        Task::Check(options) => check::run(runner, &options)?,
+        Task::Migrate(options) => migrate::run(runner, &options)?,
+        Task::Corpus { dir } => release_run::corpus(runner, &dir)?,
+        Task::Bench { arguments } => release_run::bench(runner, &arguments)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn bench_passes_flags_on() {
+        let parsed = Arguments::try_parse_from(["xtask", "bench", "api", "--seconds", "3"]).unwrap();
+        let Task::Bench { arguments } = parsed.task else { panic!("not a bench task") };
+        assert_eq!(arguments, ["api", "--seconds", "3"]);
+    }
+}

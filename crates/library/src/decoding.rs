@@ -54,7 +54,7 @@ impl Decoder {
         let need = u32::try_from(probe.decode_memory_bytes(&wanted).div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
         let memory = self.memory.clone().acquire_many_owned(need.clamp(1, self.budget_units)).await;
         let worker = self.workers.clone().acquire_owned().await;
-        let limits = self.limits.clone();
+        let limits = self.limits;
         let work = tokio::task::spawn_blocking(move || {
             // The permits go with the work: it runs on although its caller gave up.
             let _permits = (memory, worker);

@@ -97,7 +97,7 @@ impl Library {
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
         let (fingerprint, facts) =
             read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
-        self.receive(account, &fingerprint, facts, path).await
+        self.receive(account, &fingerprint, &facts, path).await
     }
 
     /// Takes in a file that arrived over the network.
@@ -108,7 +108,7 @@ impl Library {
         &self,
         account: AccountId,
         staged: &Staged,
-        facts: FileFacts,
+        facts: &FileFacts,
     ) -> Result<Received, ImportError> {
         self.receive(account, &staged.fingerprint, facts, staged.path()).await
     }
@@ -119,7 +119,7 @@ impl Library {
         &self,
         account: AccountId,
         fingerprint: &Fingerprint,
-        facts: FileFacts,
+        facts: &FileFacts,
         path: &Path,
     ) -> Result<Received, ImportError> {
         let format = acceptable(fingerprint, self.parts.settings.max_upload_bytes)?;
@@ -158,7 +158,7 @@ impl Library {
         account: AccountId,
         fingerprint: &Fingerprint,
         format: Format,
-        facts: FileFacts,
+        facts: &FileFacts,
     ) -> Result<NewImage, ImportError> {
         let id = new_id(self.random()).map_err(Unavailable::from)?;
         // A new id has the characters of one.

@@ -33,6 +33,7 @@ use storage::{SharedStore, Viewer};
 use tokio::sync::Notify;
 
 pub use accounts::{AccountError, Caller, KeyError, Unavailable};
+pub use blobs::{BlobError, BlobReader};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
@@ -113,8 +114,8 @@ impl Library {
     /// Proves that the blob store can be reached.
     ///
     /// # Errors
-    /// [`blobs::BlobError`].
-    pub async fn probe_blobs(&self) -> Result<(), blobs::BlobError> {
+    /// [`BlobError`].
+    pub async fn probe_blobs(&self) -> Result<(), BlobError> {
         self.parts.blobs.contains(domain::BlobKind::Original, ContentHash::new([0; 32])).await.map(|_| ())
     }
 

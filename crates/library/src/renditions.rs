@@ -13,11 +13,15 @@ use crate::{Library, decoding::DecodeError, indexing::StorageErrorOrBlob};
 /// Renditions that are being made now, by original, so that requests for the same one make it once.
 #[derive(Default)]
 pub(crate) struct InTheMaking {
-    locks: Mutex<HashMap<(ContentHash, Rendition), Weak<tokio::sync::Mutex<()>>>>,
+    locks: Mutex<HashMap<Wanted, Weak<Turn>>>,
 }
 
+type Wanted = (ContentHash, Rendition);
+/// Held by whoever makes the rendition.
+type Turn = tokio::sync::Mutex<()>;
+
 impl InTheMaking {
-    fn lock(&self, key: (ContentHash, Rendition)) -> Arc<tokio::sync::Mutex<()>> {
+    fn lock(&self, key: Wanted) -> Arc<Turn> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.retain(|_, lock| lock.strong_count() > 0);
         if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {

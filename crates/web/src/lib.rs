@@ -1,0 +1,32 @@
+//! The HTTP surface of the photo library.
+//!
+//! One module per surface: [`images_api`](crate) for REST, `signed_images` for renditions behind signed URLs, `mcp`
+//! for the Model Context Protocol, `pages` for people, `health` for operators. Each turns a request into values of
+//! `domain`, asks the [`Library`](library::Library), and turns what it says into a response; nothing is decided
+//! here that another surface would have to decide again.
+//!
+//! This crate knows no SQL, no file and no image format.
+//!
+//! The commonest change is a new endpoint of the image API: a row in `images_api::ROUTES`, a handler that returns
+//! `Result<Reply, ApiError>`, and its description in `images_api::openapi`.
+#![deny(missing_docs)]
+
+mod app;
+mod body;
+mod client_address;
+mod config;
+mod health;
+mod images_api;
+mod links;
+mod mcp;
+mod pages;
+mod presented_key;
+mod query;
+mod reply;
+mod serving;
+mod signed_images;
+
+pub use app::{App, BuildError};
+pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};
+pub use images_api::openapi_document;
+pub use serving::serve;

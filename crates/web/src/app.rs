@@ -1,0 +1,157 @@
+use std::{
+    any::Any, convert::Infallible, net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant,
+};
+
+use futures_util::FutureExt as _;
+use http::{HeaderName, Method, Request, StatusCode, header, request::Parts};
+use hyper::body::Incoming;
+use keys::UrlSigner;
+use library::Library;
+use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
+use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
+
+use crate::{
+    WebConfig,
+    client_address::client_address,
+    health, images_api,
+    links::Links,
+    mcp, pages,
+    reply::{Reply, error, method_not_allowed},
+    signed_images,
+};
+
+/// What every surface works with.
+pub(crate) struct Service {
+    pub(crate) library: Library,
+    pub(crate) signer: UrlSigner,
+    pub(crate) config: WebConfig,
+    pub(crate) images_api: images_api::Router,
+    pub(crate) mcp: mcp::Servers,
+}
+
+impl Service {
+    /// The writer of URLs for this moment.
+    pub(crate) fn links(&self) -> Links<'_> {
+        Links::new(&self.config.base_url, &self.signer, self.library.clock().now())
+    }
+}
+
+/// The tables of paths or tools contradict themselves: a defect of this crate.
+#[derive(Debug, thiserror::Error)]
+#[error("the service cannot be built: {0}")]
+pub struct BuildError(pub(crate) String);
+
+/// A request with the address that it came from.
+pub(crate) type PeerRequest = (SocketAddr, Request<Incoming>);
+type Stack = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
+
+/// The whole HTTP surface, ready to [`serve`](crate::serve). Clones share it.
+#[derive(Clone)]
+pub struct App {
+    pub(crate) service: Arc<Service>,
+    with_cors: Stack,
+    without_cors: Stack,
+}
+
+impl App {
+    /// Builds the surface of a library.
+    ///
+    /// # Errors
+    /// [`BuildError`], which a test of this crate rules out.
+    pub fn new(library: Library, signer: UrlSigner, config: WebConfig) -> Result<Self, BuildError> {
+        let service = Arc::new(Service {
+            library,
+            signer,
+            config,
+            images_api: images_api::Router::new()?,
+            mcp: mcp::Servers::new()?,
+        });
+        let inner = service.clone();
+        let dispatched = service_fn(move |request: Request<Incoming>| {
+            let service = inner.clone();
+            async move {
+                let reply = AssertUnwindSafe(dispatch(&service, request)).catch_unwind().await;
+                Ok::<_, Infallible>(reply.unwrap_or_else(|cause| panicked(cause.as_ref())))
+            }
+        });
+        let with_cors = ServiceBuilder::new().layer(cors()).service(dispatched.clone());
+        Ok(Self {
+            service,
+            with_cors: BoxCloneSyncService::new(with_cors),
+            without_cors: BoxCloneSyncService::new(dispatched),
+        })
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer(&self, (peer, request): PeerRequest) -> Reply {
+        let started = Instant::now();
+        let method = request.method().clone();
+        // The query is left out: it can hold a signature.
+        let path = request.uri().path().to_owned();
+        let client = client_address(peer, request.headers(), &self.service.config.trusted_proxies);
+        let stack = if is_for_programs(&path) { self.with_cors.clone() } else { self.without_cors.clone() };
+        let Ok(reply) = stack.oneshot(request).await;
+        let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
+        if reply.status().is_server_error() {
+            tracing::warn!(%client, %method, path, status, elapsed_us, "request failed");
+        } else {
+            tracing::debug!(%client, %method, path, status, elapsed_us, "request");
+        }
+        reply
+    }
+}
+
+/// Programs in browsers of any origin may call these; they read no cookie.
+fn is_for_programs(path: &str) -> bool {
+    path.starts_with("/api/") || path.starts_with("/i/")
+}
+
+fn cors() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(AnyOrigin)
+        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE])
+        // Mirrored, because the wildcard does not cover `Authorization`.
+        .allow_headers(AllowHeaders::mirror_request())
+        .expose_headers([
+            header::WWW_AUTHENTICATE,
+            header::ETAG,
+            header::CONTENT_RANGE,
+            header::ACCEPT_RANGES,
+            header::CONTENT_LENGTH,
+            header::RETRY_AFTER,
+            header::ALLOW,
+            HeaderName::from_static("mcp-session-id"),
+        ])
+        .max_age(std::time::Duration::from_secs(3600))
+}
+
+fn panicked(cause: &(dyn Any + Send)) -> Reply {
+    let cause = cause.downcast_ref::<&str>().copied().or(cause.downcast_ref::<String>().map(String::as_str));
+    tracing::error!(cause, "a request handler panicked");
+    error(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; retry later")
+}
+
+async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
+    let (parts, body) = request.into_parts();
+    let path = parts.uri.path();
+    match path {
+        _ if path.starts_with("/i/") => signed_images::handle(service, &parts).await,
+        _ if path == images_api::PREFIX || path.starts_with(images_api::PREFIX_SLASH) => {
+            images_api::handle(service, &parts, body).await
+        }
+        _ if path.starts_with(mcp::PREFIX) => mcp::handle(service, &parts, body).await,
+        "/healthz" => reading(&parts, async { health::alive() }).await,
+        "/readyz" => reading(&parts, health::ready(&service.library)).await,
+        "/" => reading(&parts, async { pages::start(&service.config.base_url) }).await,
+        "/account/sync" => reading(&parts, async { pages::sync(&service.config.base_url) }).await,
+        _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
+    }
+}
+
+/// Serves what can only be read.
+async fn reading(parts: &Parts, reply: impl Future<Output = Reply>) -> Reply {
+    match parts.method {
+        Method::GET | Method::HEAD => reply.await,
+        _ => method_not_allowed("GET, HEAD"),
+    }
+}

@@ -1,0 +1,131 @@
+use std::time::Duration;
+
+use ipnet::IpNet;
+use url::{Host, Url};
+
+/// Where the service is reached from outside. Every URL it writes begins so; none is taken from a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseUrl {
+    text: String,
+    is_loopback: bool,
+}
+
+/// The base URL is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the base URL must be http:// or https:// with a host and nothing behind it, such as https://photos.example.org"
+)]
+pub struct InvalidBaseUrl;
+
+impl BaseUrl {
+    /// Takes an http or https URL without path, query, fragment and user; a trailing slash does not count.
+    ///
+    /// # Errors
+    /// [`InvalidBaseUrl`].
+    pub fn parse(text: &str) -> Result<Self, InvalidBaseUrl> {
+        let url = Url::parse(text).map_err(|_| InvalidBaseUrl)?;
+        let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        let anonymous = url.username().is_empty() && url.password().is_none();
+        if !matches!(url.scheme(), "http" | "https") || !bare || !anonymous {
+            return Err(InvalidBaseUrl);
+        }
+        let is_loopback = match url.host() {
+            Some(Host::Domain(name)) => is_loopback_name(name),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.is_loopback(),
+            None => return Err(InvalidBaseUrl),
+        };
+        Ok(Self { text: url.origin().ascii_serialization(), is_loopback })
+    }
+
+    /// The URL without a slash at its end.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether only this machine can reach it.
+    pub fn is_loopback(&self) -> bool {
+        self.is_loopback
+    }
+}
+
+/// `localhost` and what lies below it (RFC 6761).
+pub(crate) fn is_loopback_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+/// What one client may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How many connections are served at once; further ones wait to be accepted.
+    pub connections: usize,
+    /// How long a client may take to send the head of a request, and may stay idle between two.
+    pub head_timeout: Duration,
+    /// How long a client may take to send a body.
+    pub body_timeout: Duration,
+    /// How long a client may stop reading its response.
+    pub write_timeout: Duration,
+    /// How long running requests may go on after shutdown began.
+    pub drain_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 1024,
+            head_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+/// How the surface is set up.
+#[derive(Debug, Clone)]
+pub struct WebConfig {
+    /// Where the service is reached from outside.
+    pub base_url: BaseUrl,
+    /// The proxies whose word on the client's address is believed.
+    pub trusted_proxies: Vec<IpNet>,
+    /// What one client may cost.
+    pub limits: Limits,
+}
+
+impl WebConfig {
+    /// A set-up without proxies and with the default limits.
+    pub fn new(base_url: BaseUrl) -> Self {
+        Self { base_url, trusted_proxies: Vec::new(), limits: Limits::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base_urls_are_bare_origins() {
+        let text = |url| BaseUrl::parse(url).map(|base| base.as_str().to_owned());
+        assert_eq!(text("http://127.0.0.1:8080/"), Ok("http://127.0.0.1:8080".into()));
+        assert_eq!(text("HTTPS://Photos.Example.org:443"), Ok("https://photos.example.org".into()));
+        for bad in
+            ["", "photos", "ftp://a", "http://a/b", "http://a?b", "http://a#b", "http://u@a", "http://"]
+        {
+            assert_eq!(text(bad), Err(InvalidBaseUrl), "{bad}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_recognised() {
+        for (url, expect) in [
+            ("http://localhost:1", true),
+            ("http://127.9.9.9", true),
+            ("http://[::1]:8080", true),
+            ("http://localhost.evil.com", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(BaseUrl::parse(url).unwrap().is_loopback(), expect, "{url}");
+        }
+    }
+}

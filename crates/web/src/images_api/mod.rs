@@ -1,0 +1,198 @@
+//! The image and album API under `/api/ext/v2`.
+//!
+//! What is checked first: the key (401), the path (404), the method (405), the account's sync (409), the body's
+//! length (413), type (415) and content (400), and only then whose the ids are (403, 404).
+
+mod albums;
+mod api_error;
+mod images;
+mod openapi;
+mod parameters;
+mod records;
+
+use http::{HeaderValue, Method, StatusCode, header, request::Parts};
+use hyper::body::Incoming;
+use library::Caller;
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value};
+
+pub(crate) use api_error::ApiError;
+pub use openapi::openapi_document;
+pub(crate) use records::{
+    AlbumRecord, Envelope, ImageRecord, LibraryRecord, Page, Pagination, album_record, image_record,
+    library_record,
+};
+
+use crate::{
+    app::{BuildError, Service},
+    body::{ReadBodyError, full, read_body},
+    presented_key::bearer_or_bare,
+    query::Query,
+    reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body},
+};
+
+pub(crate) const PREFIX: &str = "/api/ext/v2";
+pub(crate) const PREFIX_SLASH: &str = "/api/ext/v2/";
+
+/// The longest request body.
+const MAX_BODY_BYTES: usize = 512_000;
+
+/// What can be done at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operation {
+    LibraryInfo,
+    ListImages,
+    GetImage,
+    DeleteImage,
+    SearchImages,
+    ListAlbums,
+    CreateAlbum,
+    GetAlbum,
+    ChangeAlbum,
+    DeleteAlbum,
+}
+
+/// Every path with what each method does there, and the methods as `Allow` names them.
+struct Route {
+    path: &'static str,
+    operations: &'static [(Method, Operation)],
+    allow: &'static str,
+}
+
+const ROUTES: &[Route] = &[
+    Route { path: "/library", operations: &[(Method::GET, Operation::LibraryInfo)], allow: "GET, HEAD" },
+    Route { path: "/images", operations: &[(Method::GET, Operation::ListImages)], allow: "GET, HEAD" },
+    Route {
+        path: "/images/{id}",
+        operations: &[(Method::GET, Operation::GetImage), (Method::DELETE, Operation::DeleteImage)],
+        allow: "GET, HEAD, DELETE",
+    },
+    Route { path: "/search", operations: &[(Method::GET, Operation::SearchImages)], allow: "GET, HEAD" },
+    Route {
+        path: "/albums",
+        operations: &[(Method::GET, Operation::ListAlbums), (Method::POST, Operation::CreateAlbum)],
+        allow: "GET, HEAD, POST",
+    },
+    Route {
+        path: "/albums/{id}",
+        operations: &[
+            (Method::GET, Operation::GetAlbum),
+            (Method::PATCH, Operation::ChangeAlbum),
+            (Method::DELETE, Operation::DeleteAlbum),
+        ],
+        allow: "GET, HEAD, PATCH, DELETE",
+    },
+];
+
+/// Finds the route of a path.
+pub(crate) struct Router(matchit::Router<&'static Route>);
+
+impl Router {
+    pub(crate) fn new() -> Result<Self, BuildError> {
+        let mut router = matchit::Router::new();
+        for route in ROUTES {
+            router
+                .insert(route.path, route)
+                .map_err(|error| BuildError(format!("{}: {error}", route.path)))?;
+        }
+        Ok(Self(router))
+    }
+}
+
+/// A request whose sender is known and whose operation exists.
+pub(crate) struct Call<'a> {
+    pub(crate) service: &'a Service,
+    pub(crate) caller: Caller,
+    /// The id in the path, as sent.
+    pub(crate) id: String,
+    pub(crate) query: Query<'a>,
+}
+
+pub(crate) async fn handle(service: &Service, parts: &Parts, body: Incoming) -> Reply {
+    if parts.uri.path() == "/api/ext/v2/openapi.json" {
+        return document(parts);
+    }
+    respond(service, parts, body).await.unwrap_or_else(ApiError::into_reply)
+}
+
+async fn respond(service: &Service, parts: &Parts, body: Incoming) -> Result<Reply, ApiError> {
+    let key = bearer_or_bare(&parts.headers).ok_or(ApiError::Unauthorized)?;
+    let caller = service.library.caller(key).await?.ok_or(ApiError::Unauthorized)?;
+    let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
+    let matched = service.images_api.0.at(path).map_err(|_| ApiError::NoPath)?;
+    let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
+    let Some((_, operation)) = matched.value.operations.iter().find(|(served, _)| served == method) else {
+        return Ok(method_not_allowed(matched.value.allow));
+    };
+    if caller.account.synced_at.is_none() && *operation != Operation::LibraryInfo {
+        return Err(ApiError::SyncNotSetUp {
+            install_url: crate::links::install_url(&service.config.base_url),
+        });
+    }
+    let id =
+        percent_decode_str(matched.params.get("id").unwrap_or_default()).decode_utf8_lossy().into_owned();
+    let call = Call { service, caller, id, query: Query::parse(parts.uri.query()) };
+    match operation {
+        Operation::LibraryInfo => images::library_info(&call).await,
+        Operation::ListImages => images::list(&call).await,
+        Operation::GetImage => images::get(&call).await,
+        Operation::DeleteImage => images::delete(&call).await,
+        Operation::SearchImages => images::search(&call).await,
+        Operation::ListAlbums => albums::list(&call).await,
+        Operation::CreateAlbum => albums::create(&call, &json_object(service, parts, body).await?).await,
+        Operation::GetAlbum => albums::get(&call).await,
+        Operation::ChangeAlbum => albums::change(&call, &json_object(service, parts, body).await?).await,
+        Operation::DeleteAlbum => albums::delete(&call).await,
+    }
+}
+
+/// Reads a body that must be one JSON object.
+async fn json_object(
+    service: &Service,
+    parts: &Parts,
+    body: Incoming,
+) -> Result<Map<String, Value>, ApiError> {
+    let bytes = read_body(body, MAX_BODY_BYTES, service.config.limits.body_timeout).await.map_err(
+        |error| match error {
+            ReadBodyError::TooLarge => ApiError::BodyTooLarge,
+            ReadBodyError::TooSlow => ApiError::BodyTooSlow,
+            ReadBodyError::Broken => ApiError::bad_body("did not arrive whole"),
+        },
+    )?;
+    let media_type =
+        parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        return Err(ApiError::NotJson);
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(ApiError::bad_body("must be a JSON object")),
+        Err(error) => Err(ApiError::bad_body(&format!("is not valid JSON: {error}"))),
+    }
+}
+
+/// The description of this API; it needs no key.
+fn document(parts: &Parts) -> Reply {
+    match parts.method {
+        Method::GET | Method::HEAD => with_body(StatusCode::OK, full(openapi_document()))
+            .with(header::CONTENT_TYPE, JSON)
+            .with(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")),
+        _ => method_not_allowed("GET, HEAD"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_routes_is_sound() {
+        assert!(Router::new().is_ok());
+        for route in ROUTES {
+            let served: Vec<&str> = route.operations.iter().map(|(method, _)| method.as_str()).collect();
+            let allowed: Vec<&str> = route.allow.split(", ").filter(|method| *method != "HEAD").collect();
+            assert_eq!(served, allowed, "{}", route.path);
+        }
+    }
+}

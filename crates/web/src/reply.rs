@@ -1,0 +1,64 @@
+use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use serde::Serialize;
+
+use crate::body::{ResponseBody, full};
+
+/// A response of any surface.
+pub(crate) type Reply = Response<ResponseBody>;
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A response without a body.
+pub(crate) fn empty(status: StatusCode) -> Reply {
+    with_body(status, full(""))
+}
+
+/// A response with this body.
+pub(crate) fn with_body(status: StatusCode, body: ResponseBody) -> Reply {
+    let mut reply = Response::new(body);
+    *reply.status_mut() = status;
+    reply
+}
+
+/// A response of JSON that no cache may keep: it belongs to one account or one moment.
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Reply {
+    match serde_json::to_vec(value) {
+        Ok(text) => {
+            let reply = with_body(status, full(text)).with(header::CONTENT_TYPE, JSON);
+            reply.with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        }
+        Err(error) => {
+            tracing::error!(%error, "an answer could not be written as JSON");
+            empty(StatusCode::INTERNAL_SERVER_ERROR)
+        }
+    }
+}
+
+/// The body of every refusal but 401 of the image API.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorBody<'a> {
+    pub(crate) error: &'a str,
+}
+
+/// A refusal with a message for people.
+pub(crate) fn error(status: StatusCode, message: &str) -> Reply {
+    json(status, &ErrorBody { error: message })
+}
+
+/// The refusal of a method, with those that are served.
+pub(crate) fn method_not_allowed(allow: &'static str) -> Reply {
+    let message = format!("this method is not served here; use {allow}");
+    error(StatusCode::METHOD_NOT_ALLOWED, &message).with(header::ALLOW, HeaderValue::from_static(allow))
+}
+
+/// Adds a header in passing.
+pub(crate) trait WithHeader {
+    fn with(self, name: HeaderName, value: HeaderValue) -> Self;
+}
+
+impl WithHeader for Reply {
+    fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers_mut().insert(name, value);
+        self
+    }
+}

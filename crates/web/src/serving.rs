@@ -1,0 +1,108 @@
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
+
+use http::Request;
+use hyper::{body::Incoming, service::service_fn};
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    server::{conn::auto, graceful::GracefulShutdown},
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+    time,
+};
+use tokio_io_timeout::TimeoutStream;
+
+use crate::{App, Limits};
+
+/// The longest head of a request, in bytes and in header lines; a longer one gets 431.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+const MAX_HEADERS: usize = 100;
+/// How many requests one HTTP/2 connection may have under way.
+const MAX_STREAMS: u32 = 100;
+/// How long to wait after the system refused a connection, most likely for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Serves until `shutdown` is ready, then stops accepting and lets running requests finish for as long as the
+/// limits allow.
+///
+/// # Errors
+/// The listener's address cannot be read. Failures of single connections are logged and end only them.
+pub async fn serve(
+    app: App,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let limits = app.service.config.limits;
+    tracing::info!(address = %listener.local_addr()?, "serving");
+    let slots = Arc::new(Semaphore::new(limits.connections));
+    let graceful = GracefulShutdown::new();
+    let mut shutdown = std::pin::pin!(shutdown);
+    loop {
+        // A connection is accepted only when there is room for it; until then it waits in the system's backlog.
+        let accepted = async {
+            let slot = slots.clone().acquire_owned().await;
+            (slot, listener.accept().await)
+        };
+        let (slot, accepted) = tokio::select! {
+            accepted = accepted => accepted,
+            () = &mut shutdown => break,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let connection = connection(app.clone(), stream, peer, &limits);
+                let watched = graceful.watch(connection);
+                tokio::spawn(async move {
+                    if let Err(error) = watched.await {
+                        tracing::debug!(%peer, %error, "a connection ended early");
+                    }
+                    drop(slot);
+                });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    if time::timeout(limits.drain_timeout, graceful.shutdown()).await.is_err() {
+        tracing::warn!("requests that were still running were cut off");
+    }
+    Ok(())
+}
+
+type Io = TokioIo<std::pin::Pin<Box<TimeoutStream<TcpStream>>>>;
+
+fn connection(
+    app: App,
+    stream: TcpStream,
+    peer: std::net::SocketAddr,
+    limits: &Limits,
+) -> impl hyper_util::server::graceful::GracefulConnection<Error: std::fmt::Display> + Send + 'static {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%peer, %error, "small packets will wait");
+    }
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(limits.write_timeout));
+    let io: Io = TokioIo::new(Box::pin(stream));
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
+        .keep_alive_interval(limits.head_timeout)
+        .keep_alive_timeout(limits.head_timeout);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let app = app.clone();
+        async move { Ok::<_, Infallible>(app.answer((peer, request)).await) }
+    });
+    builder.serve_connection(io, service).into_owned()
+}

@@ -1,0 +1,117 @@
+//! `check`: everything about the work tree that can be judged without running the tests.
+
+mod generated;
+mod trace;
+
+use std::process::{Command, Stdio};
+
+use clap::{Args, ValueEnum};
+
+use crate::process::{ProcessError, Runner};
+use crate::system::{self, SystemError, Tools};
+use crate::workspace;
+use generated::GeneratedError;
+use trace::TraceError;
+
+const CARGO_DENY_VERSION: &str = "0.20.2";
+
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Only these, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Step>,
+    /// Write the generated files anew instead of comparing them
+    #[arg(long)]
+    write: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// cargo fmt
+    Fmt,
+    /// clippy, warnings denied
+    Clippy,
+    /// Licences, bans and sources of the dependencies
+    Deny,
+    /// Documents that a program writes are up to date
+    Generated,
+    /// Every rule in tests/trace.toml names a test that exists
+    Trace,
+}
+
+/// What was found wrong.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    #[error(transparent)]
+    System(#[from] SystemError),
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Generated(#[from] GeneratedError),
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    #[error("failed: {0}")]
+    Steps(String),
+}
+
+pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), CheckError> {
+    let chosen = if options.only.is_empty() { Step::value_variants() } else { &options.only };
+    let mut failed = Vec::new();
+    for &step in chosen {
+        println!("== {}", name(step));
+        let outcome = run_step(runner, step, options.write);
+        runner.check_interrupted()?;
+        if let Err(error) = outcome {
+            eprintln!("{}: {error}", name(step));
+            failed.push(name(step));
+        }
+    }
+    if failed.is_empty() { Ok(()) } else { Err(CheckError::Steps(failed.join(", "))) }
+}
+
+fn name(step: Step) -> String {
+    step.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> {
+    if !matches!(step, Step::Fmt | Step::Deny) {
+        system::ensure(runner, Tools::Build)?;
+    }
+    match step {
+        Step::Fmt => runner.run(&mut workspace::cargo(["fmt", "--all", "--check"]))?,
+        Step::Clippy => {
+            let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+            runner.run(&mut workspace::cargo(arguments))?;
+        }
+        Step::Deny => deny(runner)?,
+        Step::Generated => generated::run(runner, write)?,
+        Step::Trace => trace::run(runner)?,
+    }
+    Ok(())
+}
+
+fn deny(runner: &Runner) -> Result<(), ProcessError> {
+    let installed = workspace::cargo(["deny", "--version"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !installed {
+        install_deny(runner)?;
+    }
+    runner.run(&mut workspace::cargo([
+        "deny",
+        "check",
+        "--hide-inclusion-graph",
+        "licenses",
+        "bans",
+        "sources",
+    ]))
+}
+
+fn install_deny(runner: &Runner) -> Result<(), ProcessError> {
+    let mut command: Command =
+        workspace::cargo(["install", "cargo-deny", "--locked", "--version", CARGO_DENY_VERSION]);
+    runner.run(&mut command)
+}

@@ -1,0 +1,180 @@
+//! `demo`: a library of the user's photos, or of the sample photos, in one command.
+
+mod curl;
+mod preview;
+mod sign_in;
+mod verify;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::http::{self, HttpError};
+use crate::instance::{Import, Instance, ServeError, free_port};
+use crate::process::{ProcessError, Runner, Running};
+use crate::system::{self, SystemError, Tools};
+use crate::workspace;
+use curl::Target;
+use sign_in::{SignIn, SignInError};
+use verify::VerifyError;
+
+const EMAIL: &str = "demo@example.org";
+const SAMPLES: &str = "fixtures/samples";
+const POLL: Duration = Duration::from_millis(200);
+
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Folder of photos to import; the bundled samples when left out
+    photo_dir: Option<PathBuf>,
+    /// Port to serve on; the next free one is taken when it is busy
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// Data folder; a second run goes on with what is there
+    #[arg(long, default_value = "demo-data")]
+    data_dir: PathBuf,
+    /// Run every printed curl line, check its result, and end
+    #[arg(long)]
+    once: bool,
+}
+
+/// Why there is no demo.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DemoError {
+    #[error(transparent)]
+    System(#[from] SystemError),
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error(transparent)]
+    SignIn(#[from] SignInError),
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error(transparent)]
+    Verify(#[from] VerifyError),
+    #[error("cannot use {}: {source}", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error("the server answered {status} to the demo's API key: {body}")]
+    Key { status: u16, body: String },
+    #[error("no image was imported from {}", photos.display())]
+    Empty { photos: PathBuf },
+    #[error("the server ended ({status}); its log is {}", log.display())]
+    ServerEnded { status: std::process::ExitStatus, log: PathBuf },
+}
+
+pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DemoError> {
+    let photos = options.photo_dir.clone().unwrap_or_else(|| workspace::path(SAMPLES));
+    let photos = photos.canonicalize().map_err(|source| DemoError::Folder { path: photos, source })?;
+    system::ensure(runner, if options.once { Tools::Curl } else { Tools::Build })?;
+    println!("Building the server (some minutes the first time)");
+    runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
+
+    let data_dir = make_data_dir(&options.data_dir)?;
+    let instance = Instance { runner, program: workspace::target("release/server"), data_dir };
+    let mut sign_in = prepare(&instance)?;
+    println!("Importing {}", photos.display());
+    if instance.import(EMAIL, &photos)? == Import::SomeFailed {
+        println!("Some files could not be imported (named above); the others are in the library");
+    }
+    let port = choose_port(options.port);
+    let mut server = instance.serve(port)?;
+    ensure_key(&instance, port, &mut sign_in)?;
+    present(&instance, &mut server, port, &sign_in, &photos, options.once)
+}
+
+fn make_data_dir(dir: &Path) -> Result<PathBuf, DemoError> {
+    std::fs::create_dir_all(dir)
+        .and_then(|()| dir.canonicalize())
+        .map_err(|source| DemoError::Folder { path: dir.to_owned(), source })
+}
+
+/// The store with its account, whose password is remembered first: a run that is cut off can go on later.
+fn prepare(instance: &Instance<'_>) -> Result<SignIn, DemoError> {
+    instance.migrate()?;
+    let sign_in = SignIn::load_or_make(&instance.data_dir)?;
+    instance.ensure_account(EMAIL, &sign_in.password)?;
+    Ok(sign_in)
+}
+
+fn choose_port(wanted: u16) -> u16 {
+    let port = free_port(wanted);
+    if port != wanted {
+        println!("Port {wanted} is busy; serving on {port} instead");
+    }
+    port
+}
+
+/// Keeps the remembered key while it is good, and makes another when it is missing or was revoked.
+fn ensure_key(instance: &Instance<'_>, port: u16, sign_in: &mut SignIn) -> Result<(), DemoError> {
+    let answer = |key: &str| http::get(port, "/api/ext/v2/library", Some(key));
+    if let Some(key) = &sign_in.key
+        && answer(key)?.status == 200
+    {
+        return Ok(());
+    }
+    let key = instance.create_key(EMAIL, "demo")?;
+    let answer = answer(&key)?;
+    if answer.status != 200 {
+        return Err(DemoError::Key { status: answer.status, body: answer.body });
+    }
+    sign_in.key = Some(key);
+    Ok(sign_in.save(&instance.data_dir)?)
+}
+
+fn present(
+    instance: &Instance<'_>,
+    server: &mut Running,
+    port: u16,
+    sign_in: &SignIn,
+    photos: &Path,
+    once: bool,
+) -> Result<(), DemoError> {
+    let base_url = format!("http://127.0.0.1:{port}");
+    let key = sign_in.key.clone().unwrap_or_default();
+    let preview = preview::find(port, &key)?;
+    if once && preview.is_none() {
+        return Err(DemoError::Empty { photos: photos.to_owned() });
+    }
+    let lines = curl::lines(&Target { base_url: base_url.clone(), key: key.clone(), preview });
+    print_welcome(&base_url, &sign_in.password, &key);
+    for line in &lines {
+        println!("# {}\n{}\n", line.title, line.command);
+    }
+    let log = instance.data_dir.join("server.log");
+    if once {
+        verify::run(instance.runner, &lines)?;
+        let status = server.stop()?;
+        return if status.success() { Ok(()) } else { Err(DemoError::ServerEnded { status, log }) };
+    }
+    println!("Serving. Ctrl-C ends it. The server's log is {}", log.display());
+    wait_for_end(instance.runner, server, log)
+}
+
+fn print_welcome(base_url: &str, password: &str, key: &str) {
+    println!(
+        "
+  Web       {base_url}/
+  Sign in   {EMAIL}
+  Password  {password}
+  API key   {key}
+  MCP URL   {base_url}/api/mcp/v1   (sign in when the client asks, or send the API key as bearer token)
+
+Lines to paste into a shell:
+"
+    );
+}
+
+/// Ctrl-C is how the demo is meant to end.
+fn wait_for_end(runner: &Runner, server: &mut Running, log: PathBuf) -> Result<(), DemoError> {
+    loop {
+        if let Some(status) = server.ended()? {
+            return Err(DemoError::ServerEnded { status, log });
+        }
+        if runner.pause(POLL).is_err() {
+            println!("\nEnding the server");
+            server.stop()?;
+            return Ok(());
+        }
+    }
+}

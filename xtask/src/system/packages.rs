@@ -1,0 +1,247 @@
+//! Which packages bring which tool, and what to do about the missing ones. Decisions only; nothing is run.
+
+use std::fmt;
+
+use super::Tools;
+
+/// A system's package manager.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manager {
+    Apt,
+    Dnf,
+    Pacman,
+    Apk,
+    Brew,
+}
+
+/// What this process may do to the system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Privilege {
+    Root,
+    PasswordlessSudo,
+    User,
+}
+
+/// How to see whether a tool is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Probe {
+    OnPath,
+    /// The interpreter runs this code without an error.
+    Python(&'static str),
+}
+
+/// A program and the packages that bring it, in the order apt, dnf, pacman, apk, brew.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    pub(super) probe: Probe,
+    why: Why,
+    packages: [&'static str; 5],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Why {
+    Build,
+    Python,
+    Curl,
+}
+
+const TOOLS: [Tool; 6] = [
+    Tool {
+        name: "cc",
+        probe: Probe::OnPath,
+        why: Why::Build,
+        packages: ["build-essential", "gcc gcc-c++", "base-devel", "build-base", "gcc"],
+    },
+    Tool {
+        name: "make",
+        probe: Probe::OnPath,
+        why: Why::Build,
+        packages: ["build-essential", "make", "base-devel", "build-base", "make"],
+    },
+    Tool { name: "cmake", probe: Probe::OnPath, why: Why::Build, packages: ["cmake"; 5] },
+    Tool { name: "nasm", probe: Probe::OnPath, why: Why::Build, packages: ["nasm"; 5] },
+    Tool {
+        name: "python3",
+        // Debian's python3 lacks ensurepip, without which a venv has no pip.
+        probe: Probe::Python("import ensurepip, venv"),
+        why: Why::Python,
+        packages: ["python3 python3-venv", "python3 python3-pip", "python", "python3 py3-pip", "python"],
+    },
+    Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5] },
+];
+
+/// The tools for a task.
+pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
+    TOOLS.iter().filter(move |tool| match tool.why {
+        Why::Build => true,
+        Why::Python => tools == Tools::Test,
+        Why::Curl => tools == Tools::Curl,
+    })
+}
+
+/// Tools that are not there; displayed as `cmake, nasm`.
+#[derive(Debug)]
+pub(crate) struct Missing(pub(super) Vec<&'static Tool>);
+
+impl Missing {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn packages(&self, manager: Manager) -> Vec<&'static str> {
+        let mut packages = Vec::new();
+        for package in self.0.iter().flat_map(|tool| manager.choose(tool.packages).split(' ')) {
+            if !packages.contains(&package) {
+                packages.push(package);
+            }
+        }
+        packages
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.0.iter().map(|tool| tool.name).collect();
+        formatter.write_str(&names.join(", "))
+    }
+}
+
+impl Manager {
+    /// In the order in which they are looked for: brew also runs on Linux, beside a manager of the system.
+    pub(super) const ALL: [Self; 5] = [Self::Apt, Self::Dnf, Self::Pacman, Self::Apk, Self::Brew];
+
+    pub(super) fn program(self) -> &'static str {
+        match self {
+            Self::Apt => "apt-get",
+            Self::Dnf => "dnf",
+            Self::Pacman => "pacman",
+            Self::Apk => "apk",
+            Self::Brew => "brew",
+        }
+    }
+
+    fn choose(self, [apt, dnf, pacman, apk, brew]: [&'static str; 5]) -> &'static str {
+        match self {
+            Self::Apt => apt,
+            Self::Dnf => dnf,
+            Self::Pacman => pacman,
+            Self::Apk => apk,
+            Self::Brew => brew,
+        }
+    }
+
+    /// The one command line that a user pastes.
+    fn command(self, packages: &[&str], privilege: Privilege) -> String {
+        let sudo = if privilege == Privilege::Root || self == Self::Brew { "" } else { "sudo " };
+        let packages = packages.join(" ");
+        match self {
+            Self::Apt => format!("{sudo}apt-get update && {sudo}apt-get install -y {packages}"),
+            Self::Dnf => format!("{sudo}dnf install -y {packages}"),
+            Self::Pacman => format!("{sudo}pacman -S --needed --noconfirm {packages}"),
+            Self::Apk => format!("{sudo}apk add {packages}"),
+            Self::Brew => format!("brew install {packages}"),
+        }
+    }
+}
+
+/// What to do about missing tools.
+#[derive(Debug)]
+pub(super) enum Plan {
+    /// Run these commands one after the other; `by_hand` is what a user runs if one of them fails.
+    Install { missing: Missing, commands: Vec<Vec<String>>, by_hand: String },
+    /// Ask the user to run this.
+    Tell { missing: Missing, command: String },
+    /// There is no package manager that we know.
+    NoManager { missing: Missing },
+}
+
+/// Decides: apt-get is run by ourselves when that needs no password, everything else by the user.
+pub(super) fn plan(missing: Missing, manager: Option<Manager>, privilege: Privilege) -> Plan {
+    let Some(manager) = manager else { return Plan::NoManager { missing } };
+    let packages = missing.packages(manager);
+    let by_hand = manager.command(&packages, privilege);
+    if manager != Manager::Apt || privilege == Privilege::User {
+        return Plan::Tell { missing, command: by_hand };
+    }
+    let commands = apt_commands(&packages, privilege);
+    Plan::Install { missing, commands, by_hand }
+}
+
+fn apt_commands(packages: &[&str], privilege: Privilege) -> Vec<Vec<String>> {
+    let prefix: &[&str] = match privilege {
+        // sudo drops the environment, so it is set behind it.
+        Privilege::PasswordlessSudo => &["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"],
+        Privilege::Root | Privilege::User => &[],
+    };
+    let command = |rest: &[&str]| prefix.iter().chain(rest).map(|word| (*word).to_owned()).collect();
+    // Without a terminal of its own, dpkg cannot stop to wait for the foreground.
+    let install = ["apt-get", "-o", "Dpkg::Use-Pty=0", "install", "-y", "--no-install-recommends"];
+    vec![command(&["apt-get", "update"]), command(&[&install, packages].concat())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(names: &[&str]) -> Missing {
+        Missing(TOOLS.iter().filter(|tool| names.contains(&tool.name)).collect())
+    }
+
+    fn told(names: &[&str], manager: Manager, privilege: Privilege) -> String {
+        match plan(missing(names), Some(manager), privilege) {
+            Plan::Tell { command, .. } => command,
+            other => panic!("expected a command for the user, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_command_for_the_user() {
+        let cases = [
+            (
+                Manager::Apt,
+                Privilege::User,
+                "sudo apt-get update && sudo apt-get install -y build-essential cmake",
+            ),
+            (Manager::Dnf, Privilege::User, "sudo dnf install -y gcc gcc-c++ make cmake"),
+            (Manager::Pacman, Privilege::User, "sudo pacman -S --needed --noconfirm base-devel cmake"),
+            (Manager::Apk, Privilege::Root, "apk add build-base cmake"),
+            (Manager::Brew, Privilege::User, "brew install gcc make cmake"),
+        ];
+        for (manager, privilege, expect) in cases {
+            assert_eq!(told(&["cc", "make", "cmake"], manager, privilege), expect);
+        }
+    }
+
+    #[test]
+    fn apt_is_run_when_no_password_is_needed() {
+        let cases = [
+            (Privilege::Root, "apt-get update"),
+            (Privilege::PasswordlessSudo, "sudo -n env DEBIAN_FRONTEND=noninteractive apt-get update"),
+        ];
+        for (privilege, update) in cases {
+            let plan = plan(missing(&["nasm", "python3"]), Some(Manager::Apt), privilege);
+            let Plan::Install { missing, commands, .. } = plan else { panic!("expected an installation") };
+            assert_eq!(missing.to_string(), "nasm, python3");
+            let commands: Vec<_> = commands.iter().map(|words| words.join(" ")).collect();
+            let [first, second] = commands.as_slice() else { panic!("expected two commands: {commands:?}") };
+            assert_eq!(first, update);
+            assert!(second.ends_with("--no-install-recommends nasm python3 python3-venv"), "{second}");
+        }
+    }
+
+    #[test]
+    fn without_a_package_manager_the_tools_are_named() {
+        let plan = plan(missing(&["cmake", "nasm"]), None, Privilege::Root);
+        let Plan::NoManager { missing } = plan else { panic!("expected no manager") };
+        assert_eq!(missing.to_string(), "cmake, nasm");
+    }
+
+    #[test]
+    fn each_task_needs_its_own_tools() {
+        let names = |tools| needed_for(tools).map(|tool| tool.name).collect::<Vec<_>>();
+        assert_eq!(names(Tools::Build), ["cc", "make", "cmake", "nasm"]);
+        assert_eq!(names(Tools::Test), ["cc", "make", "cmake", "nasm", "python3"]);
+        assert_eq!(names(Tools::Curl), ["cc", "make", "cmake", "nasm", "curl"]);
+    }
+}
