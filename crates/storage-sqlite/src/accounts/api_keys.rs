@@ -1,0 +1,123 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::{Account, AccountId, KeyName, Timestamp};
+use storage::{KeyHash, KeyHolder, KeyId, KeyInfo, NewKey};
+
+use super::rows::{AccountRow, is_open};
+use crate::{
+    error::{Failure, is_unique_violation},
+    schema::{accounts, api_keys},
+    value::RowName,
+};
+
+/// What became of a new key.
+pub(super) enum Creation {
+    Done,
+    NameTaken,
+    NoAccount,
+}
+
+pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation, Failure> {
+    if !is_open(c, key.account.0)? {
+        return Ok(Creation::NoAccount);
+    }
+    let in_use = api_keys::table
+        .filter(api_keys::account_id.eq(key.account.0))
+        .filter(api_keys::name.eq(key.name.as_str()))
+        .filter(api_keys::revoked_at_ms.is_null())
+        .select(api_keys::id)
+        .first::<i64>(c)
+        .optional()?;
+    if in_use.is_some() {
+        return Ok(Creation::NameTaken);
+    }
+    let inserted = diesel::insert_into(api_keys::table)
+        .values((
+            api_keys::account_id.eq(key.account.0),
+            api_keys::name.eq(key.name.as_str()),
+            api_keys::hash.eq(key.hash.0.as_slice()),
+            api_keys::created_at_ms.eq(key.created_at.millis()),
+        ))
+        .execute(c);
+    match inserted {
+        Ok(_) => Ok(Creation::Done),
+        Err(error) if is_unique_violation(&error) => {
+            Err(Failure::Refused("this very key is stored already".to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = api_keys, check_for_backend(diesel::sqlite::Sqlite))]
+struct KeyRow {
+    id: i64,
+    name: String,
+    created_at_ms: i64,
+    last_used_at_ms: Option<i64>,
+    revoked_at_ms: Option<i64>,
+}
+
+impl TryFrom<KeyRow> for KeyInfo {
+    type Error = Failure;
+
+    fn try_from(row: KeyRow) -> Result<Self, Failure> {
+        let name = RowName::new("api_keys", &row.id);
+        Ok(Self {
+            name: KeyName::parse(&row.name).map_err(|_| name.unreadable("name"))?,
+            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
+            last_used_at: name.optional_timestamp("last_used_at_ms", row.last_used_at_ms)?,
+            revoked_at: name.optional_timestamp("revoked_at_ms", row.revoked_at_ms)?,
+        })
+    }
+}
+
+pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<KeyInfo>, Failure> {
+    api_keys::table
+        .filter(api_keys::account_id.eq(account.0))
+        .order((api_keys::created_at_ms.desc(), api_keys::id.desc()))
+        .select(KeyRow::as_select())
+        .load(c)?
+        .into_iter()
+        .map(KeyInfo::try_from)
+        .collect()
+}
+
+pub(super) fn revoke(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    name: &KeyName,
+    at: Timestamp,
+) -> Result<bool, Failure> {
+    let in_use = api_keys::table
+        .filter(api_keys::account_id.eq(account.0))
+        .filter(api_keys::name.eq(name.as_str()))
+        .filter(api_keys::revoked_at_ms.is_null());
+    Ok(diesel::update(in_use).set(api_keys::revoked_at_ms.eq(at.millis())).execute(c)? > 0)
+}
+
+pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<KeyHolder>, Failure> {
+    let found = api_keys::table
+        .inner_join(accounts::table)
+        .filter(api_keys::hash.eq(hash.0.as_slice()))
+        .filter(api_keys::revoked_at_ms.is_null())
+        .filter(accounts::deleted_at_ms.is_null())
+        .select((api_keys::id, api_keys::last_used_at_ms, AccountRow::as_select()))
+        .first::<(i64, Option<i64>, AccountRow)>(c)
+        .optional()?;
+    let Some((id, last_used_at_ms, account)) = found else { return Ok(None) };
+    Ok(Some(KeyHolder {
+        key: KeyId(id),
+        account: Account::try_from(account)?,
+        last_used_at: RowName::new("api_keys", &id).optional_timestamp("last_used_at_ms", last_used_at_ms)?,
+    }))
+}
+
+/// Several requests may note their use out of order: the latest stays.
+pub(super) fn touch(c: &mut SqliteConnection, key: KeyId, at: Timestamp) -> Result<(), Failure> {
+    let older = api_keys::last_used_at_ms.is_null().or(api_keys::last_used_at_ms.lt(at.millis()));
+    diesel::update(api_keys::table.find(key.0))
+        .filter(older)
+        .set(api_keys::last_used_at_ms.eq(at.millis()))
+        .execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,80 @@
+mod api_keys;
+mod rows;
+
+pub(crate) use rows::{add_live_images, is_open};
+
+use async_trait::async_trait;
+use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
+use storage::{
+    AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
+    StorageError,
+};
+
+use crate::SqliteStore;
+
+#[async_trait]
+impl AccountStore for SqliteStore {
+    async fn create_account(&self, account: NewAccount) -> Result<Account, CreateAccountError> {
+        self.write(move |c| rows::create(c, &account)).await?.ok_or(CreateAccountError::EmailTaken)
+    }
+
+    async fn accounts(&self) -> Result<Vec<Account>, StorageError> {
+        self.read(rows::all).await
+    }
+
+    async fn account_by_email(&self, email: &Email) -> Result<Option<Account>, StorageError> {
+        let email = email.clone();
+        self.read(move |c| rows::by_email(c, &email)).await
+    }
+
+    async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError> {
+        self.write(move |c| rows::set_plan(c, account, plan)).await
+    }
+
+    async fn set_password_hash(
+        &self,
+        account: AccountId,
+        password_hash: String,
+    ) -> Result<bool, StorageError> {
+        self.write(move |c| rows::set_password_hash(c, account, &password_hash)).await
+    }
+
+    async fn delete_account(&self, account: AccountId, at: Timestamp) -> Result<bool, StorageError> {
+        self.write(move |c| rows::delete(c, account, at)).await
+    }
+
+    async fn mark_synced(&self, account: AccountId, at: Timestamp) -> Result<(), StorageError> {
+        self.write(move |c| rows::mark_synced(c, account, at)).await
+    }
+
+    async fn create_key(&self, key: NewKey) -> Result<(), CreateKeyError> {
+        match self.write(move |c| api_keys::create(c, &key)).await? {
+            api_keys::Creation::Done => Ok(()),
+            api_keys::Creation::NameTaken => Err(CreateKeyError::NameTaken),
+            api_keys::Creation::NoAccount => Err(CreateKeyError::NoAccount),
+        }
+    }
+
+    async fn keys(&self, account: AccountId) -> Result<Vec<KeyInfo>, StorageError> {
+        self.read(move |c| api_keys::all(c, account)).await
+    }
+
+    async fn revoke_key(
+        &self,
+        account: AccountId,
+        name: &KeyName,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        let name = name.clone();
+        self.write(move |c| api_keys::revoke(c, account, &name, at)).await
+    }
+
+    async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
+        let hash = *hash;
+        self.read(move |c| api_keys::holder(c, &hash)).await
+    }
+
+    async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {
+        self.write(move |c| api_keys::touch(c, key, at)).await
+    }
+}

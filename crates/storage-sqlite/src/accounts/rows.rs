@@ -1,0 +1,143 @@
+use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
+use domain::{Account, AccountId, Email, Plan, Timestamp};
+use storage::NewAccount;
+
+use crate::{
+    error::{Failure, is_unique_violation},
+    schema::{accounts, api_keys, images, index_jobs},
+    value::RowName,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = accounts, check_for_backend(diesel::sqlite::Sqlite))]
+pub(super) struct AccountRow {
+    id: i64,
+    email: Option<String>,
+    plan: String,
+    synced_at_ms: Option<i64>,
+    created_at_ms: i64,
+}
+
+impl TryFrom<AccountRow> for Account {
+    type Error = Failure;
+
+    fn try_from(row: AccountRow) -> Result<Self, Failure> {
+        let name = RowName::new("accounts", &row.id);
+        let email = row.email.as_deref().and_then(|email| Email::parse(email).ok());
+        Ok(Self {
+            id: AccountId(row.id),
+            email: name.some("email", email)?,
+            plan: row.plan.parse().map_err(|_| name.unreadable("plan"))?,
+            synced_at: name.optional_timestamp("synced_at_ms", row.synced_at_ms)?,
+            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
+        })
+    }
+}
+
+/// `None` when the address is taken.
+pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<Option<Account>, Failure> {
+    let inserted = diesel::insert_into(accounts::table)
+        .values((
+            accounts::email.eq(account.email.as_str()),
+            accounts::password_hash.eq(&account.password_hash),
+            accounts::plan.eq(account.plan.as_str()),
+            accounts::created_at_ms.eq(account.created_at.millis()),
+        ))
+        .returning(AccountRow::as_returning())
+        .get_result(c);
+    match inserted {
+        Ok(row) => Account::try_from(row).map(Some),
+        Err(error) if is_unique_violation(&error) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<Account>, Failure> {
+    accounts::table
+        .filter(accounts::deleted_at_ms.is_null())
+        .order(accounts::email)
+        .select(AccountRow::as_select())
+        .load(c)?
+        .into_iter()
+        .map(Account::try_from)
+        .collect()
+}
+
+pub(super) fn by_email(c: &mut SqliteConnection, email: &Email) -> Result<Option<Account>, Failure> {
+    accounts::table
+        .filter(accounts::email.eq(email.as_str()))
+        .select(AccountRow::as_select())
+        .first(c)
+        .optional()?
+        .map(Account::try_from)
+        .transpose()
+}
+
+pub(super) fn set_plan(c: &mut SqliteConnection, account: AccountId, plan: Plan) -> Result<bool, Failure> {
+    let changed = diesel::update(accounts::table.find(account.0))
+        .filter(accounts::deleted_at_ms.is_null())
+        .set(accounts::plan.eq(plan.as_str()))
+        .execute(c)?;
+    Ok(changed > 0)
+}
+
+pub(super) fn set_password_hash(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    password_hash: &str,
+) -> Result<bool, Failure> {
+    let changed = diesel::update(accounts::table.find(account.0))
+        .filter(accounts::deleted_at_ms.is_null())
+        .set(accounts::password_hash.eq(password_hash))
+        .execute(c)?;
+    Ok(changed > 0)
+}
+
+pub(super) fn mark_synced(c: &mut SqliteConnection, account: AccountId, at: Timestamp) -> Result<(), Failure> {
+    diesel::update(accounts::table.find(account.0))
+        .filter(accounts::synced_at_ms.is_null())
+        .set(accounts::synced_at_ms.eq(at.millis()))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Ends the account at once for everyone who asks; its images and albums go batch by batch later.
+pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp) -> Result<bool, Failure> {
+    let ended = diesel::update(accounts::table.find(account.0))
+        .filter(accounts::deleted_at_ms.is_null())
+        .set((
+            accounts::email.eq(None::<String>),
+            accounts::password_hash.eq(""),
+            accounts::deleted_at_ms.eq(at.millis()),
+        ))
+        .execute(c)?;
+    if ended == 0 {
+        return Ok(false);
+    }
+    diesel::delete(api_keys::table.filter(api_keys::account_id.eq(account.0))).execute(c)?;
+    let waiting = images::table
+        .filter(images::account_id.eq(account.0))
+        .filter(sql::<Bool>("state = 'pending'"))
+        .select(images::seq);
+    diesel::delete(index_jobs::table.filter(index_jobs::image_seq.eq_any(waiting))).execute(c)?;
+    Ok(true)
+}
+
+/// Whether the account is there and was not deleted.
+pub(crate) fn is_open(c: &mut SqliteConnection, account: i64) -> Result<bool, Failure> {
+    let found = accounts::table
+        .find(account)
+        .filter(accounts::deleted_at_ms.is_null())
+        .select(accounts::id)
+        .first::<i64>(c)
+        .optional()?;
+    Ok(found.is_some())
+}
+
+/// Counts live images up or down.
+pub(crate) fn add_live_images(c: &mut SqliteConnection, account: i64, difference: i64) -> Result<(), Failure> {
+    diesel::update(accounts::table.find(account))
+        .set(accounts::live_images.eq(accounts::live_images + difference))
+        .execute(c)?;
+    Ok(())
+}

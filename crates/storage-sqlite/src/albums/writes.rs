@@ -1,0 +1,132 @@
+use diesel::{SqliteConnection, prelude::*};
+use domain::{AlbumChange, AlbumId, MAX_ALBUMS_PER_ACCOUNT, Timestamp};
+use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
+
+use super::rows;
+use crate::{
+    error::Failure,
+    images::{Resolver, Seen, Sight},
+    schema::{album_images, albums},
+};
+
+/// What the ids of a call stand for.
+enum Resolved {
+    Seen(Vec<Seen>),
+    Refused(AlbumWrite),
+}
+
+/// Looks ids up; someone else's image goes before an unknown one, wherever they stand.
+fn resolve<'a>(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    ids: impl Iterator<Item = &'a String>,
+) -> Result<Resolved, Failure> {
+    let mut resolver = Resolver::new(viewer);
+    let mut seen = Vec::new();
+    let mut unknown = false;
+    for id in ids {
+        match resolver.resolve(c, id)? {
+            Lookup::Found(image) => seen.push(image),
+            Lookup::Foreign => return Ok(Resolved::Refused(AlbumWrite::ForeignImage)),
+            Lookup::Missing => unknown = true,
+        }
+    }
+    Ok(if unknown { Resolved::Refused(AlbumWrite::UnknownImage) } else { Resolved::Seen(seen) })
+}
+
+pub(super) fn create(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    album: &NewAlbum,
+) -> Result<AlbumWrite, Failure> {
+    let Some(sight) = Sight::of(c, viewer)? else {
+        return Err(Failure::Refused("an album cannot be added to an account that is gone".to_owned()));
+    };
+    if rows::count(c, sight.account)? >= MAX_ALBUMS_PER_ACCOUNT {
+        return Ok(AlbumWrite::TooManyAlbums);
+    }
+    let images = match resolve(c, viewer, album.images.iter())? {
+        Resolved::Seen(images) => images,
+        Resolved::Refused(outcome) => return Ok(outcome),
+    };
+    let seq: i64 = diesel::insert_into(albums::table)
+        .values((
+            albums::id.eq(album.id.as_str()),
+            albums::account_id.eq(sight.account),
+            albums::title.eq(album.title.as_str()),
+            albums::created_at_ms.eq(album.created_at.millis()),
+            albums::updated_at_ms.eq(album.created_at.millis()),
+        ))
+        .returning(albums::seq)
+        .get_result(c)?;
+    add(c, seq, &images)?;
+    done(c, sight, &album.id)
+}
+
+pub(super) fn change(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    id: &AlbumId,
+    change: &AlbumChange,
+    at: Timestamp,
+) -> Result<AlbumWrite, Failure> {
+    let Some(sight) = Sight::of(c, viewer)? else { return Ok(AlbumWrite::NoAlbum) };
+    let Some(row) = rows::row(c, sight.account, id)? else { return Ok(AlbumWrite::NoAlbum) };
+    let mut images = match resolve(c, viewer, change.add.iter().chain(&change.remove))? {
+        Resolved::Seen(images) => images,
+        Resolved::Refused(outcome) => return Ok(outcome),
+    };
+    let removed = images.split_off(change.add.len().min(images.len()));
+    let mut changed = add(c, row.seq, &images)? + remove(c, row.seq, &removed)?;
+    if let Some(title) = change.title.as_ref().filter(|title| title.as_str() != row.title) {
+        changed += diesel::update(albums::table.find(row.seq))
+            .set(albums::title.eq(title.as_str()))
+            .execute(c)?;
+    }
+    if changed > 0 {
+        diesel::update(albums::table.find(row.seq))
+            .set(albums::updated_at_ms.eq(at.millis()))
+            .execute(c)?;
+    }
+    done(c, sight, id)
+}
+
+pub(super) fn delete(c: &mut SqliteConnection, viewer: Viewer, id: &AlbumId) -> Result<bool, Failure> {
+    let Some(sight) = Sight::of(c, viewer)? else { return Ok(false) };
+    let Some(row) = rows::row(c, sight.account, id)? else { return Ok(false) };
+    diesel::delete(albums::table.find(row.seq)).execute(c)?;
+    Ok(true)
+}
+
+/// How many images were not in the album before.
+fn add(c: &mut SqliteConnection, album_seq: i64, images: &[Seen]) -> Result<usize, Failure> {
+    let mut added = 0;
+    for image in images {
+        added += diesel::insert_or_ignore_into(album_images::table)
+            .values((
+                album_images::album_seq.eq(album_seq),
+                album_images::image_seq.eq(image.seq),
+                album_images::captured_at_ms.eq(image.captured_at_ms),
+                album_images::live.eq(true),
+            ))
+            .execute(c)?;
+    }
+    Ok(added)
+}
+
+/// How many images were in the album before.
+fn remove(c: &mut SqliteConnection, album_seq: i64, images: &[Seen]) -> Result<usize, Failure> {
+    let mut removed = 0;
+    for image in images {
+        removed += diesel::delete(album_images::table.find((album_seq, image.seq))).execute(c)?;
+    }
+    Ok(removed)
+}
+
+/// The album as it is now.
+fn done(c: &mut SqliteConnection, sight: Sight, id: &AlbumId) -> Result<AlbumWrite, Failure> {
+    match rows::row(c, sight.account, id)? {
+        Some(row) => Ok(AlbumWrite::Done(rows::seen(c, row, sight)?)),
+        None => Ok(AlbumWrite::NoAlbum),
+    }
+}

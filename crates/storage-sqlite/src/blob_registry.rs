@@ -1,0 +1,188 @@
+use async_trait::async_trait;
+use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
+use domain::{ContentHash, Timestamp};
+use storage::{Announced, BlobKind, BlobRef, BlobRegistry, StorageError};
+
+use crate::{
+    SqliteStore,
+    error::Failure,
+    schema::blobs,
+    value::{RowName, stored_bytes},
+};
+
+const PENDING: &str = "pending";
+const KEPT: &str = "kept";
+const REMOVING: &str = "removing";
+
+#[async_trait]
+impl BlobRegistry for SqliteStore {
+    async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError> {
+        let blobs = blobs.to_vec();
+        self.write(move |c| announce(c, &blobs, at)).await
+    }
+
+    async fn take_unreferenced_blobs(
+        &self,
+        idle_since: Timestamp,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<BlobRef>, StorageError> {
+        self.write(move |c| take(c, idle_since, at, max)).await
+    }
+
+    async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError> {
+        let blobs = blobs.to_vec();
+        self.write(move |c| forget(c, &blobs)).await
+    }
+
+    async fn kept_blobs(
+        &self,
+        kind: BlobKind,
+        after: Option<ContentHash>,
+        max: u32,
+    ) -> Result<Vec<BlobRef>, StorageError> {
+        self.read(move |c| kept(c, kind, after, max)).await
+    }
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = blobs, check_for_backend(diesel::sqlite::Sqlite))]
+struct BlobRow {
+    kind: String,
+    hash: Vec<u8>,
+    bytes: i64,
+}
+
+impl TryFrom<BlobRow> for BlobRef {
+    type Error = Failure;
+
+    fn try_from(row: BlobRow) -> Result<Self, Failure> {
+        let key = row.hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let name = RowName::new("blobs", &key);
+        Ok(Self {
+            kind: name.some("kind", BlobKind::from_name(&row.kind))?,
+            hash: name.hash("hash", &row.hash)?,
+            bytes: name.unsigned("bytes", row.bytes)?,
+        })
+    }
+}
+
+fn state(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<Option<String>, Failure> {
+    Ok(blobs::table
+        .find((kind.as_str(), hash.as_bytes().as_slice()))
+        .select(blobs::state)
+        .first(c)
+        .optional()?)
+}
+
+fn announce(c: &mut SqliteConnection, announced: &[BlobRef], at: Timestamp) -> Result<Announced, Failure> {
+    for blob in announced {
+        if state(c, blob.kind, &blob.hash)?.as_deref() == Some(REMOVING) {
+            return Ok(Announced::BeingRemoved);
+        }
+    }
+    for blob in announced {
+        let added = diesel::insert_or_ignore_into(blobs::table)
+            .values((
+                blobs::kind.eq(blob.kind.as_str()),
+                blobs::hash.eq(blob.hash.as_bytes().as_slice()),
+                blobs::bytes.eq(stored_bytes(blob.bytes)?),
+                blobs::state.eq(PENDING),
+                blobs::since_ms.eq(at.millis()),
+            ))
+            .execute(c)?;
+        if added == 0 {
+            let stored = blobs::table.find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()));
+            diesel::update(stored)
+                .filter(blobs::state.eq(PENDING))
+                .filter(blobs::since_ms.lt(at.millis()))
+                .set(blobs::since_ms.eq(at.millis()))
+                .execute(c)?;
+        }
+    }
+    Ok(Announced::Ready)
+}
+
+fn take(
+    c: &mut SqliteConnection,
+    idle_since: Timestamp,
+    at: Timestamp,
+    max: u32,
+) -> Result<Vec<BlobRef>, Failure> {
+    // Written out, because a partial index is not found through a parameter.
+    let rows: Vec<BlobRow> = blobs::table
+        .filter(sql::<Bool>("state <> 'kept'"))
+        .filter(blobs::since_ms.lt(idle_since.millis()))
+        .order(blobs::since_ms)
+        .limit(i64::from(max))
+        .select(BlobRow::as_select())
+        .load(c)?;
+    for row in &rows {
+        diesel::update(blobs::table.find((&row.kind, &row.hash)))
+            .set((blobs::state.eq(REMOVING), blobs::since_ms.eq(at.millis())))
+            .execute(c)?;
+    }
+    rows.into_iter().map(BlobRef::try_from).collect()
+}
+
+fn forget(c: &mut SqliteConnection, gone: &[BlobRef]) -> Result<(), Failure> {
+    for blob in gone {
+        let taken = blobs::table
+            .find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()))
+            .filter(blobs::state.eq(REMOVING));
+        diesel::delete(taken).execute(c)?;
+    }
+    Ok(())
+}
+
+fn kept(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    after: Option<ContentHash>,
+    max: u32,
+) -> Result<Vec<BlobRef>, Failure> {
+    let after = after.map(|hash| hash.as_bytes().to_vec()).unwrap_or_default();
+    blobs::table
+        .filter(blobs::kind.eq(kind.as_str()))
+        .filter(blobs::hash.gt(after))
+        .filter(blobs::state.eq(KEPT))
+        .order(blobs::hash)
+        .limit(i64::from(max))
+        .select(BlobRow::as_select())
+        .load(c)?
+        .into_iter()
+        .map(BlobRef::try_from)
+        .collect()
+}
+
+/// Whether the blob is registered and nobody is removing it.
+pub(crate) fn can_keep(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<bool, Failure> {
+    Ok(state(c, kind, hash)?.is_some_and(|state| state != REMOVING))
+}
+
+/// Keeps a blob that something refers to from now on; `false`, and nothing changes, when it cannot be kept.
+pub(crate) fn keep(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, Failure> {
+    let kept = diesel::update(blobs::table.find((kind.as_str(), hash.as_bytes().as_slice())))
+        .filter(blobs::state.ne(REMOVING))
+        .set(blobs::state.eq(KEPT))
+        .execute(c)?;
+    Ok(kept > 0)
+}
+
+/// Leaves a blob that nothing refers to any more to the sweeper.
+pub(crate) fn release(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &[u8],
+    at: Timestamp,
+) -> Result<(), Failure> {
+    diesel::update(blobs::table.find((kind.as_str(), hash)))
+        .filter(blobs::state.eq(KEPT))
+        .set((blobs::state.eq(PENDING), blobs::since_ms.eq(at.millis())))
+        .execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,90 @@
+use std::{thread, time::Duration};
+
+use diesel::{
+    ConnectionError, ConnectionResult, QueryResult, SqliteConnection, connection::SimpleConnection, sql_query,
+};
+use diesel::{RunQueryDsl, define_sql_function};
+use diesel_async::{AsyncConnection, sync_connection_wrapper::SyncConnectionWrapper};
+use domain::Position;
+
+pub(crate) type Connection = SyncConnectionWrapper<SqliteConnection>;
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The disk: what was committed survives a loss of power.
+    #[default]
+    Full,
+    /// Nothing. Only for benchmarks and for tests that build big libraries.
+    Off,
+}
+
+impl Durability {
+    const fn pragma(self) -> &'static str {
+        match self {
+            Self::Full => "PRAGMA synchronous = FULL",
+            Self::Off => "PRAGMA synchronous = OFF",
+        }
+    }
+}
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Writer,
+    Reader,
+}
+
+define_sql_function! {
+    /// The great-circle distance between two places in metres; null when there is none.
+    fn distance_m(
+        lat_a: diesel::sql_types::Nullable<diesel::sql_types::Double>,
+        lon_a: diesel::sql_types::Nullable<diesel::sql_types::Double>,
+        lat_b: diesel::sql_types::Nullable<diesel::sql_types::Double>,
+        lon_b: diesel::sql_types::Nullable<diesel::sql_types::Double>
+    ) -> diesel::sql_types::Nullable<diesel::sql_types::Double>;
+}
+
+/// Opens one connection and makes it ready.
+pub(crate) async fn establish(url: String, role: Role, durability: Durability) -> ConnectionResult<Connection> {
+    let mut connection = Connection::establish(&url).await?;
+    connection
+        .spawn_blocking(move |c| prepare(c, role, durability))
+        .await
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(connection)
+}
+
+fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> QueryResult<()> {
+    // First of all, so that the next statement waits for another process instead of failing.
+    c.batch_execute("PRAGMA busy_timeout = 10000")?;
+    enter_wal(c)?;
+    c.batch_execute(durability.pragma())?;
+    c.batch_execute("PRAGMA foreign_keys = ON")?;
+    c.batch_execute("PRAGMA temp_store = MEMORY")?;
+    c.batch_execute("PRAGMA cache_size = -16000")?;
+    c.batch_execute("PRAGMA journal_size_limit = 67108864")?;
+    distance_m_utils::register_impl(c, distance)?;
+    if role == Role::Reader {
+        c.batch_execute("PRAGMA query_only = ON")?;
+    }
+    Ok(())
+}
+
+/// Turning a new file to WAL needs it alone for a moment, and SQLite does not always wait for that by itself.
+fn enter_wal(c: &mut SqliteConnection) -> QueryResult<()> {
+    const TRIES: u32 = 100;
+    for _ in 1..TRIES {
+        if sql_query("PRAGMA journal_mode = WAL").execute(c).is_ok() {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    sql_query("PRAGMA journal_mode = WAL").execute(c).map(drop)
+}
+
+fn distance(lat_a: Option<f64>, lon_a: Option<f64>, lat_b: Option<f64>, lon_b: Option<f64>) -> Option<f64> {
+    let from = Position::new(lat_a?, lon_a?).ok()?;
+    let to = Position::new(lat_b?, lon_b?).ok()?;
+    Some(from.distance_m(to))
+}

@@ -1,0 +1,54 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::{AlbumId, Circle, DateRange};
+use storage::{SearchFilter, Viewer};
+
+use super::sight::Sight;
+use crate::{error::Failure, schema::albums};
+
+/// A search filter that can move to another thread.
+pub(super) struct OwnedFilter {
+    album: Option<AlbumId>,
+    circle: Option<Circle>,
+    range: DateRange,
+}
+
+impl From<SearchFilter<'_>> for OwnedFilter {
+    fn from(filter: SearchFilter<'_>) -> Self {
+        Self { album: filter.album.cloned(), circle: filter.circle, range: filter.range }
+    }
+}
+
+/// A search filter in the store's own terms.
+pub(super) struct Narrowed {
+    pub(super) account: i64,
+    pub(super) album_seq: Option<i64>,
+    pub(super) circle: Option<Circle>,
+    pub(super) start_ms: i64,
+    pub(super) end_ms: i64,
+}
+
+impl OwnedFilter {
+    /// `None` when nothing can pass: the account or its album is gone.
+    pub(super) fn narrow(
+        &self,
+        c: &mut SqliteConnection,
+        viewer: Viewer,
+    ) -> Result<Option<Narrowed>, Failure> {
+        let Some(sight) = Sight::of(c, viewer)? else { return Ok(None) };
+        let album_seq = match &self.album {
+            None => None,
+            Some(id) => {
+                let album = albums::table
+                    .filter(albums::id.eq(id.as_str()))
+                    .filter(albums::account_id.eq(sight.account))
+                    .select(albums::seq)
+                    .first::<i64>(c)
+                    .optional()?;
+                let Some(seq) = album else { return Ok(None) };
+                Some(seq)
+            }
+        };
+        let (start_ms, end_ms) = sight.range_ms(self.range);
+        Ok(Some(Narrowed { account: sight.account, album_seq, circle: self.circle, start_ms, end_ms }))
+    }
+}

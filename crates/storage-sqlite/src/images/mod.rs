@@ -1,0 +1,108 @@
+mod filter;
+mod lookup;
+mod page;
+mod places;
+mod removal;
+mod renditions;
+mod row;
+mod sight;
+mod text;
+
+use async_trait::async_trait;
+use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, Rendition, Timestamp};
+use storage::{
+    Found, ImageStore, Lookup, RenditionSource, SearchFilter, StorageError, StoredRendition, TextColumns,
+    TextMatch, Viewer,
+};
+
+use crate::SqliteStore;
+
+pub(crate) use lookup::{Resolver, Seen};
+pub(crate) use places::add_place;
+pub(crate) use removal::undelete;
+pub(crate) use renditions::replace as replace_renditions;
+pub(crate) use sight::Sight;
+pub(crate) use text::add_text;
+
+#[async_trait]
+impl ImageStore for SqliteStore {
+    async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError> {
+        self.read(move |c| sight::count(c, viewer)).await
+    }
+
+    async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
+        let id = id.clone();
+        self.read(move |c| lookup::image(c, viewer, &id)).await
+    }
+
+    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<Found>, StorageError> {
+        let query = *query;
+        self.read(move |c| page::page(c, viewer, &query)).await
+    }
+
+    async fn filter_images(
+        &self,
+        viewer: Viewer,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<Found>, StorageError> {
+        let filter = filter::OwnedFilter::from(filter);
+        self.read(move |c| page::search(c, viewer, &filter, limit)).await
+    }
+
+    async fn match_text(
+        &self,
+        viewer: Viewer,
+        words: &[&str],
+        columns: TextColumns,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<TextMatch>, StorageError> {
+        let filter = filter::OwnedFilter::from(filter);
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        self.read(move |c| text::matches(c, viewer, &words, columns, &filter, limit)).await
+    }
+
+    async fn delete_image(
+        &self,
+        viewer: Viewer,
+        id: &ImageId,
+        at: Timestamp,
+    ) -> Result<Lookup<()>, StorageError> {
+        let id = id.clone();
+        self.write(move |c| removal::delete(c, viewer, &id, at)).await
+    }
+
+    async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError> {
+        let id = id.clone();
+        self.write(move |c| removal::restore(c, account, &id)).await
+    }
+
+    async fn rendition(
+        &self,
+        id: &ImageId,
+        rendition: Rendition,
+        free_window: u32,
+    ) -> Result<Option<RenditionSource>, StorageError> {
+        let id = id.clone();
+        self.read(move |c| renditions::source(c, &id, rendition, free_window)).await
+    }
+
+    async fn add_rendition(
+        &self,
+        original: &ContentHash,
+        rendition: StoredRendition,
+    ) -> Result<bool, StorageError> {
+        let original = *original;
+        self.write(move |c| renditions::add(c, &original, &rendition)).await
+    }
+
+    async fn purge_images(
+        &self,
+        deleted_before: Timestamp,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<u32, StorageError> {
+        self.write(move |c| removal::purge(c, deleted_before, at, max)).await
+    }
+}

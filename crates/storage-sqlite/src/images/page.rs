@@ -1,0 +1,117 @@
+use diesel::{SqliteConnection, prelude::*};
+use domain::{Circle, LIST_CIRCLE_NEWEST, Limit, ListQuery};
+use storage::{Found, Viewer};
+
+use super::{
+    filter::{Narrowed, OwnedFilter},
+    places,
+    row::{ImageRow, found, load_in_order},
+    sight::Sight,
+};
+use crate::{
+    error::Failure,
+    schema::{album_images, images},
+    value::RowName,
+};
+
+/// A page of the timeline.
+pub(super) fn page(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    query: &ListQuery,
+) -> Result<Vec<Found>, Failure> {
+    let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
+    let (start_ms, end_ms) = sight.range_ms(query.range);
+    let rows = match query.circle {
+        None => timeline(c, sight.account, (start_ms, end_ms), query.limit)?,
+        Some(circle) => {
+            let seqs = newest_in_circle(c, sight.account, (start_ms, end_ms), circle, query.limit)?;
+            load_in_order(c, &seqs)?
+        }
+    };
+    rows.into_iter().map(|row| found(row, query.circle)).collect()
+}
+
+/// The newest images that pass a filter.
+pub(super) fn search(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    filter: &OwnedFilter,
+    limit: Limit,
+) -> Result<Vec<Found>, Failure> {
+    let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
+    let rows = match (filter.album_seq, filter.circle) {
+        (None, None) => timeline(c, filter.account, (filter.start_ms, filter.end_ms), limit)?,
+        (Some(album_seq), None) => album(c, album_seq, &filter, limit)?,
+        (_, Some(circle)) => {
+            let seqs = places::in_circle(c, &filter, circle, limit)?;
+            load_in_order(c, &seqs)?
+        }
+    };
+    rows.into_iter().map(|row| found(row, filter.circle)).collect()
+}
+
+fn timeline(
+    c: &mut SqliteConnection,
+    account: i64,
+    (start_ms, end_ms): (i64, i64),
+    limit: Limit,
+) -> Result<Vec<ImageRow>, Failure> {
+    Ok(images::table
+        .filter(images::account_id.eq(account))
+        .filter(images::live.eq(true))
+        .filter(images::captured_at_ms.ge(start_ms))
+        .filter(images::captured_at_ms.le(end_ms))
+        .order(images::captured_at_ms.desc())
+        .limit(i64::from(limit.get()))
+        .select(ImageRow::as_select())
+        .load(c)?)
+}
+
+/// Of the newest images of the range, the first in the circle. What List images means by a circle.
+fn newest_in_circle(
+    c: &mut SqliteConnection,
+    account: i64,
+    (start_ms, end_ms): (i64, i64),
+    circle: Circle,
+    limit: Limit,
+) -> Result<Vec<i64>, Failure> {
+    let newest: Vec<(i64, Option<f64>, Option<f64>)> = images::table
+        .filter(images::account_id.eq(account))
+        .filter(images::live.eq(true))
+        .filter(images::captured_at_ms.ge(start_ms))
+        .filter(images::captured_at_ms.le(end_ms))
+        .order(images::captured_at_ms.desc())
+        .limit(i64::from(LIST_CIRCLE_NEWEST))
+        .select((images::seq, images::latitude, images::longitude))
+        .load(c)?;
+    let mut seqs = Vec::new();
+    for (seq, latitude, longitude) in newest {
+        let position = RowName::new("images", &seq).position(latitude, longitude)?;
+        if position.is_some_and(|position| circle.contains(position)) {
+            seqs.push(seq);
+        }
+        if seqs.len() == usize::try_from(limit.get()).unwrap_or(usize::MAX) {
+            break;
+        }
+    }
+    Ok(seqs)
+}
+
+fn album(
+    c: &mut SqliteConnection,
+    album_seq: i64,
+    filter: &Narrowed,
+    limit: Limit,
+) -> Result<Vec<ImageRow>, Failure> {
+    Ok(album_images::table
+        .inner_join(images::table)
+        .filter(album_images::album_seq.eq(album_seq))
+        .filter(album_images::live.eq(true))
+        .filter(album_images::captured_at_ms.ge(filter.start_ms))
+        .filter(album_images::captured_at_ms.le(filter.end_ms))
+        .order(album_images::captured_at_ms.desc())
+        .limit(i64::from(limit.get()))
+        .select(ImageRow::as_select())
+        .load(c)?)
+}

@@ -1,0 +1,202 @@
+use std::collections::BTreeSet;
+
+use diesel::{
+    QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Double, Text},
+};
+use domain::{Circle, LatLonBox, Limit, Position};
+
+use super::filter::Narrowed;
+use crate::{error::Failure, schema::image_places, value::json_array};
+
+/// Up to so many places in a circle's boxes are looked at one by one; with more, the timeline is walked, because
+/// then it meets places in the circle soon.
+const MAX_CANDIDATES: usize = 5000;
+
+#[derive(QueryableByName)]
+struct Seq {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+}
+
+/// Notes where an image was taken.
+pub(crate) fn add_place(
+    c: &mut SqliteConnection,
+    seq: i64,
+    account: i64,
+    position: Position,
+) -> Result<(), Failure> {
+    let account = account_coordinate(account)?;
+    diesel::insert_into(image_places::table)
+        .values((
+            image_places::seq.eq(seq),
+            image_places::min_latitude.eq(position.latitude()),
+            image_places::max_latitude.eq(position.latitude()),
+            image_places::min_longitude.eq(position.longitude()),
+            image_places::max_longitude.eq(position.longitude()),
+            image_places::min_account.eq(account),
+            image_places::max_account.eq(account),
+        ))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Forgets where an image was taken.
+pub(super) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+    diesel::delete(image_places::table.find(seq)).execute(c)?;
+    Ok(())
+}
+
+/// The place index rounds to 32-bit floats, which hold whole numbers below 2^24 exactly.
+fn account_coordinate(account: i64) -> Result<f64, Failure> {
+    i32::try_from(account)
+        .ok()
+        .filter(|account| (0..1 << 24).contains(account))
+        .map(f64::from)
+        .ok_or_else(|| Failure::Refused(format!("account {account} is beyond the place index")))
+}
+
+/// The newest images in a circle, by row.
+pub(super) fn in_circle(
+    c: &mut SqliteConnection,
+    filter: &Narrowed,
+    circle: Circle,
+    limit: Limit,
+) -> Result<Vec<i64>, Failure> {
+    if let Some(album_seq) = filter.album_seq {
+        return walk_album(c, album_seq, filter, circle, limit);
+    }
+    match candidates(c, filter.account, circle)? {
+        Some(seqs) => among(c, &seqs, filter, circle, limit),
+        None => walk_timeline(c, filter, circle, limit),
+    }
+}
+
+/// The places of the account in the circle's boxes; `None` when there are more than [`MAX_CANDIDATES`].
+fn candidates(
+    c: &mut SqliteConnection,
+    account: i64,
+    circle: Circle,
+) -> Result<Option<Vec<i64>>, Failure> {
+    let mut seqs = BTreeSet::new();
+    for area in circle.bounding_boxes() {
+        seqs.extend(in_box(c, account, area)?);
+        if seqs.len() > MAX_CANDIDATES {
+            return Ok(None);
+        }
+    }
+    Ok(Some(seqs.into_iter().collect()))
+}
+
+fn in_box(c: &mut SqliteConnection, account: i64, area: LatLonBox) -> Result<Vec<i64>, Failure> {
+    let account = account_coordinate(account)?;
+    let one_too_many = i64::try_from(MAX_CANDIDATES).unwrap_or(i64::MAX).saturating_add(1);
+    Ok(image_places::table
+        .filter(image_places::min_account.le(account))
+        .filter(image_places::max_account.ge(account))
+        .filter(image_places::min_latitude.le(area.north))
+        .filter(image_places::max_latitude.ge(area.south))
+        .filter(image_places::min_longitude.le(area.east))
+        .filter(image_places::max_longitude.ge(area.west))
+        .limit(one_too_many)
+        .select(image_places::seq)
+        .load(c)?)
+}
+
+// The three queries below test the same things of an image; they differ in where they find it. A circle's
+// latitudes are compared before the distance is computed, which is the dear part.
+
+const AMONG: &str = "
+SELECT i.seq FROM json_each(?) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value
+WHERE i.account_id = ? AND i.live = 1 AND i.captured_at_ms BETWEEN ? AND ?
+    AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
+ORDER BY i.captured_at_ms DESC LIMIT ?";
+
+fn among(
+    c: &mut SqliteConnection,
+    seqs: &[i64],
+    filter: &Narrowed,
+    circle: Circle,
+    limit: Limit,
+) -> Result<Vec<i64>, Failure> {
+    let (south, north) = latitudes(circle);
+    let rows: Vec<Seq> = sql_query(AMONG)
+        .bind::<Text, _>(json_array(seqs))
+        .bind::<BigInt, _>(filter.account)
+        .bind::<BigInt, _>(filter.start_ms)
+        .bind::<BigInt, _>(filter.end_ms)
+        .bind::<Double, _>(south)
+        .bind::<Double, _>(north)
+        .bind::<Double, _>(circle.centre().latitude())
+        .bind::<Double, _>(circle.centre().longitude())
+        .bind::<Double, _>(circle.radius_m())
+        .bind::<BigInt, _>(i64::from(limit.get()))
+        .load(c)?;
+    Ok(rows.into_iter().map(|row| row.seq).collect())
+}
+
+const WALK_TIMELINE: &str = "
+SELECT i.seq FROM images AS i INDEXED BY images_timeline
+WHERE i.account_id = ? AND i.live = 1 AND i.captured_at_ms BETWEEN ? AND ?
+    AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
+ORDER BY i.captured_at_ms DESC LIMIT ?";
+
+const WALK_ALBUM: &str = "
+SELECT i.seq
+FROM album_images AS a INDEXED BY album_images_timeline CROSS JOIN images AS i ON i.seq = a.image_seq
+WHERE a.album_seq = ? AND a.live = 1 AND a.captured_at_ms BETWEEN ? AND ?
+    AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
+ORDER BY a.captured_at_ms DESC LIMIT ?";
+
+fn walk_timeline(
+    c: &mut SqliteConnection,
+    filter: &Narrowed,
+    circle: Circle,
+    limit: Limit,
+) -> Result<Vec<i64>, Failure> {
+    walk(c, WALK_TIMELINE, filter.account, filter, circle, limit)
+}
+
+fn walk_album(
+    c: &mut SqliteConnection,
+    album_seq: i64,
+    filter: &Narrowed,
+    circle: Circle,
+    limit: Limit,
+) -> Result<Vec<i64>, Failure> {
+    walk(c, WALK_ALBUM, album_seq, filter, circle, limit)
+}
+
+/// Runs one of the walks over the timeline of `owner`, an account or an album.
+fn walk(
+    c: &mut SqliteConnection,
+    query: &str,
+    owner: i64,
+    filter: &Narrowed,
+    circle: Circle,
+    limit: Limit,
+) -> Result<Vec<i64>, Failure> {
+    let (south, north) = latitudes(circle);
+    let rows: Vec<Seq> = sql_query(query)
+        .bind::<BigInt, _>(owner)
+        .bind::<BigInt, _>(filter.start_ms)
+        .bind::<BigInt, _>(filter.end_ms)
+        .bind::<Double, _>(south)
+        .bind::<Double, _>(north)
+        .bind::<Double, _>(circle.centre().latitude())
+        .bind::<Double, _>(circle.centre().longitude())
+        .bind::<Double, _>(circle.radius_m())
+        .bind::<BigInt, _>(i64::from(limit.get()))
+        .load(c)?;
+    Ok(rows.into_iter().map(|row| row.seq).collect())
+}
+
+/// The lowest and the highest latitude of the circle's boxes.
+pub(super) fn latitudes(circle: Circle) -> (f64, f64) {
+    circle
+        .bounding_boxes()
+        .iter()
+        .fold((90.0_f64, -90.0_f64), |(south, north), area| (south.min(area.south), north.max(area.north)))
+}

@@ -1,0 +1,144 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::{AccountId, ImageId, Timestamp};
+use storage::{BlobKind, Lookup, Viewer};
+
+use super::{lookup::Resolver, places::remove_place, renditions, text::remove_text};
+use crate::{
+    accounts::{add_live_images, is_open},
+    blob_registry,
+    error::Failure,
+    schema::{accounts, album_images, images},
+};
+
+/// Deletes an image that the viewer sees, for the time being.
+pub(super) fn delete(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    id: &ImageId,
+    at: Timestamp,
+) -> Result<Lookup<()>, Failure> {
+    let seen = match Resolver::new(viewer).resolve(c, id.as_str())? {
+        Lookup::Found(seen) => seen,
+        Lookup::Foreign => return Ok(Lookup::Foreign),
+        Lookup::Missing => return Ok(Lookup::Missing),
+    };
+    diesel::update(images::table.find(seen.seq))
+        .set(images::deleted_at_ms.eq(at.millis()))
+        .execute(c)?;
+    set_live_in_albums(c, seen.seq, false)?;
+    add_live_images(c, viewer.account.0, -1)?;
+    Ok(Lookup::Found(()))
+}
+
+/// Brings a deleted image back.
+pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId) -> Result<bool, Failure> {
+    if !is_open(c, account.0)? {
+        return Ok(false);
+    }
+    let deleted = images::table
+        .filter(images::id.eq(id.as_str()))
+        .filter(images::account_id.eq(account.0))
+        .filter(images::deleted_at_ms.is_not_null())
+        .select(images::seq)
+        .first::<i64>(c)
+        .optional()?;
+    match deleted {
+        None => Ok(false),
+        Some(seq) => {
+            undelete(c, seq, account.0)?;
+            Ok(true)
+        }
+    }
+}
+
+/// Takes back the deletion of an image, wherever it stands.
+pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), Failure> {
+    diesel::update(images::table.find(seq)).set(images::deleted_at_ms.eq(None::<i64>)).execute(c)?;
+    let live: bool = images::table.find(seq).select(images::live).first(c)?;
+    if live {
+        set_live_in_albums(c, seq, true)?;
+        add_live_images(c, account, 1)?;
+    }
+    Ok(())
+}
+
+fn set_live_in_albums(c: &mut SqliteConnection, seq: i64, live: bool) -> Result<(), Failure> {
+    diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
+        .set(album_images::live.eq(live))
+        .execute(c)?;
+    Ok(())
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
+struct Doomed {
+    seq: i64,
+    account_id: i64,
+    original: Vec<u8>,
+    state: String,
+    live: bool,
+}
+
+/// Removes a batch of images for good; with none left, the accounts that were deleted.
+pub(super) fn purge(
+    c: &mut SqliteConnection,
+    deleted_before: Timestamp,
+    at: Timestamp,
+    max: u32,
+) -> Result<u32, Failure> {
+    let doomed = doomed(c, deleted_before, i64::from(max))?;
+    for image in &doomed {
+        remove(c, image, at)?;
+    }
+    if doomed.is_empty() && max > 0 {
+        diesel::delete(accounts::table.filter(accounts::deleted_at_ms.is_not_null())).execute(c)?;
+    }
+    Ok(u32::try_from(doomed.len()).unwrap_or(u32::MAX))
+}
+
+fn doomed(
+    c: &mut SqliteConnection,
+    deleted_before: Timestamp,
+    max: i64,
+) -> Result<Vec<Doomed>, Failure> {
+    let mut doomed: Vec<Doomed> = images::table
+        .filter(images::deleted_at_ms.lt(deleted_before.millis()))
+        .order(images::deleted_at_ms)
+        .limit(max)
+        .select(Doomed::as_select())
+        .load(c)?;
+    let left = max.saturating_sub(i64::try_from(doomed.len()).unwrap_or(max));
+    if left > 0 {
+        let ended = accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id);
+        let of_ended: Vec<Doomed> = images::table
+            .filter(images::account_id.eq_any(ended))
+            .filter(images::deleted_at_ms.is_null().or(images::deleted_at_ms.ge(deleted_before.millis())))
+            .limit(left)
+            .select(Doomed::as_select())
+            .load(c)?;
+        doomed.extend(of_ended);
+    }
+    Ok(doomed)
+}
+
+fn remove(c: &mut SqliteConnection, image: &Doomed, at: Timestamp) -> Result<(), Failure> {
+    if image.state == "ready" {
+        // The text index reads the words that it forgets from the image: it goes first.
+        remove_text(c, image.seq)?;
+        remove_place(c, image.seq)?;
+    }
+    diesel::delete(images::table.find(image.seq)).execute(c)?;
+    if image.live {
+        add_live_images(c, image.account_id, -1)?;
+    }
+    let shared = images::table
+        .filter(images::original.eq(&image.original))
+        .select(images::seq)
+        .first::<i64>(c)
+        .optional()?;
+    if shared.is_none() {
+        renditions::remove_all(c, &image.original, at)?;
+        blob_registry::release(c, BlobKind::Original, &image.original, at)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::{ContentHash, ImageId, Rendition, Timestamp};
+use storage::{BlobKind, RenditionSource, StoredRendition};
+
+use super::lookup::seen_by_owner;
+use crate::{
+    blob_registry,
+    error::Failure,
+    schema::{images, renditions},
+    value::{RowName, stored_bytes},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = renditions, check_for_backend(diesel::sqlite::Sqlite))]
+struct RenditionRow {
+    name: String,
+    blob: Vec<u8>,
+    bytes: i64,
+    width: i64,
+    height: i64,
+}
+
+impl RenditionRow {
+    fn read(self, original: &ContentHash) -> Result<StoredRendition, Failure> {
+        let name = RowName::new("renditions", original);
+        Ok(StoredRendition {
+            rendition: name.some("name", Rendition::from_name(&self.name))?,
+            blob: name.hash("blob", &self.blob)?,
+            bytes: name.unsigned("bytes", self.bytes)?,
+            size: name.size(self.width, self.height)?,
+        })
+    }
+}
+
+/// Where a rendition comes from, if the image's owner sees the image.
+pub(super) fn source(
+    c: &mut SqliteConnection,
+    id: &ImageId,
+    rendition: Rendition,
+    free_window: u32,
+) -> Result<Option<RenditionSource>, Failure> {
+    let Some(image) = seen_by_owner(c, id, free_window)? else { return Ok(None) };
+    let (original, original_bytes): (Vec<u8>, i64) =
+        images::table.find(image.seq).select((images::original, images::original_bytes)).first(c)?;
+    let name = RowName::new("images", &image.seq);
+    let original = name.hash("original", &original)?;
+    let stored = renditions::table
+        .find((original.as_bytes().as_slice(), rendition.name()))
+        .select(RenditionRow::as_select())
+        .first(c)
+        .optional()?
+        .map(|row| row.read(&original))
+        .transpose()?;
+    let original_bytes = name.unsigned("original_bytes", original_bytes)?;
+    Ok(Some(RenditionSource { original, original_bytes, stored }))
+}
+
+fn blob_of(
+    c: &mut SqliteConnection,
+    original: &ContentHash,
+    rendition: Rendition,
+) -> Result<Option<Vec<u8>>, Failure> {
+    Ok(renditions::table
+        .find((original.as_bytes().as_slice(), rendition.name()))
+        .select(renditions::blob)
+        .first(c)
+        .optional()?)
+}
+
+fn insert(
+    c: &mut SqliteConnection,
+    original: &ContentHash,
+    rendition: &StoredRendition,
+) -> Result<(), Failure> {
+    diesel::replace_into(renditions::table)
+        .values((
+            renditions::original.eq(original.as_bytes().as_slice()),
+            renditions::name.eq(rendition.rendition.name()),
+            renditions::blob.eq(rendition.blob.as_bytes().as_slice()),
+            renditions::bytes.eq(stored_bytes(rendition.bytes)?),
+            renditions::width.eq(i64::from(rendition.size.width)),
+            renditions::height.eq(i64::from(rendition.size.height)),
+        ))
+        .execute(c)?;
+    Ok(())
+}
+
+/// Adds a rendition that was made after its image became visible; one that is there stays.
+pub(super) fn add(
+    c: &mut SqliteConnection,
+    original: &ContentHash,
+    rendition: &StoredRendition,
+) -> Result<bool, Failure> {
+    let image = images::table
+        .filter(images::original.eq(original.as_bytes().as_slice()))
+        .select(images::seq)
+        .first::<i64>(c)
+        .optional()?;
+    if image.is_none() {
+        return Ok(false);
+    }
+    if blob_of(c, original, rendition.rendition)?.is_some() {
+        return Ok(true);
+    }
+    if !blob_registry::keep(c, BlobKind::Rendition, &rendition.blob)? {
+        return Ok(false);
+    }
+    insert(c, original, rendition)?;
+    Ok(true)
+}
+
+/// Puts the renditions that indexing made in the place of older ones; their blobs can be kept.
+pub(crate) fn replace(
+    c: &mut SqliteConnection,
+    original: &ContentHash,
+    made: &[StoredRendition],
+    at: Timestamp,
+) -> Result<(), Failure> {
+    for rendition in made {
+        let older = blob_of(c, original, rendition.rendition)?;
+        insert(c, original, rendition)?;
+        blob_registry::keep(c, BlobKind::Rendition, &rendition.blob)?;
+        if let Some(older) = older {
+            release_unused(c, &older, at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes all renditions of an original away.
+pub(super) fn remove_all(
+    c: &mut SqliteConnection,
+    original: &[u8],
+    at: Timestamp,
+) -> Result<(), Failure> {
+    let of_original = renditions::table.filter(renditions::original.eq(original));
+    let blobs: Vec<Vec<u8>> = of_original.select(renditions::blob).load(c)?;
+    diesel::delete(of_original).execute(c)?;
+    for blob in blobs {
+        release_unused(c, &blob, at)?;
+    }
+    Ok(())
+}
+
+/// Two originals may have the very same rendition: its blob goes with the last.
+fn release_unused(c: &mut SqliteConnection, blob: &[u8], at: Timestamp) -> Result<(), Failure> {
+    let used = renditions::table
+        .filter(renditions::blob.eq(blob))
+        .select(renditions::name)
+        .first::<String>(c)
+        .optional()?;
+    if used.is_none() {
+        blob_registry::release(c, BlobKind::Rendition, blob, at)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+use std::collections::HashMap;
+
+use diesel::{SqliteConnection, prelude::*};
+use domain::{Circle, Image, ImageId};
+use storage::Found;
+
+use crate::{error::Failure, schema::images, value::RowName};
+
+/// What an image's owner sees of it; the row of a ready image.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
+pub(super) struct ImageRow {
+    seq: i64,
+    id: String,
+    captured_at_ms: Option<i64>,
+    added_at_ms: i64,
+    width: Option<i64>,
+    height: Option<i64>,
+    latitude: Option<f64>,
+    longitude: Option<f64>,
+    place: Option<String>,
+    description: Option<String>,
+    ocr_text: Option<String>,
+    camera_make: Option<String>,
+    camera_model: Option<String>,
+    file_name: Option<String>,
+}
+
+impl TryFrom<ImageRow> for Image {
+    type Error = Failure;
+
+    fn try_from(row: ImageRow) -> Result<Self, Failure> {
+        let name = RowName::new("images", &row.seq);
+        let captured_at_ms = name.some("captured_at_ms", row.captured_at_ms)?;
+        let size = name.size(name.some("width", row.width)?, name.some("height", row.height)?)?;
+        Ok(Self {
+            id: name.some("id", ImageId::parse(row.id))?,
+            captured_at: name.timestamp("captured_at_ms", captured_at_ms)?,
+            added_at: name.timestamp("added_at_ms", row.added_at_ms)?,
+            size,
+            position: name.position(row.latitude, row.longitude)?,
+            place: row.place,
+            description: row.description,
+            text: row.ocr_text,
+            camera_make: row.camera_make,
+            camera_model: row.camera_model,
+            file_name: row.file_name,
+        })
+    }
+}
+
+/// An image with its distance from the circle's centre.
+pub(super) fn found(row: ImageRow, circle: Option<Circle>) -> Result<Found, Failure> {
+    let image = Image::try_from(row)?;
+    let distance_m =
+        circle.and_then(|circle| image.position.map(|position| circle.centre().distance_m(position)));
+    Ok(Found { image, distance_m })
+}
+
+/// The images of these rows, in this order.
+pub(super) fn load_in_order(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, Failure> {
+    if seqs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows: Vec<ImageRow> = images::table
+        .filter(images::seq.eq_any(seqs.iter().copied()))
+        .select(ImageRow::as_select())
+        .load(c)?;
+    let mut by_seq: HashMap<i64, ImageRow> = rows.into_iter().map(|row| (row.seq, row)).collect();
+    Ok(seqs.iter().filter_map(|seq| by_seq.remove(seq)).collect())
+}

@@ -1,0 +1,99 @@
+use async_trait::async_trait;
+use diesel::{
+    OptionalExtension, QueryDsl, QueryableByName, RunQueryDsl, SqliteConnection,
+    migration::{Migration, MigrationSource},
+    sql_query,
+    sqlite::Sqlite,
+};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use storage::{SchemaStore, StorageError};
+
+use crate::{SqliteStore, error::Failure};
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
+
+diesel::table! {
+    __diesel_schema_migrations (version) {
+        version -> Text,
+    }
+}
+
+#[async_trait]
+impl SchemaStore for SqliteStore {
+    async fn pending_migrations(&self) -> Result<Vec<String>, StorageError> {
+        self.read(|c| {
+            let applied = applied_versions(c)?;
+            Ok(known()?.into_iter().filter(|known| !applied.contains(&known.version)).map(|m| m.name).collect())
+        })
+        .await
+    }
+
+    async fn migrate(&self) -> Result<Vec<String>, StorageError> {
+        // One transaction around all of them: of two processes the second waits, then finds nothing to do.
+        self.write(|c| {
+            let known = known()?;
+            let applied = c.run_pending_migrations(MIGRATIONS).map_err(refused)?;
+            Ok(known
+                .into_iter()
+                .filter(|known| applied.iter().any(|version| version.to_string() == known.version))
+                .map(|known| known.name)
+                .collect())
+        })
+        .await
+    }
+
+    async fn revert_migration(&self) -> Result<Option<String>, StorageError> {
+        self.write(|c| {
+            if applied_versions(c)?.is_empty() {
+                return Ok(None);
+            }
+            let reverted = c.revert_last_migration(MIGRATIONS).map_err(refused)?.to_string();
+            Ok(known()?.into_iter().find(|known| known.version == reverted).map(|known| known.name))
+        })
+        .await
+    }
+}
+
+struct Known {
+    version: String,
+    name: String,
+}
+
+/// The embedded migrations in order.
+fn known() -> Result<Vec<Known>, Failure> {
+    let migrations: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(refused)?;
+    let mut known: Vec<Known> = migrations
+        .iter()
+        .map(|migration| Known {
+            version: migration.name().version().to_string(),
+            name: migration.name().to_string(),
+        })
+        .collect();
+    known.sort_by(|a, b| a.version.cmp(&b.version));
+    Ok(known)
+}
+
+#[derive(QueryableByName)]
+struct TableName {
+    #[diesel(sql_type = diesel::sql_types::Text)]
+    #[expect(dead_code, reason = "only whether there is a row counts")]
+    name: String,
+}
+
+/// The versions that were applied. Unlike the harness it writes nothing, so that readers can ask.
+fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
+    let table = sql_query("SELECT name FROM sqlite_master WHERE name = '__diesel_schema_migrations'")
+        .get_result::<TableName>(c)
+        .optional()?;
+    match table {
+        Some(_) => Ok(__diesel_schema_migrations::table
+            .select(__diesel_schema_migrations::version)
+            .load(c)?),
+        None => Ok(Vec::new()),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+fn refused(error: Box<dyn std::error::Error + Send + Sync>) -> Failure {
+    Failure::Refused(format!("a migration failed: {error}"))
+}

@@ -1,0 +1,62 @@
+use diesel::{SqliteConnection, prelude::*};
+use storage::{AddOutcome, BlobKind, ImageState, KnownImage, NewImage};
+
+use super::{
+    jobs::{enqueue, requeue},
+    states::{StateRow, with_bytes},
+};
+use crate::{
+    accounts::is_open,
+    blob_registry,
+    error::Failure,
+    images::undelete,
+    schema::images,
+    value::stored_bytes,
+};
+
+/// Adds an image, or finds out what the account has of its bytes.
+pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, Failure> {
+    if !is_open(c, image.account.0)? {
+        return Err(Failure::Refused("an image cannot be added to an account that is gone".to_owned()));
+    }
+    if let Some(row) = with_bytes(c, image.account, &image.original)? {
+        return meet_again(c, image, &row);
+    }
+    if !blob_registry::keep(c, BlobKind::Original, &image.original)? {
+        return Ok(AddOutcome::OriginalGone);
+    }
+    let seq: i64 = diesel::insert_into(images::table)
+        .values((
+            images::id.eq(image.id.as_str()),
+            images::account_id.eq(image.account.0),
+            images::state.eq("pending"),
+            images::original.eq(image.original.as_bytes().as_slice()),
+            images::original_bytes.eq(stored_bytes(image.original_bytes)?),
+            images::media_type.eq(image.media_type),
+            images::modified_at_ms.eq(image.modified_at.map(|at| at.millis())),
+            images::added_at_ms.eq(image.added_at.millis()),
+            images::file_name.eq(image.file_name.as_deref()),
+        ))
+        .returning(images::seq)
+        .get_result(c)?;
+    enqueue(c, seq, image.added_at)?;
+    Ok(AddOutcome::Added)
+}
+
+/// The account has these bytes: they come back, are tried again, or stay as they are.
+fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Result<AddOutcome, Failure> {
+    let known = KnownImage::try_from(row)?;
+    let outdated = matches!(
+        &known.state,
+        ImageState::Failed { decoder_version, .. } if *decoder_version < image.decoder_version
+    );
+    if outdated {
+        requeue(c, row.seq, image.added_at)?;
+    }
+    if known.deleted {
+        undelete(c, row.seq, image.account.0)?;
+        let state = if outdated { ImageState::Pending } else { known.state };
+        return Ok(AddOutcome::Restored(KnownImage { state, deleted: false, ..known }));
+    }
+    Ok(if outdated { AddOutcome::Retried(known.id) } else { AddOutcome::Duplicate(known) })
+}

@@ -1,0 +1,79 @@
+use diesel::{
+    OptionalExtension, QueryableByName, SqliteConnection,
+    dsl::{max, min},
+    prelude::*,
+    sql_query,
+    sql_types::BigInt,
+};
+use domain::Timestamp;
+
+use crate::{error::Failure, schema::images};
+
+#[derive(QueryableByName)]
+struct Moment {
+    #[diesel(sql_type = BigInt)]
+    ms: i64,
+}
+
+/// The capture time that an image gets: the requested one, or else the first later one, to the millisecond, that
+/// no image of the account has, deleted ones included. Behind the last moment that can be told it is the first
+/// earlier one.
+///
+/// Of many images with one time each starts where the one before it ended, so that a burst costs no more than as
+/// many single images. A time that a purged image left free within a burst stays free.
+pub(super) fn free_moment(
+    c: &mut SqliteConnection,
+    account: i64,
+    requested: Timestamp,
+) -> Result<i64, Failure> {
+    let requested_ms = requested.millis();
+    let same: (Option<i64>, Option<i64>) = images::table
+        .filter(images::account_id.eq(account))
+        .filter(images::requested_captured_at_ms.eq(requested_ms))
+        .select((min(images::captured_at_ms), max(images::captured_at_ms)))
+        .first(c)?;
+    let last = same.1.map_or(requested_ms, |last| last.max(requested_ms));
+    let later = gap(c, LATER, account, last)?;
+    if later <= Timestamp::MAX.millis() {
+        return Ok(later);
+    }
+    let first = same.0.map_or(requested_ms, |first| first.min(requested_ms));
+    gap(c, EARLIER, account, first)
+}
+
+const LATER: &str = "
+SELECT a.captured_at_ms + 1 AS ms FROM images AS a
+WHERE a.account_id = ?1 AND a.captured_at_ms >= ?2 AND NOT EXISTS (
+    SELECT 1 FROM images AS b WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms + 1
+)
+ORDER BY a.captured_at_ms LIMIT 1";
+
+const EARLIER: &str = "
+SELECT a.captured_at_ms - 1 AS ms FROM images AS a
+WHERE a.account_id = ?1 AND a.captured_at_ms <= ?2 AND NOT EXISTS (
+    SELECT 1 FROM images AS b WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms - 1
+)
+ORDER BY a.captured_at_ms DESC LIMIT 1";
+
+/// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in.
+fn gap(
+    c: &mut SqliteConnection,
+    query: &str,
+    account: i64,
+    from_ms: i64,
+) -> Result<i64, Failure> {
+    let taken = images::table
+        .filter(images::account_id.eq(account))
+        .filter(images::captured_at_ms.eq(from_ms))
+        .select(images::seq)
+        .first::<i64>(c)
+        .optional()?;
+    if taken.is_none() {
+        return Ok(from_ms);
+    }
+    let end: Moment = sql_query(query)
+        .bind::<BigInt, _>(account)
+        .bind::<BigInt, _>(from_ms)
+        .get_result(c)?;
+    Ok(end.ms)
+}

@@ -1,0 +1,84 @@
+use diesel::{SqliteConnection, prelude::*};
+use storage::{BlobKind, Indexed, JobId};
+
+use super::{capture_time::free_moment, jobs::held_by};
+use crate::{
+    accounts::add_live_images,
+    blob_registry::can_keep,
+    error::Failure,
+    images::{add_place, add_text, replace_renditions},
+    schema::{images, index_jobs},
+    value::RowName,
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
+struct Waiting {
+    seq: i64,
+    account_id: i64,
+    original: Vec<u8>,
+    added_at_ms: i64,
+}
+
+/// Makes an indexed image visible.
+pub(super) fn complete(
+    c: &mut SqliteConnection,
+    job: JobId,
+    worker: &str,
+    indexed: &Indexed,
+) -> Result<bool, Failure> {
+    let Some(seq) = held_by(c, job, worker)? else { return Ok(false) };
+    for rendition in &indexed.renditions {
+        if !can_keep(c, BlobKind::Rendition, &rendition.blob)? {
+            return Ok(false);
+        }
+    }
+    let image: Waiting = images::table.find(seq).select(Waiting::as_select()).first(c)?;
+    let captured_at_ms = free_moment(c, image.account_id, indexed.capture.at)?;
+    store(c, seq, captured_at_ms, indexed)?;
+    add_text(c, seq)?;
+    if let Some(position) = indexed.position {
+        add_place(c, seq, image.account_id, position)?;
+    }
+    let name = RowName::new("images", &image.seq);
+    let original = name.hash("original", &image.original)?;
+    let added_at = name.timestamp("added_at_ms", image.added_at_ms)?;
+    replace_renditions(c, &original, &indexed.renditions, added_at)?;
+    diesel::delete(index_jobs::table.find(job.0)).execute(c)?;
+    let live: bool = images::table.find(seq).select(images::live).first(c)?;
+    if live {
+        add_live_images(c, image.account_id, 1)?;
+    }
+    Ok(true)
+}
+
+fn store(
+    c: &mut SqliteConnection,
+    seq: i64,
+    captured_at_ms: i64,
+    indexed: &Indexed,
+) -> Result<(), Failure> {
+    let capture = &indexed.capture;
+    diesel::update(images::table.find(seq))
+        .set((
+            images::state.eq("ready"),
+            images::captured_at_ms.eq(captured_at_ms),
+            images::requested_captured_at_ms.eq(capture.at.millis()),
+            images::capture_wall.eq(capture.wall.map(|wall| wall.to_string())),
+            images::capture_offset_min.eq(capture.offset_minutes.map(i64::from)),
+            images::capture_source.eq(capture.source.as_str()),
+            images::width.eq(i64::from(indexed.size.width)),
+            images::height.eq(i64::from(indexed.size.height)),
+            images::latitude.eq(indexed.position.map(|position| position.latitude())),
+            images::longitude.eq(indexed.position.map(|position| position.longitude())),
+            images::decoder_version.eq(i64::from(indexed.decoder_version)),
+            images::damaged.eq(indexed.damaged.as_deref()),
+            images::camera_make.eq(indexed.camera_make.as_deref()),
+            images::camera_model.eq(indexed.camera_model.as_deref()),
+            images::place.eq(indexed.place.as_deref()),
+            images::description.eq(indexed.description.as_deref()),
+            images::ocr_text.eq(indexed.text.as_deref()),
+        ))
+        .execute(c)?;
+    Ok(())
+}

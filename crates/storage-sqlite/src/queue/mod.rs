@@ -1,0 +1,89 @@
+mod add;
+mod capture_time;
+mod complete;
+mod jobs;
+mod lease;
+mod states;
+
+use async_trait::async_trait;
+use domain::{AccountId, ContentHash, ImageId, Timestamp};
+use storage::{
+    AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, LeaseRequest, NewImage, QueueLength,
+    StorageError,
+};
+
+use crate::SqliteStore;
+
+#[async_trait]
+impl IndexQueue for SqliteStore {
+    async fn known_image(
+        &self,
+        account: AccountId,
+        original: &ContentHash,
+    ) -> Result<Option<KnownImage>, StorageError> {
+        let original = *original;
+        self.read(move |c| states::known(c, account, &original)).await
+    }
+
+    async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
+        self.write(move |c| add::add(c, &image)).await
+    }
+
+    async fn lease_jobs(&self, request: LeaseRequest<'_>) -> Result<Vec<Job>, StorageError> {
+        let request = lease::Request::from(request);
+        let at = request.at;
+        // Workers ask often and mostly in vain: only a job that waits is worth the write lock.
+        if !self.read(move |c| lease::any_free(c, at)).await? {
+            return Ok(Vec::new());
+        }
+        self.write(move |c| lease::lease(c, &request)).await
+    }
+
+    async fn renew_leases(&self, worker: &str, until: Timestamp) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        self.write(move |c| lease::renew(c, &worker, until)).await
+    }
+
+    async fn release_leases(&self, worker: &str) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        self.write(move |c| lease::release(c, &worker)).await
+    }
+
+    async fn release_all_leases(&self) -> Result<(), StorageError> {
+        self.write(lease::release_all).await
+    }
+
+    async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError> {
+        let worker = worker.to_owned();
+        self.write(move |c| complete::complete(c, job, &worker, &indexed)).await
+    }
+
+    async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        self.write(move |c| jobs::retry(c, job, &worker, not_before)).await
+    }
+
+    async fn fail_job(
+        &self,
+        job: JobId,
+        worker: &str,
+        reason: &str,
+        decoder_version: u32,
+    ) -> Result<(), StorageError> {
+        let (worker, reason) = (worker.to_owned(), reason.to_owned());
+        self.write(move |c| jobs::fail(c, job, &worker, &reason, decoder_version)).await
+    }
+
+    async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError> {
+        self.write(move |c| jobs::requeue_failed(c, decoder_version, at)).await
+    }
+
+    async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError> {
+        let ids = ids.to_vec();
+        self.read(move |c| states::states(c, &ids)).await
+    }
+
+    async fn queue_length(&self) -> Result<QueueLength, StorageError> {
+        self.read(states::queue_length).await
+    }
+}

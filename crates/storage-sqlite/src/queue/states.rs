@@ -1,0 +1,107 @@
+use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
+use domain::{AccountId, ContentHash, ImageId};
+use storage::{ImageState, KnownImage, QueueLength};
+
+use crate::{
+    error::Failure,
+    schema::{accounts, images, index_jobs},
+    value::RowName,
+};
+
+/// How far an image has come, as it is stored.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
+pub(super) struct StateRow {
+    pub(super) seq: i64,
+    pub(super) id: String,
+    state: String,
+    failure: Option<String>,
+    decoder_version: Option<i64>,
+    deleted_at_ms: Option<i64>,
+}
+
+impl TryFrom<&StateRow> for ImageState {
+    type Error = Failure;
+
+    fn try_from(row: &StateRow) -> Result<Self, Failure> {
+        let name = RowName::new("images", &row.seq);
+        match row.state.as_str() {
+            "pending" => Ok(Self::Pending),
+            "ready" => Ok(Self::Ready),
+            "failed" => {
+                let version = name.some("decoder_version", row.decoder_version)?;
+                Ok(Self::Failed {
+                    reason: name.some("failure", row.failure.clone())?,
+                    decoder_version: name.unsigned("decoder_version", version)?,
+                })
+            }
+            _ => Err(name.unreadable("state")),
+        }
+    }
+}
+
+impl TryFrom<&StateRow> for KnownImage {
+    type Error = Failure;
+
+    fn try_from(row: &StateRow) -> Result<Self, Failure> {
+        let id = RowName::new("images", &row.seq).some("id", ImageId::parse(row.id.as_str()))?;
+        Ok(Self { id, state: ImageState::try_from(row)?, deleted: row.deleted_at_ms.is_some() })
+    }
+}
+
+/// The row of the image that an account, which was not deleted, has of these bytes.
+pub(super) fn with_bytes(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    original: &ContentHash,
+) -> Result<Option<StateRow>, Failure> {
+    Ok(images::table
+        .inner_join(accounts::table)
+        .filter(images::account_id.eq(account.0))
+        .filter(images::original.eq(original.as_bytes().as_slice()))
+        .filter(accounts::deleted_at_ms.is_null())
+        .select(StateRow::as_select())
+        .first(c)
+        .optional()?)
+}
+
+pub(super) fn known(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    original: &ContentHash,
+) -> Result<Option<KnownImage>, Failure> {
+    with_bytes(c, account, original)?.as_ref().map(KnownImage::try_from).transpose()
+}
+
+pub(super) fn states(
+    c: &mut SqliteConnection,
+    ids: &[ImageId],
+) -> Result<Vec<(ImageId, ImageState)>, Failure> {
+    let mut states = Vec::with_capacity(ids.len());
+    for id in ids {
+        let row: Option<StateRow> = images::table
+            .inner_join(accounts::table)
+            .filter(images::id.eq(id.as_str()))
+            .filter(accounts::deleted_at_ms.is_null())
+            .select(StateRow::as_select())
+            .first(c)
+            .optional()?;
+        if let Some(row) = row {
+            states.push((id.clone(), ImageState::try_from(&row)?));
+        }
+    }
+    Ok(states)
+}
+
+pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Failure> {
+    let pending: i64 = index_jobs::table.count().get_result(c)?;
+    // Written out, because a partial index is not found through a parameter.
+    let failed: i64 = images::table
+        .inner_join(accounts::table)
+        .filter(sql::<Bool>("images.state = 'failed'"))
+        .filter(accounts::deleted_at_ms.is_null())
+        .count()
+        .get_result(c)?;
+    let counted = |number: i64| u64::try_from(number).unwrap_or(0);
+    Ok(QueueLength { pending: counted(pending), failed: counted(failed) })
+}

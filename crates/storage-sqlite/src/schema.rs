@@ -1,0 +1,139 @@
+//! The tables as the queries see them; `migrations/sqlite` defines them.
+
+diesel::table! {
+    accounts (id) {
+        id -> BigInt,
+        email -> Nullable<Text>,
+        password_hash -> Text,
+        plan -> Text,
+        synced_at_ms -> Nullable<BigInt>,
+        created_at_ms -> BigInt,
+        deleted_at_ms -> Nullable<BigInt>,
+        live_images -> BigInt,
+    }
+}
+
+diesel::table! {
+    api_keys (id) {
+        id -> BigInt,
+        account_id -> BigInt,
+        name -> Text,
+        hash -> Binary,
+        created_at_ms -> BigInt,
+        last_used_at_ms -> Nullable<BigInt>,
+        revoked_at_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    blobs (kind, hash) {
+        kind -> Text,
+        hash -> Binary,
+        bytes -> BigInt,
+        state -> Text,
+        since_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    images (seq) {
+        seq -> BigInt,
+        id -> Text,
+        account_id -> BigInt,
+        state -> Text,
+        deleted_at_ms -> Nullable<BigInt>,
+        captured_at_ms -> Nullable<BigInt>,
+        latitude -> Nullable<Double>,
+        longitude -> Nullable<Double>,
+        live -> Bool,
+        original -> Binary,
+        original_bytes -> BigInt,
+        media_type -> Text,
+        modified_at_ms -> Nullable<BigInt>,
+        added_at_ms -> BigInt,
+        requested_captured_at_ms -> Nullable<BigInt>,
+        capture_wall -> Nullable<Text>,
+        capture_offset_min -> Nullable<BigInt>,
+        capture_source -> Nullable<Text>,
+        width -> Nullable<BigInt>,
+        height -> Nullable<BigInt>,
+        decoder_version -> Nullable<BigInt>,
+        failure -> Nullable<Text>,
+        damaged -> Nullable<Text>,
+        file_name -> Nullable<Text>,
+        camera_make -> Nullable<Text>,
+        camera_model -> Nullable<Text>,
+        place -> Nullable<Text>,
+        description -> Nullable<Text>,
+        ocr_text -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    renditions (original, name) {
+        original -> Binary,
+        name -> Text,
+        blob -> Binary,
+        bytes -> BigInt,
+        width -> BigInt,
+        height -> BigInt,
+    }
+}
+
+diesel::table! {
+    index_jobs (id) {
+        id -> BigInt,
+        image_seq -> BigInt,
+        attempts -> BigInt,
+        not_before_ms -> BigInt,
+        leased_by -> Nullable<Text>,
+        leased_until_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    albums (seq) {
+        seq -> BigInt,
+        id -> Text,
+        account_id -> BigInt,
+        title -> Text,
+        created_at_ms -> BigInt,
+        updated_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    album_images (album_seq, image_seq) {
+        album_seq -> BigInt,
+        image_seq -> BigInt,
+        captured_at_ms -> BigInt,
+        live -> Bool,
+    }
+}
+
+diesel::table! {
+    image_places (seq) {
+        seq -> BigInt,
+        min_latitude -> Double,
+        max_latitude -> Double,
+        min_longitude -> Double,
+        max_longitude -> Double,
+        min_account -> Double,
+        max_account -> Double,
+    }
+}
+
+diesel::joinable!(api_keys -> accounts (account_id));
+diesel::joinable!(images -> accounts (account_id));
+diesel::joinable!(index_jobs -> images (image_seq));
+diesel::joinable!(albums -> accounts (account_id));
+diesel::joinable!(album_images -> images (image_seq));
+diesel::allow_tables_to_appear_in_same_query!(
+    accounts,
+    album_images,
+    albums,
+    api_keys,
+    images,
+    index_jobs,
+    renditions,
+);

@@ -1,0 +1,141 @@
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use diesel::{Connection as _, SqliteConnection, result::Error};
+use diesel_async::pooled_connection::{
+    AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod,
+    deadpool::{Object, Pool},
+};
+use storage::StorageError;
+
+use crate::{
+    connection::{Connection, Durability, Role, establish},
+    error::Failure,
+};
+
+/// How long an operation waits for a connection before it gives up.
+const WAIT_FOR_CONNECTION: Duration = Duration::from_secs(30);
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// How many operations can read at once; at least 1.
+    pub readers: usize,
+    /// What a commit waits for.
+    pub durability: Durability,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { readers: 8, durability: Durability::Full }
+    }
+}
+
+/// The photo library's metadata in one SQLite file.
+///
+/// Cloning is cheap and shares the connections.
+#[derive(Clone)]
+pub struct SqliteStore {
+    writer: Pool<Connection>,
+    readers: Pool<Connection>,
+}
+
+impl SqliteStore {
+    /// Opens the file, and makes it, readable by its owner only, when there is none. It does not migrate.
+    ///
+    /// # Errors
+    /// [`StorageError::Unavailable`] when the file cannot be made or opened as a database.
+    pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StorageError> {
+        let path = path.to_owned();
+        let url = tokio::task::spawn_blocking(move || make_file(&path))
+            .await
+            .map_err(|error| StorageError::Unavailable(error.to_string()))?
+            .map_err(|error| StorageError::Unavailable(error.to_string()))?;
+        let store = Self {
+            writer: pool(&url, Role::Writer, options.durability, 1)?,
+            readers: pool(&url, Role::Reader, options.durability, options.readers.max(1))?,
+        };
+        // The writer comes first: it turns a new file to WAL, and says now what is wrong with the file.
+        drop(connection_of(&store.writer).await?);
+        Ok(store)
+    }
+
+    /// Runs an operation that only reads, in one snapshot.
+    pub(crate) async fn read<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        hop(&self.readers, move |c| c.transaction(operation)).await
+    }
+
+    /// Runs an operation that writes, alone, in one transaction.
+    pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        hop(&self.writer, move |c| c.immediate_transaction(operation)).await
+    }
+}
+
+/// Makes the file unless it is there and gives its absolute path, which SQLite never mistakes for a URI.
+fn make_file(path: &Path) -> io::Result<String> {
+    let path: PathBuf = std::path::absolute(path)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    drop(options.open(&path).map_err(named)?);
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the database path is not UTF-8"))
+}
+
+fn pool(url: &str, role: Role, durability: Durability, size: usize) -> Result<Pool<Connection>, StorageError> {
+    let mut config = ManagerConfig::default();
+    config.recycling_method = RecyclingMethod::Fast;
+    config.custom_setup = Box::new(move |url| Box::pin(establish(url.to_owned(), role, durability)));
+    let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+    Pool::builder(manager)
+        .max_size(size)
+        .build()
+        .map_err(|error| StorageError::Unavailable(error.to_string()))
+}
+
+async fn connection_of(pool: &Pool<Connection>) -> Result<Object<Connection>, StorageError> {
+    match tokio::time::timeout(WAIT_FOR_CONNECTION, pool.get()).await {
+        Ok(Ok(connection)) => Ok(connection),
+        Ok(Err(error)) => Err(StorageError::Unavailable(error.to_string())),
+        Err(_) => Err(StorageError::Unavailable("every connection is busy".to_owned())),
+    }
+}
+
+/// Runs an operation on a connection of the pool, off the async threads.
+///
+/// The operation has a task of its own, so that a caller who gives up cannot hand the connection back while it is
+/// still at work: the pool gets it when the operation is over. A connection whose operation panicked is dropped,
+/// and its transaction with it.
+async fn hop<T, F>(pool: &Pool<Connection>, operation: F) -> Result<T, StorageError>
+where
+    T: Send + 'static,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+{
+    let mut connection = connection_of(pool).await?;
+    let at_work = tokio::spawn(async move {
+        let outcome = connection.spawn_blocking(move |c| Ok::<_, Error>(operation(c))).await;
+        if outcome.is_err() {
+            drop(Object::take(connection));
+        }
+        outcome
+    });
+    match at_work.await {
+        Ok(Ok(outcome)) => outcome.map_err(StorageError::from),
+        Ok(Err(error)) => Err(Failure::from(error).into()),
+        Err(error) => Err(StorageError::Unavailable(error.to_string())),
+    }
+}

@@ -1,0 +1,11 @@
+DROP TABLE image_text;
+DROP VIEW image_text_source;
+DROP TABLE image_places;
+DROP TABLE album_images;
+DROP TABLE albums;
+DROP TABLE index_jobs;
+DROP TABLE renditions;
+DROP TABLE images;
+DROP TABLE blobs;
+DROP TABLE api_keys;
+DROP TABLE accounts;
