@@ -29,6 +29,8 @@ pub(crate) fn corpus(runner: &Runner, dir: &Path) -> Result<(), ReleaseRunError>
 /// Runs the benchmarks.
 pub(crate) fn bench(runner: &Runner, arguments: &[String]) -> Result<(), ReleaseRunError> {
     system::ensure(runner, Tools::Build)?;
+    // It measures the server as a process of its own, and finds it beside itself.
+    runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
     runner
         .run(workspace::cargo(["run", "--release", "-p", "tests", "--bin", "bench", "--"]).args(arguments))?;
     Ok(())

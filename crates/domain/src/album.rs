@@ -73,7 +73,7 @@ impl AlbumChange {
         remove: Option<Vec<String>>,
     ) -> Result<Self, Invalid> {
         if title.is_none() && add.is_none() && remove.is_none() {
-            return Err(Invalid::new("title", "or addImageIds or removeImageIds must be given"));
+            return Err(Invalid::new("title", "is missing; give it, or addImageIds, or removeImageIds"));
         }
         let title = title.map(AlbumTitle::parse).transpose()?;
         let (add, remove) = (add.unwrap_or_default(), remove.unwrap_or_default());
@@ -86,7 +86,7 @@ impl AlbumChange {
         }
         let change = Self { title, add: distinct(add), remove: distinct(remove) };
         if change.add.iter().any(|id| change.remove.contains(id)) {
-            return Err(Invalid::new("addImageIds", "and removeImageIds must not share an id"));
+            return Err(Invalid::new("addImageIds", "shares an id with removeImageIds"));
         }
         Ok(change)
     }

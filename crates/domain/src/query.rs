@@ -271,7 +271,7 @@ impl SearchQuery {
         let target = match text {
             Some(text) => SearchTarget::Words { text, channels },
             None if filtered => SearchTarget::Everything,
-            None => return Err(Invalid::new("query", "or albumId or a full circle must be given")),
+            None => return Err(Invalid::new("query", "is missing; give it, or albumId, or a full circle")),
         };
         Ok(Self { target, album, circle, range, limit })
     }

@@ -1,0 +1,53 @@
+//! Photo files: telling formats apart, reading metadata, making renditions.
+//!
+//! Everything here is a function from bytes to values: [`probe`] reads the headers, [`metadata`] says when,
+//! where and with what a photo was taken, [`render`] makes the WebP renditions. Files are told apart by their
+//! content, never by their name, and every size is checked before anything is decoded.
+//!
+//! This crate knows no file system, no clock, no thread and no runtime, so a worker process can host it as it
+//! stands. It does not know colour profiles, XMP, IPTC or sidecar files.
+//!
+//! The commonest change is a new format: add its variant and signature to [`Format`], a module in
+//! `container` that reads its header without decoding (size, memory, where the EXIF block lies), and a module
+//! in `decode` that gives its pixels; the compiler names every place that has to tell formats apart. When a
+//! decoder learns to read files that it refused, raise [`DECODER_VERSION`].
+//!
+//! ```
+//! use domain::{Rendition, Timestamp};
+//! use media::{FileFacts, Limits};
+//!
+//! # let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/gps-time.jpg"))?;
+//! let probe = media::probe(&file, &Limits::default())?;
+//! assert_eq!(probe.format.media_type(), "image/jpeg");
+//!
+//! let added = Timestamp::parse_iso("2024-05-01")?;
+//! let facts = FileFacts { file_name: Some("thompson-springs.jpg"), modified: None, added };
+//! assert_eq!(media::metadata(&file, &facts).capture.at.to_string(), "2022-01-10T21:15:33.519Z");
+//!
+//! let rendered = media::render(&file, &[Rendition::Thumb], &Limits::default())?;
+//! assert!(rendered.renditions.iter().all(|thumb| thumb.size.longest() <= 512));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![deny(missing_docs)]
+
+mod container;
+mod decode;
+mod error;
+mod format;
+mod metadata;
+mod orientation;
+mod probe;
+mod render;
+#[cfg(test)]
+mod samples;
+mod tiff;
+
+pub use error::MediaError;
+pub use format::{Format, is_junk_file_name};
+pub use metadata::{FileFacts, Metadata, metadata};
+pub use orientation::Orientation;
+pub use probe::{Limits, Probe, probe};
+pub use render::{EncodedRendition, Rendered, render};
+
+/// Raised whenever a decoder reads files that it refused before, so that failed files are tried again.
+pub const DECODER_VERSION: u32 = 1;

@@ -8,7 +8,7 @@
 //! This crate knows no SQL, no file and no image format.
 //!
 //! The commonest change is a new endpoint of the image API: a row in `images_api::ROUTES`, a handler that returns
-//! `Result<Reply, ApiError>`, and its description in `images_api::openapi`.
+//! `Result<Reply, ApiError>`, and its description in `images_api::openapi`. A new MCP tool: see `mcp::tools`.
 #![deny(missing_docs)]
 
 mod app;
@@ -29,4 +29,5 @@ mod signed_images;
 pub use app::{App, BuildError};
 pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};
 pub use images_api::openapi_document;
+pub use mcp::mcp_tools_document;
 pub use serving::serve;

@@ -1,6 +1,6 @@
 //! Renditions behind signed URLs: `/i/{image_id}/{rendition}.webp?exp=…&sig=…`.
 
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use domain::Rendition;
 use futures_util::TryStreamExt as _;
@@ -64,7 +64,7 @@ fn verified<'a>(service: &Service, request: &'a Parts) -> Option<Signed<'a>> {
         return None;
     }
     let left_ms = expires_at_s.checked_mul(1000)? - service.library.clock().now().millis();
-    (left_ms > 0).then(|| Signed { image, rendition, seconds_left: left_ms / 1000 })
+    (left_ms > 0).then_some(Signed { image, rendition, seconds_left: left_ms / 1000 })
 }
 
 /// The value of a parameter that stands there once.
@@ -144,31 +144,36 @@ enum RequestedRange {
     Unsatisfiable,
 }
 
-/// One range is served (RFC 9110, section 14); several at once, or one that is malformed, get the whole.
+/// One range is served (RFC 9110, section 14.1.2); several at once, or one that is malformed, get the whole.
 fn requested_range(headers: &HeaderMap, tag: &ETag, bytes: u64) -> RequestedRange {
-    let Some(range) = headers.typed_get::<headers::Range>() else { return RequestedRange::All };
+    let Some(wanted) = headers.get(header::RANGE).and_then(|value| value.to_str().ok()) else {
+        return RequestedRange::All;
+    };
     if headers.typed_get::<IfRange>().is_some_and(|condition| condition.is_modified(Some(tag), None)) {
         return RequestedRange::All;
     }
-    let announced = headers.get(header::RANGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if announced.contains(',') {
-        return RequestedRange::All;
+    match byte_range(wanted, bytes) {
+        None => RequestedRange::All,
+        Some(range) if range.start < range.end => RequestedRange::Part(range),
+        Some(_) => RequestedRange::Unsatisfiable,
     }
-    let Some((start, end)) = range.satisfiable_ranges(bytes).next() else {
-        return RequestedRange::Unsatisfiable;
+}
+
+/// The bytes that `bytes=a-b`, `bytes=a-` or `bytes=-n` stand for; an empty range when they lie beyond the end.
+fn byte_range(wanted: &str, bytes: u64) -> Option<Range<u64>> {
+    let number = |digits: &str| {
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(u64::MAX))
     };
-    let start = match start {
-        Bound::Included(at) => at,
-        Bound::Excluded(before) => before.saturating_add(1),
-        Bound::Unbounded => 0,
-    };
-    let end = match end {
-        Bound::Included(last) => last.saturating_add(1),
-        Bound::Excluded(end) => end,
-        Bound::Unbounded => bytes,
-    };
-    let end = end.min(bytes);
-    if start < end { RequestedRange::Part(start..end) } else { RequestedRange::Unsatisfiable }
+    let (first, last) = wanted.trim().strip_prefix("bytes=")?.trim().split_once('-')?;
+    match (first.is_empty(), last.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(bytes.saturating_sub(number(last)?)..bytes),
+        (false, true) => Some(number(first)?..bytes),
+        (false, false) => {
+            let (first, last) = (number(first)?, number(last)?);
+            (first <= last).then(|| first..last.saturating_add(1).min(bytes))
+        }
+    }
 }
 
 /// Digits, hexadecimal digits and punctuation always make a header.
@@ -197,6 +202,10 @@ mod tests {
         check("bytes=-0", RequestedRange::Unsatisfiable);
         check("bytes=0-1,5-6", RequestedRange::All);
         check("items=0-1", RequestedRange::All);
-        check("bytes=9-1", RequestedRange::Unsatisfiable);
+        check("bytes=9-1", RequestedRange::All);
+        check("bytes=99999999999999999999999-", RequestedRange::Unsatisfiable);
+        check("bytes=-", RequestedRange::All);
+        check("bytes=a-b", RequestedRange::All);
+        check("bytes=100-200", RequestedRange::Unsatisfiable);
     }
 }

@@ -10,6 +10,7 @@ mod openapi;
 mod parameters;
 mod records;
 
+use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use hyper::body::Incoming;
 use library::Caller;
@@ -152,6 +153,16 @@ async fn json_object(
     parts: &Parts,
     body: Incoming,
 ) -> Result<Map<String, Value>, ApiError> {
+    let bytes = json_bytes(service, parts, body).await?;
+    match serde_json::from_slice(&bytes) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(ApiError::bad_body("must be a JSON object")),
+        Err(error) => Err(ApiError::bad_body(&format!("is not valid JSON: {error}"))),
+    }
+}
+
+/// Reads a body of the allowed length that says it is JSON.
+pub(crate) async fn json_bytes(service: &Service, parts: &Parts, body: Incoming) -> Result<Bytes, ApiError> {
     let bytes = read_body(body, MAX_BODY_BYTES, service.config.limits.body_timeout).await.map_err(
         |error| match error {
             ReadBodyError::TooLarge => ApiError::BodyTooLarge,
@@ -162,14 +173,7 @@ async fn json_object(
     let media_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
-        return Err(ApiError::NotJson);
-    }
-    match serde_json::from_slice(&bytes) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(ApiError::bad_body("must be a JSON object")),
-        Err(error) => Err(ApiError::bad_body(&format!("is not valid JSON: {error}"))),
-    }
+    if essence.eq_ignore_ascii_case("application/json") { Ok(bytes) } else { Err(ApiError::NotJson) }
 }
 
 /// The description of this API; it needs no key.

@@ -137,6 +137,7 @@ pub(crate) struct LibraryRecord {
     /// What to tell a person whose library is empty.
     pub(crate) help: String,
     /// `free` or `paid`.
+    #[schemars(extend("enum" = ["free", "paid"]))]
     pub(crate) plan: &'static str,
 }
 

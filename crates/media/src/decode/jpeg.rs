@@ -1,0 +1,147 @@
+//! JPEG by libjpeg-turbo, which can decode at an eighth, a quarter or half the size; what it refuses goes to
+//! zune-jpeg, which reads more broken files but always at full size.
+
+use std::io::Cursor;
+
+use domain::PixelSize;
+use image::ImageDecoder as _;
+use image::codecs::jpeg::JpegDecoder;
+use turbojpeg::{Colorspace, Decompressor, PixelFormat, ScalingFactor};
+
+use super::{Decoded, blank, salvage};
+use crate::MediaError;
+use crate::container::Header;
+use crate::probe::MAX_SCANS;
+use crate::render::{Layout, Pixels};
+
+/// The beginnings of libjpeg's warnings (jerror.h, `JWRN_`). The binding gives warnings as errors, and only the text
+/// tells the two apart: after a warning the pixels are complete, with grey where data were missing.
+const WARNINGS: [&str; 6] = [
+    "Corrupt JPEG data",
+    "Premature end of JPEG file",
+    "Inconsistent progression sequence",
+    "Invalid SOS parameters",
+    "Unknown Adobe color transform",
+    "Warning: unknown JFIF revision",
+];
+
+/// In the warnings about data that are missing, wherever that may leave the picture grey.
+const CUT_OFF: &str = "remature end";
+
+/// The scales that have fast code, smallest first.
+const SCALES: [ScalingFactor; 4] =
+    [ScalingFactor::ONE_EIGHTH, ScalingFactor::ONE_QUARTER, ScalingFactor::ONE_HALF, ScalingFactor::ONE];
+
+pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
+    match turbo(bytes, header, at_least) {
+        Ok((pixels, None)) => Ok(Decoded { pixels, damaged: None }),
+        Ok((pixels, Some(warning))) if warning.contains(CUT_OFF) => salvage(pixels, warning),
+        Ok((pixels, warning)) => Ok(Decoded { pixels, damaged: warning }),
+        // libjpeg's reasons read better than those of the decoder that was tried after it.
+        Err(refusal) => match zune(bytes, header) {
+            Ok(pixels) => salvage(pixels, refusal),
+            Err(_) => Err(MediaError::Corrupt(refusal)),
+        },
+    }
+}
+
+type WithWarning = (Pixels, Option<String>);
+
+/// Fails with libjpeg's reason; a warning comes with the pixels.
+fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarning, String> {
+    let mut decompressor = Decompressor::new().map_err(|error| error.to_string())?;
+    decompressor.set_scan_limit(MAX_SCANS).map_err(|error| error.to_string())?;
+    let found = decompressor.read_header(bytes).map_err(|error| reason(&error))?;
+    let size = pixel_size(found.width, found.height);
+    if size != Some(header.size) {
+        return Err("its headers disagree about its size".into());
+    }
+    let (format, layout) = match found.colorspace {
+        Colorspace::Gray => (PixelFormat::GRAY, Layout::Gray),
+        Colorspace::RGB | Colorspace::YCbCr => (PixelFormat::RGB, Layout::Rgb),
+        Colorspace::CMYK | Colorspace::YCCK => {
+            (PixelFormat::CMYK, Layout::Cmyk { inverted: header.inverted_cmyk })
+        }
+    };
+    let scale = if found.is_lossless { ScalingFactor::ONE } else { scale_for(header.size, at_least) };
+    decompressor.set_scaling_factor(scale).map_err(|error| error.to_string())?;
+    let scaled = found.scaled(scale);
+    let size = pixel_size(scaled.width, scaled.height).ok_or("it has no size")?;
+    let mut pixels = blank(size, format.size()).map_err(|error| error.to_string())?;
+    let target = turbojpeg::Image {
+        pixels: pixels.as_mut_slice(),
+        width: scaled.width,
+        pitch: scaled.width * format.size(),
+        height: scaled.height,
+        format,
+    };
+    let warning = match decompressor.decompress(bytes, target).map_err(|error| reason(&error)) {
+        Ok(()) => None,
+        Err(reason) if WARNINGS.iter().any(|warning| reason.starts_with(warning)) => Some(reason),
+        Err(reason) => return Err(reason),
+    };
+    Ok((Pixels { size, layout, bytes: pixels }, warning))
+}
+
+fn reason(error: &turbojpeg::Error) -> String {
+    match error {
+        turbojpeg::Error::TurboJpegError(text) => text.clone(),
+        error => error.to_string(),
+    }
+}
+
+fn pixel_size(width: usize, height: usize) -> Option<PixelSize> {
+    let size = PixelSize { width: u32::try_from(width).ok()?, height: u32::try_from(height).ok()? };
+    (size.width > 0 && size.height > 0).then_some(size)
+}
+
+/// The smallest scale at which both sides are still at least as long.
+fn scale_for(size: PixelSize, at_least: PixelSize) -> ScalingFactor {
+    let suffices = |scale: &ScalingFactor| {
+        let side = |stored: u32, wanted: u32| {
+            usize::try_from(stored)
+                .is_ok_and(|stored| u32::try_from(scale.scale(stored)).is_ok_and(|s| s >= wanted))
+        };
+        side(size.width, at_least.width) && side(size.height, at_least.height)
+    };
+    SCALES.into_iter().find(suffices).unwrap_or(ScalingFactor::ONE)
+}
+
+fn zune(bytes: &[u8], header: &Header) -> Result<Pixels, MediaError> {
+    let corrupt = |error: image::ImageError| MediaError::Corrupt(error.to_string());
+    let decoder = JpegDecoder::new(Cursor::new(bytes)).map_err(corrupt)?;
+    let (width, height) = decoder.dimensions();
+    let size = PixelSize { width, height };
+    if size != header.size {
+        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+    }
+    let layout = match decoder.color_type() {
+        image::ColorType::L8 => Layout::Gray,
+        image::ColorType::Rgb8 => Layout::Rgb,
+        other => return Err(MediaError::Corrupt(format!("its colours are stored as {other:?}"))),
+    };
+    let mut pixels = blank(size, layout.channels())?;
+    decoder.read_image(&mut pixels).map_err(corrupt)?;
+    Ok(Pixels { size, layout, bytes: pixels })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_scale_that_suffices() {
+        let check = |size: (u32, u32), at_least: (u32, u32), expect| {
+            let size = PixelSize { width: size.0, height: size.1 };
+            let at_least = PixelSize { width: at_least.0, height: at_least.1 };
+            assert_eq!(scale_for(size, at_least), expect, "{size:?} {at_least:?}");
+        };
+        check((4000, 3000), (1200, 900), ScalingFactor::ONE_HALF);
+        check((4800, 3600), (1200, 900), ScalingFactor::ONE_QUARTER);
+        check((4796, 3597), (1200, 900), ScalingFactor::ONE_HALF);
+        check((9600, 7200), (1200, 900), ScalingFactor::ONE_EIGHTH);
+        check((96_000, 72_000), (1200, 900), ScalingFactor::ONE_EIGHTH);
+        check((1300, 900), (1200, 831), ScalingFactor::ONE);
+        check((300, 200), (300, 200), ScalingFactor::ONE);
+    }
+}

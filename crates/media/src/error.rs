@@ -1,0 +1,40 @@
+use crate::probe::MAX_SCANS;
+
+/// Why a file gives no picture, in words that its owner can read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MediaError {
+    /// There are no bytes.
+    #[error("the file is empty")]
+    Empty,
+    /// The content is none of the known formats.
+    #[error("the file is not a JPEG, PNG, WebP or GIF picture")]
+    UnknownFormat,
+    /// A side of the picture is 0.
+    #[error("the picture has no width or no height")]
+    NoPixels,
+    /// The header announces more pixels than are allowed. Nothing was decoded.
+    #[error("the picture has {pixels} pixels, more than the {limit} that are allowed")]
+    TooManyPixels {
+        /// Pixels that the header announces.
+        pixels: u64,
+        /// Pixels that are allowed.
+        limit: u64,
+    },
+    /// A JPEG asks to be refined more often than any real one. Nothing was decoded.
+    #[error(
+        "the picture is built up in {scans} scans of its size; no camera or program writes more than {MAX_SCANS}"
+    )]
+    TooManyScans {
+        /// Scans in the file.
+        scans: u32,
+    },
+    /// The file ends before any of its picture.
+    #[error("the file is cut off before its picture begins")]
+    Truncated,
+    /// The decoder cannot read the picture.
+    #[error("the picture is damaged: {0}")]
+    Corrupt(String),
+    /// A rendition could not be made from the decoded picture.
+    #[error("the picture could not be converted: {0}")]
+    Conversion(String),
+}

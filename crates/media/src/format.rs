@@ -1,0 +1,83 @@
+/// The formats that this crate decodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// JPEG, ITU T.81; also the first picture of an MPO file.
+    Jpeg,
+    /// PNG; of an animated one, the default picture.
+    Png,
+    /// WebP, lossy or lossless; of an animated one, the first frame.
+    WebP,
+    /// GIF; the first frame.
+    Gif,
+}
+
+impl Format {
+    /// Tells the format by the file's first bytes; 64 of them suffice.
+    ///
+    /// ```
+    /// assert_eq!(media::Format::sniff(b"GIF89a\x01\x00\x01\x00"), Some(media::Format::Gif));
+    /// assert_eq!(media::Format::sniff(b"%PDF-1.7"), None);
+    /// ```
+    pub fn sniff(head: &[u8]) -> Option<Self> {
+        match head {
+            [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            _ => None,
+        }
+    }
+
+    /// The media type, for example `image/jpeg`.
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::WebP => "image/webp",
+            Self::Gif => "image/gif",
+        }
+    }
+}
+
+/// Whether a file of that name is what an operating system leaves in folders (`.DS_Store`, `._*`, `Thumbs.db`,
+/// `desktop.ini`): accepted and dropped, never an error.
+///
+/// ```
+/// assert!(media::is_junk_file_name("Holidays/THUMBS.DB"));
+/// assert!(!media::is_junk_file_name("thumbs.jpg"));
+/// ```
+pub fn is_junk_file_name(name: &str) -> bool {
+    let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    name == ".DS_Store"
+        || name.starts_with("._")
+        || name.eq_ignore_ascii_case("Thumbs.db")
+        || name.eq_ignore_ascii_case("desktop.ini")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_by_content() {
+        let check = |head: &[u8], expect| assert_eq!(Format::sniff(head), expect, "{head:?}");
+        check(b"\xFF\xD8\xFF\xE0", Some(Format::Jpeg));
+        check(b"\x89PNG\r\n\x1A\n....", Some(Format::Png));
+        check(b"RIFF\0\0\0\0WEBPVP8 ", Some(Format::WebP));
+        check(b"GIF87a", Some(Format::Gif));
+        for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"II*\0", b"BM"]
+        {
+            check(other, None);
+        }
+    }
+
+    #[test]
+    fn junk_is_told_by_name() {
+        for junk in [".DS_Store", "a/b/.DS_Store", "._IMG_1.jpg", "thumbs.db", "a\\Desktop.INI"] {
+            assert!(is_junk_file_name(junk), "{junk}");
+        }
+        for kept in ["IMG_1.jpg", ".ds_store.jpg", "x._", "Thumbs.db.jpg", "_.jpg", "", "._dir/IMG_1.jpg"] {
+            assert!(!is_junk_file_name(kept), "{kept}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! What somebody wrote about a photo, told from what cameras write into the same tags.
+
+use domain::clean_text;
+
+use crate::tiff::{ByteOrder, Directory, Tags, tag};
+
+/// What cameras and programs write where a description belongs; compared without regard to case.
+const BOILERPLATE: [&str; 40] = [
+    "ASCII",
+    "BINARY COMMENT",
+    "CHARSET=ASCII",
+    "COF",
+    "DAV",
+    "DCIM",
+    "DEFAULT",
+    "DIGITAL CAMERA",
+    "DIGITAL STILL CAMERA",
+    "DSC",
+    "EDF",
+    "EXIF_JPEG_PICTURE",
+    "FBT",
+    "FBTHDR",
+    "HDR",
+    "HDRPL",
+    "IMAGE",
+    "JPEG",
+    "KODAK DIGITAL STILL CAMERA",
+    "KONICA MINOLTA DIGITAL CAMERA",
+    "MDE",
+    "MDE_SOFT",
+    "MINOLTA DIGITAL CAMERA",
+    "NOR",
+    "OLYMPUS DIGITAL CAMERA",
+    "OZNOR",
+    "OZNORWO",
+    "PHOTO",
+    "PICTURE",
+    "QRF",
+    "RBT",
+    "RHDR",
+    "RPT",
+    "SAMSUNG",
+    "SAMSUNG CAMERA PICTURES",
+    "SANYO DIGITAL CAMERA",
+    "SDR",
+    "SONY DSC",
+    "UNTITLED",
+    "USER COMMENTS",
+];
+
+/// `ImageDescription`, else `UserComment`.
+pub(super) fn description(tags: &Tags<'_>) -> Option<String> {
+    let title = tags.text(Directory::Primary, tag::IMAGE_DESCRIPTION);
+    // Some cameras write their own name.
+    let title = title.filter(|title| tags.text(Directory::Primary, tag::MODEL).as_ref() != Some(title));
+    title.as_deref().and_then(written).or_else(|| {
+        let comment = user_comment(tags.bytes(Directory::Exif, tag::USER_COMMENT)?, tags.byte_order())?;
+        written(&comment)
+    })
+}
+
+/// The text, unless a camera wrote it.
+fn written(text: &str) -> Option<String> {
+    let text = clean_text(text)?;
+    let shouted = text.to_ascii_uppercase();
+    let is_boilerplate = BOILERPLATE.contains(&shouted.as_str())
+        // The path on the camera's card, and settings as JSON.
+        || shouted.starts_with("DCIM\\")
+        || shouted.starts_with("DCIM/")
+        || (text.starts_with('{') && text.ends_with('}'))
+        || !text.chars().any(char::is_alphanumeric);
+    (!is_boilerplate).then_some(text)
+}
+
+/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), the rest is text. JIS and
+/// undefined encodings are read only when they turn out to be UTF-8.
+fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
+    let (code, text) = value.split_at_checked(8)?;
+    if code == b"UNICODE\0" {
+        return utf16(text, order);
+    }
+    let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
+    let text = std::str::from_utf8(text).ok()?;
+    // Binary data that cameras keep here.
+    (!text.chars().any(|c| c.is_control() && !c.is_whitespace())).then(|| text.to_owned())
+}
+
+/// UTF-16 in the order that its mark, its letters or else the block says: many writers ignore the block's order.
+fn utf16(text: &[u8], order: ByteOrder) -> Option<String> {
+    let (pairs, _) = text.as_chunks::<2>();
+    let (pairs, order) = match pairs {
+        [[0xFF, 0xFE], rest @ ..] => (rest, ByteOrder::Little),
+        [[0xFE, 0xFF], rest @ ..] => (rest, ByteOrder::Big),
+        _ => (pairs, likely_order(pairs).unwrap_or(order)),
+    };
+    let units = pairs.iter().map(|pair| order.u16(*pair)).take_while(|unit| *unit != 0);
+    char::decode_utf16(units).collect::<Result<String, _>>().ok()
+}
+
+/// The order that makes more of the text Latin.
+fn likely_order(pairs: &[[u8; 2]]) -> Option<ByteOrder> {
+    let big = pairs.iter().filter(|[first, second]| *first == 0 && *second != 0).count();
+    let little = pairs.iter().filter(|[first, second]| *first != 0 && *second == 0).count();
+    match big.cmp(&little) {
+        std::cmp::Ordering::Greater => Some(ByteOrder::Big),
+        std::cmp::Ordering::Less => Some(ByteOrder::Little),
+        std::cmp::Ordering::Equal => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::ExifBlock;
+    use proptest::prelude::*;
+
+    fn check(title: Option<&[u8]>, comment: Option<&[u8]>, expect: Option<&str>) {
+        for big_endian in [false, true] {
+            let mut block = ExifBlock::in_order(big_endian);
+            if let Some(title) = title {
+                block = block.bytes(Directory::Primary, tag::IMAGE_DESCRIPTION, 2, title);
+            }
+            if let Some(comment) = comment {
+                block = block.bytes(Directory::Exif, tag::USER_COMMENT, 7, comment);
+            }
+            let block = block.build();
+            let found = description(&Tags::read(&block).unwrap());
+            assert_eq!(found.as_deref(), expect, "{title:?} {comment:?}");
+        }
+    }
+
+    fn unicode(text: &str, to_bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
+        b"UNICODE\0".iter().copied().chain(text.encode_utf16().flat_map(to_bytes)).collect()
+    }
+
+    #[test]
+    fn titles_come_before_comments() {
+        check(Some(b"On the beach\0"), Some(b"ASCII\0\0\0a comment"), Some("On the beach"));
+        check(Some(b"  spaced  \0"), None, Some("spaced"));
+        check(Some("Zürich".as_bytes()), None, Some("Zürich"));
+        check(Some(b"Z\xFCrich\0"), None, Some("Zürich"));
+        check(Some(b"OLYMPUS DIGITAL CAMERA         \0"), Some(b"ASCII\0\0\0a comment"), Some("a comment"));
+    }
+
+    #[test]
+    fn boilerplate_is_no_description() {
+        for boilerplate in [
+            &b"OLYMPUS DIGITAL CAMERA         \0"[..],
+            b"SAMSUNG\0",
+            b"DCIM\\100MEDIA\\DJI_0001.JPG\0",
+            b"DCIM\0",
+            b"          \0",
+            b"\0\0\0\0\0",
+            b"default",
+            b"...",
+            b"{\"filter\":0}",
+        ] {
+            check(Some(boilerplate), None, None);
+        }
+    }
+
+    #[test]
+    fn comments_in_every_encoding() {
+        check(None, Some(b"ASCII\0\0\0a comment\0\0\0\0"), Some("a comment"));
+        check(None, Some("\0\0\0\0\0\0\0\0Zürich".as_bytes()), Some("Zürich"));
+        check(None, Some(&unicode("Zürich", u16::to_le_bytes)), Some("Zürich"));
+        check(None, Some(&unicode("Zürich", u16::to_be_bytes)), Some("Zürich"));
+        check(None, Some(&unicode("\u{FEFF}東京", u16::to_le_bytes)), Some("東京"));
+        check(None, Some(&unicode("\u{FEFF}東京", u16::to_be_bytes)), Some("東京"));
+    }
+
+    #[test]
+    fn comments_that_are_none() {
+        check(None, Some(b"ASCII\0\0\0                    "), None);
+        check(None, Some(b"ASCII\0\0\0ab\x01\x02"), None);
+        check(None, Some(b"JIS\0\0\0\0\0\x93\xFA\x96\x7B"), None);
+        check(None, Some(b"\0\0\0\0\0\0\0\0\xFF\xFE\xFA"), None);
+        check(None, Some(b"ASCII"), None);
+        check(None, Some(b"UNICODE\0\xFF\xFE\x00\xD8\x00\xD8"), None);
+        check(None, None, None);
+    }
+
+    #[test]
+    fn unmarked_unicode_follows_the_block() {
+        let block = ExifBlock::in_order(true)
+            .bytes(Directory::Exif, tag::USER_COMMENT, 7, &unicode("東京", u16::to_be_bytes))
+            .build();
+        assert_eq!(description(&Tags::read(&block).unwrap()).as_deref(), Some("東京"));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(comment in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = user_comment(&comment, ByteOrder::Big);
+            let _ = user_comment(&[b"UNICODE\0", &comment[..]].concat(), ByteOrder::Little);
+        }
+    }
+}

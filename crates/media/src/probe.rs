@@ -1,0 +1,114 @@
+use domain::{PixelSize, Rendition};
+
+use crate::container::Header;
+use crate::tiff::{Directory, Tags, tag};
+use crate::{Format, MediaError, Orientation, container};
+
+/// The most scans that a JPEG may have. Encoders write about ten; each scan costs a pass over the whole picture,
+/// so a few hundred kilobytes of empty scans could keep a decoder busy for hours.
+pub(crate) const MAX_SCANS: u32 = 500;
+
+/// How often, in scans of a picture of the largest allowed size, all scans together may pass over the pixels.
+const MAX_FULL_PASSES: u64 = 20;
+
+/// What a decoder may be asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most pixels that a picture may have, as stored.
+    pub max_pixels: u64,
+}
+
+impl Default for Limits {
+    /// 200 megapixels.
+    fn default() -> Self {
+        Self { max_pixels: 200_000_000 }
+    }
+}
+
+/// What the headers of a file say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Probe {
+    /// The format, told by content.
+    pub format: Format,
+    /// The size of the pixels as the file holds them.
+    pub stored_size: PixelSize,
+    /// The size of the upright picture.
+    pub upright_size: PixelSize,
+    /// How the stored pixels have to be turned.
+    pub orientation: Orientation,
+    decode_bytes: u64,
+}
+
+impl Probe {
+    /// An upper estimate, in bytes, of the memory that rendering these takes beyond the file itself. For a budget
+    /// that decides how many files are rendered at once.
+    ///
+    /// Decoding counts at full size although a JPEG is mostly decoded smaller: a file that the fast decoder refuses
+    /// goes to one that cannot scale.
+    pub fn decode_memory_bytes(&self, wanted: &[Rendition]) -> u64 {
+        // What remains besides the pixels: tables of the decoders, the medium rendition and its encoder.
+        const BASE_BYTES: u64 = 32 << 20;
+        // The pixels (3 or 4), the encoder's copy (4), its planes (up to 2.5) and its tokens and output (1).
+        const ENCODE_BYTES_PER_PIXEL: u64 = 12;
+
+        let full = self.upright_size.fit_within(Rendition::Full.longest_side_px());
+        let encode = if wanted.contains(&Rendition::Full) { full.area() * ENCODE_BYTES_PER_PIXEL } else { 0 };
+        BASE_BYTES + self.decode_bytes.max(encode)
+    }
+}
+
+/// Reads the headers and refuses what must not be decoded: pictures without pixels, with more pixels than
+/// `limits` allow (also in a frame that hides behind a smaller canvas), or with more scans than are sane.
+///
+/// # Errors
+/// Every [`MediaError`] but [`MediaError::Conversion`].
+pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
+    inspect(bytes, limits).map(|(probe, _)| probe)
+}
+
+/// [`probe`] with the header that the decoder goes by.
+pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), MediaError> {
+    let format = sniff(bytes)?;
+    let header = container::header(format, bytes)?;
+    check_size(header.size, limits)?;
+    check_size(header.decoded_size, limits)?;
+    check_scans(&header, limits)?;
+
+    let orientation = container::exif_block(format, bytes)
+        .and_then(Tags::read)
+        .and_then(|tags| tags.short(Directory::Primary, tag::ORIENTATION))
+        .map_or(Orientation::Upright, Orientation::from_exif);
+    let probe = Probe {
+        format,
+        stored_size: header.size,
+        upright_size: orientation.apply(header.size),
+        orientation,
+        decode_bytes: header.decode_bytes,
+    };
+    Ok((probe, header))
+}
+
+fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
+    if bytes.is_empty() {
+        return Err(MediaError::Empty);
+    }
+    Format::sniff(bytes).ok_or(MediaError::UnknownFormat)
+}
+
+fn check_size(size: PixelSize, limits: &Limits) -> Result<(), MediaError> {
+    if size.width == 0 || size.height == 0 {
+        return Err(MediaError::NoPixels);
+    }
+    if size.area() > limits.max_pixels {
+        return Err(MediaError::TooManyPixels { pixels: size.area(), limit: limits.max_pixels });
+    }
+    Ok(())
+}
+
+fn check_scans(header: &Header, limits: &Limits) -> Result<(), MediaError> {
+    let passes_over = header.size.area().saturating_mul(u64::from(header.scans));
+    if header.scans > MAX_SCANS || passes_over > limits.max_pixels.saturating_mul(MAX_FULL_PASSES) {
+        return Err(MediaError::TooManyScans { scans: header.scans });
+    }
+    Ok(())
+}

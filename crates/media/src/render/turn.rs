@@ -1,0 +1,89 @@
+//! Turning pixels upright.
+
+use crate::Orientation;
+use crate::render::Pixels;
+
+/// The picture upright. Mirroring and half turns are done in place; quarter turns take a second copy.
+pub(super) fn turn(pixels: Pixels, orientation: Orientation) -> Pixels {
+    match pixels.layout.channels() {
+        1 => turn_channels::<1>(pixels, orientation),
+        2 => turn_channels::<2>(pixels, orientation),
+        3 => turn_channels::<3>(pixels, orientation),
+        _ => turn_channels::<4>(pixels, orientation),
+    }
+}
+
+fn turn_channels<const N: usize>(mut pixels: Pixels, orientation: Orientation) -> Pixels {
+    let Ok(width) = usize::try_from(pixels.size.width) else { return pixels };
+    let (grid, _) = pixels.bytes.as_chunks_mut::<N>();
+    match orientation {
+        Orientation::Upright => return pixels,
+        Orientation::Mirrored => grid.chunks_exact_mut(width).for_each(<[_]>::reverse),
+        Orientation::Half => grid.reverse(),
+        Orientation::Flipped => {
+            grid.reverse();
+            grid.chunks_exact_mut(width).for_each(<[_]>::reverse);
+        }
+        Orientation::Transposed
+        | Orientation::QuarterRight
+        | Orientation::Transversed
+        | Orientation::QuarterLeft => {
+            pixels.bytes = columns_as_rows(grid, width, orientation).into_flattened();
+            pixels.size = pixels.size.turned();
+        }
+    }
+    pixels
+}
+
+/// Each row of the result is a column of the source.
+fn columns_as_rows<const N: usize>(grid: &[[u8; N]], width: usize, orientation: Orientation) -> Vec<[u8; N]> {
+    let from_left = matches!(orientation, Orientation::Transposed | Orientation::QuarterRight);
+    let from_top = matches!(orientation, Orientation::Transposed | Orientation::QuarterLeft);
+    let mut turned = Vec::with_capacity(grid.len());
+    for place in 0..width {
+        let column = if from_left { place } else { width - 1 - place };
+        let pixels = grid.iter().skip(column).step_by(width);
+        if from_top {
+            turned.extend(pixels);
+        } else {
+            turned.extend(pixels.rev());
+        }
+    }
+    turned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Layout;
+    use domain::PixelSize;
+
+    /// A picture of 3 × 2 pixels, as its EXIF value says it is stored, must come out as
+    /// ```text
+    /// 1 2 3
+    /// 4 5 6
+    /// ```
+    #[test]
+    fn every_orientation_comes_out_upright() {
+        let check = |exif: u16, (width, height): (u32, u32), stored: [u8; 6]| {
+            for channels in [1, 3, 4] {
+                let layout = [Layout::Gray, Layout::Gray, Layout::Rgb, Layout::Rgba][channels - 1];
+                let bytes = stored.iter().flat_map(|value| vec![*value; layout.channels()]).collect();
+                let pixels = Pixels { size: PixelSize { width, height }, layout, bytes };
+                let upright = turn(pixels, Orientation::from_exif(exif));
+                assert_eq!(upright.size, PixelSize { width: 3, height: 2 });
+                let values: Vec<u8> = upright.bytes.iter().step_by(layout.channels()).copied().collect();
+                assert_eq!(values, [1, 2, 3, 4, 5, 6], "orientation {exif}");
+            }
+        };
+        check(0, (3, 2), [1, 2, 3, 4, 5, 6]);
+        check(1, (3, 2), [1, 2, 3, 4, 5, 6]);
+        check(2, (3, 2), [3, 2, 1, 6, 5, 4]);
+        check(3, (3, 2), [6, 5, 4, 3, 2, 1]);
+        check(4, (3, 2), [4, 5, 6, 1, 2, 3]);
+        check(5, (2, 3), [1, 4, 2, 5, 3, 6]);
+        check(6, (2, 3), [3, 6, 2, 5, 1, 4]);
+        check(7, (2, 3), [6, 3, 5, 2, 4, 1]);
+        check(8, (2, 3), [4, 1, 5, 2, 6, 3]);
+    }
+}

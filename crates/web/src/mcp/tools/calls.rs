@@ -1,0 +1,125 @@
+//! Running a tool: arguments in, one call of the library, a payload out.
+
+use domain::{Album, ListQuery, SearchQuery};
+use library::{AlbumWrite, Caller, Hit, Lookup};
+use mcp_protocol::CallToolResult;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{
+    Operation,
+    arguments::{CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, UpdateAlbum, read},
+    payload::{ListPayload, ObjectPayload, finished},
+    tool_error::ToolError,
+};
+use crate::{
+    app::Service,
+    images_api::{ImageRecord, Page, Pagination, album_record, image_record, library_record},
+    links::install_url,
+};
+
+type Arguments = Map<String, Value>;
+type Outcome = Result<CallToolResult, ToolError>;
+
+/// The calls of one caller at one resource.
+pub(crate) struct Calls<'a> {
+    pub(crate) service: &'a Service,
+    pub(crate) caller: &'a Caller,
+    /// Whether results also come as structured content.
+    pub(crate) is_structured: bool,
+}
+
+impl Calls<'_> {
+    /// Runs a tool. A failure is a result too, with a text that says what to do.
+    pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
+        let outcome = self.outcome(operation, arguments).await;
+        outcome.unwrap_or_else(|error| CallToolResult::error(error.to_string()))
+    }
+
+    async fn outcome(&self, operation: Operation, arguments: Arguments) -> Outcome {
+        if operation != Operation::GetInfo && self.caller.account.synced_at.is_none() {
+            let install_url = install_url(&self.service.config.base_url);
+            return Err(ToolError::SyncNotSetUp { install_url });
+        }
+        match operation {
+            Operation::GetInfo => self.get_info().await,
+            Operation::ListImages => self.list_images(arguments).await,
+            Operation::SearchImages => self.search_images(arguments).await,
+            Operation::GetImage => self.get_image(arguments).await,
+            Operation::ListAlbums => self.list_albums(arguments).await,
+            Operation::CreateAlbum => self.create_album(arguments).await,
+            Operation::UpdateAlbum => self.update_album(arguments).await,
+        }
+    }
+
+    async fn get_info(&self) -> Outcome {
+        let info = self.service.library.info(self.caller).await?;
+        let record = library_record(&info, self.caller.account.plan, &self.service.config.base_url);
+        self.finished(&ObjectPayload::without_urls(record))
+    }
+
+    async fn list_images(&self, arguments: Arguments) -> Outcome {
+        let query: ListQuery = read::<ListImages>(arguments)?.try_into()?;
+        let hits = self.service.library.list(self.caller, &query).await?;
+        self.images(hits, query.limit.get())
+    }
+
+    async fn search_images(&self, arguments: Arguments) -> Outcome {
+        let query: SearchQuery = read::<SearchImages>(arguments)?.try_into()?;
+        let hits = self.service.library.search(self.caller, &query).await?;
+        self.images(hits, query.limit.get())
+    }
+
+    async fn get_image(&self, arguments: Arguments) -> Outcome {
+        let GetImage { id } = read(arguments)?;
+        let image = match self.service.library.image(self.caller, &id).await? {
+            Lookup::Found(image) => image,
+            Lookup::Foreign => return Err(ToolError::ForeignImage),
+            Lookup::Missing => return Err(ToolError::NoImage),
+        };
+        let links = self.service.links();
+        self.finished(&ObjectPayload::new(ImageRecord::whole(image, &links), &links))
+    }
+
+    async fn list_albums(&self, arguments: Arguments) -> Outcome {
+        let (limit, offset) = read::<ListAlbums>(arguments)?.page()?;
+        let page = self.service.library.albums(self.caller, limit, offset).await?;
+        let links = self.service.links();
+        let results = page.albums.into_iter().map(|album| album_record(album, &links)).collect();
+        let pagination = Pagination { total: page.total, offset: offset.get(), limit: limit.get() };
+        self.finished(&ListPayload::new(Page { results, pagination }, &links))
+    }
+
+    async fn create_album(&self, arguments: Arguments) -> Outcome {
+        let (title, images) = read::<CreateAlbum>(arguments)?.album()?;
+        self.album(self.service.library.create_album(self.caller, title, images).await?)
+    }
+
+    async fn update_album(&self, arguments: Arguments) -> Outcome {
+        let asked: UpdateAlbum = read(arguments)?;
+        let id = asked.album_id.clone();
+        self.album(self.service.library.change_album(self.caller, &id, asked.change()?).await?)
+    }
+
+    fn images(&self, hits: Vec<Hit>, limit: u32) -> Outcome {
+        let links = self.service.links();
+        let records = hits.into_iter().map(|hit| image_record(hit, &links, false)).collect();
+        self.finished(&ListPayload::new(Page::of_images(records, limit), &links))
+    }
+
+    fn album(&self, written: AlbumWrite) -> Outcome {
+        let album: Album = match written {
+            AlbumWrite::Done(album) => album,
+            AlbumWrite::NoAlbum => return Err(ToolError::NoAlbum),
+            AlbumWrite::ForeignImage => return Err(ToolError::ForeignImageId),
+            AlbumWrite::UnknownImage => return Err(ToolError::UnknownImageId),
+            AlbumWrite::TooManyAlbums => return Err(ToolError::TooManyAlbums),
+        };
+        let links = self.service.links();
+        self.finished(&ObjectPayload::new(album_record(album, &links), &links))
+    }
+
+    fn finished(&self, payload: &impl Serialize) -> Outcome {
+        Ok(finished(payload, self.is_structured)?)
+    }
+}

@@ -1,0 +1,93 @@
+use domain::Invalid;
+use library::{SearchError, StorageError, Unavailable};
+use mcp_protocol::ArgumentError;
+
+/// Why a tool gave no result, in words for a model: what is wrong and what to do next.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ToolError {
+    #[error("{0}. Correct this argument and call the tool again.")]
+    Argument(String),
+    #[error(
+        "There is no image with this id: it is wrong, deleted, or outside what the account's plan shows. Use an id that list_images or search_images returned."
+    )]
+    NoImage,
+    #[error(
+        "This image belongs to someone else. Use an id that list_images or search_images returned with this token."
+    )]
+    ForeignImage,
+    #[error(
+        "There is no album with this id. Use an album id that this account's list of albums shows, or leave albumId out where it is optional."
+    )]
+    NoAlbum,
+    #[error(
+        "One of the image ids belongs to no image in this library, so nothing was changed. Leave out ids that get_image does not find, and call the tool again."
+    )]
+    UnknownImageId,
+    #[error(
+        "One of the image ids belongs to someone else's image, so nothing was changed. Use only ids that list_images or search_images returned with this token."
+    )]
+    ForeignImageId,
+    #[error(
+        "The account already has 500 albums, the most it can have. Ask the user to delete one, or add the images to an existing album with update_album."
+    )]
+    TooManyAlbums,
+    #[error(
+        "Photo sync is not set up yet, so there are no images. Ask the user to open {install_url} and follow the steps there, then call the tool again."
+    )]
+    SyncNotSetUp { install_url: String },
+    #[error(
+        "Search by visual appearance is temporarily down. Call the tool again with channels [\"text\"] or without channels, or retry after a minute."
+    )]
+    SearchDown,
+    #[error(
+        "The photo library is temporarily down. Nothing is wrong with the call: retry it after a few seconds, and tell the user if it keeps failing."
+    )]
+    Unavailable,
+}
+
+impl ToolError {
+    fn down(error: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%error, "a tool cannot answer");
+        Self::Unavailable
+    }
+}
+
+impl From<ArgumentError> for ToolError {
+    fn from(error: ArgumentError) -> Self {
+        Self::Argument(error.to_string())
+    }
+}
+
+impl From<Invalid> for ToolError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Argument(invalid.to_string())
+    }
+}
+
+impl From<StorageError> for ToolError {
+    fn from(error: StorageError) -> Self {
+        Self::down(&error)
+    }
+}
+
+impl From<Unavailable> for ToolError {
+    fn from(error: Unavailable) -> Self {
+        Self::down(&error)
+    }
+}
+
+impl From<serde_json::Error> for ToolError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::down(&error)
+    }
+}
+
+impl From<SearchError> for ToolError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::NoAlbum => Self::NoAlbum,
+            SearchError::ImageChannelDown => Self::SearchDown,
+            SearchError::Storage(error) => error.into(),
+        }
+    }
+}

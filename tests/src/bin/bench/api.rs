@@ -1,0 +1,75 @@
+use std::time::Duration;
+
+use crate::{
+    AnyError, load,
+    process::Server,
+    seeding::{Seeded, seed},
+};
+
+/// How many requests of each kind are measured, after a tenth of them to warm up.
+const REQUESTS: usize = 2000;
+
+pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
+    for images in sizes {
+        let folder = tempfile::tempdir()?;
+        let seeded = seed(folder.path(), *images).await?;
+        let server = Server::start(folder.path())?;
+        println!("\n{images} images");
+        println!("{:<34} {:>9} {:>10} {:>10} {:>12}", "request", "req/s", "p50 ms", "p99 ms", "CPU µs/req");
+        for (name, urls) in requests(&server.base_url, &seeded) {
+            measure(&server, &seeded.key, name, urls).await?;
+        }
+        println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
+    }
+    Ok(())
+}
+
+async fn measure(server: &Server, key: &str, name: &str, urls: Vec<String>) -> Result<(), AnyError> {
+    let http = reqwest::Client::new();
+    let warm_up = urls.iter().take(urls.len() / 10).cloned().collect();
+    load::run(&http, key, warm_up).await?;
+    let before = server.usage().cpu;
+    let count = u32::try_from(urls.len())?;
+    let latencies = load::run(&http, key, urls).await?;
+    let cpu_us = (server.usage().cpu - before).as_secs_f64() * 1e6 / f64::from(count);
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!(
+        "{name:<34} {:>9.0} {:>10.2} {:>10.2} {cpu_us:>12.0}",
+        latencies.per_second,
+        ms(latencies.p50),
+        ms(latencies.p99)
+    );
+    Ok(())
+}
+
+fn requests(base_url: &str, seeded: &Seeded) -> Vec<(&'static str, Vec<String>)> {
+    let repeat = |path: &dyn Fn(usize) -> String| {
+        (0..REQUESTS).map(|number| format!("{base_url}/api/ext/v2/{}", path(number))).collect::<Vec<_>>()
+    };
+    let id = |number: usize| seeded.ids.get(number * 7919 % seeded.ids.len()).cloned().unwrap_or_default();
+    let day = |number: usize| format!("20{:02}-{:02}-15", 15 + number % 8, 1 + number % 12);
+    let place = |number: usize| format!("latitude=48.{}&longitude=11.{}", number % 10, number % 7);
+    vec![
+        ("library info", repeat(&|_| "library".into())),
+        ("list, newest 50", repeat(&|_| "images".into())),
+        ("list, 50 before a day", repeat(&|number| format!("images?endDate={}", day(number)))),
+        ("list, 100", repeat(&|_| "images?limit=100".into())),
+        ("get", repeat(&|number| format!("images/{}", id(number)))),
+        (
+            "list in a circle of 50 km",
+            repeat(&|number| format!("images?radiusMeters=50000&{}", place(number))),
+        ),
+        ("search a circle of 5 km", repeat(&|number| format!("search?radiusMeters=5000&{}", place(number)))),
+        (
+            "search a circle of 500 km",
+            repeat(&|number| format!("search?radiusMeters=500000&{}", place(number))),
+        ),
+        ("search a rare word", repeat(&|number| format!("search?query={number}"))),
+        ("search a common word", repeat(&|_| "search?query=beach".into())),
+        ("search three words", repeat(&|_| "search?query=mountain+lake+snow".into())),
+    ]
+}
+
+pub(crate) fn megabytes(bytes: u64) -> f64 {
+    Duration::from_micros(bytes).as_secs_f64()
+}

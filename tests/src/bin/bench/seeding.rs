@@ -1,0 +1,165 @@
+use std::{path::Path, sync::Arc};
+
+use blobs::BlobStore;
+use domain::{
+    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, PixelSize, Plan, Position,
+    Rendition, Timestamp,
+};
+use keys::{Random as _, SeededRandom, SystemRandom, new_id};
+use library::{Library, Settings, SystemClock};
+use storage::{
+    AccountStore as _, BlobRef, BlobRegistry as _, IndexQueue as _, Indexed, LeaseRequest, NewImage,
+    SchemaStore as _, StoredRendition,
+};
+use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
+
+use crate::AnyError;
+
+/// Images are stored and indexed so many at once.
+const BATCH: u32 = 500;
+const WORKER: &str = "seeding";
+
+/// What a benchmark asks about.
+pub(crate) struct Seeded {
+    pub(crate) key: String,
+    pub(crate) ids: Vec<String>,
+}
+
+const WORDS: [&str; 24] = [
+    "beach", "mountain", "sunset", "birthday", "garden", "snow", "lake", "forest", "street", "market",
+    "bridge", "harbour", "picnic", "wedding", "concert", "museum", "castle", "river", "bicycle", "train",
+    "kitchen", "balcony", "festival", "island",
+];
+
+/// Builds a library of so many images in a data folder, as indexing would have left it but for the files.
+pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<Seeded, AnyError> {
+    let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
+    let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
+    store.migrate().await?;
+    let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
+    let random = Arc::new(SystemRandom::new());
+    let library = Library::new(
+        Arc::new(store.clone()),
+        blobs,
+        Arc::new(SystemClock),
+        random.clone(),
+        Settings::default(),
+    );
+    let email = Email::parse("bench@example.org")?;
+    let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
+    store.mark_synced(account.id, Timestamp::MIN).await?;
+    let key = library.create_key(&email, KeyName::parse("bench")?).await?;
+    let mut ids = Vec::new();
+    let seeded = SeededRandom::new(u64::from(images));
+    for first in (0..images).step_by(BATCH as usize) {
+        let range = first..images.min(first + BATCH);
+        for number in range.clone() {
+            let id = add(&store, account.id, number, &seeded).await?;
+            ids.push(id);
+        }
+        index(&store, range.len(), &seeded).await?;
+    }
+    Ok(Seeded { key, ids })
+}
+
+async fn add(
+    store: &SqliteStore,
+    account: domain::AccountId,
+    number: u32,
+    random: &SeededRandom,
+) -> Result<String, AnyError> {
+    let id = new_id(random)?;
+    let original = address(number, 0);
+    store
+        .announce_blobs(
+            &[BlobRef { kind: BlobKind::Original, hash: original, bytes: 4_000_000 }],
+            Timestamp::MIN,
+        )
+        .await?;
+    let image = NewImage {
+        id: ImageId::parse(id.clone()).ok_or("a bad id")?,
+        account,
+        original,
+        original_bytes: 4_000_000,
+        media_type: "image/jpeg",
+        file_name: Some(format!("IMG_{number:06}.jpg")),
+        modified_at: None,
+        added_at: Timestamp::MIN,
+        decoder_version: 1,
+    };
+    store.add_image(image).await?;
+    Ok(id)
+}
+
+async fn index(store: &SqliteStore, count: usize, random: &SeededRandom) -> Result<(), AnyError> {
+    let at = Timestamp::MIN;
+    let request = LeaseRequest {
+        worker: WORKER,
+        at,
+        until: Timestamp::MAX,
+        max: u32::try_from(count)?,
+        max_attempts: 10,
+        decoder_version: 1,
+    };
+    for job in store.lease_jobs(request).await? {
+        let number: u32 =
+            job.file_name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
+        let renditions = [(Rendition::Medium, 1200, 900), (Rendition::Thumb, 512, 384)].map(
+            |(rendition, width, height)| StoredRendition {
+                rendition,
+                blob: address(number, width),
+                bytes: 100_000,
+                size: PixelSize { width, height },
+            },
+        );
+        let announced =
+            renditions.map(|made| BlobRef { kind: BlobKind::Rendition, hash: made.blob, bytes: made.bytes });
+        store.announce_blobs(&announced, at).await?;
+        store.complete_job(job.id, WORKER, indexed(number, renditions.to_vec(), random)?).await?;
+    }
+    Ok(())
+}
+
+fn indexed(
+    number: u32,
+    renditions: Vec<StoredRendition>,
+    random: &SeededRandom,
+) -> Result<Indexed, AnyError> {
+    let mut dice = [0; 8];
+    random.fill(&mut dice)?;
+    let word = |die: u8| WORDS.get(usize::from(die) % WORDS.len()).copied().unwrap_or_default();
+    // Ten years of photos, seventeen minutes to an hour apart, around the towns of a region.
+    let taken = 1_400_000_000_000 + i64::from(number) * 3_157_000 + i64::from(dice[0]) * 1000;
+    let spread = |die: u8| f64::from(die) / 255.0 - 0.5;
+    Ok(Indexed {
+        capture: CaptureTime {
+            at: Timestamp::from_millis(taken).ok_or("a bad time")?,
+            wall: None,
+            offset_minutes: None,
+            source: CaptureSource::ExifOriginal,
+        },
+        size: PixelSize { width: 4000, height: 3000 },
+        position: Some(Position::new(
+            48.0 + 4.0 * spread(dice[1]) + 0.1 * spread(dice[2]),
+            11.0 + 6.0 * spread(dice[3]),
+        )?),
+        place: None,
+        description: Some(format!("{} {} {}", word(dice[4]), word(dice[5]), word(dice[6]))),
+        text: (dice[7] < 64).then(|| format!("receipt {number} total {}", dice[7])),
+        camera_make: Some("Maker".into()),
+        camera_model: Some("Model".into()),
+        damaged: None,
+        decoder_version: 1,
+        renditions,
+    })
+}
+
+fn address(number: u32, kind: u32) -> ContentHash {
+    let mut hash = [0; 32];
+    for (place, byte) in number.to_be_bytes().into_iter().chain(kind.to_be_bytes()).enumerate() {
+        if let Some(slot) = hash.get_mut(place * 4) {
+            *slot = byte;
+        }
+    }
+    ContentHash::new(hash)
+}
