@@ -1,1 +1,73 @@
-fn main() {}
+//! The photo library service in one binary: it serves the library and administers it.
+//!
+//! It reads the command line, the environment and the configuration file, opens the stores that they name, and
+//! hands everything else to the crates `library` and `web`. It knows no SQL, no HTTP and no image format.
+//!
+//! The commonest change is a new command: a variant of [`cli::Command`] and a module in [`commands`] that turns
+//! it into a [`commands::Report`].
+
+mod cli;
+mod commands;
+mod config;
+mod logging;
+mod shutdown;
+mod stores;
+mod table;
+
+use std::{
+    env,
+    io::{Write as _, stderr, stdout},
+    process::ExitCode,
+};
+
+use clap::Parser as _;
+use tokio::runtime;
+
+use crate::{
+    cli::{Cli, Command},
+    commands::{CommandError, Report},
+    config::{Config, Environment, Layer},
+};
+
+fn main() -> ExitCode {
+    match run(Cli::parse()).and_then(|report| print(&report)) {
+        Ok(code) => code,
+        Err(error) => {
+            // Without stderr there is nobody to tell.
+            let _ = writeln!(stderr(), "error: {error}");
+            error.exit_code().into()
+        }
+    }
+}
+
+fn run(cli: Cli) -> Result<Report, CommandError> {
+    if let Some(report) = commands::run_without_library(&cli.command) {
+        return Ok(report);
+    }
+    let environment = Environment::new(env::vars_os())?;
+    let serve = if let Command::Serve(options) = &cli.command { options.clone() } else { Default::default() };
+    let config = match Config::load(Layer { store: cli.store, serve }, cli.config.as_deref(), &environment) {
+        Err(error) if matches!(cli.command, Command::Doctor) => {
+            return Ok(commands::unusable_configuration(&error));
+        }
+        config => config?,
+    };
+    logging::start(config.log_format, log_levels(&cli.command, &environment))?;
+    let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
+    let outcome = runtime.block_on(commands::run(cli.command, &config, &environment));
+    // Decoding that was cut off cannot be waited for.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// A command's own words are its report: there, log lines are for trouble only.
+fn log_levels<'a>(command: &Command, environment: &'a Environment) -> &'a str {
+    let default = if matches!(command, Command::Serve(_)) { "info" } else { "warn" };
+    environment.log_levels().unwrap_or(default)
+}
+
+fn print(report: &Report) -> Result<ExitCode, CommandError> {
+    let mut out = stdout().lock();
+    out.write_all(report.text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)?;
+    Ok(if report.something_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}

@@ -25,6 +25,7 @@ mod query;
 mod reply;
 mod serving;
 mod signed_images;
+mod version_deadline;
 
 pub use app::{App, BuildError};
 pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};

@@ -13,7 +13,7 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutStream;
 
-use crate::{App, Limits};
+use crate::{App, Limits, version_deadline::VersionDeadline};
 
 /// The longest head of a request, in bytes and in header lines; a longer one gets 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -72,7 +72,7 @@ pub async fn serve(
     Ok(())
 }
 
-type Io = TokioIo<std::pin::Pin<Box<TimeoutStream<TcpStream>>>>;
+type Io = TokioIo<VersionDeadline<std::pin::Pin<Box<TimeoutStream<TcpStream>>>>>;
 
 fn connection(
     app: App,
@@ -85,7 +85,7 @@ fn connection(
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write_timeout));
-    let io: Io = TokioIo::new(Box::pin(stream));
+    let io: Io = TokioIo::new(VersionDeadline::new(Box::pin(stream), limits.head_timeout));
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()

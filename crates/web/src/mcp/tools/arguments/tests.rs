@@ -164,7 +164,7 @@ fn new_albums_and_changes() {
     }
     assert_eq!(
         change(json!({"albumId": "x"})),
-        Err("title: or addImageIds or removeImageIds must be given".to_owned())
+        Err("title: is missing; give it, or addImageIds, or removeImageIds".to_owned())
     );
 }
 

@@ -1,0 +1,152 @@
+//! The command line: what can be typed, and the text of `--help`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use domain::{Email, KeyName, Plan};
+
+use crate::config::{ServeOptions, StoreOptions};
+
+/// A self-hosted photo library: one program that serves it and administers it
+///
+/// Every setting can be given as a flag, as an environment variable (`PHOTOS_` and the flag's name) or in a TOML
+/// file, and they count in this order. An empty variable counts as absent. Commands that administer a library work
+/// while a server is running on it, and take effect in it at its next request. They exit with 0 when all went
+/// well, 1 when something failed, 2 when they were used wrongly; errors go to stderr.
+#[derive(Debug, Parser)]
+#[command(name = "server", version, propagate_version = true, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) store: StoreOptions,
+    /// TOML file of settings, named as the flags are: `data-dir = "/srv/photos"` [env: PHOTOS_CONFIG]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Store options")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the library over HTTP
+    ///
+    /// Brings the store's tables up to date, prints the address when ready to answer, and serves until SIGTERM or
+    /// SIGINT; then takes no new connections, finishes what runs for at most 10 seconds, and exits with 0.
+    Serve(ServeOptions),
+    /// Bring the store's tables up to date and print the name of each migration that was applied
+    Migrate(MigrateOptions),
+    /// Create, list, change and delete accounts
+    #[command(subcommand)]
+    Account(AccountCommand),
+    /// Create, list and revoke API keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Import photos and folders of photos, and wait until they are indexed
+    ///
+    /// A second run skips what is in the library already. Files that fail are named with their reason, and the
+    /// others are imported all the same; the exit code is 1 then.
+    Import(ImportOptions),
+    /// Check configuration, stores and keys, and say what is missing and how to mend it
+    Doctor,
+    /// Print the OpenAPI document of the HTTP API
+    Openapi,
+    /// Print this help, of all commands, as Markdown
+    #[command(hide = true)]
+    HelpMarkdown,
+}
+
+/// What `migrate` does.
+#[derive(Debug, Args)]
+pub(crate) struct MigrateOptions {
+    /// Change nothing; list the migrations that were applied and those that are pending
+    #[arg(long, conflicts_with = "revert")]
+    pub(crate) status: bool,
+    /// Take back the latest migration, and lose what only it has room for
+    #[arg(long)]
+    pub(crate) revert: bool,
+}
+
+/// What `account` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AccountCommand {
+    /// Create an account
+    Create {
+        /// What its owner signs in with
+        email: Email,
+        /// What it pays for: `free` or `paid` [default: paid]
+        #[arg(long, hide_default_value = true, default_value_t)]
+        plan: Plan,
+        #[command(flatten)]
+        password: PasswordOptions,
+    },
+    /// List all accounts
+    List,
+    /// Change what an account pays for
+    SetPlan {
+        /// The account's address
+        email: Email,
+        /// `free` or `paid`
+        plan: Plan,
+    },
+    /// Change an account's password
+    SetPassword {
+        /// The account's address
+        email: Email,
+        #[command(flatten)]
+        password: PasswordOptions,
+    },
+    /// Delete an account with all its photos, albums and keys
+    Delete {
+        /// The account's address
+        email: Email,
+        /// Confirm that everything in the account is to be lost
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Where a password comes from.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct PasswordOptions {
+    /// Read the password from the first line of stdin, instead of making a strong one and printing it
+    #[arg(long)]
+    pub(crate) password_stdin: bool,
+}
+
+/// What `key` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Create an API key and print it, once, alone on the last line
+    Create {
+        /// The account's address
+        email: Email,
+        /// What to call the key: 1 to 100 characters
+        #[arg(long)]
+        name: KeyName,
+    },
+    /// List an account's API keys, newest first
+    List {
+        /// The account's address
+        email: Email,
+    },
+    /// Revoke an API key
+    Revoke {
+        /// The account's address
+        email: Email,
+        /// What the key is called
+        name: KeyName,
+    },
+}
+
+/// What `import` does.
+#[derive(Debug, Args)]
+pub(crate) struct ImportOptions {
+    /// The account's address
+    pub(crate) email: Email,
+    /// Files and folders; folders are imported with all that they hold
+    #[arg(required = true, value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print {"imported":n,"duplicates":n,"failed":[{"path":…,"error":…}]}
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,70 @@
+//! `doctor`: looks at everything that the service needs. It makes nothing that a first start would make.
+
+mod files;
+mod findings;
+mod stores;
+
+use std::collections::BTreeSet;
+
+use clap::CommandFactory as _;
+
+use super::Report;
+use crate::{
+    cli::Cli,
+    config::{Config, ConfigError, Environment},
+};
+use findings::Findings;
+
+/// The report when there is no configuration to look at anything by.
+pub(crate) fn unusable_configuration(error: &ConfigError) -> Report {
+    let mut findings = Findings::default();
+    findings.fail("configuration", &error.to_string());
+    findings.report()
+}
+
+/// Looks at everything.
+pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
+    let mut findings = Findings::default();
+    check_configuration(config, environment, &mut findings);
+    files::check_data_folder(&config.data_dir, &mut findings);
+    files::check_secret(&config.secret, &mut findings);
+    stores::check(config, &mut findings).await;
+    for (what, instead) in [
+        ("words in photos (OCR)", "photos are found by description, place and file name"),
+        ("vision model", "photos are not found by what they show"),
+    ] {
+        findings.warn(what, &format!("not part of this build yet; {instead}"));
+    }
+    findings.report()
+}
+
+fn check_configuration(config: &Config, environment: &Environment, findings: &mut Findings) {
+    let unknown = environment.unknown(&flags());
+    if !unknown.is_empty() {
+        let said = format!("no setting has the name {}; correct or unset it", unknown.join(", "));
+        findings.warn("environment", &said);
+    }
+    match config.base_url(config.listen) {
+        Err(error) => findings.fail("configuration", &error.to_string()),
+        Ok(base_url) if config.base_url_is_missing() => findings.warn(
+            "configuration",
+            &format!(
+                "others may connect to {}, but links lead to {}; set --base-url to where they reach the service",
+                config.listen,
+                base_url.as_str()
+            ),
+        ),
+        Ok(base_url) => findings
+            .ok("configuration", &format!("listens on {}, reached at {}", config.listen, base_url.as_str())),
+    }
+}
+
+/// The names of all flags that can be variables.
+fn flags() -> BTreeSet<String> {
+    let cli = Cli::command();
+    let of = |command: &clap::Command| -> Vec<String> {
+        command.get_arguments().filter_map(|argument| argument.get_long().map(str::to_owned)).collect()
+    };
+    let serve = cli.find_subcommand("serve").map(of).unwrap_or_default();
+    of(&cli).into_iter().chain(serve).collect()
+}

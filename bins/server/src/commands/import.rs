@@ -1,0 +1,100 @@
+use std::io::{IsTerminal as _, stderr};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use library::{ImportProgress, ImportReport};
+use serde::Serialize;
+
+use super::{CommandError, Report};
+use crate::{cli::ImportOptions, config::Config, shutdown, stores};
+
+pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
+    let library = stores::open_library(config).await?;
+    let account = library.account(&options.email).await?;
+    stores::recover(&library).await;
+    let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;
+    let indexing = library.start_indexing()?;
+    let bar = progress_bar();
+    let imported = tokio::select! {
+        imported = library.import_folder(account.id, &options.paths, |progress| show(&bar, progress)) => {
+            imported.map_err(CommandError::from)
+        }
+        () = asked_to_end => Err(CommandError::Interrupted),
+    };
+    bar.finish_and_clear();
+    // Jobs at work are not waited for longer than this: the next run does them again.
+    let _ = tokio::time::timeout(shutdown::GRACE, indexing.stop()).await;
+    let report = imported?;
+    let text = if options.json { json(&report)? } else { summary(&report) };
+    Ok(Report { text, something_failed: !report.failed.is_empty() })
+}
+
+/// Shown on a terminal only.
+fn progress_bar() -> ProgressBar {
+    if !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+    match ProgressStyle::with_template("{wide_bar} {pos}/{len} files, {eta} left") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+fn show(bar: &ProgressBar, progress: ImportProgress) {
+    bar.set_length(progress.total);
+    bar.set_position(progress.settled);
+}
+
+fn summary(report: &ImportReport) -> String {
+    let mut text = format!(
+        "imported: {}\nduplicates: {}\nfailed: {}\n",
+        report.imported,
+        report.duplicates,
+        report.failed.len()
+    );
+    for file in &report.failed {
+        text.push_str(&format!("  {}: {}\n", file.path.display(), file.error));
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct JsonReport {
+    imported: u64,
+    duplicates: u64,
+    failed: Vec<JsonFailure>,
+}
+
+#[derive(Serialize)]
+struct JsonFailure {
+    path: String,
+    error: String,
+}
+
+fn json(report: &ImportReport) -> Result<String, serde_json::Error> {
+    let failed = report
+        .failed
+        .iter()
+        .map(|file| JsonFailure { path: file.path.display().to_string(), error: file.error.clone() });
+    let report =
+        JsonReport { imported: report.imported, duplicates: report.duplicates, failed: failed.collect() };
+    Ok(serde_json::to_string(&report)? + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use library::FailedFile;
+
+    use super::*;
+
+    #[test]
+    fn reports_for_people_and_programs() {
+        let failed = vec![FailedFile { path: "a/b.txt".into(), error: "not a picture".into() }];
+        let report = ImportReport { imported: 2, duplicates: 1, failed };
+        assert_eq!(summary(&report), "imported: 2\nduplicates: 1\nfailed: 1\n  a/b.txt: not a picture\n");
+        assert_eq!(
+            json(&report).unwrap(),
+            "{\"imported\":2,\"duplicates\":1,\"failed\":[{\"path\":\"a/b.txt\",\"error\":\"not a picture\"}]}\n"
+        );
+    }
+}

@@ -1,0 +1,32 @@
+use domain::Timestamp;
+
+use super::{CommandError, Report};
+use crate::{cli::KeyCommand, config::Config, stores::open_library, table::table};
+
+pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, CommandError> {
+    let library = open_library(config).await?;
+    let text = match command {
+        KeyCommand::Create { email, name } => {
+            let key = library.create_key(&email, name.clone()).await?;
+            format!("API key {name} of {email}, shown only now:\n{key}\n")
+        }
+        KeyCommand::List { email } => {
+            let rows = library.keys(&email).await?.into_iter().map(|key| {
+                let (created, used, revoked) = (Some(key.created_at), key.last_used_at, key.revoked_at);
+                [key.name.to_string(), moment(created), moment(used), moment(revoked)]
+            });
+            table(["NAME", "CREATED", "LAST USED", "REVOKED"], rows)
+        }
+        KeyCommand::Revoke { email, name } => {
+            if !library.revoke_key(&email, &name).await? {
+                return Err(CommandError::NoKey);
+            }
+            format!("Revoked the key {name} of {email}.\n")
+        }
+    };
+    Ok(text.into())
+}
+
+fn moment(at: Option<Timestamp>) -> String {
+    at.map_or_else(|| "-".to_owned(), |at| at.to_string())
+}

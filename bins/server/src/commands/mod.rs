@@ -1,0 +1,120 @@
+//! What each command does. All but `serve` give a [`Report`] and print nothing themselves.
+
+mod account;
+mod doctor;
+mod import;
+mod key;
+mod manual;
+mod migrate;
+mod password_input;
+mod serve;
+
+use std::io;
+
+use keys::RandomFailed;
+use library::{AccountError, ImportError, KeyError, StorageError};
+
+use crate::{
+    cli::Command,
+    config::{Config, ConfigError, Environment},
+    logging::InvalidLevels,
+    stores::OpenError,
+};
+pub(crate) use doctor::unusable_configuration;
+use password_input::PasswordInputError;
+use serve::ServeError;
+
+/// What a command has to say, on stdout.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) text: String,
+    /// Something failed all the same, and the text says what.
+    pub(crate) something_failed: bool,
+}
+
+impl From<String> for Report {
+    fn from(text: String) -> Self {
+        Self { text, something_failed: false }
+    }
+}
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Levels(#[from] InvalidLevels),
+    #[error(
+        "this deletes the account with all its photos, albums and keys, for good; if that is what you want, \
+         add --yes"
+    )]
+    NotConfirmed,
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error(transparent)]
+    Account(#[from] AccountError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error("there is no key of this name in use")]
+    NoKey,
+    #[error(transparent)]
+    Password(#[from] PasswordInputError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error("interrupted; what came in until now stays, and a second run goes on")]
+    Interrupted,
+    #[error("the signals that end the program cannot be taken over: {0}")]
+    Signals(io::Error),
+    #[error(transparent)]
+    Random(#[from] RandomFailed),
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    #[error("the report cannot be made: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the program cannot run: {0}")]
+    Runtime(io::Error),
+    #[error("the output cannot be written: {0}")]
+    Output(io::Error),
+}
+
+impl CommandError {
+    /// 2: used wrongly; 1: failed.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(_) | Self::Levels(_) | Self::NotConfirmed => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// Carries out a command that needs no library.
+pub(crate) fn run_without_library(command: &Command) -> Option<Report> {
+    match command {
+        Command::Openapi => Some(web::openapi_document().into()),
+        Command::HelpMarkdown => Some(manual::markdown().into()),
+        _ => None,
+    }
+}
+
+/// Carries out a command.
+///
+/// # Errors
+/// [`CommandError`].
+pub(crate) async fn run(
+    command: Command,
+    config: &Config,
+    environment: &Environment,
+) -> Result<Report, CommandError> {
+    match command {
+        Command::Serve(_) => Ok(serve::run(config).await.map(|()| Report::default())?),
+        Command::Migrate(options) => migrate::run(&options, config).await,
+        Command::Account(command) => account::run(command, config).await,
+        Command::Key(command) => key::run(command, config).await,
+        Command::Import(options) => import::run(&options, config).await,
+        Command::Doctor => Ok(doctor::run(config, environment).await),
+        Command::Openapi | Command::HelpMarkdown => Ok(run_without_library(&command).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,58 @@
+use std::io::{self, BufRead, BufReader, Read};
+
+/// The longest line that is taken for a password, in bytes.
+const MAX_BYTES: u64 = 4096;
+
+/// Why no password was read. No message quotes what was read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PasswordInputError {
+    #[error("the password cannot be read from stdin: {0}")]
+    Read(io::Error),
+    #[error("the password on stdin is empty")]
+    Empty,
+    #[error("the password on stdin has more than {MAX_BYTES} bytes")]
+    TooLong,
+}
+
+/// Reads a password from the first line, without its end.
+///
+/// # Errors
+/// [`PasswordInputError`].
+pub(super) fn read_password(input: impl Read) -> Result<String, PasswordInputError> {
+    let mut line = String::new();
+    // Room for the line's end as well, and for one byte more that tells that it is too long.
+    let mut input = BufReader::new(input.take(MAX_BYTES + 3));
+    input.read_line(&mut line).map_err(PasswordInputError::Read)?;
+    let password = line.strip_suffix('\n').unwrap_or(&line);
+    let password = password.strip_suffix('\r').unwrap_or(password);
+    match password.len() as u64 {
+        0 => Err(PasswordInputError::Empty),
+        1..=MAX_BYTES => Ok(password.to_owned()),
+        _ => Err(PasswordInputError::TooLong),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_line_end_is_cut() {
+        let read = |input: &str| read_password(input.as_bytes()).map_err(|error| error.to_string());
+        for (input, expect) in [
+            ("secret\n", "secret"),
+            ("secret", "secret"),
+            ("secret\r\nmore\n", "secret"),
+            (" pass word \n", " pass word "),
+        ] {
+            assert_eq!(read(input).as_deref(), Ok(expect));
+        }
+        for input in ["", "\n", "\r\n"] {
+            assert_eq!(read(input), Err("the password on stdin is empty".into()));
+        }
+        assert!(read(&"x".repeat(4096)).is_ok());
+        assert!(read(&format!("{}\r\n", "x".repeat(4096))).is_ok());
+        assert!(read(&"x".repeat(4097)).unwrap_err().contains("4096"));
+        assert!(read_password(&b"\xff\n"[..]).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! The configuration: flags before environment before file before defaults.
+//!
+//! A new setting is a field of [`StoreOptions`] or [`ServeOptions`], a line in each of [`Layer`]'s two functions,
+//! and its default in [`Config::resolve`].
+
+mod options;
+mod source;
+mod store_url;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    num::{NonZeroU64, NonZeroUsize},
+    path::{Path, PathBuf},
+};
+
+use ipnet::IpNet;
+use keys::{Random, Secret, SecretError};
+use library::Settings;
+use web::{BaseUrl, InvalidBaseUrl};
+
+pub(crate) use options::{Layer, LogFormat, ServeOptions, StoreOptions};
+pub(crate) use source::{Environment, Source};
+use source::{FromEnvironment, FromFile};
+use store_url::StoreUrlError;
+
+/// The data folder when none is given.
+pub(crate) const DEFAULT_DATA_DIR: &str = "./data";
+const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+const MEBIBYTE: u64 = 1024 * 1024;
+
+/// Why there is no configuration. No message holds a value that may be secret.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigError {
+    #[error("the configuration file {} cannot be read: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{}, line {line}: {reason}", path.display())]
+    Syntax { path: PathBuf, line: usize, reason: String },
+    #[error("{}: `{key}` is given twice", path.display())]
+    KeyTwice { path: PathBuf, key: String },
+    #[error("{}: unknown setting: {keys}", path.display())]
+    UnknownKeys { path: PathBuf, keys: String },
+    #[error("{}: {key}: {reason}", path.display())]
+    FileValue { path: PathBuf, key: String, reason: String },
+    #[error("{variable}: {reason}")]
+    Variable { variable: String, reason: String },
+    #[error("{variable}: is not Unicode text")]
+    NotUnicode { variable: String },
+    #[error("PHOTOS_SECRET: {0}")]
+    Secret(#[from] SecretError),
+    #[error(transparent)]
+    StoreUrl(#[from] StoreUrlError),
+    #[error("base-url: {0}")]
+    BaseUrl(#[from] InvalidBaseUrl),
+}
+
+/// Where the secret comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum SecretSource {
+    /// It was given.
+    Given(Secret),
+    /// It stands in this file, or will.
+    File(PathBuf),
+}
+
+impl SecretSource {
+    /// The secret; its file is made when there is none.
+    pub(crate) fn load(&self, random: &dyn Random) -> Result<Secret, SecretError> {
+        match self {
+            Self::Given(secret) => Ok(secret.clone()),
+            Self::File(path) => Secret::load_or_create(path, random),
+        }
+    }
+}
+
+/// All settings.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) secret: SecretSource,
+    pub(crate) database: PathBuf,
+    pub(crate) blobs: PathBuf,
+    pub(crate) library: Settings,
+    pub(crate) listen: SocketAddr,
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) log_format: LogFormat,
+    base_url: Option<BaseUrl>,
+}
+
+impl Config {
+    /// Puts the flags before the environment, and before the file that one of the two names.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub(crate) fn load(
+        flags: Layer,
+        file: Option<&Path>,
+        environment: &Environment,
+    ) -> Result<Self, ConfigError> {
+        let Some(path) = file.map(Path::to_owned).or_else(|| environment.config_file()) else {
+            return Self::resolve(flags, environment, None);
+        };
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Self::resolve(flags, environment, Some((&path, &text))),
+            Err(source) => Err(ConfigError::File { path, source }),
+        }
+    }
+
+    /// The configuration that these flags, this environment and this file (its path and text) make.
+    ///
+    /// # Errors
+    /// [`ConfigError`].
+    pub(crate) fn resolve(
+        flags: Layer,
+        environment: &Environment,
+        file: Option<(&Path, &str)>,
+    ) -> Result<Self, ConfigError> {
+        let mut layer = flags.or(Layer::read(&mut FromEnvironment(environment))?);
+        if let Some((path, text)) = file {
+            let mut file = FromFile::new(path, text)?;
+            layer = layer.or(Layer::read(&mut file)?);
+            file.finish()?;
+        }
+        let library = settings(&layer.store);
+        let (store, serve) = (layer.store, layer.serve);
+        let data_dir = store.data_dir.unwrap_or_else(|| DEFAULT_DATA_DIR.into());
+        let secret = match environment.secret() {
+            Some(text) => SecretSource::Given(Secret::from_text(text)?),
+            None => SecretSource::File(store.secret_file.unwrap_or_else(|| data_dir.join("secret"))),
+        };
+        let database = store.database_url.as_deref().map(store_url::sqlite_file).transpose()?.flatten();
+        let blobs = store.blob_url.as_deref().map(store_url::blob_folder).transpose()?.flatten();
+        Ok(Self {
+            database: database.unwrap_or_else(|| data_dir.join("library.sqlite")),
+            blobs: blobs.unwrap_or_else(|| data_dir.join("blobs")),
+            data_dir,
+            secret,
+            library,
+            listen: serve.listen.unwrap_or(DEFAULT_LISTEN),
+            trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
+            log_format: serve.log_format.unwrap_or_default(),
+            base_url: serve.base_url.as_deref().map(BaseUrl::parse).transpose()?,
+        })
+    }
+
+    /// What URLs begin with when this address is listened on.
+    ///
+    /// # Errors
+    /// None in practice: an address always makes a URL.
+    pub(crate) fn base_url(&self, bound: SocketAddr) -> Result<BaseUrl, InvalidBaseUrl> {
+        match &self.base_url {
+            Some(base_url) => Ok(base_url.clone()),
+            None => BaseUrl::parse(&format!("http://{}", reachable(bound))),
+        }
+    }
+
+    /// Whether others may connect although URLs lead to this machine only.
+    pub(crate) fn base_url_is_missing(&self) -> bool {
+        self.base_url.is_none() && !self.listen.ip().is_loopback()
+    }
+}
+
+/// An address at which this machine reaches what listens on `bound`: "all addresses" is none.
+fn reachable(bound: SocketAddr) -> SocketAddr {
+    let ip = match bound.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, bound.port())
+}
+
+fn settings(options: &StoreOptions) -> Settings {
+    let defaults = Settings::default();
+    Settings {
+        free_window: options.free_window.unwrap_or(defaults.free_window),
+        max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, NonZeroU64::get),
+        max_pixels: options.max_pixels.map_or(defaults.max_pixels, NonZeroU64::get),
+        decode_workers: options.decode_workers.map_or(defaults.decode_workers, NonZeroUsize::get),
+        decode_memory_bytes: options
+            .decode_memory_mb
+            .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
+    }
+}

@@ -1,0 +1,207 @@
+use std::{collections::BTreeSet, ffi::OsString, fmt::Display, path::Path, str::FromStr};
+
+use clap::{CommandFactory as _, Parser as _};
+use proptest::prelude::*;
+use serde::de::DeserializeOwned;
+
+use super::{source::variable, *};
+use crate::cli::{Cli, Command};
+
+fn environment(variables: &[(&str, &str)]) -> Environment {
+    let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    Environment::new(variables).unwrap()
+}
+
+fn flags(arguments: &[&str]) -> Layer {
+    let cli = Cli::try_parse_from([&["server", "serve"], arguments].concat()).unwrap();
+    let Command::Serve(serve) = cli.command else { panic!("not serve") };
+    Layer { store: cli.store, serve }
+}
+
+fn resolve(arguments: &[&str], variables: &[(&str, &str)], file: &str) -> Result<Config, String> {
+    Config::resolve(flags(arguments), &environment(variables), Some((Path::new("photos.toml"), file)))
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn flags_come_before_environment_before_file_before_defaults() {
+    let (flag, variable, file) = (&["--free-window", "1"], &[("PHOTOS_FREE_WINDOW", "2")], "free-window = 3");
+    let window = |flags: &[&str], variables: &[(&str, &str)], file| {
+        resolve(flags, variables, file).unwrap().library.free_window
+    };
+    assert_eq!(window(flag, variable, file), 1);
+    assert_eq!(window(&[], variable, file), 2);
+    assert_eq!(window(&[], &[("PHOTOS_FREE_WINDOW", "")], file), 3);
+    assert_eq!(window(&[], &[], file), 3);
+    assert_eq!(window(&[], &[], "free_window = 3"), 3);
+    assert_eq!(window(&[], &[], ""), 1000);
+}
+
+#[test]
+fn defaults_are_those_of_the_manual() {
+    let config = resolve(&[], &[], "").unwrap();
+    assert_eq!(config.data_dir, Path::new("./data"));
+    assert_eq!(config.database, Path::new("./data/library.sqlite"));
+    assert_eq!(config.blobs, Path::new("./data/blobs"));
+    assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("./data/secret")));
+    assert_eq!(config.library.max_upload_bytes, 200_000_000);
+    assert_eq!(config.library.max_pixels, 200_000_000);
+    assert_eq!(config.library.decode_memory_bytes, 512 << 20);
+    assert_eq!(config.base_url(config.listen).unwrap().as_str(), "http://127.0.0.1:8080");
+    assert!(config.trusted_proxies.is_empty());
+    assert_eq!(config.log_format, LogFormat::Text);
+}
+
+#[test]
+fn every_setting_of_a_file_counts() {
+    let file = r#"
+        data-dir = "/srv/photos"
+        secret-file = "/etc/photos/secret"
+        database-url = "sqlite:/fast/library.sqlite"
+        blob-url = "file:/big/blobs"
+        free-window = 5
+        max-upload-bytes = 6
+        max-pixels = 7
+        decode-workers = 8
+        decode-memory-mb = 9
+        listen = "[::]:80"
+        base-url = "https://photos.example.org/"
+        trusted-proxy = ["10.0.0.0/8", "::1"]
+        log-format = "json"
+    "#;
+    let config = resolve(&[], &[], file).unwrap();
+    assert_eq!(config.data_dir, Path::new("/srv/photos"));
+    assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("/etc/photos/secret")));
+    assert_eq!(config.database, Path::new("/fast/library.sqlite"));
+    assert_eq!(config.blobs, Path::new("/big/blobs"));
+    let library = &config.library;
+    assert_eq!((library.free_window, library.max_upload_bytes, library.max_pixels), (5, 6, 7));
+    assert_eq!((library.decode_workers, library.decode_memory_bytes), (8, 9 << 20));
+    assert_eq!(config.listen, "[::]:80".parse().unwrap());
+    assert_eq!(config.base_url(config.listen).unwrap().as_str(), "https://photos.example.org");
+    assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
+    assert_eq!(config.log_format, LogFormat::Json);
+}
+
+#[test]
+fn lists_come_repeated_with_commas_or_as_one_value() {
+    let proxies = |arguments: &[&str], variables: &[(&str, &str)], file| {
+        let config = resolve(arguments, variables, file).unwrap();
+        config.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let expect = ["10.0.0.0/8", "192.0.2.1/32"];
+    let arguments = ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "192.0.2.1"];
+    assert_eq!(proxies(&arguments, &[], ""), expect);
+    assert_eq!(proxies(&["--trusted-proxy", "10.0.0.0/8,192.0.2.1"], &[], ""), expect);
+    assert_eq!(proxies(&[], &[("PHOTOS_TRUSTED_PROXY", "10.0.0.0/8, 192.0.2.1")], ""), expect);
+    assert_eq!(proxies(&[], &[], "trusted_proxy = '10.0.0.0/8'"), ["10.0.0.0/8"]);
+}
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_secret_is_quoted() {
+    let check = |variables: &[(&str, &str)], file, expect: &str| {
+        assert_eq!(resolve(&[], variables, file).unwrap_err(), expect, "{file}");
+    };
+    check(&[("PHOTOS_LISTEN", "here")], "", "PHOTOS_LISTEN: invalid socket address syntax");
+    check(&[("PHOTOS_LOG_FORMAT", "xml")], "", "PHOTOS_LOG_FORMAT: must be text or json");
+    check(&[("PHOTOS_SECRET", "hunter2")], "", "PHOTOS_SECRET: the secret must have at least 32 characters");
+    check(&[], "free-windw = 1\nsecret = 'x'", "photos.toml: unknown setting: free_windw, secret");
+    check(&[], "listen = 1\n", "photos.toml: listen: invalid type: integer `1`, expected socket address");
+    check(&[], "max-pixels = 1\nmax_pixels = 2", "photos.toml: `max_pixels` is given twice");
+    check(
+        &[("PHOTOS_DATABASE_URL", "postgres://u:hunter2@h/d")],
+        "",
+        "database-url: this build has no Postgres support yet; give sqlite:PATH, or leave it out",
+    );
+    let syntax = resolve(&[], &[], "free-window = 1\ndatabase-url = \"postgres://u:hunter2").unwrap_err();
+    assert!(syntax.starts_with("photos.toml, line 2: ") && !syntax.contains("hunter2"), "{syntax}");
+    let secret = environment(&[("PHOTOS_SECRET", "hunter2")]);
+    assert!(!format!("{secret:?}").contains("hunter2"));
+}
+
+#[test]
+fn the_base_url_follows_the_bound_address() {
+    let base = |listen: &str, bound: &str| {
+        let config = resolve(&["--listen", listen], &[], "").unwrap();
+        (config.base_url(bound.parse().unwrap()).unwrap().as_str().to_owned(), config.base_url_is_missing())
+    };
+    assert_eq!(base("127.0.0.1:0", "127.0.0.1:4711"), ("http://127.0.0.1:4711".into(), false));
+    assert_eq!(base("0.0.0.0:80", "0.0.0.0:80"), ("http://127.0.0.1".into(), true));
+    assert_eq!(base("[::]:81", "[::]:81"), ("http://[::1]:81".into(), true));
+    assert_eq!(base("192.0.2.1:82", "192.0.2.1:82"), ("http://192.0.2.1:82".into(), true));
+}
+
+/// Has no setting, and notes which it was asked for.
+#[derive(Default)]
+struct Asked(BTreeSet<String>);
+
+impl Source for Asked {
+    fn take<T>(&mut self, name: &'static str) -> Result<Option<T>, ConfigError>
+    where
+        T: FromStr<Err: Display> + DeserializeOwned,
+    {
+        self.0.insert(name.replace('_', "-"));
+        Ok(None)
+    }
+
+    fn take_list<T>(&mut self, name: &'static str) -> Result<Option<Vec<T>>, ConfigError>
+    where
+        T: FromStr<Err: Display> + DeserializeOwned,
+    {
+        self.take::<T>(name).map(|_| None)
+    }
+}
+
+#[test]
+fn every_flag_can_be_a_variable_and_its_help_says_so() {
+    let mut asked = Asked::default();
+    Layer::read(&mut asked).unwrap();
+    let cli = Cli::command();
+    let serve = cli.find_subcommand("serve").unwrap();
+    for argument in cli.get_arguments().chain(serve.get_arguments()) {
+        let flag = argument.get_long().unwrap();
+        let help = argument.get_help().unwrap().to_string().replace('\n', " ");
+        assert!(help.ends_with(&format!("[env: {}]", variable(flag))), "{flag}: {help}");
+        assert!(asked.0.contains(flag) || flag == "config", "{flag} is no setting of environment and file");
+    }
+    assert_eq!(asked.0.len() + 1, cli.get_arguments().count() + serve.get_arguments().count());
+}
+
+#[test]
+fn slips_of_the_keyboard_are_found() {
+    let flags: BTreeSet<String> = ["free-window".to_owned()].into();
+    let variables = environment(&[
+        ("PHOTOS_FREE_WINDOW", "1"),
+        ("PHOTOS_FREE_WINDWO", "1"),
+        ("PHOTOS_SECRET", "x"),
+        ("HOME", "/"),
+        ("RUST_LOG", "debug"),
+    ]);
+    assert_eq!(variables.unknown(&flags), ["PHOTOS_FREE_WINDWO"]);
+    assert_eq!(variables.log_levels(), Some("debug"));
+}
+
+proptest! {
+    #[test]
+    fn no_file_and_no_variable_is_too_strange(
+        file in "((data-dir|free_window|listen|trusted-proxy|other)( = |=)(['\"\\[]{0,2}.{0,12}['\"\\]]{0,2}|[0-9]{1,25})\n){0,4}",
+        variable in "[^\\x00]{0,24}",
+    ) {
+        // Whatever they hold, the outcome is a configuration or a message.
+        let variables = [("PHOTOS_TRUSTED_PROXY", variable.as_str()), ("PHOTOS_LISTEN", "[::1]:1")];
+        if let Ok(config) = resolve(&[], &variables, &file) {
+            prop_assert_eq!(config.listen, "[::1]:1".parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_list_is_read_from_a_variable_as_from_a_flag(networks in prop::collection::vec((0_u8..=255, 0_u8..=32), 1..5)) {
+        let networks: Vec<String> = networks.iter().map(|(a, bits)| format!("{a}.0.0.0/{bits}")).collect();
+        let list = networks.join(",");
+        let by_variable = resolve(&[], &[("PHOTOS_TRUSTED_PROXY", &list)], "").unwrap();
+        let by_flag = resolve(&["--trusted-proxy", &list], &[], "").unwrap();
+        let by_file = resolve(&[], &[], &format!("trusted-proxy = {networks:?}")).unwrap();
+        prop_assert_eq!(&by_variable.trusted_proxies, &by_flag.trusted_proxies);
+        prop_assert_eq!(&by_variable.trusted_proxies, &by_file.trusted_proxies);
+    }
+}

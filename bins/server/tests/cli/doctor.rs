@@ -1,0 +1,66 @@
+use std::os::unix::fs::PermissionsExt;
+
+use crate::program::{Instance, Outcome};
+
+fn verdict<'a>(outcome: &'a Outcome, what: &str) -> &'a str {
+    let line = outcome.stdout.lines().find(|line| line.get(6..).is_some_and(|rest| rest.starts_with(what)));
+    line.unwrap_or_else(|| panic!("nothing on {what}: {outcome:?}"))
+}
+
+#[test]
+fn a_library_in_use_is_well() {
+    let instance = Instance::with_account();
+    drop(instance.serve());
+    let outcome = instance.run(["doctor"]);
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
+    for what in ["configuration", "data folder", "secret", "metadata store", "blob store", "queue"] {
+        assert!(verdict(&outcome, what).starts_with("ok  "), "{outcome:?}");
+    }
+    assert!(verdict(&outcome, "words in photos (OCR)").contains("not part of this build yet"));
+    assert!(verdict(&outcome, "vision model").contains("not part of this build yet"));
+}
+
+#[test]
+fn an_empty_machine_gets_advice_and_nothing_is_made() {
+    let instance = Instance::new();
+    let outcome = instance.run(["doctor"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(verdict(&outcome, "data folder").starts_with("warn"));
+    assert!(verdict(&outcome, "metadata store").contains("the first start makes it"));
+    assert!(!instance.data_dir().exists());
+}
+
+#[test]
+fn what_is_broken_fails_with_a_remedy() {
+    let instance = Instance::with_account();
+    drop(instance.serve());
+    let secret = instance.data_dir().join("secret");
+    std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o644)).unwrap();
+    std::fs::write(instance.data_dir().join("library.sqlite"), "this is no database, whatever its name")
+        .unwrap();
+    std::fs::remove_dir_all(instance.data_dir().join("blobs")).unwrap();
+    std::fs::write(instance.data_dir().join("blobs"), "no folder").unwrap();
+    let outcome = instance.run(["doctor"]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let mode = verdict(&outcome, "secret");
+    assert!(mode.starts_with("FAIL") && mode.contains("0644") && mode.contains("chmod 600"), "{mode}");
+    assert!(verdict(&outcome, "metadata store").starts_with("FAIL"), "{outcome:?}");
+    assert!(verdict(&outcome, "blob store").starts_with("FAIL"), "{outcome:?}");
+}
+
+#[test]
+fn bad_settings_and_slips_are_findings() {
+    let instance = Instance::with_account();
+    let run =
+        |name: &str, value: &str| crate::program::outcome(instance.command(["doctor"]).env(name, value), "");
+    let bad = run("PHOTOS_BASE_URL", "nonsense");
+    assert_eq!(bad.code, Some(1), "{bad:?}");
+    assert!(bad.stdout.starts_with("FAIL  configuration: base-url: "), "{bad:?}");
+    let slip = run("PHOTOS_BASE_URI", "https://photos.example.org");
+    assert_eq!(slip.code, Some(0), "{slip:?}");
+    assert!(verdict(&slip, "environment").contains("PHOTOS_BASE_URI"));
+    let open = run("PHOTOS_LISTEN", "0.0.0.0:8080");
+    assert!(verdict(&open, "configuration").contains("--base-url"), "{open:?}");
+    let given = run("PHOTOS_SECRET", "0123456789abcdef0123456789abcdef");
+    assert!(verdict(&given, "secret").starts_with("ok") && !given.stdout.contains("0123456789abcdef"));
+}

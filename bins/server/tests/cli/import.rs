@@ -1,0 +1,79 @@
+use std::{fs, path::Path};
+
+use serde_json::{Value, json};
+
+use crate::{
+    photos,
+    program::{EMAIL, Instance, Outcome, files_below},
+};
+
+fn import(instance: &Instance, paths: &[&Path]) -> (Outcome, Value) {
+    let mut command = instance.command(["import", EMAIL, "--json"]);
+    let outcome = crate::program::outcome(command.args(paths), "");
+    let report = serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("{error}: {outcome:?}"));
+    (outcome, report)
+}
+
+#[test]
+fn the_samples_come_in_once() {
+    let instance = Instance::with_account();
+    let samples = photos::samples();
+    let (first, report) = import(&instance, &[&samples]);
+    assert_eq!((first.code, first.stderr.as_str()), (Some(0), ""), "{first:?}");
+    let imported = report["imported"].as_u64().unwrap();
+    assert!(imported > 0, "{report}");
+    assert_eq!(report["failed"], json!([]));
+
+    let duplicates = report["duplicates"].as_u64().unwrap();
+    let (second, report) = import(&instance, &[&samples]);
+    assert_eq!(second.code, Some(0), "{second:?}");
+    let expect = format!("{{\"imported\":0,\"duplicates\":{},\"failed\":[]}}\n", imported + duplicates);
+    assert_eq!((second.stdout, report["imported"].as_u64()), (expect, Some(0)));
+    assert!(instance.ok(["account", "list"]).contains(" yes "));
+}
+
+#[test]
+fn a_file_that_fails_is_named_and_nothing_of_it_is_kept() {
+    let instance = Instance::with_account();
+    let folder = instance.beside("photos");
+    photos::generate(&folder.join("inner"), 2);
+    let (text, broken) = (folder.join("notes.txt"), folder.join("broken.jpg"));
+    fs::write(&text, "these are notes, not a picture").unwrap();
+    // It begins as a photo, and then ends.
+    let whole = fs::read(folder.join("inner/photo-000.jpg")).unwrap();
+    fs::write(&broken, &whole[..40]).unwrap();
+    fs::write(folder.join(".DS_Store"), "junk").unwrap();
+    let absent = instance.beside("absent");
+
+    let (outcome, report) = import(&instance, &[&folder, &absent]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert_eq!((&report["imported"], &report["duplicates"]), (&json!(2), &json!(0)));
+    let reason = |path: &Path| {
+        let failed = report["failed"].as_array().unwrap();
+        let found = failed.iter().find(|failure| failure["path"] == path.to_str().unwrap());
+        found.unwrap_or_else(|| panic!("{}: {report}", path.display()))["error"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(reason(&text), "this is not a JPEG, PNG, WebP or GIF picture");
+    assert!(reason(&absent).starts_with("cannot be read"));
+    assert!(!reason(&broken).is_empty());
+    assert_eq!(report["failed"].as_array().unwrap().len(), 3, "{report}");
+
+    let blobs = files_below(&instance.data_dir().join("blobs"));
+    let notes = fs::read(&text).unwrap();
+    let kept = |name: &String| fs::read(instance.data_dir().join("blobs").join(name)).unwrap();
+    assert!(blobs.iter().all(|name| kept(name) != notes), "{blobs:?}");
+
+    let people = instance.run(["import", EMAIL, folder.to_str().unwrap()]);
+    assert_eq!(people.code, Some(1));
+    assert!(people.stdout.starts_with("imported: 0\nduplicates: 2\nfailed: 2\n"), "{people:?}");
+    assert!(people.stdout.contains(&format!("  {}: this is not", text.display())), "{people:?}");
+}
+
+#[test]
+fn wrong_usage_imports_nothing() {
+    let instance = Instance::with_account();
+    assert_eq!(instance.run(["import", EMAIL]).code, Some(2));
+    let nobody = instance.run(["import", "bob@example.org", "."]);
+    assert_eq!((nobody.code, nobody.stdout.as_str()), (Some(1), ""));
+    assert_eq!(nobody.stderr, "error: there is no account for this email\n");
+}

@@ -1,0 +1,19 @@
+//! Drives the real program on data folders of its own: one binary, a module for each topic.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy allows them inside test functions; here the functions that those share need them too"
+)]
+
+mod accounts;
+mod configuration;
+mod doctor;
+mod http;
+mod import;
+mod keys;
+mod kills;
+mod manual;
+mod migrations;
+mod photos;
+mod program;
+mod serving;

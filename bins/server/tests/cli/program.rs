@@ -1,0 +1,188 @@
+//! The program on a data folder of its own.
+
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::http;
+
+/// How long a server may take to end.
+const END_TIMEOUT: Duration = Duration::from_secs(15);
+
+pub(crate) const EMAIL: &str = "ann@example.org";
+
+/// How a command ended and what it wrote.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// A data folder.
+pub(crate) struct Instance {
+    folder: TempDir,
+}
+
+impl Instance {
+    /// An empty one.
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// One with an account.
+    pub(crate) fn with_account() -> Self {
+        let instance = Self::new();
+        instance.ok(["account", "create", EMAIL]);
+        instance
+    }
+
+    /// A path beside the data folder.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.beside("data")
+    }
+
+    /// The program with these arguments on this data folder.
+    pub(crate) fn command<const N: usize>(&self, arguments: [&str; N]) -> Command {
+        let mut command = program();
+        command.args(arguments).arg("--data-dir").arg(self.data_dir());
+        command
+    }
+
+    pub(crate) fn run<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
+        outcome(&mut self.command(arguments), "")
+    }
+
+    pub(crate) fn run_with_input<const N: usize>(&self, arguments: [&str; N], input: &str) -> Outcome {
+        outcome(&mut self.command(arguments), input)
+    }
+
+    /// What a command that must succeed wrote to stdout.
+    pub(crate) fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.code, Some(0), "{arguments:?}: {outcome:?}");
+        outcome.stdout
+    }
+
+    pub(crate) fn create_key(&self, name: &str) -> String {
+        self.ok(["key", "create", EMAIL, "--name", name]).lines().last().unwrap().to_owned()
+    }
+
+    /// Serves on a free port until the value is dropped.
+    pub(crate) fn serve(&self) -> Server {
+        Server::start(&mut self.command(["serve", "--listen", "127.0.0.1:0"]))
+    }
+}
+
+/// The program, with nothing of the caller's settings.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("PHOTOS_") || name == "RUST_LOG" {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Runs a command to its end.
+pub(crate) fn outcome(command: &mut Command, input: &str) -> Outcome {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A command that ends without reading is judged by how it ends.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A running server. It is killed when this value is dropped.
+pub(crate) struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    stderr: Option<JoinHandle<String>>,
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Starts it and waits until it says that it is ready.
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = thread::spawn(move || {
+            let mut text = String::new();
+            stderr.read_to_string(&mut text).unwrap();
+            text
+        });
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let address = line.trim_end().strip_prefix("listening on http://").unwrap_or_default().to_owned();
+        let server = Self { child, stdout, stderr: Some(stderr), address };
+        assert!(!server.address.is_empty(), "the first line is {line:?}");
+        server
+    }
+
+    pub(crate) fn get(&self, path: &str, key: &str) -> http::Response {
+        http::get(&self.address, path, key)
+    }
+
+    /// Sends a signal, and gives how the server ended, how long it took, and the rest of stdout and stderr.
+    pub(crate) fn end(mut self, signal: Signal) -> (ExitStatus, Duration, String, String) {
+        let began = Instant::now();
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(began.elapsed() < END_TIMEOUT, "the server does not end");
+            thread::sleep(Duration::from_millis(10));
+        };
+        let took = began.elapsed();
+        let mut stdout = String::new();
+        self.stdout.read_to_string(&mut stdout).unwrap();
+        (status, took, stdout, self.stderr.take().unwrap().join().unwrap())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The names of all files below a folder, sorted.
+pub(crate) fn files_below(folder: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    collect(folder, folder, &mut names);
+    names.sort();
+    names
+}
+
+fn collect(root: &Path, folder: &Path, names: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(root, &path, names);
+        } else {
+            names.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
+        }
+    }
+}

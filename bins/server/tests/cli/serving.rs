@@ -1,0 +1,80 @@
+use std::{net::TcpStream, os::unix::fs::PermissionsExt as _, time::Duration};
+
+use rustix::process::Signal;
+
+use crate::{
+    photos,
+    program::{EMAIL, Instance, Server, outcome},
+};
+
+const LIBRARY: &str = "/api/ext/v2/library";
+
+#[test]
+fn it_says_where_it_is_and_ends_when_asked() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let instance = Instance::new();
+        let server = instance.serve();
+        assert_eq!(server.get("/readyz", "").status, 200);
+        // A connection without a request does not hold the end up.
+        let _idle = TcpStream::connect(&server.address).unwrap();
+        let (status, took, stdout, stderr) = server.end(signal);
+        assert_eq!(status.code(), Some(0), "{signal:?}: {stderr}");
+        assert!(took < Duration::from_secs(11), "{took:?}");
+        assert!(stdout.contains("server account create"), "{stdout}");
+        let mode = std::fs::metadata(instance.data_dir().join("secret")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn with_an_account_it_says_only_where_it_is() {
+    let instance = Instance::with_account();
+    let (status, _, stdout, _) = instance.serve().end(Signal::TERM);
+    assert_eq!((status.code(), stdout.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn what_the_commands_change_holds_at_the_next_request() {
+    let instance = Instance::with_account();
+    let mut command = instance.command(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
+    let server = Server::start(command.env("RUST_LOG", "debug"));
+    let (first, second) = (instance.create_key("first"), instance.create_key("second"));
+    let images = |key: &str| {
+        let response = server.get(LIBRARY, key);
+        (response.status, response.body["result"]["totalImages"].as_u64())
+    };
+    assert_eq!(images(&first), (200, Some(0)));
+    assert_eq!(server.get("/api/ext/v2/images", &first).status, 409);
+
+    let folder = instance.beside("photos");
+    photos::generate(&folder, 3);
+    instance.ok(["import", EMAIL, folder.to_str().unwrap()]);
+    assert_eq!(images(&first), (200, Some(3)));
+    let listed = server.get("/api/ext/v2/images", &first).body;
+    assert_eq!(listed["results"].as_array().map(Vec::len), Some(3), "{listed}");
+
+    instance.ok(["account", "set-plan", EMAIL, "free"]);
+    assert_eq!(server.get(LIBRARY, &first).body["result"]["plan"], "free");
+
+    instance.ok(["key", "revoke", EMAIL, "first"]);
+    assert_eq!(images(&first).0, 401);
+    assert_eq!(images(&second).0, 200);
+    instance.ok(["account", "delete", EMAIL, "--yes"]);
+    assert_eq!(images(&second).0, 401);
+
+    let (status, _, _, stderr) = server.end(Signal::TERM);
+    assert_eq!(status.code(), Some(0));
+    assert!(stderr.lines().all(|line| line.starts_with('{')) && !stderr.is_empty(), "{stderr}");
+    for secret in [first, second] {
+        assert!(!stderr.contains(&secret), "a key is in the log");
+    }
+}
+
+#[test]
+fn a_taken_address_is_a_failure() {
+    let instance = Instance::with_account();
+    let server = instance.serve();
+    let outcome = outcome(&mut instance.command(["serve", "--listen", &server.address]), "");
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{outcome:?}");
+    assert!(outcome.stderr.contains("cannot be listened on"), "{outcome:?}");
+}
