@@ -1,0 +1,23 @@
+//! The whole service in a test: [`TestApp`] serves the real surface on a real store, with a clock that only the test
+//! moves and randomness from a seed.
+//!
+//! A flow touches the HTTP surface through [`TestApp::get`], [`TestApp::post`] and their like, and nowhere else; what
+//! it needs in the library beforehand comes from [`TestApp::seed`] (many images at once, straight through the store's
+//! ports) or [`TestApp::import`] (real files, indexed for real).
+//!
+//! This crate knows no SQL and no handler: what it proves holds for whoever speaks HTTP.
+//!
+//! The commonest change is a new flow: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
+//! `tests/tests/api`, named as the rule it proves, and that name in `tests/trace.toml`.
+#![deny(missing_docs)]
+#![expect(clippy::unwrap_used, reason = "in a test, what cannot go on must fail")]
+
+mod answer;
+mod app;
+mod raw;
+mod requests;
+mod seed;
+
+pub use answer::Answer;
+pub use app::{Account, START, TestApp, TestAppBuilder};
+pub use seed::{SeedImage, fixture, fixtures};

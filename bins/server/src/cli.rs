@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Doctor,
     /// Print the OpenAPI document of the HTTP API
     Openapi,
+    /// Print the tools of each MCP endpoint as JSON
+    McpTools,
     /// Print this help, of all commands, as Markdown
     #[command(hide = true)]
     HelpMarkdown,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::Rendition;
 use media::{Limits, MediaError, Rendered};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Settings;
 
@@ -13,6 +13,7 @@ const UNIT_BYTES: u64 = 1024 * 1024;
 /// Runs decoders off the async threads: so many at once as there are workers, and no more than the memory budget
 /// holds.
 pub(crate) struct Decoder {
+    admitted: Arc<Semaphore>,
     workers: Arc<Semaphore>,
     memory: Arc<Semaphore>,
     budget_units: u32,
@@ -34,12 +35,20 @@ impl Decoder {
     pub(crate) fn new(settings: &Settings) -> Self {
         let units = u32::try_from(settings.decode_memory_bytes / UNIT_BYTES).unwrap_or(u32::MAX);
         let budget_units = units.clamp(1, u32::MAX >> 4);
+        let workers = settings.decode_workers.max(1);
         Self {
-            workers: Arc::new(Semaphore::new(settings.decode_workers.max(1))),
+            // One more, so that reading a file overlaps decoding others.
+            admitted: Arc::new(Semaphore::new(workers + 1)),
+            workers: Arc::new(Semaphore::new(workers)),
             memory: Arc::new(Semaphore::new(budget_units as usize)),
             budget_units,
             limits: Limits { max_pixels: settings.max_pixels },
         }
+    }
+
+    /// Waits for leave to hold a file in memory until the slot is dropped: so many may at once, however many ask.
+    pub(crate) async fn admit(&self) -> Result<OwnedSemaphorePermit, DecodeError> {
+        self.admitted.clone().acquire_owned().await.map_err(|_| DecodeError::Crashed)
     }
 
     /// Makes the renditions that `wanted` chooses once the size is known, and whatever `also` reads of the file.

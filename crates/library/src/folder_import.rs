@@ -74,7 +74,7 @@ impl Library {
             while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
                 let Some(path) = files.next() else { break };
                 reading.push(async move {
-                    let received = self.import_file(account, &path).await;
+                    let received = self.take_in(account, &path).await;
                     (path, received)
                 });
             }

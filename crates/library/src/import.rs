@@ -92,6 +92,12 @@ impl Library {
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
     pub async fn import_file(&self, account: AccountId, path: &Path) -> Result<Received, ImportError> {
+        self.mark_synced(account).await?;
+        self.take_in(account, path).await
+    }
+
+    /// [`Self::import_file`] for an account whose sync is marked already.
+    pub(crate) async fn take_in(&self, account: AccountId, path: &Path) -> Result<Received, ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let owned = path.to_owned();
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
@@ -110,6 +116,7 @@ impl Library {
         staged: &Staged,
         facts: &FileFacts,
     ) -> Result<Received, ImportError> {
+        self.mark_synced(account).await?;
         self.receive(account, &staged.fingerprint, facts, staged.path()).await
     }
 
@@ -123,7 +130,6 @@ impl Library {
         path: &Path,
     ) -> Result<Received, ImportError> {
         let format = acceptable(fingerprint, self.parts.settings.max_upload_bytes)?;
-        self.mark_synced(account).await?;
         if let Some(received) = self.already_there(account, fingerprint).await? {
             return Ok(received);
         }

@@ -14,6 +14,10 @@ const PENDING: &str = "pending";
 const KEPT: &str = "kept";
 const REMOVING: &str = "removing";
 
+/// Since when a blob is idle that was not announced since it was kept: once nothing refers to it any more, it can
+/// be taken at once.
+const LONG_AGO_MS: i64 = 0;
+
 #[async_trait]
 impl BlobRegistry for SqliteStore {
     async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError> {
@@ -94,7 +98,6 @@ fn announce(c: &mut SqliteConnection, announced: &[BlobRef], at: Timestamp) -> R
         if added == 0 {
             let stored = blobs::table.find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()));
             diesel::update(stored)
-                .filter(blobs::state.eq(PENDING))
                 .filter(blobs::since_ms.lt(at.millis()))
                 .set(blobs::since_ms.eq(at.millis()))
                 .execute(c)?;
@@ -168,21 +171,16 @@ pub(crate) fn can_keep(
 pub(crate) fn keep(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, Failure> {
     let kept = diesel::update(blobs::table.find((kind.as_str(), hash.as_bytes().as_slice())))
         .filter(blobs::state.ne(REMOVING))
-        .set(blobs::state.eq(KEPT))
+        .set((blobs::state.eq(KEPT), blobs::since_ms.eq(LONG_AGO_MS)))
         .execute(c)?;
     Ok(kept > 0)
 }
 
-/// Leaves a blob that nothing refers to any more to the sweeper.
-pub(crate) fn release(
-    c: &mut SqliteConnection,
-    kind: BlobKind,
-    hash: &[u8],
-    at: Timestamp,
-) -> Result<(), Failure> {
+/// Leaves a blob that nothing refers to any more to the sweeper: at once, unless it was announced meanwhile.
+pub(crate) fn release(c: &mut SqliteConnection, kind: BlobKind, hash: &[u8]) -> Result<(), Failure> {
     diesel::update(blobs::table.find((kind.as_str(), hash)))
         .filter(blobs::state.eq(KEPT))
-        .set((blobs::state.eq(PENDING), blobs::since_ms.eq(at.millis())))
+        .set(blobs::state.eq(PENDING))
         .execute(c)?;
     Ok(())
 }

@@ -1,13 +1,34 @@
 use std::{thread, time::Duration};
 
 use diesel::{
-    ConnectionError, ConnectionResult, QueryResult, SqliteConnection, connection::SimpleConnection, sql_query,
+    Connection as _, ConnectionError, ConnectionResult, QueryResult, SqliteConnection,
+    connection::SimpleConnection, sql_query,
 };
-use diesel::{RunQueryDsl, define_sql_function};
-use diesel_async::{AsyncConnection, sync_connection_wrapper::SyncConnectionWrapper};
+use diesel::{RunQueryDsl, define_sql_function, result::Error};
+use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use domain::Position;
+use futures_util::{FutureExt as _, future::BoxFuture};
 
-pub(crate) type Connection = SyncConnectionWrapper<SqliteConnection>;
+pub(crate) type Connection = SyncConnectionWrapper<SqliteConnection, InPlace>;
+
+/// Runs a connection's work where it is asked for it. An operation goes to a blocking thread as a whole, with its
+/// connection, so the connection must not send each piece of it to another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InPlace;
+
+impl SpawnBlocking for InPlace {
+    fn spawn_blocking<'a, R: Send + 'static>(
+        &mut self,
+        task: impl FnOnce() -> R + Send + 'static,
+    ) -> BoxFuture<'a, Result<R, Box<dyn std::error::Error + Send + Sync + 'static>>> {
+        let done = task();
+        async move { Ok(done) }.boxed()
+    }
+
+    fn get_runtime() -> Self {
+        Self
+    }
+}
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,13 +67,18 @@ define_sql_function! {
 }
 
 /// Opens one connection and makes it ready.
-pub(crate) async fn establish(url: String, role: Role, durability: Durability) -> ConnectionResult<Connection> {
-    let mut connection = Connection::establish(&url).await?;
-    connection
-        .spawn_blocking(move |c| prepare(c, role, durability))
-        .await
-        .map_err(ConnectionError::CouldntSetupConfiguration)?;
-    Ok(connection)
+pub(crate) async fn establish(
+    url: String,
+    role: Role,
+    durability: Durability,
+) -> ConnectionResult<Connection> {
+    let opened = tokio::task::spawn_blocking(move || {
+        let mut connection = SqliteConnection::establish(&url)?;
+        prepare(&mut connection, role, durability).map_err(ConnectionError::CouldntSetupConfiguration)?;
+        Ok::<_, ConnectionError>(connection)
+    });
+    let connection = opened.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))??;
+    Ok(Connection::with_runtime(connection, InPlace))
 }
 
 fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> QueryResult<()> {
@@ -63,6 +89,7 @@ fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> Quer
     c.batch_execute("PRAGMA foreign_keys = ON")?;
     c.batch_execute("PRAGMA temp_store = MEMORY")?;
     c.batch_execute("PRAGMA cache_size = -16000")?;
+    c.batch_execute("PRAGMA mmap_size = 268435456")?;
     c.batch_execute("PRAGMA journal_size_limit = 67108864")?;
     distance_m_utils::register_impl(c, distance)?;
     if role == Role::Reader {
@@ -75,10 +102,12 @@ fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> Quer
 fn enter_wal(c: &mut SqliteConnection) -> QueryResult<()> {
     const TRIES: u32 = 100;
     for _ in 1..TRIES {
-        if sql_query("PRAGMA journal_mode = WAL").execute(c).is_ok() {
-            return Ok(());
+        match sql_query("PRAGMA journal_mode = WAL").execute(c) {
+            Err(Error::DatabaseError(_, said)) if said.message().contains("locked") => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            outcome => return outcome.map(drop),
         }
-        thread::sleep(Duration::from_millis(20));
     }
     sql_query("PRAGMA journal_mode = WAL").execute(c).map(drop)
 }

@@ -23,7 +23,11 @@ impl SchemaStore for SqliteStore {
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError> {
         self.read(|c| {
             let applied = applied_versions(c)?;
-            Ok(known()?.into_iter().filter(|known| !applied.contains(&known.version)).map(|m| m.name).collect())
+            Ok(known()?
+                .into_iter()
+                .filter(|known| !applied.contains(&known.version))
+                .map(|m| m.name)
+                .collect())
         })
         .await
     }
@@ -86,9 +90,9 @@ fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
         .get_result::<TableName>(c)
         .optional()?;
     match table {
-        Some(_) => Ok(__diesel_schema_migrations::table
-            .select(__diesel_schema_migrations::version)
-            .load(c)?),
+        Some(_) => {
+            Ok(__diesel_schema_migrations::table.select(__diesel_schema_migrations::version).load(c)?)
+        }
         None => Ok(Vec::new()),
     }
 }

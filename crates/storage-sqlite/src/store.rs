@@ -1,5 +1,6 @@
 use std::{
     fs, io,
+    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -9,6 +10,7 @@ use diesel_async::pooled_connection::{
     AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod,
     deadpool::{Object, Pool},
 };
+use futures_util::FutureExt as _;
 use storage::StorageError;
 
 use crate::{
@@ -96,7 +98,12 @@ fn make_file(path: &Path) -> io::Result<String> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the database path is not UTF-8"))
 }
 
-fn pool(url: &str, role: Role, durability: Durability, size: usize) -> Result<Pool<Connection>, StorageError> {
+fn pool(
+    url: &str,
+    role: Role,
+    durability: Durability,
+    size: usize,
+) -> Result<Pool<Connection>, StorageError> {
     let mut config = ManagerConfig::default();
     config.recycling_method = RecyclingMethod::Fast;
     config.custom_setup = Box::new(move |url| Box::pin(establish(url.to_owned(), role, durability)));
@@ -117,25 +124,28 @@ async fn connection_of(pool: &Pool<Connection>) -> Result<Object<Connection>, St
 
 /// Runs an operation on a connection of the pool, off the async threads.
 ///
-/// The operation has a task of its own, so that a caller who gives up cannot hand the connection back while it is
-/// still at work: the pool gets it when the operation is over. A connection whose operation panicked is dropped,
-/// and its transaction with it.
+/// The connection goes to the blocking thread with the operation, so that a caller who gives up cannot hand it back
+/// while it is still at work: the pool gets it when the operation is over. A connection whose operation panicked is
+/// dropped, and its transaction with it.
 async fn hop<T, F>(pool: &Pool<Connection>, operation: F) -> Result<T, StorageError>
 where
     T: Send + 'static,
     F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
 {
     let mut connection = connection_of(pool).await?;
-    let at_work = tokio::spawn(async move {
-        let outcome = connection.spawn_blocking(move |c| Ok::<_, Error>(operation(c))).await;
-        if outcome.is_err() {
+    let at_work = tokio::task::spawn_blocking(move || {
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            connection.spawn_blocking(move |c| Ok::<_, Error>(operation(c))).now_or_never()
+        }));
+        if !matches!(done, Ok(Some(_))) {
             drop(Object::take(connection));
         }
-        outcome
+        done
     });
     match at_work.await {
-        Ok(Ok(outcome)) => outcome.map_err(StorageError::from),
-        Ok(Err(error)) => Err(Failure::from(error).into()),
+        Ok(Ok(Some(Ok(outcome)))) => outcome.map_err(StorageError::from),
+        Ok(Ok(Some(Err(error)))) => Err(Failure::from(error).into()),
+        Ok(Ok(None) | Err(_)) => Err(StorageError::Refused("an operation panicked".to_owned())),
         Err(error) => Err(StorageError::Unavailable(error.to_string())),
     }
 }

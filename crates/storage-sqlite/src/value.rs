@@ -57,9 +57,9 @@ impl<'a> RowName<'a> {
     ) -> Result<Option<Position>, Failure> {
         match (latitude, longitude) {
             (None, None) => Ok(None),
-            (Some(latitude), Some(longitude)) => Position::new(latitude, longitude)
-                .map(Some)
-                .map_err(|invalid| self.unreadable(invalid.field)),
+            (Some(latitude), Some(longitude)) => {
+                Position::new(latitude, longitude).map(Some).map_err(|invalid| self.unreadable(invalid.field))
+            }
             (None, Some(_)) => Err(self.unreadable("latitude")),
             (Some(_), None) => Err(self.unreadable("longitude")),
         }
@@ -68,7 +68,8 @@ impl<'a> RowName<'a> {
 
 /// A length in bytes as it is stored.
 pub(crate) fn stored_bytes(bytes: u64) -> Result<i64, Failure> {
-    i64::try_from(bytes).map_err(|_| Failure::Refused(format!("{bytes} bytes are more than the store counts")))
+    i64::try_from(bytes)
+        .map_err(|_| Failure::Refused(format!("{bytes} bytes are more than the store counts")))
 }
 
 /// Row numbers as the JSON array that `json_each` reads.

@@ -29,13 +29,19 @@ pub enum Announced {
 /// A blob is announced before it is written, and kept once an image refers to it (the operations that make the
 /// reference see to that). What was announced and never kept, or is referred to no more, is taken, deleted from
 /// the blob store, and forgotten.
+///
+/// Somebody may be at work on what was announced, so it is taken only after it was idle for a while. What was
+/// *released*, because [`purge_images`](crate::ImageStore::purge_images) removed the last image that referred to
+/// it, nobody waits for: it can be taken at once, whatever `idle_since` is, unless it was announced again since it
+/// was last kept.
 #[async_trait]
 pub trait BlobRegistry: Send + Sync + 'static {
-    /// Notes that these blobs are about to be written. Announcing a kept blob changes nothing.
+    /// Notes that these blobs are about to be written, which puts their being taken off. A kept blob stays kept.
     async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError>;
 
-    /// Takes up to `max` blobs that nothing refers to and that were announced or released before `idle_since`,
-    /// or taken before then by a sweeper that never came back. Until they are forgotten nobody may write them.
+    /// Takes up to `max` blobs that nothing refers to: released ones at once, others when they were last announced
+    /// before `idle_since`, or taken before then by a sweeper that never came back. Until they are forgotten nobody
+    /// may write them.
     async fn take_unreferenced_blobs(
         &self,
         idle_since: Timestamp,

@@ -12,6 +12,7 @@ use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
 
 use crate::{
     WebConfig,
+    body::RequestBody,
     client_address::client_address,
     health, images_api,
     links::Links,
@@ -132,7 +133,8 @@ fn panicked(cause: &(dyn Any + Send)) -> Reply {
 }
 
 async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
-    let (parts, body) = request.into_parts();
+    let (parts, incoming) = request.into_parts();
+    let body = RequestBody::new(&parts.headers, incoming, service.config.limits.body_timeout);
     let path = parts.uri.path();
     match path {
         _ if path.starts_with("/i/") => signed_images::handle(service, &parts).await,

@@ -1,8 +1,11 @@
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header};
 use http_body::Body;
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited, combinators::UnsyncBoxBody};
+use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use hyper::body::Incoming;
+use tokio::time;
 
 /// What a response body fails with: the connection is closed then, since the head is sent already.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -26,20 +29,101 @@ pub(crate) enum ReadBodyError {
     Broken,
 }
 
-/// Reads a request body of at most `max_bytes`. One that announces more is refused unread.
-pub(crate) async fn read_body<B>(body: B, max_bytes: usize, timeout: Duration) -> Result<Bytes, ReadBodyError>
-where
-    B: Body<Data = Bytes>,
-    B::Error: Into<BodyError>,
-{
-    if body.size_hint().lower() > max_bytes as u64 {
-        return Err(ReadBodyError::TooLarge);
+/// How much of a body that nobody wanted is still taken in, so that its sender comes to read the answer.
+const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
+
+/// The body of a request.
+///
+/// What is left unread of it is discarded in the background, within limits: when the connection is closed on a client
+/// that is still sending, the answer is lost with it. A client that waits to be asked for the body is not asked.
+pub(crate) struct RequestBody {
+    incoming: Option<Incoming>,
+    timeout: Duration,
+    is_sent: bool,
+}
+
+impl RequestBody {
+    /// A body that may take so long to come.
+    pub(crate) fn new(headers: &HeaderMap, incoming: Incoming, timeout: Duration) -> Self {
+        Self { incoming: Some(incoming), timeout, is_sent: !headers.contains_key(header::EXPECT) }
     }
-    let limited = std::pin::pin!(Limited::new(body, max_bytes));
-    match tokio::time::timeout(timeout, limited.collect()).await {
-        Err(_) => Err(ReadBodyError::TooSlow),
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ReadBodyError::TooLarge),
-        Ok(Err(_)) => Err(ReadBodyError::Broken),
+
+    /// Reads it if it has at most `max_bytes`. One that announces more is refused unread.
+    pub(crate) async fn read(mut self, max_bytes: usize) -> Result<Bytes, ReadBodyError> {
+        let Some(incoming) = &mut self.incoming else { return Ok(Bytes::new()) };
+        if incoming.size_hint().lower() > max_bytes as u64 {
+            return Err(ReadBodyError::TooLarge);
+        }
+        self.is_sent = true;
+        time::timeout(self.timeout, collect(incoming, max_bytes)).await.unwrap_or(Err(ReadBodyError::TooSlow))
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        let unread = self.incoming.take().filter(|incoming| self.is_sent && !incoming.is_end_stream());
+        if let Some(mut incoming) = unread {
+            let timeout = self.timeout;
+            tokio::spawn(async move {
+                // However it ends, the connection is free of it then.
+                let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
+            });
+        }
+    }
+}
+
+async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes, ReadBodyError>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| ReadBodyError::Broken)?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > max_bytes {
+            return Err(ReadBodyError::TooLarge);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+async fn discard<B>(body: &mut B, max_bytes: usize)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut discarded = 0;
+    while discarded <= max_bytes
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        discarded += frame.data_ref().map_or(0, Bytes::len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+
+    #[tokio::test]
+    async fn a_body_is_collected_up_to_its_limit() {
+        let check =
+            async |chunks: &[&'static str], max_bytes, expect: Result<&'static str, ReadBodyError>| {
+                let frames = chunks.iter().map(|chunk| Ok::<_, BodyError>(Frame::data(Bytes::from(*chunk))));
+                let mut body = StreamBody::new(stream::iter(frames.collect::<Vec<_>>()));
+                assert_eq!(collect(&mut body, max_bytes).await, expect.map(Bytes::from), "{chunks:?}");
+            };
+        check(&[], 0, Ok("")).await;
+        check(&["ab", "", "cd"], 4, Ok("abcd")).await;
+        check(&["ab", "cd"], 3, Err(ReadBodyError::TooLarge)).await;
+        check(&["abcd"], 3, Err(ReadBodyError::TooLarge)).await;
+    }
+
+    #[tokio::test]
+    async fn discarding_ends_at_its_limit() {
+        let frames = stream::repeat_with(|| Ok::<_, BodyError>(Frame::data(Bytes::from_static(b"abcd"))));
+        discard(&mut StreamBody::new(frames), 1000).await;
     }
 }

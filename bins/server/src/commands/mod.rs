@@ -94,6 +94,7 @@ impl CommandError {
 pub(crate) fn run_without_library(command: &Command) -> Option<Report> {
     match command {
         Command::Openapi => Some(web::openapi_document().into()),
+        Command::McpTools => Some(web::mcp_tools_document().into()),
         Command::HelpMarkdown => Some(manual::markdown().into()),
         _ => None,
     }
@@ -115,6 +116,6 @@ pub(crate) async fn run(
         Command::Key(command) => key::run(command, config).await,
         Command::Import(options) => import::run(&options, config).await,
         Command::Doctor => Ok(doctor::run(config, environment).await),
-        Command::Openapi | Command::HelpMarkdown => Ok(run_without_library(&command).unwrap_or_default()),
+        Command::Openapi | Command::McpTools | Command::HelpMarkdown => Ok(run_without_library(&command).unwrap_or_default()),
     }
 }

@@ -93,7 +93,11 @@ pub(super) fn set_password_hash(
     Ok(changed > 0)
 }
 
-pub(super) fn mark_synced(c: &mut SqliteConnection, account: AccountId, at: Timestamp) -> Result<(), Failure> {
+pub(super) fn mark_synced(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<(), Failure> {
     diesel::update(accounts::table.find(account.0))
         .filter(accounts::synced_at_ms.is_null())
         .set(accounts::synced_at_ms.eq(at.millis()))
@@ -135,7 +139,11 @@ pub(crate) fn is_open(c: &mut SqliteConnection, account: i64) -> Result<bool, Fa
 }
 
 /// Counts live images up or down.
-pub(crate) fn add_live_images(c: &mut SqliteConnection, account: i64, difference: i64) -> Result<(), Failure> {
+pub(crate) fn add_live_images(
+    c: &mut SqliteConnection,
+    account: i64,
+    difference: i64,
+) -> Result<(), Failure> {
     diesel::update(accounts::table.find(account))
         .set(accounts::live_images.eq(accounts::live_images + difference))
         .execute(c)?;

@@ -53,11 +53,7 @@ pub(super) fn count(c: &mut SqliteConnection, account: i64) -> Result<u32, Failu
 }
 
 /// The row of an account's album.
-pub(super) fn row(
-    c: &mut SqliteConnection,
-    account: i64,
-    id: &AlbumId,
-) -> Result<Option<AlbumRow>, Failure> {
+pub(super) fn row(c: &mut SqliteConnection, account: i64, id: &AlbumId) -> Result<Option<AlbumRow>, Failure> {
     Ok(albums::table
         .filter(albums::id.eq(id.as_str()))
         .filter(albums::account_id.eq(account))

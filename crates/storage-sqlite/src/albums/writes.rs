@@ -79,14 +79,11 @@ pub(super) fn change(
     let removed = images.split_off(change.add.len().min(images.len()));
     let mut changed = add(c, row.seq, &images)? + remove(c, row.seq, &removed)?;
     if let Some(title) = change.title.as_ref().filter(|title| title.as_str() != row.title) {
-        changed += diesel::update(albums::table.find(row.seq))
-            .set(albums::title.eq(title.as_str()))
-            .execute(c)?;
+        changed +=
+            diesel::update(albums::table.find(row.seq)).set(albums::title.eq(title.as_str())).execute(c)?;
     }
     if changed > 0 {
-        diesel::update(albums::table.find(row.seq))
-            .set(albums::updated_at_ms.eq(at.millis()))
-            .execute(c)?;
+        diesel::update(albums::table.find(row.seq)).set(albums::updated_at_ms.eq(at.millis())).execute(c)?;
     }
     done(c, sight, id)
 }

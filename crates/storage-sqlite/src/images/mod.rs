@@ -100,9 +100,9 @@ impl ImageStore for SqliteStore {
     async fn purge_images(
         &self,
         deleted_before: Timestamp,
-        at: Timestamp,
+        _at: Timestamp,
         max: u32,
     ) -> Result<u32, StorageError> {
-        self.write(move |c| removal::purge(c, deleted_before, at, max)).await
+        self.write(move |c| removal::purge(c, deleted_before, max)).await
     }
 }

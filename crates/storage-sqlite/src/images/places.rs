@@ -75,11 +75,7 @@ pub(super) fn in_circle(
 }
 
 /// The places of the account in the circle's boxes; `None` when there are more than [`MAX_CANDIDATES`].
-fn candidates(
-    c: &mut SqliteConnection,
-    account: i64,
-    circle: Circle,
-) -> Result<Option<Vec<i64>>, Failure> {
+fn candidates(c: &mut SqliteConnection, account: i64, circle: Circle) -> Result<Option<Vec<i64>>, Failure> {
     let mut seqs = BTreeSet::new();
     for area in circle.bounding_boxes() {
         seqs.extend(in_box(c, account, area)?);

@@ -22,9 +22,7 @@ pub(super) fn delete(
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };
-    diesel::update(images::table.find(seen.seq))
-        .set(images::deleted_at_ms.eq(at.millis()))
-        .execute(c)?;
+    diesel::update(images::table.find(seen.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
     set_live_in_albums(c, seen.seq, false)?;
     add_live_images(c, viewer.account.0, -1)?;
     Ok(Lookup::Found(()))
@@ -80,15 +78,10 @@ struct Doomed {
 }
 
 /// Removes a batch of images for good; with none left, the accounts that were deleted.
-pub(super) fn purge(
-    c: &mut SqliteConnection,
-    deleted_before: Timestamp,
-    at: Timestamp,
-    max: u32,
-) -> Result<u32, Failure> {
+pub(super) fn purge(c: &mut SqliteConnection, deleted_before: Timestamp, max: u32) -> Result<u32, Failure> {
     let doomed = doomed(c, deleted_before, i64::from(max))?;
     for image in &doomed {
-        remove(c, image, at)?;
+        remove(c, image)?;
     }
     if doomed.is_empty() && max > 0 {
         diesel::delete(accounts::table.filter(accounts::deleted_at_ms.is_not_null())).execute(c)?;
@@ -96,11 +89,7 @@ pub(super) fn purge(
     Ok(u32::try_from(doomed.len()).unwrap_or(u32::MAX))
 }
 
-fn doomed(
-    c: &mut SqliteConnection,
-    deleted_before: Timestamp,
-    max: i64,
-) -> Result<Vec<Doomed>, Failure> {
+fn doomed(c: &mut SqliteConnection, deleted_before: Timestamp, max: i64) -> Result<Vec<Doomed>, Failure> {
     let mut doomed: Vec<Doomed> = images::table
         .filter(images::deleted_at_ms.lt(deleted_before.millis()))
         .order(images::deleted_at_ms)
@@ -121,7 +110,7 @@ fn doomed(
     Ok(doomed)
 }
 
-fn remove(c: &mut SqliteConnection, image: &Doomed, at: Timestamp) -> Result<(), Failure> {
+fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), Failure> {
     if image.state == "ready" {
         // The text index reads the words that it forgets from the image: it goes first.
         remove_text(c, image.seq)?;
@@ -137,8 +126,8 @@ fn remove(c: &mut SqliteConnection, image: &Doomed, at: Timestamp) -> Result<(),
         .first::<i64>(c)
         .optional()?;
     if shared.is_none() {
-        renditions::remove_all(c, &image.original, at)?;
-        blob_registry::release(c, BlobKind::Original, &image.original, at)?;
+        renditions::remove_all(c, &image.original)?;
+        blob_registry::release(c, BlobKind::Original, &image.original)?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
-use domain::{ContentHash, ImageId, Rendition, Timestamp};
+use domain::{ContentHash, ImageId, Rendition};
 use storage::{BlobKind, RenditionSource, StoredRendition};
 
 use super::lookup::seen_by_owner;
@@ -114,43 +114,38 @@ pub(crate) fn replace(
     c: &mut SqliteConnection,
     original: &ContentHash,
     made: &[StoredRendition],
-    at: Timestamp,
 ) -> Result<(), Failure> {
     for rendition in made {
         let older = blob_of(c, original, rendition.rendition)?;
         insert(c, original, rendition)?;
         blob_registry::keep(c, BlobKind::Rendition, &rendition.blob)?;
         if let Some(older) = older {
-            release_unused(c, &older, at)?;
+            release_unused(c, &older)?;
         }
     }
     Ok(())
 }
 
 /// Takes all renditions of an original away.
-pub(super) fn remove_all(
-    c: &mut SqliteConnection,
-    original: &[u8],
-    at: Timestamp,
-) -> Result<(), Failure> {
+pub(super) fn remove_all(c: &mut SqliteConnection, original: &[u8]) -> Result<(), Failure> {
     let of_original = renditions::table.filter(renditions::original.eq(original));
     let blobs: Vec<Vec<u8>> = of_original.select(renditions::blob).load(c)?;
     diesel::delete(of_original).execute(c)?;
     for blob in blobs {
-        release_unused(c, &blob, at)?;
+        release_unused(c, &blob)?;
     }
     Ok(())
 }
 
 /// Two originals may have the very same rendition: its blob goes with the last.
-fn release_unused(c: &mut SqliteConnection, blob: &[u8], at: Timestamp) -> Result<(), Failure> {
+fn release_unused(c: &mut SqliteConnection, blob: &[u8]) -> Result<(), Failure> {
     let used = renditions::table
         .filter(renditions::blob.eq(blob))
         .select(renditions::name)
         .first::<String>(c)
         .optional()?;
     if used.is_none() {
-        blob_registry::release(c, BlobKind::Rendition, blob, at)?;
+        blob_registry::release(c, BlobKind::Rendition, blob)?;
     }
     Ok(())
 }

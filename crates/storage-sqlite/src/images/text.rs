@@ -6,7 +6,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Double, Nullable, Text},
 };
-use domain::Limit;
+use domain::{Circle, Limit, Position};
 use storage::{Found, TextColumns, TextMatch, TextTier, Viewer};
 
 use super::{
@@ -118,18 +118,18 @@ fn ranked(
     limit: usize,
 ) -> Result<Vec<Hit>, Failure> {
     let bounds = filter.circle.map(latitudes);
-    let centre = filter.circle.map(|circle| circle.centre());
+    let centre = filter.circle.map(Circle::centre);
     Ok(sql_query(RANKED)
         .bind::<Text, _>(expression)
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
         .bind::<BigInt, _>(filter.end_ms)
         .bind::<Nullable<BigInt>, _>(filter.album_seq)
-        .bind::<Nullable<Double>, _>(filter.circle.map(|circle| circle.radius_m()))
+        .bind::<Nullable<Double>, _>(filter.circle.map(Circle::radius_m))
         .bind::<Nullable<Double>, _>(bounds.map(|(south, _)| south))
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
-        .bind::<Nullable<Double>, _>(centre.map(|centre| centre.latitude()))
-        .bind::<Nullable<Double>, _>(centre.map(|centre| centre.longitude()))
+        .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
+        .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
         .bind::<Text, _>(json_array(given))
         .bind::<BigInt, _>(i64::try_from(limit).unwrap_or(i64::MAX))
         .load(c)?)
@@ -168,10 +168,8 @@ fn described(
         return Ok(Vec::new());
     }
     let seqs: Vec<i64> = hits.iter().map(|hit| hit.seq).collect();
-    let snippets: Vec<Snippets> = sql_query(SNIPPETS)
-        .bind::<Text, _>(json_array(&seqs))
-        .bind::<Text, _>(expression)
-        .load(c)?;
+    let snippets: Vec<Snippets> =
+        sql_query(SNIPPETS).bind::<Text, _>(json_array(&seqs)).bind::<Text, _>(expression).load(c)?;
     let mut texts: HashMap<i64, String> = snippets
         .into_iter()
         .filter_map(|row| Some((row.seq, better(row.description, row.ocr_text)?)))
@@ -215,9 +213,6 @@ mod tests {
         assert_eq!(names(Content, 1), [AllInContent]);
         assert_eq!(names(Content, 2), [AllInContent, SomeInContent]);
         assert_eq!(names(ContentAndContext, 1), [AllInContent, AllAnywhere]);
-        assert_eq!(
-            names(ContentAndContext, 2),
-            [AllInContent, AllAnywhere, SomeInContent, SomeAnywhere]
-        );
+        assert_eq!(names(ContentAndContext, 2), [AllInContent, AllAnywhere, SomeInContent, SomeAnywhere]);
     }
 }

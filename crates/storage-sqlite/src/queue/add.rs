@@ -1,4 +1,5 @@
 use diesel::{SqliteConnection, prelude::*};
+use domain::Timestamp;
 use storage::{AddOutcome, BlobKind, ImageState, KnownImage, NewImage};
 
 use super::{
@@ -6,12 +7,7 @@ use super::{
     states::{StateRow, with_bytes},
 };
 use crate::{
-    accounts::is_open,
-    blob_registry,
-    error::Failure,
-    images::undelete,
-    schema::images,
-    value::stored_bytes,
+    accounts::is_open, blob_registry, error::Failure, images::undelete, schema::images, value::stored_bytes,
 };
 
 /// Adds an image, or finds out what the account has of its bytes.
@@ -33,7 +29,7 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
             images::original.eq(image.original.as_bytes().as_slice()),
             images::original_bytes.eq(stored_bytes(image.original_bytes)?),
             images::media_type.eq(image.media_type),
-            images::modified_at_ms.eq(image.modified_at.map(|at| at.millis())),
+            images::modified_at_ms.eq(image.modified_at.map(Timestamp::millis)),
             images::added_at_ms.eq(image.added_at.millis()),
             images::file_name.eq(image.file_name.as_deref()),
         ))
@@ -46,6 +42,8 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
 /// The account has these bytes: they come back, are tried again, or stay as they are.
 fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Result<AddOutcome, Failure> {
     let known = KnownImage::try_from(row)?;
+    // Its original was announced for this call, which is over now.
+    blob_registry::keep(c, BlobKind::Original, &image.original)?;
     let outdated = matches!(
         &known.state,
         ImageState::Failed { decoder_version, .. } if *decoder_version < image.decoder_version

@@ -27,18 +27,19 @@ pub(super) fn free_moment(
     requested: Timestamp,
 ) -> Result<i64, Failure> {
     let requested_ms = requested.millis();
-    let same: (Option<i64>, Option<i64>) = images::table
-        .filter(images::account_id.eq(account))
-        .filter(images::requested_captured_at_ms.eq(requested_ms))
-        .select((min(images::captured_at_ms), max(images::captured_at_ms)))
-        .first(c)?;
-    let last = same.1.map_or(requested_ms, |last| last.max(requested_ms));
-    let later = gap(c, LATER, account, last)?;
+    let of_same = || {
+        images::table
+            .filter(images::account_id.eq(account))
+            .filter(images::requested_captured_at_ms.eq(requested_ms))
+    };
+    // One at a time: only an extreme that is asked for alone is read off the end of an index.
+    let last: Option<i64> = of_same().select(max(images::captured_at_ms)).first(c)?;
+    let later = gap(c, LATER, account, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
     if later <= Timestamp::MAX.millis() {
         return Ok(later);
     }
-    let first = same.0.map_or(requested_ms, |first| first.min(requested_ms));
-    gap(c, EARLIER, account, first)
+    let first: Option<i64> = of_same().select(min(images::captured_at_ms)).first(c)?;
+    gap(c, EARLIER, account, first.map_or(requested_ms, |first| first.min(requested_ms)))
 }
 
 const LATER: &str = "
@@ -56,12 +57,7 @@ WHERE a.account_id = ?1 AND a.captured_at_ms <= ?2 AND NOT EXISTS (
 ORDER BY a.captured_at_ms DESC LIMIT 1";
 
 /// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in.
-fn gap(
-    c: &mut SqliteConnection,
-    query: &str,
-    account: i64,
-    from_ms: i64,
-) -> Result<i64, Failure> {
+fn gap(c: &mut SqliteConnection, query: &str, account: i64, from_ms: i64) -> Result<i64, Failure> {
     let taken = images::table
         .filter(images::account_id.eq(account))
         .filter(images::captured_at_ms.eq(from_ms))
@@ -71,9 +67,6 @@ fn gap(
     if taken.is_none() {
         return Ok(from_ms);
     }
-    let end: Moment = sql_query(query)
-        .bind::<BigInt, _>(account)
-        .bind::<BigInt, _>(from_ms)
-        .get_result(c)?;
+    let end: Moment = sql_query(query).bind::<BigInt, _>(account).bind::<BigInt, _>(from_ms).get_result(c)?;
     Ok(end.ms)
 }

@@ -1,4 +1,5 @@
 use diesel::{SqliteConnection, prelude::*};
+use domain::Position;
 use storage::{BlobKind, Indexed, JobId};
 
 use super::{capture_time::free_moment, jobs::held_by};
@@ -17,7 +18,6 @@ struct Waiting {
     seq: i64,
     account_id: i64,
     original: Vec<u8>,
-    added_at_ms: i64,
 }
 
 /// Makes an indexed image visible.
@@ -42,8 +42,7 @@ pub(super) fn complete(
     }
     let name = RowName::new("images", &image.seq);
     let original = name.hash("original", &image.original)?;
-    let added_at = name.timestamp("added_at_ms", image.added_at_ms)?;
-    replace_renditions(c, &original, &indexed.renditions, added_at)?;
+    replace_renditions(c, &original, &indexed.renditions)?;
     diesel::delete(index_jobs::table.find(job.0)).execute(c)?;
     let live: bool = images::table.find(seq).select(images::live).first(c)?;
     if live {
@@ -52,12 +51,7 @@ pub(super) fn complete(
     Ok(true)
 }
 
-fn store(
-    c: &mut SqliteConnection,
-    seq: i64,
-    captured_at_ms: i64,
-    indexed: &Indexed,
-) -> Result<(), Failure> {
+fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Indexed) -> Result<(), Failure> {
     let capture = &indexed.capture;
     diesel::update(images::table.find(seq))
         .set((
@@ -69,8 +63,8 @@ fn store(
             images::capture_source.eq(capture.source.as_str()),
             images::width.eq(i64::from(indexed.size.width)),
             images::height.eq(i64::from(indexed.size.height)),
-            images::latitude.eq(indexed.position.map(|position| position.latitude())),
-            images::longitude.eq(indexed.position.map(|position| position.longitude())),
+            images::latitude.eq(indexed.position.map(Position::latitude)),
+            images::longitude.eq(indexed.position.map(Position::longitude)),
             images::decoder_version.eq(i64::from(indexed.decoder_version)),
             images::damaged.eq(indexed.damaged.as_deref()),
             images::camera_make.eq(indexed.camera_make.as_deref()),

@@ -16,11 +16,7 @@ pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp)
 }
 
 /// The image of a job that the worker holds.
-pub(super) fn held_by(
-    c: &mut SqliteConnection,
-    job: JobId,
-    worker: &str,
-) -> Result<Option<i64>, Failure> {
+pub(super) fn held_by(c: &mut SqliteConnection, job: JobId, worker: &str) -> Result<Option<i64>, Failure> {
     Ok(index_jobs::table
         .find(job.0)
         .filter(index_jobs::leased_by.eq(worker))
@@ -94,16 +90,17 @@ pub(super) fn requeue_failed(
     decoder_version: u32,
     at: Timestamp,
 ) -> Result<u32, Failure> {
-    // Written out, because a partial index is not found through a parameter.
-    let failed: Vec<i64> = images::table
+    // Written out, because a partial index is not found through a parameter; and put in order afterwards, because
+    // a wanted order would make SQLite walk all images by row.
+    let mut failed: Vec<i64> = images::table
         .inner_join(accounts::table)
         .filter(sql::<Bool>("images.state = 'failed'"))
         .filter(images::decoder_version.lt(i64::from(decoder_version)))
         .filter(images::deleted_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
-        .order(images::seq)
         .select(images::seq)
         .load(c)?;
+    failed.sort_unstable();
     for seq in &failed {
         requeue(c, *seq, at)?;
     }

@@ -68,8 +68,7 @@ pub(super) fn lease(c: &mut SqliteConnection, request: &Request) -> Result<Vec<J
         }
         for job in batch {
             if job.attempts >= i64::from(request.max_attempts) {
-                let reason =
-                    format!("indexing was started {} times and never came to an end", job.attempts);
+                let reason = format!("indexing was started {} times and never came to an end", job.attempts);
                 fail_image(c, job.image_seq, &reason, request.decoder_version)?;
             } else {
                 leased.push(take(c, &job, request)?);
@@ -99,8 +98,7 @@ fn take(c: &mut SqliteConnection, job: &FreeJob, request: &Request) -> Result<Jo
             index_jobs::leased_until_ms.eq(request.until.millis()),
         ))
         .execute(c)?;
-    let image: ImageToIndex =
-        images::table.find(job.image_seq).select(ImageToIndex::as_select()).first(c)?;
+    let image: ImageToIndex = images::table.find(job.image_seq).select(ImageToIndex::as_select()).first(c)?;
     let name = RowName::new("images", &job.image_seq);
     Ok(Job {
         id: JobId(job.id),

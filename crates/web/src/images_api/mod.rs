@@ -12,7 +12,6 @@ mod records;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
-use hyper::body::Incoming;
 use library::Caller;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
@@ -26,7 +25,7 @@ pub(crate) use records::{
 
 use crate::{
     app::{BuildError, Service},
-    body::{ReadBodyError, full, read_body},
+    body::{ReadBodyError, RequestBody, full},
     presented_key::bearer_or_bare,
     query::Query,
     reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body},
@@ -109,14 +108,14 @@ pub(crate) struct Call<'a> {
     pub(crate) query: Query<'a>,
 }
 
-pub(crate) async fn handle(service: &Service, parts: &Parts, body: Incoming) -> Reply {
+pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody) -> Reply {
     if parts.uri.path() == "/api/ext/v2/openapi.json" {
         return document(parts);
     }
     respond(service, parts, body).await.unwrap_or_else(ApiError::into_reply)
 }
 
-async fn respond(service: &Service, parts: &Parts, body: Incoming) -> Result<Reply, ApiError> {
+async fn respond(service: &Service, parts: &Parts, body: RequestBody) -> Result<Reply, ApiError> {
     let key = bearer_or_bare(&parts.headers).ok_or(ApiError::Unauthorized)?;
     let caller = service.library.caller(key).await?.ok_or(ApiError::Unauthorized)?;
     let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
@@ -140,20 +139,16 @@ async fn respond(service: &Service, parts: &Parts, body: Incoming) -> Result<Rep
         Operation::DeleteImage => images::delete(&call).await,
         Operation::SearchImages => images::search(&call).await,
         Operation::ListAlbums => albums::list(&call).await,
-        Operation::CreateAlbum => albums::create(&call, &json_object(service, parts, body).await?).await,
+        Operation::CreateAlbum => albums::create(&call, &json_object(parts, body).await?).await,
         Operation::GetAlbum => albums::get(&call).await,
-        Operation::ChangeAlbum => albums::change(&call, &json_object(service, parts, body).await?).await,
+        Operation::ChangeAlbum => albums::change(&call, &json_object(parts, body).await?).await,
         Operation::DeleteAlbum => albums::delete(&call).await,
     }
 }
 
 /// Reads a body that must be one JSON object.
-async fn json_object(
-    service: &Service,
-    parts: &Parts,
-    body: Incoming,
-) -> Result<Map<String, Value>, ApiError> {
-    let bytes = json_bytes(service, parts, body).await?;
+async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Value>, ApiError> {
+    let bytes = json_bytes(parts, body).await?;
     match serde_json::from_slice(&bytes) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(ApiError::bad_body("must be a JSON object")),
@@ -162,14 +157,12 @@ async fn json_object(
 }
 
 /// Reads a body of the allowed length that says it is JSON.
-pub(crate) async fn json_bytes(service: &Service, parts: &Parts, body: Incoming) -> Result<Bytes, ApiError> {
-    let bytes = read_body(body, MAX_BODY_BYTES, service.config.limits.body_timeout).await.map_err(
-        |error| match error {
-            ReadBodyError::TooLarge => ApiError::BodyTooLarge,
-            ReadBodyError::TooSlow => ApiError::BodyTooSlow,
-            ReadBodyError::Broken => ApiError::bad_body("did not arrive whole"),
-        },
-    )?;
+pub(crate) async fn json_bytes(parts: &Parts, body: RequestBody) -> Result<Bytes, ApiError> {
+    let bytes = body.read(MAX_BODY_BYTES).await.map_err(|error| match error {
+        ReadBodyError::TooLarge => ApiError::BodyTooLarge,
+        ReadBodyError::TooSlow => ApiError::BodyTooSlow,
+        ReadBodyError::Broken => ApiError::bad_body("did not arrive whole"),
+    })?;
     let media_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = media_type.split(';').next().unwrap_or_default().trim();

@@ -15,7 +15,6 @@ mod revision;
 mod tools;
 
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
-use hyper::body::Incoming;
 use mcp_protocol::{
     ListToolsResult, ToolRegistry,
     jsonrpc::{ErrorObject, Response, SERVER_ERROR},
@@ -30,6 +29,7 @@ use self::{
 };
 use crate::{
     app::{BuildError, Service},
+    body::RequestBody,
     images_api::json_bytes,
     reply::{Reply, WithHeader as _, error, json},
 };
@@ -77,7 +77,7 @@ impl Server {
     }
 }
 
-pub(crate) async fn handle(service: &Service, parts: &Parts, body: Incoming) -> Reply {
+pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody) -> Reply {
     let base_url = &service.config.base_url;
     if !local_access::is_allowed(base_url, parts) {
         return error(
@@ -95,7 +95,7 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: Incoming) -> 
         Ok(caller) => caller,
         Err(refused) => return refused.into_reply(base_url, resource),
     };
-    match json_bytes(service, parts, body).await {
+    match json_bytes(parts, body).await {
         Ok(bytes) => messages::answer(service, resource, &caller, &parts.headers, &bytes).await,
         Err(error) => error.into_reply(),
     }

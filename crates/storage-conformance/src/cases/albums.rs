@@ -1,0 +1,221 @@
+use domain::{AlbumChange, AlbumId, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, Offset, Plan};
+use storage::{AlbumPage, AlbumWrite, NewAlbum, SearchFilter, Viewer};
+
+use crate::{
+    NOW, Photo, Seed,
+    look::{delete, filtered, limit, newest_first, second, sent},
+};
+
+fn title(title: &str) -> AlbumTitle {
+    AlbumTitle::parse(title).unwrap()
+}
+
+fn new_album(seed: &Seed, images: Vec<String>) -> NewAlbum {
+    NewAlbum { id: seed.album_id(), title: title("New"), images, created_at: NOW }
+}
+
+fn add(images: Vec<String>) -> AlbumChange {
+    AlbumChange { add: images, ..AlbumChange::default() }
+}
+
+fn remove(images: Vec<String>) -> AlbumChange {
+    AlbumChange { remove: images, ..AlbumChange::default() }
+}
+
+async fn change(seed: &Seed, viewer: Viewer, id: &AlbumId, change: AlbumChange, at: i64) -> AlbumWrite {
+    seed.store().change_album(viewer, id, change, second(at)).await.unwrap()
+}
+
+async fn album(seed: &Seed, viewer: Viewer, id: &AlbumId) -> domain::Album {
+    seed.store().album(viewer, id).await.unwrap().unwrap()
+}
+
+async fn albums(seed: &Seed, viewer: Viewer, page_size: u32, offset: u32) -> AlbumPage {
+    seed.store().page_albums(viewer, limit(page_size), Offset::new(offset).unwrap()).await.unwrap()
+}
+
+pub(crate) async fn a_new_album_is_as_asked(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
+    let new = new_album(seed, sent(&ids));
+    let AlbumWrite::Done(made) = seed.store().create_album(ann, new.clone()).await.unwrap() else {
+        panic!("it was not made");
+    };
+    assert_eq!((&made.id, made.title.as_str(), made.image_count), (&new.id, "New", 3));
+    assert_eq!((made.cover.as_ref(), made.created_at, made.updated_at), (Some(&ids[2]), NOW, NOW));
+    assert_eq!(album(seed, ann, &new.id).await, made);
+    let filter = SearchFilter { album: Some(&new.id), ..Default::default() };
+    assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids));
+}
+
+pub(crate) async fn an_album_may_be_empty(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let id = seed.album(ann, "Empty", &[]).await;
+    let seen = album(seed, ann, &id).await;
+    assert_eq!((seen.image_count, seen.cover), (0, None));
+}
+
+pub(crate) async fn albums_are_listed_newest_first(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let mut ids = Vec::new();
+    for at in [1, 1, 3, 2] {
+        let new = NewAlbum { created_at: second(at), ..new_album(seed, Vec::new()) };
+        ids.push(new.id.clone());
+        seed.store().create_album(ann, new).await.unwrap();
+    }
+    seed.album(ben, "Other", &[]).await;
+    let all: Vec<_> = albums(seed, ann, 50, 0).await.albums.into_iter().map(|album| album.id).collect();
+    let expected = [2, 3, 1, 0].map(|at| ids[at].clone());
+    assert_eq!(all, expected, "of two made at once the later one is newer");
+    for (page_size, offset, range) in [(2, 0, 0..2), (2, 1, 1..3), (2, 3, 3..4), (2, 4, 4..4), (1, 500, 4..4)]
+    {
+        let page = albums(seed, ann, page_size, offset).await;
+        assert_eq!(page.total, 4);
+        let page: Vec<_> = page.albums.into_iter().map(|album| album.id).collect();
+        assert_eq!(page, expected[range]);
+    }
+}
+
+pub(crate) async fn anothers_album_is_unknown(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let image = seed.image(ann.account, Photo::at_second(1)).await;
+    let id = seed.album(ann, "Mine", &[image]).await;
+    assert_eq!(seed.store().album(ben, &id).await.unwrap(), None);
+    let retitled = AlbumChange { title: Some(title("Ours")), ..AlbumChange::default() };
+    assert_eq!(change(seed, ben, &id, retitled, 1).await, AlbumWrite::NoAlbum);
+    assert!(!seed.store().delete_album(ben, &id).await.unwrap());
+    let filter = SearchFilter { album: Some(&id), ..Default::default() };
+    assert_eq!(filtered(seed, ben, filter).await, []);
+    assert_eq!(album(seed, ann, &id).await.title, "Mine");
+}
+
+pub(crate) async fn an_unknown_album_is_unknown(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let id = seed.album_id();
+    assert_eq!(seed.store().album(ann, &id).await.unwrap(), None);
+    assert_eq!(change(seed, ann, &id, add(vec!["nothing".to_owned()]), 1).await, AlbumWrite::NoAlbum);
+    assert!(!seed.store().delete_album(ann, &id).await.unwrap());
+    let filter = SearchFilter { album: Some(&id), ..Default::default() };
+    assert_eq!(filtered(seed, ann, filter).await, []);
+}
+
+pub(crate) async fn a_change_moves_updated_at_only_when_it_changes_something(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids[..1]).await;
+    let same_title = AlbumChange { title: Some(title("Mine")), ..AlbumChange::default() };
+    let steps = [
+        (add(sent(&ids[..1])), 1, 0, "it is in already"),
+        (remove(sent(&ids[2..])), 1, 0, "it is not in"),
+        (same_title, 1, 0, "the same title"),
+        (add(sent(&ids[..2])), 2, 4, "one is new"),
+        (remove(sent(&ids[..1])), 1, 5, "one goes"),
+        (AlbumChange { title: Some(title("Ours")), ..AlbumChange::default() }, 1, 6, "another title"),
+        (AlbumChange { title: None, add: sent(&ids[2..]), remove: sent(&ids[1..2]) }, 1, 7, "one for one"),
+    ];
+    for (at, (step, count, updated, why)) in (1..).zip(steps) {
+        let AlbumWrite::Done(now) = change(seed, ann, &id, step, at).await else { panic!("{why}") };
+        assert_eq!((now.image_count, now.updated_at, now.created_at), (count, second(updated), NOW), "{why}");
+        assert_eq!(album(seed, ann, &id).await, now);
+    }
+    assert_eq!(album(seed, ann, &id).await.cover, Some(ids[2].clone()));
+}
+
+pub(crate) async fn a_foreign_image_goes_before_an_unknown_one(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let own = sent(&[seed.image(ann.account, Photo::at_second(1)).await]);
+    let foreign = sent(&[seed.image(ben.account, Photo::at_second(1)).await]);
+    let unknown = vec!["nobody-has-this".to_owned()];
+    let malformed = vec!["../../é \" '".to_owned()];
+    let id = seed.album(ann, "Mine", &[]).await;
+    let before = album(seed, ann, &id).await;
+    let cases = [
+        ([&own, &unknown, &foreign], AlbumWrite::ForeignImage),
+        ([&foreign, &unknown, &own], AlbumWrite::ForeignImage),
+        ([&own, &unknown, &own], AlbumWrite::UnknownImage),
+        ([&malformed, &own, &own], AlbumWrite::UnknownImage),
+        ([&malformed, &own, &foreign], AlbumWrite::ForeignImage),
+    ];
+    for (ids, expected) in cases {
+        let ids: Vec<String> = ids.into_iter().flatten().cloned().collect();
+        assert_eq!(change(seed, ann, &id, add(ids.clone()), 5).await, expected);
+        assert_eq!(change(seed, ann, &id, remove(ids.clone()), 5).await, expected);
+        assert_eq!(seed.store().create_album(ann, new_album(seed, ids)).await.unwrap(), expected);
+    }
+    let mixed = AlbumChange { title: Some(title("Ours")), add: own, remove: foreign };
+    assert_eq!(change(seed, ann, &id, mixed, 5).await, AlbumWrite::ForeignImage);
+    assert_eq!(album(seed, ann, &id).await, before, "nothing changed");
+    assert_eq!(albums(seed, ann, 50, 0).await.total, 1);
+}
+
+pub(crate) async fn a_deleted_image_is_unknown_to_albums(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let image = seed.image(ann.account, Photo::at_second(1)).await;
+    delete(seed, ann, &image, second(2)).await;
+    for viewer in [ann, ben] {
+        let new = new_album(seed, sent(std::slice::from_ref(&image)));
+        assert_eq!(seed.store().create_album(viewer, new).await.unwrap(), AlbumWrite::UnknownImage);
+    }
+}
+
+pub(crate) async fn counts_and_covers_follow_deletion_and_restoration(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids).await;
+    let other = seed.album(ann, "Other", &ids[2..]).await;
+    delete(seed, ann, &ids[2], second(9)).await;
+    let seen = album(seed, ann, &id).await;
+    assert_eq!((seen.image_count, seen.cover, seen.updated_at), (2, Some(ids[1].clone()), NOW));
+    assert_eq!(album(seed, ann, &other).await.image_count, 0);
+    seed.store().restore_image(ann.account, &ids[2]).await.unwrap();
+    let seen = album(seed, ann, &id).await;
+    assert_eq!((seen.image_count, seen.cover), (3, Some(ids[2].clone())), "it comes back with its albums");
+    assert_eq!(album(seed, ann, &other).await.image_count, 1);
+}
+
+pub(crate) async fn a_deleted_album_leaves_its_images(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..2).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "Mine", &ids).await;
+    assert!(seed.store().delete_album(ann, &id).await.unwrap());
+    assert!(!seed.store().delete_album(ann, &id).await.unwrap());
+    assert_eq!(seed.store().album(ann, &id).await.unwrap(), None);
+    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, newest_first(&ids));
+}
+
+pub(crate) async fn an_account_has_at_most_500_albums(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let mut last = seed.album(ann, "First", &[]).await;
+    for _ in 1..MAX_ALBUMS_PER_ACCOUNT {
+        last = seed.album(ann, "One more", &[]).await;
+    }
+    let foreign = sent(&[seed.image(ben.account, Photo::at_second(1)).await]);
+    for images in [Vec::new(), foreign] {
+        let outcome = seed.store().create_album(ann, new_album(seed, images)).await.unwrap();
+        assert_eq!(outcome, AlbumWrite::TooManyAlbums);
+    }
+    seed.album(ben, "Another's", &[]).await;
+    assert_eq!(albums(seed, ann, 100, 450).await.albums.len(), 50);
+    seed.store().delete_album(ann, &last).await.unwrap();
+    seed.album(ann, "In its place", &[]).await;
+}
+
+pub(crate) async fn a_title_may_hold_any_characters(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let hundred = "𝄞é".repeat(50);
+    for wanted in ["'; DROP TABLE albums; --", "\u{1F468}\u{200D}\u{1F469}", hundred.as_str()] {
+        let id = seed.album(ann, wanted, &[]).await;
+        assert_eq!(album(seed, ann, &id).await.title, wanted);
+    }
+}
+
+pub(crate) async fn an_album_holds_thousands_of_images(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..1200).map(Photo::at_second).collect()).await;
+    let id = seed.album(ann, "All", &[]).await;
+    for batch in ids.chunks(100) {
+        assert!(matches!(change(seed, ann, &id, add(sent(batch)), 1).await, AlbumWrite::Done(_)));
+    }
+    let seen = album(seed, ann, &id).await;
+    assert_eq!((seen.image_count, seen.cover), (1200, ids.last().cloned()));
+}

@@ -1,0 +1,137 @@
+use domain::{Circle, ImageId, MAX_RADIUS_M, Plan, Position};
+use storage::{SearchFilter, Viewer};
+
+use crate::{
+    NOW, Photo, Random, Seed,
+    look::{circle, delete, filtered, limit, newest_first, second, seconds},
+    random_photos,
+};
+
+async fn at_places(seed: &Seed, viewer: Viewer, places: &[(f64, f64)]) -> Vec<ImageId> {
+    let photos =
+        (0..).zip(places).map(|(at, (lat, lon))| Photo::at_second(at).position(*lat, *lon)).collect();
+    seed.images(viewer.account, photos).await
+}
+
+async fn inside(seed: &Seed, viewer: Viewer, circle: Circle) -> Vec<ImageId> {
+    filtered(seed, viewer, SearchFilter { circle: Some(circle), ..Default::default() }).await
+}
+
+pub(crate) async fn a_circle_holds_its_rim(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = at_places(seed, ann, &[(10.0, 20.0), (10.5, 20.0)]).await;
+    let from = Position::new(10.0, 20.0).unwrap();
+    let rim_m = from.distance_m(Position::new(10.5, 20.0).unwrap());
+    assert_eq!(inside(seed, ann, circle(10.0, 20.0, rim_m)).await, newest_first(&ids));
+    assert_eq!(inside(seed, ann, circle(10.0, 20.0, rim_m - 0.001)).await, ids[..1]);
+}
+
+pub(crate) async fn an_image_without_a_place_lies_in_no_circle(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.image(ann.account, Photo::at_second(1)).await;
+    assert_eq!(inside(seed, ann, circle(0.0, 0.0, MAX_RADIUS_M)).await, []);
+}
+
+pub(crate) async fn a_circle_may_cross_the_antimeridian(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let places = [(-17.0, 179.95), (-17.0, -179.95), (-17.0, 180.0), (-17.0, -180.0), (-17.0, 178.0)];
+    let ids = at_places(seed, ann, &places).await;
+    for centre in [179.99, -179.99, 180.0, -180.0] {
+        let found = inside(seed, ann, circle(-17.0, centre, 20_000.0)).await;
+        assert_eq!(found, newest_first(&ids[..4]), "{centre}");
+    }
+}
+
+pub(crate) async fn a_circle_may_hold_a_pole(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let places = [(89.9, 0.0), (89.9, 120.0), (89.9, -120.0), (90.0, 77.0), (89.0, 0.0), (-89.9, 0.0)];
+    let ids = at_places(seed, ann, &places).await;
+    assert_eq!(inside(seed, ann, circle(90.0, 0.0, 20_000.0)).await, newest_first(&ids[..4]));
+    assert_eq!(inside(seed, ann, circle(89.95, 60.0, 20_000.0)).await, newest_first(&ids[..4]));
+    assert_eq!(inside(seed, ann, circle(-90.0, 0.0, 20_000.0)).await, ids[5..]);
+}
+
+pub(crate) async fn the_largest_circle_holds_every_place(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let places = [(0.0, 0.0), (90.0, 0.0), (-90.0, 0.0), (0.0, 180.0), (-33.0, -151.0)];
+    let ids = at_places(seed, ann, &places).await;
+    assert_eq!(inside(seed, ann, circle(0.0, 0.0, MAX_RADIUS_M)).await, newest_first(&ids));
+}
+
+pub(crate) async fn a_circle_holds_ones_own_images_only(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let anns = at_places(seed, ann, &[(10.0, 20.0)]).await;
+    let bens = at_places(seed, ben, &[(10.0, 20.0)]).await;
+    assert_eq!(inside(seed, ann, circle(10.0, 20.0, 10.0)).await, anns);
+    assert_eq!(inside(seed, ben, circle(10.0, 20.0, 10.0)).await, bens);
+}
+
+pub(crate) async fn a_circle_goes_with_range_album_and_deletion(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids =
+        at_places(seed, ann, &[(10.0, 20.0), (10.0, 20.0), (10.0, 20.0), (10.0, 20.0), (50.0, 20.0)]).await;
+    let album = seed.album(ann, "Some", &[ids[1].clone(), ids[2].clone(), ids[4].clone()]).await;
+    let here = Some(circle(10.0, 20.0, 10.0));
+    let range = seconds(1, 2);
+    let filter = SearchFilter { circle: here, range, album: None };
+    assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
+    let filter = SearchFilter { circle: here, album: Some(&album), ..Default::default() };
+    assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
+    let filter = SearchFilter { circle: here, album: Some(&album), range: seconds(2, 9) };
+    assert_eq!(filtered(seed, ann, filter).await, ids[2..3]);
+    delete(seed, ann, &ids[2], second(99)).await;
+    assert_eq!(filtered(seed, ann, filter).await, []);
+    assert_eq!(inside(seed, ann, circle(10.0, 20.0, 10.0)).await, [3, 1, 0].map(|at| ids[at].clone()));
+}
+
+/// The first `count` photos in the circle, newest first, found by looking at each.
+fn model(photos: &[(Photo, ImageId)], circle: Circle, count: usize) -> Vec<ImageId> {
+    let inside = |photo: &Photo| photo.position.is_some_and(|position| circle.contains(position));
+    let inside = photos.iter().rev().filter(|(photo, _)| inside(photo));
+    inside.take(count).map(|(_, id)| id.clone()).collect()
+}
+
+async fn agrees(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], circle: Circle) {
+    for count in [1, 20, 100] {
+        let filter = SearchFilter { circle: Some(circle), ..Default::default() };
+        let found = seed.store().filter_images(viewer, filter, limit(count)).await.unwrap();
+        let found: Vec<ImageId> = found.into_iter().map(|found| found.image.id).collect();
+        assert_eq!(found, model(photos, circle, usize::try_from(count).unwrap()), "{circle:?}");
+    }
+}
+
+/// Seeds photos a second apart, so that none moves, and gives them with their ids.
+async fn spread(seed: &Seed, viewer: Viewer, mut photos: Vec<Photo>) -> Vec<(Photo, ImageId)> {
+    for (at, photo) in (0..).zip(&mut photos) {
+        photo.captured_at = second(at);
+    }
+    let ids = seed.images(viewer.account, photos.clone()).await;
+    photos.into_iter().zip(ids).collect()
+}
+
+pub(crate) async fn circles_in_a_random_library_agree_with_a_model(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let photos = spread(seed, ann, random_photos(600, NOW, 5)).await;
+    let mut random = Random::new(17);
+    for _ in 0..60 {
+        let centre = random.pick(&photos).0.position.unwrap_or(Position::new(-18.0, 180.0).unwrap());
+        let radius_m = 10_f64.powf(random.between(2.0, 7.3));
+        agrees(seed, ann, &photos, Circle::new(centre, radius_m).unwrap()).await;
+    }
+}
+
+pub(crate) async fn huge_circles_in_a_large_library_agree_with_a_model(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let mut random = Random::new(29);
+    let mut photos = random_photos(5400, NOW, 6);
+    for photo in photos.iter_mut().filter(|photo| photo.position.is_none()) {
+        let place = Position::new(random.between(-90.0, 90.0), random.between(-180.0, 180.0));
+        photo.position = Some(place.unwrap());
+    }
+    let photos = spread(seed, ann, photos).await;
+    for radius_m in [30_000.0, 500_000.0, 4_000_000.0, 12_000_000.0, MAX_RADIUS_M] {
+        for (latitude, longitude) in [(52.52, 13.4), (-18.14, 178.44), (88.0, 0.0), (-1.3, 36.8)] {
+            agrees(seed, ann, &photos, circle(latitude, longitude, radius_m)).await;
+        }
+    }
+}

@@ -1,0 +1,16 @@
+pub(crate) mod accounts;
+pub(crate) mod albums;
+pub(crate) mod api_keys;
+pub(crate) mod blobs;
+pub(crate) mod capture_times;
+pub(crate) mod circles;
+pub(crate) mod concurrency;
+pub(crate) mod import;
+pub(crate) mod lookups;
+pub(crate) mod model;
+pub(crate) mod paging;
+pub(crate) mod purge;
+pub(crate) mod queue;
+pub(crate) mod renditions;
+pub(crate) mod text;
+pub(crate) mod window;

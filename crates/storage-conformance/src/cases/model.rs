@@ -1,0 +1,161 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{AlbumChange, AlbumId, ImageId, Plan, Timestamp};
+use storage::{AlbumWrite, Lookup, SearchFilter, Viewer};
+
+use crate::{
+    Photo, Random, Seed,
+    look::{filtered, second, sent, timeline},
+};
+
+const WINDOW: u32 = 12;
+const STEPS: usize = 400;
+
+/// A library as it should be: plain maps.
+#[derive(Default)]
+struct Model {
+    /// Capture time and whether it was deleted, by image.
+    images: BTreeMap<ImageId, (Timestamp, Option<Timestamp>)>,
+    albums: BTreeMap<AlbumId, BTreeSet<ImageId>>,
+    free: bool,
+}
+
+impl Model {
+    /// Newest first.
+    fn seen(&self) -> Vec<ImageId> {
+        let live = self.images.iter().filter(|(_, (_, deleted))| deleted.is_none());
+        let mut live: Vec<_> = live.map(|(id, (captured, _))| (*captured, id.clone())).collect();
+        live.sort_by(|a, b| b.cmp(a));
+        live.truncate(if self.free { 12 } else { usize::MAX });
+        live.into_iter().map(|(_, id)| id).collect()
+    }
+
+    fn seen_in(&self, album: &AlbumId) -> Vec<ImageId> {
+        self.seen().into_iter().filter(|id| self.albums[album].contains(id)).collect()
+    }
+}
+
+struct Run<'a> {
+    seed: &'a Seed,
+    viewer: Viewer,
+    model: Model,
+    random: Random,
+}
+
+impl Run<'_> {
+    fn any_image(&mut self) -> Option<ImageId> {
+        let ids: Vec<ImageId> = self.model.images.keys().cloned().collect();
+        (!ids.is_empty()).then(|| self.random.pick(&ids).clone())
+    }
+
+    fn any_album(&mut self) -> Option<AlbumId> {
+        let ids: Vec<AlbumId> = self.model.albums.keys().cloned().collect();
+        (!ids.is_empty()).then(|| self.random.pick(&ids).clone())
+    }
+
+    async fn step(&mut self, at: Timestamp) {
+        match self.random.below(12) {
+            0..=3 => self.bring().await,
+            4 | 5 => self.delete(at).await,
+            6 => self.restore().await,
+            7 => self.change_plan().await,
+            8 => self.make_album().await,
+            9 | 10 => self.change_album(at).await,
+            _ => self.purge(at).await,
+        }
+    }
+
+    async fn bring(&mut self) {
+        let mut requested = second(i64::try_from(self.random.below(30)).unwrap());
+        let id = self.seed.image(self.viewer.account, Photo::at(requested)).await;
+        // Only the order counts here: the store's own choice among equal times is told by its answer.
+        let paid = Viewer { plan: Plan::Paid, ..self.viewer };
+        if let Lookup::Found(image) = self.seed.store().image(paid, &id).await.unwrap() {
+            assert!(image.captured_at >= requested);
+            requested = image.captured_at;
+        }
+        assert!(self.model.images.values().all(|(captured, _)| *captured != requested));
+        self.model.images.insert(id, (requested, None));
+    }
+
+    async fn delete(&mut self, at: Timestamp) {
+        let Some(id) = self.any_image() else { return };
+        let visible = self.model.seen().contains(&id);
+        let outcome = self.seed.store().delete_image(self.viewer, &id, at).await.unwrap();
+        assert_eq!(outcome, if visible { Lookup::Found(()) } else { Lookup::Missing });
+        if visible && let Some(image) = self.model.images.get_mut(&id) {
+            image.1 = Some(at);
+        }
+    }
+
+    async fn restore(&mut self) {
+        let Some(id) = self.any_image() else { return };
+        let restored = self.seed.store().restore_image(self.viewer.account, &id).await.unwrap();
+        let image = self.model.images.get_mut(&id).unwrap();
+        assert_eq!(restored, image.1.take().is_some());
+    }
+
+    async fn change_plan(&mut self) {
+        self.model.free = !self.model.free;
+        self.viewer.plan = if self.model.free { Plan::Free } else { Plan::Paid };
+        self.seed.store().set_plan(self.viewer.account, self.viewer.plan).await.unwrap();
+    }
+
+    async fn make_album(&mut self) {
+        let images: Vec<ImageId> = self.model.seen().into_iter().step_by(3).take(100).collect();
+        let id = self.seed.album(self.viewer, "Album", &images).await;
+        self.model.albums.insert(id, images.into_iter().collect());
+    }
+
+    async fn change_album(&mut self, at: Timestamp) {
+        let (Some(album), Some(image)) = (self.any_album(), self.any_image()) else { return };
+        let adds = self.random.below(2) == 0;
+        let ids = sent(std::slice::from_ref(&image));
+        let (add, remove) = if adds { (ids, Vec::new()) } else { (Vec::new(), ids) };
+        let change = AlbumChange { title: None, add, remove };
+        let outcome = self.seed.store().change_album(self.viewer, &album, change, at).await.unwrap();
+        if !self.model.seen().contains(&image) {
+            return assert_eq!(outcome, AlbumWrite::UnknownImage);
+        }
+        assert!(matches!(outcome, AlbumWrite::Done(_)));
+        let held = self.model.albums.get_mut(&album).unwrap();
+        let _changed = if adds { held.insert(image) } else { held.remove(&image) };
+    }
+
+    async fn purge(&mut self, at: Timestamp) {
+        let before = at.plus_millis(-20_000);
+        let old = |deleted: &Option<Timestamp>| deleted.is_some_and(|deleted| deleted < before);
+        let expected = self.model.images.values().filter(|(_, deleted)| old(deleted)).count();
+        let gone = self.seed.store().purge_images(before, at, 1000).await.unwrap();
+        assert_eq!(usize::try_from(gone).unwrap(), expected);
+        self.model.images.retain(|_, (_, deleted)| !old(deleted));
+    }
+
+    async fn check(&self) {
+        let seen = self.model.seen();
+        let counted = self.seed.store().count_images(self.viewer).await.unwrap();
+        assert_eq!(usize::try_from(counted).unwrap(), seen.len());
+        assert_eq!(timeline(self.seed, self.viewer).await, seen[..seen.len().min(100)]);
+        for id in self.model.albums.keys() {
+            let expected = self.model.seen_in(id);
+            let album = self.seed.store().album(self.viewer, id).await.unwrap().unwrap();
+            assert_eq!(usize::try_from(album.image_count).unwrap(), expected.len());
+            assert_eq!(album.cover.as_ref(), expected.first());
+            let filter = SearchFilter { album: Some(id), ..SearchFilter::default() };
+            let found = filtered(self.seed, self.viewer, filter).await;
+            assert_eq!(found, expected[..expected.len().min(100)]);
+        }
+    }
+}
+
+pub(crate) async fn random_operations_agree_with_a_model(seed: &Seed) {
+    let viewer = Viewer { free_window: WINDOW, ..seed.account(Plan::Paid).await };
+    let mut run = Run { seed, viewer, model: Model::default(), random: Random::new(23) };
+    for step in 0..STEPS {
+        run.step(second(100 + i64::try_from(step).unwrap())).await;
+        if step % 5 == 0 {
+            run.check().await;
+        }
+    }
+    run.check().await;
+}

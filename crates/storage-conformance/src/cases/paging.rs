@@ -1,0 +1,128 @@
+use std::collections::HashSet;
+
+use domain::{DateRange, ListQuery, Plan, Timestamp};
+use storage::SearchFilter;
+
+use crate::{
+    NOW, Photo, Random, Seed,
+    look::{circle, filtered, limit, newest_first, page, second, seconds, timeline, walk},
+    random_photos,
+};
+
+pub(crate) async fn images_are_listed_newest_first(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, [3, 1, 2].map(Photo::at_second).to_vec()).await;
+    let expected = [0, 2, 1].map(|at| ids[at].clone());
+    assert_eq!(timeline(seed, ann).await, expected);
+    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, expected);
+    assert_eq!(seed.store().count_images(ann).await.unwrap(), 3);
+}
+
+pub(crate) async fn a_page_is_no_longer_than_asked(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..120).map(Photo::at_second).collect()).await;
+    let newest = newest_first(&ids);
+    for count in [1, 2, 50, 100] {
+        let query = ListQuery { limit: limit(count), ..ListQuery::default() };
+        assert_eq!(page(seed, ann, query).await, newest[..usize::try_from(count).unwrap()]);
+    }
+}
+
+pub(crate) async fn an_empty_library_has_empty_pages(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    assert_eq!(timeline(seed, ann).await, []);
+    assert_eq!(filtered(seed, ann, SearchFilter::default()).await, []);
+    assert_eq!(seed.store().count_images(ann).await.unwrap(), 0);
+}
+
+/// A library with bursts, some of them longer than a page.
+async fn bursts(seed: &Seed, account: domain::AccountId) -> HashSet<domain::ImageId> {
+    let mut random = Random::new(11);
+    let mut photos = Vec::new();
+    while photos.len() < 400 {
+        let moment = second(i64::try_from(random.below(20)).unwrap());
+        let length = usize::try_from(random.below(60)).unwrap();
+        photos.extend(vec![Photo::at(moment); length]);
+    }
+    seed.images(account, photos).await.into_iter().collect()
+}
+
+pub(crate) async fn a_walk_by_end_date_reaches_every_image(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = bursts(seed, ann.account).await;
+    for page_size in [2, 37, 100] {
+        let images = walk(seed, ann, page_size).await;
+        assert!(images.is_sorted_by(|a, b| a.captured_at > b.captured_at), "pages of {page_size}");
+        assert_eq!(images.into_iter().map(|image| image.id).collect::<HashSet<_>>(), ids);
+    }
+}
+
+pub(crate) async fn both_ends_of_a_range_belong_to_it(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..10).map(Photo::at_second).collect()).await;
+    let album = seed.album(ann, "All", &ids).await;
+    let ranges = [
+        (seconds(3, 6), 3..7),
+        (seconds(4, 4), 4..5),
+        (DateRange::new(Some(second(8)), None).unwrap(), 8..10),
+        (DateRange::new(None, Some(second(1))).unwrap(), 0..2),
+        (DateRange::new(Some(second(3).plus_millis(1)), Some(second(4).plus_millis(-1))).unwrap(), 0..0),
+        (DateRange::new(Some(second(10)), Some(Timestamp::MAX)).unwrap(), 0..0),
+    ];
+    for (range, expected) in ranges {
+        let expected = newest_first(&ids[expected]);
+        let query = ListQuery { range, ..ListQuery::default() };
+        assert_eq!(page(seed, ann, query).await, expected, "{range:?}");
+        let filter = SearchFilter { range, ..SearchFilter::default() };
+        assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
+        let filter = SearchFilter { range, album: Some(&album), circle: None };
+        assert_eq!(filtered(seed, ann, filter).await, expected, "{range:?}");
+    }
+}
+
+pub(crate) async fn lists_hold_ones_own_images_only(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let anns = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
+    let bens = seed.images(ben.account, (0..3).map(Photo::at_second).collect()).await;
+    assert_eq!(timeline(seed, ann).await, newest_first(&anns));
+    assert_eq!(timeline(seed, ben).await, newest_first(&bens));
+}
+
+pub(crate) async fn a_listed_circle_looks_at_the_newest_thousand(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let oldest = seed.image(ann.account, Photo::at_second(0).position(10.0, 10.0)).await;
+    let older = seed.image(ann.account, Photo::at_second(1).position(10.0, 10.0)).await;
+    seed.images(ann.account, (2..1001).map(Photo::at_second).collect()).await;
+    let query =
+        ListQuery { limit: limit(5), circle: Some(circle(10.0, 10.0, 100.0)), ..ListQuery::default() };
+    let found = seed.store().page_images(ann, &query).await.unwrap();
+    assert_eq!(found.len(), 1, "of two, one is the thousandth image and one is behind it");
+    assert_eq!((&found[0].image.id, found[0].distance_m), (&older, Some(0.0)));
+    let filter = SearchFilter { circle: query.circle, ..SearchFilter::default() };
+    assert_eq!(filtered(seed, ann, filter).await, [older, oldest.clone()], "a search looks at all");
+    let ranged = ListQuery { range: seconds(0, 0), ..query };
+    assert_eq!(page(seed, ann, ranged).await, [oldest], "the thousand are counted within the range");
+}
+
+pub(crate) async fn distances_are_told_with_a_circle_only(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.image(ann.account, Photo::at_second(0).position(0.0, 1.0)).await;
+    let list = |circle| ListQuery { circle, ..ListQuery::default() };
+    let store = seed.store();
+    assert_eq!(store.page_images(ann, &list(None)).await.unwrap()[0].distance_m, None);
+    let near = Some(circle(0.0, 0.0, 200_000.0));
+    let listed = store.page_images(ann, &list(near)).await.unwrap()[0].distance_m.unwrap();
+    assert!((listed - 111_195.0).abs() < 1.0, "{listed}");
+    let filter = SearchFilter { circle: near, ..SearchFilter::default() };
+    let searched = store.filter_images(ann, filter, limit(5)).await.unwrap()[0].distance_m;
+    assert_eq!(searched, Some(listed));
+}
+
+pub(crate) async fn a_random_library_is_listed_in_order(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let photos = random_photos(500, NOW, 3);
+    let ids = seed.images(ann.account, photos).await;
+    let images = walk(seed, ann, 100).await;
+    assert_eq!(images.len(), ids.len());
+    assert_eq!(seed.store().count_images(ann).await.unwrap(), 500);
+}

@@ -1,0 +1,274 @@
+use domain::{Plan, QueryText};
+use storage::{SearchFilter, TextColumns, TextTier, Viewer};
+
+use crate::{
+    NOW, Photo, Seed,
+    look::{circle, delete, limit, matches, matches_in, matching, newest_first, second, seconds},
+    random_photos,
+};
+
+pub(crate) async fn better_tiers_come_first(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let photos = vec![
+        Photo::at_second(1).description("a red car").text("STOP"),
+        Photo::at_second(9).description("a red house").file_name("car.jpg"),
+        Photo::at_second(3).description("a red apple"),
+        Photo::at_second(4).place("Red Car City, Nowhere"),
+        Photo::at_second(5).file_name("red.jpg"),
+        Photo::at_second(6).description("nothing"),
+    ];
+    let ids = seed.images(ann.account, photos).await;
+    let found = matches(seed, ann, &["red", "car"]).await;
+    let mut told: Vec<_> = found.iter().map(|found| (found.tier, &found.image.id)).collect();
+    // Within a tier the weights of an engine's own formula decide.
+    told[1..3].sort_by_key(|(_, id)| ids.iter().position(|known| known == *id));
+    let expected = [
+        (TextTier::AllInContent, &ids[0]),
+        (TextTier::AllAnywhere, &ids[1]),
+        (TextTier::AllAnywhere, &ids[3]),
+        (TextTier::SomeInContent, &ids[2]),
+        (TextTier::SomeAnywhere, &ids[4]),
+    ];
+    assert_eq!(told, expected);
+}
+
+pub(crate) async fn content_only_leaves_place_and_file_name_out(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let photos = vec![
+        Photo::at_second(1).description("Lisbon"),
+        Photo::at_second(2).text("LISBON 5 km"),
+        Photo::at_second(3).place("Lisbon, Portugal"),
+        Photo::at_second(4).file_name("lisbon.jpg"),
+    ];
+    let ids = seed.images(ann.account, photos).await;
+    let mut found: Vec<_> =
+        matches_in(seed, ann, &["lisbon", "snow"], TextColumns::Content, SearchFilter::default())
+            .await
+            .into_iter()
+            .map(|found| found.image.id)
+            .collect();
+    found.sort();
+    assert_eq!(found, ids[..2]);
+    assert_eq!(matching(seed, ann, &["lisbon"]).await.len(), 4);
+}
+
+/// Whether the words find an image of that description.
+async fn finds(seed: &Seed, viewer: Viewer, description: &str, words: &[&str]) -> bool {
+    let id = seed.image(viewer.account, Photo::at_second(1).description(description)).await;
+    let found = matching(seed, viewer, words).await.contains(&id);
+    delete(seed, viewer, &id, second(9)).await;
+    found
+}
+
+pub(crate) async fn case_and_accents_do_not_count(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let cases = [
+        ("Café in Zürich", "cafe"),
+        ("Café in Zürich", "CAFÉ"),
+        ("Café in Zürich", "zurich"),
+        ("cafe", "café"),
+        ("ÉGLISE SAINT-MAUR", "eglise"),
+        ("Łódź Åland", "aland"),
+        ("smørrebrød", "SMØRREBRØD"),
+        ("ΔΕΛΦΟΙ", "δελφοι"),
+        ("москва", "МОСКВА"),
+        ("Tiếng Việt", "tieng"),
+    ];
+    for (description, word) in cases {
+        assert!(finds(seed, ann, description, &[word]).await, "{word} in {description}");
+    }
+    assert!(!finds(seed, ann, "Café in Zürich", &["tea"]).await);
+}
+
+pub(crate) async fn plural_and_singular_find_each_other(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    for (description, word) in [("two dogs", "dog"), ("a dog", "dogs"), ("churches", "church")] {
+        assert!(finds(seed, ann, description, &[word]).await, "{word} in {description}");
+    }
+}
+
+pub(crate) async fn no_word_is_syntax(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let id = seed.image(ann.account, Photo::at_second(1).description("plain words AND more")).await;
+    let words = [
+        "\"",
+        "\"\"",
+        "a\"b",
+        "'",
+        "''; DROP TABLE images; --",
+        "NEAR(",
+        "plain*",
+        "^plain",
+        "(plain",
+        "plain)",
+        "description:plain",
+        "{description}:plain",
+        "owner:a1",
+        "-plain",
+        "+plain",
+        "AND",
+        "OR",
+        "NOT",
+        "%",
+        "_",
+        "plain OR",
+        "\\",
+        "a:b:c",
+        "🙂",
+        "\u{0301}",
+        "\u{0}",
+        "-",
+        "plain\u{0}words",
+        "&",
+        "|",
+        "!",
+        "<->",
+        ":*",
+        "\u{202e}plain",
+        "ﬁ",
+        "٣",
+        "日本語",
+        "\u{0e34}",
+    ];
+    for word in words {
+        for asked in [&[word][..], &["plain", word], &[word, "zebra"]] {
+            for columns in [TextColumns::Content, TextColumns::ContentAndContext] {
+                let found = matches_in(seed, ann, asked, columns, SearchFilter::default()).await;
+                assert!(found.len() <= 1, "{asked:?}");
+            }
+        }
+    }
+    assert_eq!(matching(seed, ann, &["and"]).await, [id], "a word is a word, whatever it means to an engine");
+}
+
+pub(crate) async fn a_long_query_is_answered(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let id = seed.image(ann.account, Photo::at_second(1).description("word40 is here")).await;
+    let text: Vec<String> = (0..64).map(|number| format!("word{number}")).collect();
+    let text = QueryText::parse(&text.join(" ")).unwrap();
+    assert_eq!(matching(seed, ann, &text.words()).await, std::slice::from_ref(&id));
+    let endless = "x".repeat(2000);
+    assert_eq!(matching(seed, ann, &[&endless, "word40"]).await, [id]);
+}
+
+pub(crate) async fn no_words_find_nothing(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.image(ann.account, Photo::at_second(1).description("a")).await;
+    assert_eq!(matches(seed, ann, &[]).await, []);
+}
+
+pub(crate) async fn words_find_ones_own_images_only(seed: &Seed) {
+    let mut accounts = Vec::new();
+    for _ in 0..12 {
+        let viewer = seed.account(Plan::Paid).await;
+        accounts.push((viewer, seed.image(viewer.account, Photo::at_second(1).description("sea")).await));
+    }
+    for (viewer, id) in accounts {
+        assert_eq!(matching(seed, viewer, &["sea"]).await, [id]);
+        for owner in [viewer.account.0, viewer.account.0 % 10, viewer.account.0 + 10] {
+            assert_eq!(matching(seed, viewer, &[&format!("a{owner}")]).await, [], "owners are no words");
+        }
+    }
+}
+
+pub(crate) async fn deleted_images_are_not_found_and_restored_ones_are(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let id = seed.image(ann.account, Photo::at_second(1).description("sea")).await;
+    delete(seed, ann, &id, second(2)).await;
+    assert_eq!(matches(seed, ann, &["sea"]).await, []);
+    seed.store().restore_image(ann.account, &id).await.unwrap();
+    assert_eq!(matching(seed, ann, &["sea"]).await, [id]);
+}
+
+pub(crate) async fn filters_narrow_what_words_find(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let photos = (0..6).map(|at| {
+        let latitude = if at % 2 == 0 { 10.0 } else { 50.0 };
+        Photo::at_second(at).description("sea").position(latitude, 20.0)
+    });
+    let ids = seed.images(ann.account, photos.collect()).await;
+    let album = seed.album(ann, "Some", &ids[..3]).await;
+    let bens = seed.album(ben, "Bens", &[]).await;
+    let here = Some(circle(10.0, 20.0, 100.0));
+    let any = SearchFilter::default();
+    let cases = [
+        (SearchFilter { album: Some(&album), ..any }, vec![2, 1, 0]),
+        (SearchFilter { circle: here, ..any }, vec![4, 2, 0]),
+        (SearchFilter { range: seconds(1, 3), ..any }, vec![3, 2, 1]),
+        (SearchFilter { album: Some(&album), circle: here, range: seconds(1, 9) }, vec![2]),
+        (SearchFilter { album: Some(&bens), ..any }, vec![]),
+    ];
+    for (filter, expected) in cases {
+        let found = matches_in(seed, ann, &["sea"], TextColumns::Content, filter).await;
+        let expected: Vec<_> = expected.into_iter().map(|at: usize| ids[at].clone()).collect();
+        assert_eq!(
+            found.iter().map(|found| found.image.id.clone()).collect::<Vec<_>>(),
+            expected,
+            "{filter:?}"
+        );
+        assert_eq!(
+            found.iter().all(|found| found.distance_m == Some(0.0)),
+            filter.circle.is_some() || found.is_empty()
+        );
+    }
+}
+
+pub(crate) async fn the_limit_counts_what_passes_the_filter(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let near = (0..10).map(|at| Photo::at_second(at).description("sea sand").position(10.0, 20.0));
+    let far = (10..60).map(|at| Photo::at_second(at).description("sea").position(50.0, 20.0));
+    let ids = seed.images(ann.account, near.chain(far).collect()).await;
+    let filter = SearchFilter { circle: Some(circle(10.0, 20.0, 100.0)), ..Default::default() };
+    let found = seed.store().match_text(ann, &["sea"], TextColumns::Content, filter, limit(5)).await.unwrap();
+    let found: Vec<_> = found.into_iter().map(|found| found.image.id).collect();
+    assert_eq!(found, newest_first(&ids[5..10]));
+}
+
+pub(crate) async fn relevance_falls_within_a_tier_and_equals_go_newest_first(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.images(ann.account, random_photos(300, NOW, 9)).await;
+    let found = matches(seed, ann, &["harbour", "dog", "cafe"]).await;
+    assert!(found.len() > 20);
+    assert!(found.iter().all(|found| found.relevance > 0.0));
+    assert!(found.is_sorted_by(|a, b| {
+        (a.tier, -a.relevance, -a.image.captured_at.millis())
+            <= (b.tier, -b.relevance, -b.image.captured_at.millis())
+    }));
+    let mut ids: Vec<_> = found.iter().map(|found| &found.image.id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), found.len(), "no image is given twice");
+}
+
+pub(crate) async fn what_every_image_says_is_found_all_the_same(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, vec![Photo::at_second(1).description("sea"); 3]).await;
+    let found = matches(seed, ann, &["sea"]).await;
+    assert!(found.iter().all(|found| found.relevance > 0.0));
+    assert_eq!(found.into_iter().map(|found| found.image.id).collect::<Vec<_>>(), newest_first(&ids));
+}
+
+pub(crate) async fn the_text_that_matched_is_told(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let long = format!("{} lighthouse {}", "before ".repeat(200), "after ".repeat(200));
+    let photos = vec![
+        Photo::at_second(1).description("A harbour at night").text("NO SMOKING"),
+        Photo::at_second(2).description(&long),
+        Photo::at_second(3).description("A dog").place("Lisbon, Portugal"),
+    ];
+    seed.images(ann.account, photos).await;
+    let told = async |word| matches(seed, ann, &[word]).await.remove(0).matched_text;
+    assert_eq!(told("harbour").await.as_deref(), Some("A harbour at night"));
+    assert_eq!(told("smoking").await.as_deref(), Some("NO SMOKING"));
+    assert_eq!(told("lisbon").await, None, "only the place matched");
+    let cut = told("lighthouse").await.unwrap();
+    assert!(cut.contains("lighthouse") && cut.chars().count() < 400, "{cut}");
+}
+
+pub(crate) async fn all_words_may_stand_in_different_columns(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.image(ann.account, Photo::at_second(1).description("red").text("CAR")).await;
+    seed.image(ann.account, Photo::at_second(2).description("red").place("Car, Nowhere")).await;
+    let tiers: Vec<_> = matches(seed, ann, &["red", "car"]).await.iter().map(|found| found.tier).collect();
+    assert_eq!(tiers, [TextTier::AllInContent, TextTier::AllAnywhere]);
+}

@@ -1,0 +1,110 @@
+use std::collections::HashSet;
+
+use domain::{Circle, DateRange, Image, ImageId, Limit, ListQuery, Position, Timestamp};
+use storage::{Found, Lookup, SearchFilter, TextColumns, TextMatch, Viewer};
+
+use crate::{NOW, Seed};
+
+/// So many seconds after [`NOW`].
+pub(crate) fn second(second: i64) -> Timestamp {
+    NOW.plus_millis(second * 1000)
+}
+
+pub(crate) fn limit(limit: u32) -> Limit {
+    Limit::new(limit).unwrap()
+}
+
+pub(crate) fn circle(latitude: f64, longitude: f64, radius_m: f64) -> Circle {
+    Circle::new(Position::new(latitude, longitude).unwrap(), radius_m).unwrap()
+}
+
+/// Capture times between two seconds after [`NOW`], both included.
+pub(crate) fn seconds(first: i64, last: i64) -> DateRange {
+    DateRange::new(Some(second(first)), Some(second(last))).unwrap()
+}
+
+pub(crate) fn ids(found: &[Found]) -> Vec<ImageId> {
+    found.iter().map(|found| found.image.id.clone()).collect()
+}
+
+/// In reverse: what was seeded oldest first as lists show it.
+pub(crate) fn newest_first(ids: &[ImageId]) -> Vec<ImageId> {
+    ids.iter().rev().cloned().collect()
+}
+
+/// The newest hundred images.
+pub(crate) async fn timeline(seed: &Seed, viewer: Viewer) -> Vec<ImageId> {
+    let query = ListQuery { limit: limit(100), ..ListQuery::default() };
+    page(seed, viewer, query).await
+}
+
+pub(crate) async fn page(seed: &Seed, viewer: Viewer, query: ListQuery) -> Vec<ImageId> {
+    ids(&seed.store().page_images(viewer, &query).await.unwrap())
+}
+
+/// All images, page by page as clients do it: each page ends where the one before it ended, so that its first
+/// image is known already.
+pub(crate) async fn walk(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec<Image> {
+    let mut images: Vec<Image> = Vec::new();
+    let mut met = HashSet::new();
+    let mut end = Timestamp::MAX;
+    loop {
+        let range = DateRange::new(None, Some(end)).unwrap();
+        let query = ListQuery { limit: limit(page_size), range, circle: None };
+        let page = seed.store().page_images(viewer, &query).await.unwrap();
+        let last = page.last().map(|found| found.image.captured_at);
+        let known = images.len();
+        images.extend(page.into_iter().map(|found| found.image).filter(|image| met.insert(image.id.clone())));
+        match last {
+            Some(last) if images.len() > known => end = last,
+            _ => return images,
+        }
+    }
+}
+
+/// The newest hundred images that pass a filter.
+pub(crate) async fn filtered(seed: &Seed, viewer: Viewer, filter: SearchFilter<'_>) -> Vec<ImageId> {
+    ids(&seed.store().filter_images(viewer, filter, limit(100)).await.unwrap())
+}
+
+/// What words find with place and file name counted and nothing filtered.
+pub(crate) async fn matches(seed: &Seed, viewer: Viewer, words: &[&str]) -> Vec<TextMatch> {
+    matches_in(seed, viewer, words, TextColumns::ContentAndContext, SearchFilter::default()).await
+}
+
+pub(crate) async fn matches_in(
+    seed: &Seed,
+    viewer: Viewer,
+    words: &[&str],
+    columns: TextColumns,
+    filter: SearchFilter<'_>,
+) -> Vec<TextMatch> {
+    seed.store().match_text(viewer, words, columns, filter, limit(100)).await.unwrap()
+}
+
+/// The ids of [`matches`].
+pub(crate) async fn matching(seed: &Seed, viewer: Viewer, words: &[&str]) -> Vec<ImageId> {
+    matches(seed, viewer, words).await.into_iter().map(|found| found.image.id).collect()
+}
+
+/// An image that the viewer must see.
+pub(crate) async fn see(seed: &Seed, viewer: Viewer, id: &ImageId) -> Image {
+    match seed.store().image(viewer, id).await.unwrap() {
+        Lookup::Found(image) => image,
+        other => panic!("{id} is not seen but {other:?}"),
+    }
+}
+
+pub(crate) async fn is_missing(seed: &Seed, viewer: Viewer, id: &ImageId) -> bool {
+    seed.store().image(viewer, id).await.unwrap() == Lookup::Missing
+}
+
+/// Deletes an image that the viewer must see.
+pub(crate) async fn delete(seed: &Seed, viewer: Viewer, id: &ImageId, at: Timestamp) {
+    assert_eq!(seed.store().delete_image(viewer, id, at).await.unwrap(), Lookup::Found(()));
+}
+
+/// An id as it is sent.
+pub(crate) fn sent(ids: &[ImageId]) -> Vec<String> {
+    ids.iter().map(|id| id.as_str().to_owned()).collect()
+}

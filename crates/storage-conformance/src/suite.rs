@@ -1,0 +1,241 @@
+use storage::SharedStore;
+
+use crate::{Seed, cases};
+
+/// Calls the macro `callback` with what stands in the second brackets and the list of all cases.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! each_case {
+    ([$($callback:tt)*] [$($with:tt)*]) => {
+        $($callback)*! {
+            [$($with)*]
+            accounts {
+                an_account_is_made_as_asked,
+                an_address_is_taken_once,
+                accounts_are_listed_by_address,
+                nobody_has_an_unknown_address,
+                a_plan_can_change,
+                a_password_hash_can_change,
+                the_first_sync_is_noted_for_good,
+                a_deleted_account_is_gone_at_once,
+                an_account_is_deleted_once,
+                a_deleted_account_frees_its_address,
+            }
+            api_keys {
+                a_key_speaks_for_its_account,
+                a_name_is_in_use_once,
+                a_key_needs_an_account,
+                a_revoked_key_opens_nothing,
+                a_revoked_name_can_be_used_again,
+                keys_are_listed_newest_first,
+                the_last_use_is_noted,
+                keys_of_a_deleted_account_open_nothing,
+                a_plan_change_is_seen_by_the_next_request,
+            }
+            blobs {
+                an_announced_blob_is_taken_once_it_is_idle,
+                announcing_again_puts_the_taking_off,
+                a_taken_blob_cannot_be_written_until_it_is_forgotten,
+                a_sweeper_that_never_came_back_is_overtaken,
+                a_batch_is_no_larger_than_asked,
+                what_an_image_refers_to_is_never_taken,
+                announcing_a_kept_blob_keeps_it_kept,
+                forgetting_a_kept_blob_changes_nothing,
+                an_original_that_was_taken_becomes_no_image,
+                a_rendition_that_was_taken_stops_completion,
+                released_blobs_can_be_taken_at_once,
+                a_released_blob_that_is_announced_again_has_to_be_idle,
+                a_kept_blob_that_is_announced_has_to_be_idle_once_released,
+                a_rendition_that_two_originals_share_goes_with_the_last,
+                an_original_that_two_accounts_share_goes_with_the_last,
+                kept_blobs_are_listed_in_order,
+            }
+            import {
+                a_new_image_waits_unseen,
+                an_image_needs_an_announced_original,
+                an_account_that_is_gone_gets_no_image,
+                the_same_bytes_are_one_image,
+                two_accounts_can_have_the_same_bytes,
+                deleted_bytes_that_come_again_are_restored,
+                what_failed_is_tried_again_by_newer_decoders_only,
+                states_of_images_are_told,
+            }
+            queue {
+                jobs_are_leased_oldest_first,
+                a_job_tells_all_about_its_file,
+                a_lease_is_exclusive,
+                an_expired_lease_is_free_again,
+                a_lost_lease_changes_nothing,
+                a_renewed_lease_holds,
+                a_released_lease_does_not_count,
+                all_leases_can_be_released,
+                a_retry_waits,
+                a_job_that_never_ends_is_failed,
+                a_failed_image_has_its_reason_and_is_not_seen,
+                completion_makes_all_of_an_image_visible,
+                a_job_is_completed_once,
+                what_failed_under_older_decoders_is_queued_again,
+                the_queue_tells_its_length,
+                jobs_of_a_deleted_account_are_gone,
+            }
+            capture_times {
+                a_burst_of_300_equal_times_moves_apart,
+                a_burst_of_3000_equal_times_moves_apart,
+                a_free_moment_is_kept_and_a_taken_one_moves_to_the_next_free,
+                a_deleted_image_holds_its_moment,
+                accounts_do_not_move_each_others_times,
+                at_the_end_of_time_images_move_earlier,
+                the_first_moment_is_one_like_any_other,
+            }
+            paging {
+                images_are_listed_newest_first,
+                a_page_is_no_longer_than_asked,
+                an_empty_library_has_empty_pages,
+                a_walk_by_end_date_reaches_every_image,
+                both_ends_of_a_range_belong_to_it,
+                lists_hold_ones_own_images_only,
+                a_listed_circle_looks_at_the_newest_thousand,
+                distances_are_told_with_a_circle_only,
+                a_random_library_is_listed_in_order,
+            }
+            lookups {
+                ones_own_image_is_found,
+                anothers_visible_image_is_foreign,
+                what_its_owner_does_not_see_is_missing_for_all,
+                images_of_a_deleted_account_are_missing,
+                foreign_follows_the_owners_window,
+                a_deleted_image_is_gone_and_can_be_restored,
+                only_its_owner_restores_an_image,
+            }
+            window {
+                the_free_plan_sees_the_newest_images,
+                fewer_images_than_the_window_are_all_seen,
+                the_window_is_by_capture_not_by_arrival,
+                deleted_images_do_not_count,
+                outside_the_window_an_id_is_missing,
+                signed_renditions_follow_the_owners_window,
+                searches_follow_the_window,
+                albums_follow_the_window,
+                albums_take_no_image_from_outside_the_window,
+            }
+            renditions {
+                what_indexing_made_is_stored,
+                what_its_owner_does_not_see_has_no_rendition,
+                a_rendition_can_be_added_later,
+                a_rendition_that_is_there_stays,
+                a_rendition_needs_its_original_and_its_blob,
+                renditions_that_are_made_anew_take_the_place_of_older_ones,
+            }
+            circles {
+                a_circle_holds_its_rim,
+                an_image_without_a_place_lies_in_no_circle,
+                a_circle_may_cross_the_antimeridian,
+                a_circle_may_hold_a_pole,
+                the_largest_circle_holds_every_place,
+                a_circle_holds_ones_own_images_only,
+                a_circle_goes_with_range_album_and_deletion,
+                circles_in_a_random_library_agree_with_a_model,
+                huge_circles_in_a_large_library_agree_with_a_model,
+            }
+            text {
+                better_tiers_come_first,
+                content_only_leaves_place_and_file_name_out,
+                case_and_accents_do_not_count,
+                plural_and_singular_find_each_other,
+                no_word_is_syntax,
+                a_long_query_is_answered,
+                no_words_find_nothing,
+                words_find_ones_own_images_only,
+                deleted_images_are_not_found_and_restored_ones_are,
+                filters_narrow_what_words_find,
+                the_limit_counts_what_passes_the_filter,
+                relevance_falls_within_a_tier_and_equals_go_newest_first,
+                what_every_image_says_is_found_all_the_same,
+                the_text_that_matched_is_told,
+                all_words_may_stand_in_different_columns,
+            }
+            albums {
+                a_new_album_is_as_asked,
+                an_album_may_be_empty,
+                albums_are_listed_newest_first,
+                anothers_album_is_unknown,
+                an_unknown_album_is_unknown,
+                a_change_moves_updated_at_only_when_it_changes_something,
+                a_foreign_image_goes_before_an_unknown_one,
+                a_deleted_image_is_unknown_to_albums,
+                counts_and_covers_follow_deletion_and_restoration,
+                a_deleted_album_leaves_its_images,
+                an_account_has_at_most_500_albums,
+                a_title_may_hold_any_characters,
+                an_album_holds_thousands_of_images,
+            }
+            purge {
+                only_images_deleted_long_ago_go,
+                a_purge_goes_batch_by_batch,
+                nothing_of_a_purged_image_is_left,
+                a_deleted_account_goes_with_all_it_held,
+                a_purge_of_nothing_is_nothing,
+                two_purges_at_once_take_each_image_once,
+            }
+            concurrency {
+                sixty_four_writers_lose_nothing,
+                of_equal_addresses_one_wins,
+                of_equal_bytes_one_becomes_an_image,
+                of_equal_deletions_one_finds_the_image,
+                albums_changed_at_once_keep_every_change,
+                readers_see_whole_albums_while_others_write,
+            }
+            model {
+                random_operations_agree_with_a_model,
+            }
+        }
+    };
+}
+
+macro_rules! dispatch {
+    ([] $($topic:ident { $($case:ident,)+ })+) => {
+        /// Runs one case, named as `topic::case`, on a fresh store.
+        ///
+        /// # Panics
+        /// When the store does not do what the ports promise, and when there is no such case.
+        pub async fn run_case(name: &str, store: SharedStore) {
+            let seed = Seed::new(store);
+            match name {
+                $($(
+                    concat!(stringify!($topic), "::", stringify!($case)) => {
+                        Box::pin(cases::$topic::$case(&seed)).await;
+                    }
+                )+)+
+                _ => panic!("there is no case {name}"),
+            }
+        }
+    };
+}
+
+each_case!([dispatch] []);
+
+/// Makes one test of every case. It takes the name of an `async fn` without parameters that gives a fresh migrated
+/// store and a guard, which is dropped when the case is over. The crate that runs the suite depends on tokio.
+#[macro_export]
+macro_rules! conformance_suite {
+    ($make_store:ident) => {
+        $crate::each_case!([$crate::conformance_tests][$make_store]);
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! conformance_tests {
+    ([$make_store:ident] $($topic:ident { $($case:ident,)+ })+) => {
+        $(mod $topic {
+            $(
+                #[tokio::test(flavor = "multi_thread")]
+                async fn $case() {
+                    let (store, _guard) = super::$make_store().await;
+                    let name = concat!(stringify!($topic), "::", stringify!($case));
+                    $crate::run_case(name, ::std::sync::Arc::new(store)).await;
+                }
+            )+
+        })+
+    };
+}

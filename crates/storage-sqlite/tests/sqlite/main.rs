@@ -1,0 +1,30 @@
+//! The conformance suite on SQLite, and what only SQLite has to prove.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod cancellation;
+mod files;
+mod migrations;
+mod query_plans;
+mod two_stores;
+
+use std::path::Path;
+
+use storage::SchemaStore;
+use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+
+storage_conformance::conformance_suite!(fresh_store);
+
+const QUICK: SqliteOptions = SqliteOptions { readers: 4, durability: Durability::Off };
+
+/// A migrated store in a folder of its own.
+async fn fresh_store() -> (SqliteStore, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let store = open(&folder.path().join("library.sqlite")).await;
+    store.migrate().await.unwrap();
+    (store, folder)
+}
+
+async fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(path, QUICK).await.unwrap()
+}

@@ -1,0 +1,152 @@
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use diesel::{
+    Connection, QueryableByName, RunQueryDsl, SqliteConnection,
+    connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation},
+    sql_query,
+    sql_types::{Double, Nullable, Text},
+};
+use domain::{AlbumChange, BlobKind, Circle, DateRange, Limit, ListQuery, Plan, Position, Rendition};
+use storage::{SearchFilter, SharedStore, TextColumns, Viewer};
+use storage_conformance::{NOW, Photo, Seed};
+
+use crate::fresh_store;
+
+/// Every statement that any connection ran since the recorder was set.
+static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+struct Recorder;
+
+impl Instrumentation for Recorder {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        if let InstrumentationEvent::StartQuery { query, .. } = event {
+            let text = query.to_string();
+            let sql = text.split(" -- binds").next().unwrap_or_default().trim().to_owned();
+            STATEMENTS.lock().unwrap().insert(sql);
+        }
+    }
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape that diesel wants")]
+fn recorder() -> Option<Box<dyn Instrumentation>> {
+    Some(Box::new(Recorder))
+}
+
+diesel::define_sql_function! {
+    fn distance_m(
+        lat_a: Nullable<Double>, lon_a: Nullable<Double>, lat_b: Nullable<Double>, lon_b: Nullable<Double>
+    ) -> Nullable<Double>;
+}
+
+#[derive(QueryableByName)]
+struct Step {
+    #[diesel(sql_type = Text)]
+    detail: String,
+}
+
+/// How a page, a window's end, an album's count and a page of an album are found: in an index that holds just what
+/// is wanted, in its order.
+const EXPECTED: [&str; 4] = [
+    "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
+    "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
+    "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
+    "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>? \
+     AND captured_at_ms<?)",
+];
+
+fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
+    let steps: Vec<Step> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
+        .load(connection)
+        .unwrap_or_else(|error| panic!("{error}: {sql}"));
+    steps.into_iter().map(|step| step.detail).collect()
+}
+
+fn connection(path: &Path) -> SqliteConnection {
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    type Degrees = Option<f64>;
+    let distance = |_: Degrees, _: Degrees, _: Degrees, _: Degrees| Some(0.0);
+    distance_m_utils::register_impl(&mut connection, distance).unwrap();
+    connection
+}
+
+/// Calls what requests and workers call often.
+async fn run_hot_operations(store: SharedStore) {
+    let seed = Seed::new(store.clone());
+    let ann = Viewer { free_window: 2, ..seed.account(Plan::Free).await };
+    let photo = |at| Photo::at_second(at).description("red sea").position(1.0, 1.0);
+    let original = seed.hash();
+    let ids = seed.images(ann.account, vec![photo(1), photo(1), photo(2), photo(3).original(original)]).await;
+    let album = seed.album(ann, "Sea", &ids[2..3]).await;
+    let circle = Some(Circle::new(Position::new(1.0, 1.0).unwrap(), 1000.0).unwrap());
+    let range = DateRange::default();
+    for circle in [None, circle] {
+        store.page_images(ann, &ListQuery { limit: Limit::default(), range, circle }).await.unwrap();
+        for album in [None, Some(&album)] {
+            let filter = SearchFilter { album, circle, range };
+            store.filter_images(ann, filter, Limit::default()).await.unwrap();
+            let words = &["red", "car"];
+            let columns = TextColumns::ContentAndContext;
+            store.match_text(ann, words, columns, filter, Limit::default()).await.unwrap();
+        }
+    }
+    store.count_images(ann).await.unwrap();
+    store.image(ann, &ids[3]).await.unwrap();
+    store.rendition(&ids[3], Rendition::Thumb, 2).await.unwrap();
+    store.known_image(ann.account, &original).await.unwrap();
+    store.image_states(&ids).await.unwrap();
+    store.queue_length().await.unwrap();
+    store.page_albums(ann, Limit::default(), Default::default()).await.unwrap();
+    let change = AlbumChange { add: vec![ids[3].to_string()], ..Default::default() };
+    store.change_album(ann, &album, change, NOW).await.unwrap();
+    store.delete_image(ann, &ids[3], NOW).await.unwrap();
+    store.restore_image(ann.account, &ids[3]).await.unwrap();
+    store.delete_image(ann, &ids[3], NOW).await.unwrap();
+    store.purge_images(NOW.plus_millis(1), NOW, 10).await.unwrap();
+    store.take_unreferenced_blobs(NOW, NOW, 10).await.unwrap();
+    store.kept_blobs(BlobKind::Original, None, 10).await.unwrap();
+    store.renew_leases("w", NOW).await.unwrap();
+    store.requeue_failed(9, NOW).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hot_operations_find_what_they_want_in_an_index() {
+    set_default_instrumentation(recorder).unwrap();
+    let (store, folder) = fresh_store().await;
+    run_hot_operations(Arc::new(store)).await;
+    let mut connection = connection(&folder.path().join("library.sqlite"));
+    let statements = STATEMENTS.lock().unwrap().clone();
+    let ours = |sql: &&String| {
+        let verb = sql.split_whitespace().next().unwrap_or_default();
+        ["SELECT", "UPDATE", "DELETE", "INSERT", "REPLACE"].contains(&verb)
+            && !sql.contains("__diesel")
+            && !sql.contains("sqlite_master")
+    };
+    let mut planned = 0;
+    let mut walks = Vec::new();
+    let mut steps = BTreeSet::new();
+    for sql in statements.iter().filter(ours) {
+        planned += 1;
+        for step in plan(&mut connection, sql) {
+            let large =
+                ["images", "i", "a", "b", "album_images", "renditions", "blobs", "api_keys", "albums"];
+            // The walk of a partial index meets only the few rows that are in it.
+            let few = ["images_failed", "images_deleted", "blobs_unreferenced"];
+            let walked = large
+                .iter()
+                .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
+            steps.insert(step.clone());
+            if walked && !few.iter().any(|index| step.ends_with(index)) {
+                walks.push(format!("{step}: {sql}"));
+            }
+        }
+    }
+    assert!(planned > 50, "only {planned} statements were recorded");
+    assert!(walks.is_empty(), "{walks:#?}");
+    for expected in EXPECTED {
+        assert!(steps.contains(expected), "{expected} is not among {steps:#?}");
+    }
+}

@@ -1,0 +1,72 @@
+use std::sync::Arc;
+
+use domain::{KeyName, Plan};
+use storage::{AccountStore, IndexQueue, KeyHash, Lookup, NewKey, SchemaStore};
+use storage_conformance::{NOW, Photo, Seed};
+use storage_sqlite::SqliteStore;
+use tempfile::TempDir;
+
+use crate::{fresh_store, open};
+
+/// Two stores, as two processes have them, on one file.
+async fn two_seeds() -> (Seed, Seed, TempDir) {
+    let (store, folder) = fresh_store().await;
+    let other = open(&folder.path().join("library.sqlite")).await;
+    (Seed::tagged(Arc::new(store), "one"), Seed::tagged(Arc::new(other), "other"), folder)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_writes_the_other_sees_at_once() {
+    let (one, other, _folder) = two_seeds().await;
+    let ann = one.account(Plan::Paid).await;
+    for round in 0..30 {
+        let (writes, reads) = if round % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        let id = writes.image(ann.account, Photo::at_second(round)).await;
+        assert!(matches!(reads.store().image(ann, &id).await.unwrap(), Lookup::Found(_)));
+        assert_eq!(i64::from(reads.store().count_images(ann).await.unwrap()), round + 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_one_revokes_opens_nothing_in_the_other() {
+    let (one, other, _folder) = two_seeds().await;
+    let ann = one.account(Plan::Paid).await;
+    let (hash, name) = (KeyHash([7; 32]), KeyName::parse("laptop").unwrap());
+    let key = NewKey { account: ann.account, name: name.clone(), hash, created_at: NOW };
+    one.store().create_key(key).await.unwrap();
+    assert!(other.store().key_holder(&hash).await.unwrap().is_some());
+    assert!(one.store().revoke_key(ann.account, &name, NOW).await.unwrap());
+    assert!(other.store().key_holder(&hash).await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_write_at_once_and_nothing_is_lost() {
+    let (one, other, _folder) = two_seeds().await;
+    let ann = one.account(Plan::Paid).await;
+    let writers: Vec<_> = (0..16)
+        .map(|number| {
+            let seed = if number % 2 == 0 { one.clone() } else { other.clone() };
+            tokio::spawn(async move {
+                for _ in 0..10 {
+                    seed.waiting(ann.account, 1).await;
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert_eq!(other.store().queue_length().await.unwrap().pending, 160);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_was_opened_before_the_migration_sees_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("library.sqlite");
+    let (early, migrating): (SqliteStore, SqliteStore) = (open(&path).await, open(&path).await);
+    assert!(!early.pending_migrations().await.unwrap().is_empty());
+    migrating.migrate().await.unwrap();
+    assert!(early.pending_migrations().await.unwrap().is_empty());
+    assert!(early.accounts().await.unwrap().is_empty());
+    assert_eq!(early.queue_length().await.unwrap().pending, 0);
+}

@@ -1,0 +1,243 @@
+use std::{
+    net::SocketAddr,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use blobs::BlobStore;
+use domain::{AccountId, Email, KeyName, Plan, Timestamp};
+use keys::{Secret, SeededRandom, UrlSigner};
+use library::{Library, ManualClock, Settings};
+use storage::{NewAccount, SchemaStore as _, SharedStore};
+use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
+use web::{App, BaseUrl, Limits, WebConfig};
+
+/// What the clock of every test shows at first.
+pub const START: &str = "2024-06-01T12:00:00.000Z";
+
+/// Someone with a library.
+#[derive(Debug, Clone)]
+pub struct Account {
+    /// The account's name inside the service.
+    pub id: AccountId,
+    /// Its address.
+    pub email: Email,
+    /// An API key of it.
+    pub key: String,
+}
+
+/// How a [`TestApp`] is set up.
+#[derive(Debug)]
+pub struct TestAppBuilder {
+    settings: Settings,
+    limits: Limits,
+    public_base_url: Option<String>,
+    migrated: bool,
+}
+
+impl TestAppBuilder {
+    /// How many of its newest images an account on the free plan sees.
+    #[must_use]
+    pub fn free_window(mut self, images: u32) -> Self {
+        self.settings.free_window = images;
+        self
+    }
+
+    /// What one client may cost.
+    #[must_use]
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// The base URL that the service goes by, instead of the address that it listens on.
+    #[must_use]
+    pub fn public_base_url(mut self, url: &str) -> Self {
+        self.public_base_url = Some(url.to_owned());
+        self
+    }
+
+    /// Leaves the store without its tables.
+    #[must_use]
+    pub fn unmigrated(mut self) -> Self {
+        self.migrated = false;
+        self
+    }
+
+    /// Serves.
+    ///
+    /// # Panics
+    /// When that cannot be done.
+    pub async fn start(self) -> TestApp {
+        let dir = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let clock = Arc::new(ManualClock::new(Timestamp::parse_iso(START).unwrap()));
+        let (library, store) = open(&dir, &clock, &self.settings, 1, self.migrated).await;
+        let secret = Secret::from_text("a secret that is only good for tests").unwrap();
+        let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
+        let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
+        config.limits = self.limits;
+        let app = App::new(library.clone(), UrlSigner::new(&secret), config).unwrap();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let server = tokio::spawn(web::serve(app, listener, async {
+            let _ = stopped.await;
+        }));
+        TestApp {
+            library,
+            store,
+            clock,
+            base_url: format!("http://{address}"),
+            address,
+            client: reqwest::Client::new(),
+            settings: self.settings,
+            indexed: AtomicBool::new(false),
+            processes: AtomicU64::new(1),
+            stop: Some(stop),
+            server: Some(server),
+            dir,
+        }
+    }
+}
+
+/// The store and the library in a folder, as one process opens them.
+async fn open(
+    dir: &TempDir,
+    clock: &Arc<ManualClock>,
+    settings: &Settings,
+    seed: u64,
+    migrate: bool,
+) -> (Library, SharedStore) {
+    let options = SqliteOptions { readers: 4, durability: Durability::Off };
+    let store = SqliteStore::open(&dir.path().join("library.sqlite"), options).await.unwrap();
+    if migrate {
+        store.migrate().await.unwrap();
+    }
+    let store: SharedStore = Arc::new(store);
+    let blobs = BlobStore::open_folder(&dir.path().join("blobs")).unwrap();
+    let random = Arc::new(SeededRandom::new(seed));
+    (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()), store)
+}
+
+/// The service at work on a store of its own, until it is dropped.
+pub struct TestApp {
+    /// The library that is served.
+    pub library: Library,
+    /// Its metadata store.
+    pub store: SharedStore,
+    /// Its clock, which shows [`START`] until the test moves it.
+    pub clock: Arc<ManualClock>,
+    /// Where it is served.
+    pub base_url: String,
+    /// The same as an address.
+    pub address: SocketAddr,
+    pub(crate) client: reqwest::Client,
+    pub(crate) indexed: AtomicBool,
+    settings: Settings,
+    processes: AtomicU64,
+    stop: Option<oneshot::Sender<()>>,
+    server: Option<JoinHandle<std::io::Result<()>>>,
+    dir: TempDir,
+}
+
+impl TestApp {
+    /// A service with the default set-up.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// A service that is set up otherwise.
+    pub fn builder() -> TestAppBuilder {
+        let limits = Limits { drain_timeout: Duration::from_secs(5), ..Limits::default() };
+        TestAppBuilder { settings: Settings::default(), limits, public_base_url: None, migrated: true }
+    }
+
+    /// The folder that holds everything.
+    pub fn dir(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
+    /// The same folder opened once more, as another process opens it.
+    pub async fn other_process(&self) -> Library {
+        let seed = 1 + self.processes.fetch_add(1, Ordering::SeqCst);
+        open(&self.dir, &self.clock, &self.settings, seed, false).await.0
+    }
+
+    /// An account of the paid plan that has a sync set up.
+    pub async fn account(&self, name: &str) -> Account {
+        let account = self.account_on(name, Plan::Paid).await;
+        self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
+        account
+    }
+
+    /// An account of the free plan that has a sync set up.
+    pub async fn free_account(&self, name: &str) -> Account {
+        let account = self.account_on(name, Plan::Free).await;
+        self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
+        account
+    }
+
+    /// An account of the paid plan that never synced.
+    pub async fn unsynced_account(&self, name: &str) -> Account {
+        self.account_on(name, Plan::Paid).await
+    }
+
+    async fn account_on(&self, name: &str, plan: Plan) -> Account {
+        let email = Email::parse(&format!("{name}@example.org")).unwrap();
+        let created_at = self.library.clock().now();
+        // No password opens it, and none is hashed, which is slow by design.
+        let password_hash = "no password".to_owned();
+        let account = NewAccount { email: email.clone(), password_hash, plan, created_at };
+        let id = self.store.create_account(account).await.unwrap().id;
+        let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
+        Account { id, email, key }
+    }
+
+    /// Puts an account on a plan.
+    pub async fn set_plan(&self, account: &Account, plan: Plan) {
+        self.library.set_plan(&account.email, plan).await.unwrap();
+    }
+
+    /// Moves the clock.
+    pub fn advance(&self, time: Duration) {
+        self.clock.advance_ms(i64::try_from(time.as_millis()).unwrap());
+    }
+
+    /// Asks the service to end and gives what waits for that.
+    ///
+    /// # Panics
+    /// When it was asked already.
+    pub fn shut_down(&mut self) -> JoinHandle<std::io::Result<()>> {
+        self.stop.take().unwrap().send(()).unwrap();
+        self.server.take().unwrap()
+    }
+}
+
+impl Drop for TestApp {
+    /// Stops the service, and fails the test if it left an image unindexed.
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            // A service that ended by itself is found out below.
+            let _ = stop.send(());
+        }
+        if std::thread::panicking() {
+            return;
+        }
+        tokio::task::block_in_place(|| {
+            Handle::current().block_on(async {
+                if let Some(server) = self.server.take() {
+                    server.await.unwrap().unwrap();
+                }
+                if self.indexed.load(Ordering::SeqCst) {
+                    assert_eq!(self.store.queue_length().await.unwrap().pending, 0, "a job was left over");
+                }
+            });
+        });
+    }
+}

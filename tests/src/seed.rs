@@ -1,0 +1,260 @@
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    sync::atomic::Ordering,
+};
+
+use blobs::BlobStore;
+use bytes::Bytes;
+use domain::{
+    BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, PixelSize, Position, Rendition, Timestamp,
+};
+use keys::new_id;
+use library::ImportReport;
+use storage::{AddOutcome, Announced, BlobRef, Indexed, Job, LeaseRequest, NewImage, StoredRendition};
+
+use crate::{Account, TestApp};
+
+/// The bytes of every rendition of every seeded image.
+const RENDITION: &[u8] = b"a rendition that nobody decodes";
+
+/// An image as indexing would have left it.
+#[derive(Debug, Clone)]
+pub struct SeedImage {
+    captured_at: Timestamp,
+    position: Option<Position>,
+    description: Option<String>,
+    text: Option<String>,
+    place: Option<String>,
+    file_name: Option<String>,
+    camera: Option<(String, String)>,
+    size: PixelSize,
+}
+
+impl SeedImage {
+    /// An image taken at a moment in ISO 8601; all else is absent, and it is 4000 by 3000 pixels large.
+    ///
+    /// # Panics
+    /// When the moment is none.
+    pub fn at(moment: &str) -> Self {
+        Self::at_time(Timestamp::parse_iso(moment).unwrap())
+    }
+
+    /// The same with the moment as a value.
+    pub fn at_time(captured_at: Timestamp) -> Self {
+        Self {
+            captured_at,
+            position: None,
+            description: None,
+            text: None,
+            place: None,
+            file_name: None,
+            camera: None,
+            size: PixelSize { width: 4000, height: 3000 },
+        }
+    }
+
+    /// So many images, each a minute older than the one before it.
+    pub fn series(count: i64) -> Vec<Self> {
+        let newest = Timestamp::parse_iso("2024-05-01T12:00:00Z").unwrap();
+        (0..count).map(|age| Self::at_time(newest.plus_millis(-60_000 * age))).collect()
+    }
+
+    /// Where it was taken, in degrees.
+    #[must_use]
+    pub fn position(mut self, latitude: f64, longitude: f64) -> Self {
+        self.position = Some(Position::new(latitude, longitude).unwrap());
+        self
+    }
+
+    /// What its metadata say about it.
+    #[must_use]
+    pub fn description(mut self, description: &str) -> Self {
+        self.description = Some(description.to_owned());
+        self
+    }
+
+    /// The words read in it.
+    #[must_use]
+    pub fn text(mut self, text: &str) -> Self {
+        self.text = Some(text.to_owned());
+        self
+    }
+
+    /// The nearest city and country.
+    #[must_use]
+    pub fn place(mut self, place: &str) -> Self {
+        self.place = Some(place.to_owned());
+        self
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn file_name(mut self, file_name: &str) -> Self {
+        self.file_name = Some(file_name.to_owned());
+        self
+    }
+
+    /// Who made the camera, and its model.
+    #[must_use]
+    pub fn camera(mut self, make: &str, model: &str) -> Self {
+        self.camera = Some((make.to_owned(), model.to_owned()));
+        self
+    }
+
+    /// Its size in pixels.
+    #[must_use]
+    pub fn size(mut self, width: u32, height: u32) -> Self {
+        self.size = PixelSize { width, height };
+        self
+    }
+
+    fn indexed(self, renditions: Vec<StoredRendition>) -> Indexed {
+        let (make, model) = self.camera.unzip();
+        Indexed {
+            capture: CaptureTime {
+                at: self.captured_at,
+                wall: None,
+                offset_minutes: None,
+                source: CaptureSource::ExifOriginal,
+            },
+            size: self.size,
+            position: self.position,
+            place: self.place,
+            description: self.description,
+            text: self.text,
+            camera_make: make,
+            camera_model: model,
+            damaged: None,
+            decoder_version: 1,
+            renditions,
+        }
+    }
+}
+
+/// A file that ships with the source, such as `media/landscape-6.jpg`.
+pub fn fixture(name: &str) -> PathBuf {
+    fixtures().join(name)
+}
+
+/// The folder of files that ship with the source.
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
+}
+
+impl TestApp {
+    /// Adds indexed images in this order and gives their ids.
+    ///
+    /// # Panics
+    /// When the store refuses one, or other images wait to be indexed.
+    pub async fn seed(&self, account: &Account, images: impl IntoIterator<Item = SeedImage>) -> Vec<String> {
+        let images: Vec<SeedImage> = images.into_iter().collect();
+        let blob = self.rendition_blob().await;
+        let mut ids = Vec::with_capacity(images.len());
+        let mut by_id: HashMap<ImageId, SeedImage> = HashMap::with_capacity(images.len());
+        let originals: Vec<BlobRef> = images.iter().map(|_| self.original()).collect();
+        self.announce(&originals).await;
+        for (image, original) in images.into_iter().zip(originals) {
+            let id = self.add(account, &image, original).await;
+            ids.push(id.to_string());
+            by_id.insert(id, image);
+        }
+        for job in self.lease(ids.len()).await {
+            let image = by_id.remove(&job.image).unwrap();
+            let renditions = Rendition::ALL.map(|rendition| StoredRendition {
+                rendition,
+                blob: blob.hash,
+                bytes: blob.bytes,
+                size: image.size.fit_within(rendition.longest_side_px()),
+            });
+            let indexed = image.indexed(renditions.into());
+            assert!(self.store.complete_job(job.id, "seed", indexed).await.unwrap());
+        }
+        assert!(by_id.is_empty(), "every image was indexed");
+        ids
+    }
+
+    /// Seeds one image.
+    pub async fn seed_one(&self, account: &Account, image: SeedImage) -> String {
+        self.seed(account, [image]).await.remove(0)
+    }
+
+    async fn rendition_blob(&self) -> BlobRef {
+        let hash = BlobStore::address(RENDITION);
+        let blob = BlobRef { kind: BlobKind::Rendition, hash, bytes: RENDITION.len() as u64 };
+        self.announce(&[blob]).await;
+        let blobs = BlobStore::open_folder(&self.dir().join("blobs")).unwrap();
+        blobs.put_bytes(BlobKind::Rendition, Bytes::from_static(RENDITION)).await.unwrap();
+        blob
+    }
+
+    async fn announce(&self, blobs: &[BlobRef]) {
+        let announced = self.store.announce_blobs(blobs, self.library.clock().now()).await;
+        assert_eq!(announced.unwrap(), Announced::Ready);
+    }
+
+    /// An original that is unlike any other, and that nobody will read.
+    fn original(&self) -> BlobRef {
+        let mut hash = [0; 32];
+        self.library.random().fill(&mut hash).unwrap();
+        BlobRef { kind: BlobKind::Original, hash: ContentHash::new(hash), bytes: 1 }
+    }
+
+    async fn add(&self, account: &Account, image: &SeedImage, original: BlobRef) -> ImageId {
+        let id = ImageId::parse(new_id(self.library.random()).unwrap()).unwrap();
+        let new = NewImage {
+            id: id.clone(),
+            account: account.id,
+            original: original.hash,
+            original_bytes: original.bytes,
+            media_type: "image/jpeg",
+            file_name: image.file_name.clone(),
+            modified_at: None,
+            added_at: self.library.clock().now(),
+            decoder_version: 1,
+        };
+        assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);
+        id
+    }
+
+    async fn lease(&self, max: usize) -> Vec<Job> {
+        let at = self.library.clock().now();
+        let request = LeaseRequest {
+            worker: "seed",
+            at,
+            until: at.plus_millis(60_000),
+            max: u32::try_from(max).unwrap(),
+            max_attempts: 1,
+            decoder_version: 1,
+        };
+        self.store.lease_jobs(request).await.unwrap()
+    }
+
+    /// Imports files and folders and waits until they are indexed.
+    ///
+    /// # Panics
+    /// When the service is at fault.
+    pub async fn import(&self, account: &Account, paths: &[PathBuf]) -> ImportReport {
+        self.indexed.store(true, Ordering::SeqCst);
+        let indexing = self.library.start_indexing().unwrap();
+        let report = self.library.import_folder(account.id, paths, |_| {}).await.unwrap();
+        indexing.stop().await;
+        report
+    }
+
+    /// Imports fixtures that all come in, and gives their ids by file name.
+    ///
+    /// # Panics
+    /// When one does not come in.
+    pub async fn import_fixtures(&self, account: &Account, names: &[&str]) -> HashMap<String, String> {
+        let paths: Vec<PathBuf> = names.iter().map(|name| fixture(name)).collect();
+        let report = self.import(account, &paths).await;
+        assert_eq!(report.failed, []);
+        let listed = self.get("/images?limit=100", &account.key).await;
+        let named = |record: &serde_json::Value| {
+            let file_name = record["fileName"].as_str()?.to_owned();
+            Some((file_name, record["id"].as_str()?.to_owned()))
+        };
+        listed.results().iter().filter_map(named).collect()
+    }
+}

@@ -1,0 +1,121 @@
+//! Lengths and types of request bodies.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::json;
+use tests::{Account, TestApp};
+
+/// JSON of exactly so many bytes that makes an album.
+fn body_of(bytes: usize) -> String {
+    let json = json!({"title": "t", "padding": ""}).to_string();
+    json.replace("\"padding\":\"\"", &format!("\"padding\":\"{}\"", "x".repeat(bytes - json.len())))
+}
+
+async fn send(app: &TestApp, account: &Account, body: impl Into<reqwest::Body>) -> tests::Answer {
+    let request = app.call(Method::POST, "/albums", &account.key).header("content-type", "application/json");
+    app.send(request.body(body)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_has_at_most_512000_bytes() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    assert_eq!(body_of(512_000).len(), 512_000);
+    send(&app, &ann, body_of(512_000)).await.expect(201);
+    send(&app, &ann, body_of(512_001)).await.expect(413).error();
+    send(&app, &ann, body_of(5_000_000)).await.expect(413).error();
+    // Without an announced length, too.
+    for (bytes, status) in [(512_000, 201), (512_001, 413), (5_000_000, 413)] {
+        let chunks: Vec<Result<Vec<u8>, std::io::Error>> =
+            body_of(bytes).into_bytes().chunks(9_999).map(|chunk| Ok(chunk.to_vec())).collect();
+        let stream = reqwest::Body::wrap_stream(futures_util::stream::iter(chunks));
+        let answer = send(&app, &ann, stream).await.expect(status);
+        if status == 413 {
+            answer.error();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_announced_length_is_refused_before_the_body_is_sent() {
+    let app =
+        TestApp::builder().limits(|limits| limits.body_timeout = Duration::from_millis(300)).start().await;
+    let ann = app.account("ann").await;
+    let head = format!(
+        "POST /api/ext/v2/albums HTTP/1.1\r\nHost: a\r\nAuthorization: {}\r\n\
+         Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
+        ann.key
+    );
+    let answer = app.raw(head).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_sends_a_body_to_the_end_reads_why_it_was_refused() {
+    let app = TestApp::start().await;
+    let (ann, ben) = (app.account("ann").await, app.unsynced_account("ben").await);
+    for _ in 0..20 {
+        for (method, path, key, status) in [
+            (Method::POST, "/albums", "wrong", 401),
+            (Method::POST, "/nothing", ann.key.as_str(), 404),
+            (Method::PUT, "/albums", &ann.key, 405),
+            (Method::POST, "/albums", &ben.key, 409),
+            (Method::POST, "/albums", &ann.key, 413),
+        ] {
+            let request = app.call(method, path, key).header("content-type", "application/json");
+            app.send(request.body(body_of(2_000_000))).await.expect(status);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_to_be_asked_for_a_body_is_not_asked_in_vain() {
+    let app = TestApp::start().await;
+    let answer = app
+        .raw(
+            "POST /api/ext/v2/albums HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: wrong\r\n\
+             Content-Length: 100\r\nExpect: 100-continue\r\n\r\n",
+        )
+        .await;
+    assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_is_not_json_is_415() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (content_type, status) in [
+        (Some("application/json"), 201),
+        (Some("application/json; charset=utf-8"), 201),
+        (Some("Application/JSON"), 201),
+        (None, 415),
+        (Some(""), 415),
+        (Some("text/plain"), 415),
+        (Some("text/json"), 415),
+        (Some("application/jsonp"), 415),
+        (Some("application/x-www-form-urlencoded"), 415),
+        (Some("multipart/form-data; boundary=x"), 415),
+    ] {
+        let mut request = app.call(Method::POST, "/albums", &ann.key).body(r#"{"title": "t"}"#);
+        if let Some(content_type) = content_type {
+            request = request.header("content-type", content_type);
+        }
+        let answer = app.send(request).await.expect(status);
+        if status == 415 {
+            assert!(answer.error().contains("JSON"), "{content_type:?}: {}", answer.error());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn operations_without_a_body_pass_over_one() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (method, path, status) in
+        [(Method::GET, "/images", 200), (Method::GET, "/library", 200), (Method::DELETE, "/albums/x", 404)]
+    {
+        let request = app.call(method, path, &ann.key).header("content-type", "text/plain").body("nonsense");
+        app.send(request).await.expect(status);
+    }
+}

@@ -1,0 +1,25 @@
+//! Flows over the real HTTP surface: one module for each topic, each test named as the rule that it proves.
+#![expect(clippy::unwrap_used, reason = "in a test, what cannot go on must fail")]
+
+mod access;
+mod album_images;
+mod albums;
+mod bodies;
+mod circles;
+mod dates;
+mod deletion;
+mod envelope;
+mod free_plan;
+mod imported;
+mod library_info;
+mod mcp;
+mod methods;
+mod operations;
+mod other_process;
+mod paging;
+mod parameters;
+mod renditions;
+mod search;
+mod search_words;
+mod server_limits;
+mod signed_urls;

@@ -1,0 +1,180 @@
+//! Who may call, and from where.
+
+use reqwest::Method;
+use serde_json::json;
+use tests::{SeedImage, TestApp};
+
+use super::{RESOURCES, call, message, payload, request, send};
+
+/// The header of a 401, to the byte.
+fn challenge(base_url: &str, resource: &str) -> String {
+    let scope = if resource.ends_with("legacy") { "mcp:photos" } else { "mcp:images" };
+    format!(
+        "Bearer scope=\"{scope}\", resource_metadata=\"{base_url}/.well-known/oauth-protected-resource{resource}\""
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_valid_token_it_is_401_and_the_header_says_where_to_get_one() {
+    let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
+    let ann = app.account("ann").await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for resource in RESOURCES {
+        for authorization in [
+            None,
+            Some("Bearer wrong".to_owned()),
+            Some("Bearer ".to_owned()),
+            Some(format!("Basic {}", ann.key)),
+            // Only the image API takes a key without its scheme.
+            Some(ann.key.clone()),
+        ] {
+            let mut request = app.request(Method::POST, resource).json(&ping);
+            if let Some(value) = &authorization {
+                request = request.header("authorization", value);
+            }
+            let answer = app.send(request).await.expect(401);
+            let expect = challenge("https://photos.example.org", resource);
+            assert_eq!(answer.header("www-authenticate"), Some(expect.as_str()), "{authorization:?}");
+        }
+        send(&app, resource, &ann.key, &ping).await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_are_read_from_no_url_body_or_cookie() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "access_token": ann.key});
+    let path = format!("/api/mcp/v1?access_token={0}&token={0}&key={0}", ann.key);
+    let request =
+        app.request(Method::POST, &path).header("cookie", format!("session={}", ann.key)).json(&body);
+    app.send(request).await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revoked_key_fails_from_the_next_request_on() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let other = app.other_process().await;
+    for resource in RESOURCES {
+        request(&app, resource, &ann.key, "ping", &json!({})).await.expect(200);
+    }
+    assert!(other.revoke_key(&ann.email, &domain::KeyName::parse("test").unwrap()).await.unwrap());
+    for resource in RESOURCES {
+        request(&app, resource, &ann.key, "ping", &json!({})).await.expect(401);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_can_call_every_tool_for_its_owner_and_sees_nobody_else() {
+    let app = TestApp::start().await;
+    let (ann, ben) = (app.account("ann").await, app.account("ben").await);
+    let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
+    for resource in RESOURCES {
+        let anns = payload(&call(&app, resource, &ann.key, "list_images", &json!({})).await);
+        assert_eq!(anns["results"][0]["id"], id);
+        let bens = payload(&call(&app, resource, &ben.key, "list_images", &json!({})).await);
+        assert_eq!(bens["results"], json!([]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn get_and_delete_are_405_with_and_without_a_token() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        for method in [Method::GET, Method::DELETE, Method::PUT] {
+            for key in [None, Some("wrong"), Some(ann.key.as_str())] {
+                let mut request = app.request(method.clone(), resource);
+                if let Some(key) = key {
+                    request = request.bearer_auth(key);
+                }
+                let answer = app.send(request).await.expect(405);
+                assert_eq!(answer.header("allow"), Some("POST, OPTIONS"), "{method}");
+                assert_eq!(answer.json["jsonrpc"], "2.0");
+                assert_eq!(answer.json["error"]["code"], -32000);
+                assert!(answer.json["id"].is_null());
+                // Some clients look by GET for how to sign in.
+                let valid = key == Some(ann.key.as_str());
+                let expect = (!valid).then(|| challenge(&app.base_url, resource));
+                assert_eq!(answer.header("www-authenticate"), expect.as_deref(), "{method} {key:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_local_service_answers_to_loopback_names_only() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for (name, value, status) in [
+        ("host", "localhost:1234", 200),
+        ("host", "[::1]", 200),
+        ("host", "evil.example", 403),
+        ("host", "localhost.evil.example", 403),
+        ("host", "127.0.0.1.evil.example", 403),
+        ("origin", "http://localhost:3000", 200),
+        ("origin", "http://127.0.0.1", 200),
+        ("origin", "https://evil.example", 403),
+        ("origin", "http://localhost.evil.example", 403),
+        ("origin", "null", 403),
+    ] {
+        for resource in RESOURCES {
+            let request = message(&app, resource, &ann.key, &ping).header(name, value);
+            assert_eq!(app.send(request).await.status, status, "{name}: {value}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_public_service_is_called_from_any_origin() {
+    let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
+    let ann = app.account("ann").await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let request = message(&app, "/api/mcp/v1", &ann.key, &ping)
+        .header("host", "other.example")
+        .header("origin", "https://app.example");
+    let answer = app.send(request).await.expect(200);
+    assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    assert_eq!(answer.header("access-control-allow-credentials"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn browsers_ask_first_without_a_token_and_may_read_the_challenge() {
+    let app = TestApp::start().await;
+    let wanted = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name";
+    for resource in RESOURCES {
+        let preflight = app
+            .request(Method::OPTIONS, resource)
+            .header("origin", "http://localhost:3000")
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", wanted);
+        let answer = app.send(preflight).await.expect(200);
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+        let allowed = answer.header("access-control-allow-headers").unwrap().to_ascii_lowercase();
+        assert!(wanted.split(", ").all(|name| allowed.contains(name)), "{allowed}");
+        let refused =
+            app.send(app.request(Method::POST, resource).header("origin", "http://localhost:3000")).await;
+        let exposed =
+            refused.expect(401).header("access-control-expose-headers").unwrap().to_ascii_lowercase();
+        assert!(exposed.contains("www-authenticate"), "{exposed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_store_is_down_the_bearer_check_is_503_and_not_401() {
+    let app = TestApp::builder().unmigrated().start().await;
+    let answer = request(&app, "/api/mcp/v1", "photos_key", "ping", &json!({})).await.expect(503);
+    assert!(answer.header("retry-after").is_some());
+    assert_eq!(answer.header("www-authenticate"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_three_resources_and_no_others() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for path in ["/api/mcp", "/api/mcp/", "/api/mcp/v1/", "/api/mcp/v3", "/api/mcp/V1", "/mcp/v1"] {
+        request(&app, path, &ann.key, "ping", &json!({})).await.expect(404);
+    }
+}

@@ -1,0 +1,129 @@
+//! What is no message, and what is no method.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use tests::{Account, Answer, TestApp};
+
+use super::{RESOURCES, request, send};
+
+async fn send_text(app: &TestApp, account: &Account, text: impl Into<reqwest::Body>) -> Answer {
+    let request = app.request(Method::POST, "/api/mcp/v1").bearer_auth(&account.key);
+    app.send(request.header("content-type", "application/json").body(text)).await
+}
+
+fn check_error(answer: &Answer, code: i64, id: &Value) {
+    assert_eq!(answer.json["jsonrpc"], "2.0");
+    assert_eq!(answer.json["error"]["code"], code, "{}", answer.json);
+    assert!(answer.json["error"]["message"].is_string());
+    assert_eq!(&answer.json["id"], id, "{}", answer.json);
+    assert!(answer.json.get("result").is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn malformed_json_is_400_and_parse_error() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for text in ["", "{", "nonsense", "{\"jsonrpc\": \"2.0\", \"id\": 1,}", "\u{feff}{}x", "{}{}"] {
+        check_error(&send_text(&app, &ann, text).await.expect(400), -32700, &Value::Null);
+    }
+    check_error(&send_text(&app, &ann, vec![b'"', 0xff, b'"']).await.expect(400), -32700, &Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_neither_request_nor_notification_is_400_and_invalid_request() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for body in [
+        json!([]),
+        json!([ping]),
+        json!([ping, ping]),
+        json!("ping"),
+        json!(7),
+        json!(null),
+        json!({}),
+        json!({"id": 1, "method": "ping"}),
+        json!({"jsonrpc": "1.0", "id": 1, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 1}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": 7}),
+        json!({"jsonrpc": "2.0", "id": {}, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": "x"}),
+        json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+    ] {
+        let answer = send(&app, "/api/mcp/v1", &ann.key, &body).await.expect(400);
+        assert_eq!(answer.json["error"]["code"], -32600, "{body}: {}", answer.json);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_has_at_most_512000_bytes() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let message = |bytes: usize| {
+        let empty = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"x": ""}}).to_string();
+        empty.replace("\"x\":\"\"", &format!("\"x\":\"{}\"", "x".repeat(bytes - empty.len())))
+    };
+    assert_eq!(message(512_000).len(), 512_000);
+    send_text(&app, &ann, message(512_000)).await.expect(200);
+    send_text(&app, &ann, message(512_001)).await.expect(413);
+    send_text(&app, &ann, message(5_000_000)).await.expect(413);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_is_not_said_to_be_json_is_415() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    for (content_type, status) in [
+        ("application/json; charset=utf-8", 200),
+        ("text/plain", 415),
+        ("application/x-www-form-urlencoded", 415),
+    ] {
+        let request = app.request(Method::POST, "/api/mcp/v1").bearer_auth(&ann.key);
+        let answer = app.send(request.header("content-type", content_type).body(ping.clone())).await;
+        assert_eq!(answer.status, status, "{content_type}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_method_is_a_json_rpc_error_on_200() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        for method in ["tools/unknown", "prompts/list", "logging/setLevel", "", "Tools/List"] {
+            let answer = request(&app, resource, &ann.key, method, &json!({})).await.expect(200);
+            check_error(&answer, -32601, &json!(7));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_tool_is_invalid_params() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (resource, params) in [
+        ("/api/mcp/v1", json!({"name": "delete_everything", "arguments": {}})),
+        ("/api/mcp/v1", json!({"name": "Get_Info"})),
+        ("/api/mcp/v1", json!({"name": ""})),
+        ("/api/mcp/v1", json!({"arguments": {}})),
+        ("/api/mcp/v1", json!({"name": 7})),
+        ("/api/mcp/v1", json!({"name": "get_info", "arguments": "x"})),
+        ("/api/mcp/v1", json!({})),
+        // The legacy resource has no albums.
+        ("/api/mcp/legacy", json!({"name": "list_albums", "arguments": {}})),
+        ("/api/mcp/legacy", json!({"name": "create_album", "arguments": {"title": "t"}})),
+        ("/api/mcp/legacy", json!({"name": "update_album", "arguments": {}})),
+    ] {
+        let answer = request(&app, resource, &ann.key, "tools/call", &params).await.expect(200);
+        check_error(&answer, -32602, &json!(7));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_that_was_never_given_is_invalid_params() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let answer =
+        request(&app, "/api/mcp/v1", &ann.key, "tools/list", &json!({"cursor": "x"})).await.expect(200);
+    check_error(&answer, -32602, &json!(7));
+}

@@ -1,0 +1,62 @@
+//! The Model Context Protocol.
+
+mod access;
+mod lifecycle;
+mod messages;
+mod tool_failures;
+mod tool_results;
+mod tools;
+
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use tests::{Answer, TestApp};
+
+const RESOURCES: [&str; 3] = ["/api/mcp/v1", "/api/mcp/v2", "/api/mcp/legacy"];
+
+/// A message to a resource, as clients send it.
+fn message(app: &TestApp, resource: &str, key: &str, body: &Value) -> RequestBuilder {
+    app.request(Method::POST, resource)
+        .bearer_auth(key)
+        .header("accept", "application/json, text/event-stream")
+        .json(body)
+}
+
+async fn send(app: &TestApp, resource: &str, key: &str, body: &Value) -> Answer {
+    app.send(message(app, resource, key, body)).await
+}
+
+/// The answer to a request with the id 7.
+async fn request(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value) -> Answer {
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
+    send(app, resource, key, &body).await
+}
+
+/// The result of a tool that was called, which is a result even when the tool failed.
+async fn call(app: &TestApp, resource: &str, key: &str, tool: &str, arguments: &Value) -> Value {
+    let params = json!({"name": tool, "arguments": arguments});
+    let answer = request(app, resource, key, "tools/call", &params).await.expect(200);
+    assert_eq!(answer.json["jsonrpc"], "2.0");
+    assert_eq!(answer.json["id"], 7);
+    answer.json["result"].clone()
+}
+
+/// The text of a result that has one text block and nothing else in it.
+fn text(result: &Value) -> &str {
+    let content = result["content"].as_array().unwrap();
+    assert_eq!(content.len(), 1, "{result}");
+    assert_eq!(content[0]["type"], "text");
+    content[0]["text"].as_str().unwrap()
+}
+
+/// What a tool that worked gave as text.
+fn payload(result: &Value) -> Value {
+    assert_ne!(result["isError"], true, "{result}");
+    serde_json::from_str(text(result)).unwrap()
+}
+
+/// What a tool that failed says.
+fn failure(result: &Value) -> &str {
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(result.get("structuredContent").is_none(), "{result}");
+    text(result)
+}

@@ -1,0 +1,107 @@
+//! Tools that fail: a result with `isError` and a text that a model can act on.
+
+use serde_json::json;
+use tests::{SeedImage, TestApp};
+
+use super::{RESOURCES, call, failure};
+
+const V1: &str = "/api/mcp/v1";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_argument_is_named() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let many: Vec<String> = (0..101).map(|number| number.to_string()).collect();
+    for (tool, arguments, named) in [
+        ("list_images", json!({"limit": 0}), "limit"),
+        ("list_images", json!({"limit": 101}), "limit"),
+        ("list_images", json!({"limit": "ten"}), "limit"),
+        ("list_images", json!({"limit": 1.5}), "limit"),
+        ("list_images", json!({"startDate": "yesterday"}), "startDate"),
+        ("list_images", json!({"startDate": "2024-05-02", "endDate": "2024-05-01"}), "startDate"),
+        ("list_images", json!({"latitude": 1, "longitude": 1}), "radiusMeters"),
+        ("list_images", json!({"latitude": 91, "longitude": 1, "radiusMeters": 1}), "latitude"),
+        ("list_images", json!({"latitude": 1, "longitude": 1, "radiusMeters": 0}), "radiusMeters"),
+        ("search_images", json!({}), "query"),
+        ("search_images", json!({"query": "  "}), "query"),
+        ("search_images", json!({"query": 7}), "query"),
+        ("search_images", json!({"query": "x".repeat(2001)}), "query"),
+        ("search_images", json!({"query": "x", "channels": ["video"]}), "channels"),
+        ("search_images", json!({"query": "x", "albumId": "y", "channels": ["text"]}), "channels"),
+        ("get_image", json!({}), "id"),
+        ("get_image", json!({"id": 7}), "id"),
+        ("list_albums", json!({"offset": 501}), "offset"),
+        ("create_album", json!({}), "title"),
+        ("create_album", json!({"title": "x".repeat(101)}), "title"),
+        ("create_album", json!({"title": "t", "imageIds": many}), "imageIds"),
+        ("update_album", json!({"title": "t"}), "albumId"),
+        ("update_album", json!({"albumId": "x"}), "title"),
+        (
+            "update_album",
+            json!({"albumId": "x", "addImageIds": ["a"], "removeImageIds": ["a"]}),
+            "addImageIds",
+        ),
+    ] {
+        for resource in [V1, "/api/mcp/v2"] {
+            let result = call(&app, resource, &ann.key, tool, &arguments).await;
+            assert!(failure(&result).contains(named), "{tool} {arguments}: {}", failure(&result));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_or_album_that_is_not_there_is_an_error_of_the_tool() {
+    let app = TestApp::start().await;
+    let (ann, ben) = (app.account("ann").await, app.account("ben").await);
+    let foreign = app.seed_one(&ben, SeedImage::at("2024-05-01")).await;
+    let album = app.post("/albums", &ann.key, &json!({"title": "t"})).await.result()["id"].clone();
+    for (tool, arguments) in [
+        ("get_image", json!({"id": "unknown"})),
+        ("get_image", json!({"id": "not an id"})),
+        ("get_image", json!({"id": foreign})),
+        ("search_images", json!({"albumId": "unknown"})),
+        ("create_album", json!({"title": "t", "imageIds": ["unknown"]})),
+        ("create_album", json!({"title": "t", "imageIds": [foreign]})),
+        ("update_album", json!({"albumId": "unknown", "title": "t"})),
+        ("update_album", json!({"albumId": album, "addImageIds": [foreign]})),
+        ("update_album", json!({"albumId": album, "removeImageIds": ["unknown"]})),
+    ] {
+        let result = call(&app, V1, &ann.key, tool, &arguments).await;
+        assert!(!failure(&result).is_empty(), "{tool} {arguments}");
+    }
+    assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn until_a_sync_is_set_up_the_error_says_where_to_do_that() {
+    let app = TestApp::start().await;
+    let ann = app.unsynced_account("ann").await;
+    let install_url = format!("{}/account/sync", app.base_url);
+    for resource in RESOURCES {
+        for (tool, arguments) in [
+            ("list_images", json!({})),
+            ("search_images", json!({"query": "x"})),
+            ("get_image", json!({"id": "x"})),
+        ] {
+            let result = call(&app, resource, &ann.key, tool, &arguments).await;
+            assert!(failure(&result).contains(&install_url), "{tool}: {}", failure(&result));
+        }
+    }
+    for (tool, arguments) in [
+        ("list_albums", json!({})),
+        ("create_album", json!({"title": "t"})),
+        ("update_album", json!({"albumId": "x", "title": "t"})),
+    ] {
+        let result = call(&app, V1, &ann.key, tool, &arguments).await;
+        assert!(failure(&result).contains(&install_url), "{tool}: {}", failure(&result));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn search_being_down_is_an_error_of_the_tool_that_names_a_way_out() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let result =
+        call(&app, V1, &ann.key, "search_images", &json!({"query": "x", "channels": ["image"]})).await;
+    assert!(failure(&result).contains("channels"), "{}", failure(&result));
+}

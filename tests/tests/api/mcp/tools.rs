@@ -1,0 +1,83 @@
+//! The tools of each resource.
+
+use serde_json::{Value, json};
+use tests::TestApp;
+
+use super::{RESOURCES, request};
+
+/// What every resource has, in order, and what organises images into albums.
+const READING: [&str; 4] = ["get_info", "list_images", "search_images", "get_image"];
+const ALBUMS: [&str; 3] = ["list_albums", "create_album", "update_album"];
+
+async fn tools(app: &TestApp, resource: &str, key: &str) -> Vec<Value> {
+    let answer = request(app, resource, key, "tools/list", &json!({})).await.expect(200);
+    answer.json["result"]["tools"].as_array().unwrap().clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_resource_lists_its_tools_in_one_order() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        let tools = tools(&app, resource, &ann.key).await;
+        let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        let at = |name: &str| names.iter().position(|listed| *listed == name);
+        let albums: &[&str] = if resource == "/api/mcp/legacy" { &[] } else { &ALBUMS };
+        let expect: Vec<_> = READING.iter().chain(albums).map(|name| at(name)).collect();
+        assert!(expect.iter().all(Option::is_some) && expect.is_sorted(), "{resource}: {names:?}");
+        if albums.is_empty() {
+            assert!(ALBUMS.iter().all(|name| at(name).is_none()), "{names:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_tool_says_what_it_takes_and_what_it_does() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        for tool in tools(&app, resource, &ann.key).await {
+            let name = tool["name"].as_str().unwrap();
+            assert!(tool["description"].as_str().is_some_and(|text| text.len() > 20), "{name}");
+            assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+            assert!(tool["annotations"]["title"].is_string(), "{name}");
+            let reads = !["create_album", "update_album"].contains(&name);
+            assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+            for hint in ["destructiveHint", "idempotentHint", "openWorldHint"] {
+                assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
+            }
+            assert_eq!(tool["outputSchema"].is_object(), resource == "/api/mcp/v2", "{resource} {name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arguments_carry_the_names_of_the_image_api() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let circle = ["latitude", "longitude", "radiusMeters"];
+    let dates = ["startDate", "endDate"];
+    let tools = tools(&app, "/api/mcp/v1", &ann.key).await;
+    for (name, arguments, required) in [
+        ("get_info", vec![], &[][..]),
+        ("list_images", [&["limit"][..], &dates, &circle].concat(), &[]),
+        ("search_images", [&["query", "albumId", "channels", "limit"][..], &dates, &circle].concat(), &[]),
+        ("get_image", vec!["id"], &["id"]),
+        ("list_albums", vec!["limit", "offset"], &[]),
+        ("create_album", vec!["title", "imageIds"], &["title"]),
+        ("update_album", vec!["albumId", "title", "addImageIds", "removeImageIds"], &["albumId"]),
+    ] {
+        let schema = &tools.iter().find(|tool| tool["name"] == name).unwrap()["inputSchema"];
+        let mut properties: Vec<&str> = schema["properties"]
+            .as_object()
+            .map(|properties| properties.keys().map(String::as_str).collect())
+            .unwrap_or_default();
+        let mut arguments = arguments;
+        properties.sort_unstable();
+        arguments.sort_unstable();
+        assert_eq!(properties, arguments, "{name}");
+        let listed: Vec<&str> =
+            schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        assert_eq!(listed, required, "{name}");
+    }
+}

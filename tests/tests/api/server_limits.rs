@@ -1,0 +1,159 @@
+//! What one client may cost.
+
+use std::time::Duration;
+
+use reqwest::Method;
+use serde_json::json;
+use tests::TestApp;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    time::timeout,
+};
+
+const SHORT: Duration = Duration::from_millis(300);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_is_too_large_is_431() {
+    let app = TestApp::start().await;
+    let long = format!("GET /healthz HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(65 * 1024));
+    let many = format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: x\r\n".repeat(101));
+    for request in [long, many] {
+        let answer = app.raw(request).await;
+        assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_http_is_400() {
+    let app = TestApp::start().await;
+    for request in [
+        "nonsense\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nbad header\r\n\r\n",
+    ] {
+        let answer = app.raw(request).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
+    }
+    // A length and chunks at once could be read in two ways.
+    let smuggled = "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\
+                    Connection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    let answer = app.raw(smuggled).await;
+    assert!(!answer.contains("HTTP/1.1 200 "), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_head_that_does_not_come_in_time_ends_the_connection() {
+    let app = TestApp::builder().limits(|limits| limits.head_timeout = SHORT).start().await;
+    for begun in ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: a\r\n", "PRI * HTTP/2.0\r\n"] {
+        let answer = app.raw(begun).await;
+        assert!(!answer.contains("HTTP/1.1 200 "), "{begun}: {answer}");
+    }
+    // A connection that stays idle after an answer ends too.
+    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn http_2_is_spoken_however_slowly_its_preface_comes() {
+    let app = TestApp::start().await;
+    let mut stream = app.connect().await;
+    let empty_settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
+    stream.set_nodelay(true).unwrap();
+    for byte in b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" {
+        stream.write_all(&[*byte]).await.unwrap();
+    }
+    stream.write_all(&empty_settings).await.unwrap();
+    let mut frame_head = [0; 9];
+    stream.read_exact(&mut frame_head).await.unwrap();
+    assert_eq!(frame_head[3], 4, "the service begins with its settings");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_does_not_come_in_time_is_408() {
+    let app = TestApp::builder().limits(|limits| limits.body_timeout = SHORT).start().await;
+    let ann = app.account("ann").await;
+    let answer = app.raw(post(&ann.key, "{\"title\":", 100)).await;
+    assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+    assert!(answer.contains("{\"error\":"), "{answer}");
+}
+
+/// The beginning of a request that announces more bytes than it sends.
+fn post(key: &str, body: &str, length: usize) -> String {
+    format!(
+        "POST /api/ext/v2/albums HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\n\
+         Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_body_that_breaks_off_changes_nothing() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let mut stream = app.connect().await;
+    stream.write_all(post(&ann.key, r#"{"title": "t"}"#, 15).as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    TestApp::rest(stream).await;
+    assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn further_connections_wait_until_there_is_room() {
+    let app = TestApp::builder().limits(|limits| limits.connections = 1).start().await;
+    let mut first = app.connect().await;
+    answer_of(&mut first, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let mut second = app.connect().await;
+    second.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut byte = [0; 1];
+    assert!(timeout(SHORT, second.read(&mut byte)).await.is_err(), "there was no room");
+    drop(first);
+    assert!(TestApp::rest(second).await.starts_with("HTTP/1.1 200 "));
+}
+
+/// Sends and reads up to the end of a short answer, and keeps the connection.
+async fn answer_of(stream: &mut TcpStream, request: &str) -> String {
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut received = Vec::new();
+    while !received.ends_with(b"}") {
+        received.push(stream.read_u8().await.unwrap());
+    }
+    String::from_utf8(received).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_lets_a_running_request_finish_and_takes_no_other() {
+    let mut app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let mut running = app.connect().await;
+    let idle = app.connect().await;
+    let body = json!({"title": "finished"}).to_string();
+    let (first, second) = body.split_at(5);
+    // Once the service asks for the body, the request is under way.
+    let head = post(&ann.key, "", body.len()).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
+    running.write_all(head.as_bytes()).await.unwrap();
+    let mut go_on = [0; 25];
+    running.read_exact(&mut go_on).await.unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    running.write_all(first.as_bytes()).await.unwrap();
+
+    let ended = app.shut_down();
+    // An idle connection is closed at once; by then no further one is accepted.
+    assert_eq!(TestApp::rest(idle).await, "");
+    assert!(TcpStream::connect(app.address).await.is_err());
+    running.write_all(second.as_bytes()).await.unwrap();
+    let answer = TestApp::rest(running).await;
+    assert!(answer.starts_with("HTTP/1.1 201 ") && answer.contains("finished"), "{answer}");
+    ended.await.unwrap().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_waits_no_longer_than_it_may() {
+    let mut app = TestApp::builder().limits(|limits| limits.drain_timeout = SHORT).start().await;
+    let ann = app.account("ann").await;
+    let mut running = app.connect().await;
+    running.write_all(post(&ann.key, "{", 100).as_bytes()).await.unwrap();
+    // An answer on another connection proves that the first was accepted.
+    app.send(app.request(Method::GET, "/healthz")).await.expect(200);
+    app.shut_down().await.unwrap().unwrap();
+}

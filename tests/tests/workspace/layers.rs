@@ -1,0 +1,87 @@
+//! A crate depends only on lower ones.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+/// What each crate may be built with. Whoever adds an edge here changes the architecture.
+const LAYERS: [(&str, &[&str]); 15] = [
+    ("domain", &[]),
+    ("mcp-protocol", &[]),
+    ("oauth-core", &[]),
+    ("keys", &[]),
+    ("storage", &["domain"]),
+    ("blobs", &["domain"]),
+    ("media", &["domain"]),
+    ("vision", &["domain"]),
+    ("library", &["domain", "storage", "blobs", "media", "vision", "keys"]),
+    ("storage-sqlite", &["domain", "storage", "oauth-core"]),
+    ("storage-postgres", &["domain", "storage", "oauth-core"]),
+    ("storage-conformance", &["domain", "storage"]),
+    ("web", &["library", "oauth-core", "mcp-protocol", "keys", "domain"]),
+    // The developers' tool builds without anything of ours, so that it can set up what the rest needs.
+    ("xtask", &[]),
+    // Nothing may depend on these two, which may depend on everything.
+    ("server", ANYTHING),
+];
+const ANYTHING: &[&str] = &["*"];
+/// What only the top may use, not even the tests of lower crates.
+const TOP: [&str; 4] = ["web", "server", "tests", "xtask"];
+
+/// Every edge that points the wrong way, or a crate without a place.
+fn misplaced(packages: &[Value]) -> Vec<String> {
+    let layers: BTreeMap<&str, &[&str]> = LAYERS.into_iter().chain([("tests", ANYTHING)]).collect();
+    let ours: Vec<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    let mut wrong = Vec::new();
+    for package in packages {
+        let from = package["name"].as_str().unwrap();
+        let Some(allowed) = layers.get(from) else {
+            wrong.push(format!("{from} has no place in the layers"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let to = dependency["name"].as_str().unwrap();
+            let for_tests = dependency["kind"] == "dev";
+            let fine = *allowed == ANYTHING
+                || (for_tests && !TOP.contains(&to))
+                || (!for_tests && allowed.contains(&to));
+            if ours.contains(&to) && !fine {
+                wrong.push(format!("{from} must not depend on {to}"));
+            }
+        }
+    }
+    wrong
+}
+
+#[test]
+fn every_crate_depends_only_on_lower_ones() {
+    let packages = super::packages();
+    assert!(packages.len() > 10, "the whole workspace is looked at");
+    assert_eq!(misplaced(&packages), [""; 0]);
+}
+
+#[test]
+fn an_edge_that_points_up_is_found() {
+    let package = |name: &str, dependencies: Value| json!({"name": name, "dependencies": dependencies});
+    let needs = |name: &str, kind: Value| json!({"name": name, "kind": kind});
+    let packages = [
+        package("domain", json!([needs("serde", json!(null)), needs("keys", json!("build"))])),
+        package("keys", json!([needs("web", json!("dev")), needs("storage-sqlite", json!("dev"))])),
+        package("storage-sqlite", json!([needs("library", json!(null))])),
+        package("library", json!([needs("storage-sqlite", json!("dev")), needs("web", json!(null))])),
+        package("web", json!([needs("library", json!(null)), needs("storage-sqlite", json!(null))])),
+        package("server", json!([needs("web", json!(null)), needs("storage-sqlite", json!(null))])),
+        package("utils", json!([])),
+    ];
+    assert_eq!(
+        misplaced(&packages),
+        [
+            "domain must not depend on keys",
+            "keys must not depend on web",
+            "storage-sqlite must not depend on library",
+            "library must not depend on web",
+            "web must not depend on storage-sqlite",
+            "utils has no place in the layers",
+        ]
+    );
+}

@@ -1,0 +1,49 @@
+//! Rules of the source itself.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// The longest file of Rust in lines.
+const MAX_LINES: usize = 600;
+
+fn manifest(path: &Path) -> toml::Table {
+    fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+#[test]
+fn unsafe_code_is_forbidden_in_every_crate() {
+    let workspace = manifest(&super::root().join("Cargo.toml"));
+    assert_eq!(workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
+    for package in super::packages() {
+        let path = package["manifest_path"].as_str().unwrap();
+        let lints =
+            manifest(Path::new(path)).get("lints").and_then(|lints| lints.get("workspace")?.as_bool());
+        assert_eq!(lints, Some(true), "{path} must say `[lints] workspace = true`");
+    }
+}
+
+#[test]
+fn no_file_is_too_long_to_read() {
+    let mut files = Vec::new();
+    for folder in ["crates", "bins", "xtask", "tests"] {
+        rust_files(&super::root().join(folder), &mut files);
+    }
+    assert!(files.len() > 100, "the whole workspace is looked at");
+    for file in files {
+        let lines = fs::read_to_string(&file).unwrap().lines().count();
+        assert!(lines <= MAX_LINES, "{} has {lines} lines, more than {MAX_LINES}", file.display());
+    }
+}
+
+fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, files);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+}
