@@ -123,6 +123,7 @@ impl Library {
 
     /// `false`: the job is not this worker's any more.
     async fn index(&self, job: &Job, worker: &str) -> Result<bool, IndexError> {
+        let _slot = self.parts.decoder.admit().await?;
         let original =
             self.parts.blobs.open(BlobKind::Original, job.original, None).await?.into_bytes().await?;
         let (name, modified, added) = (job.file_name.clone(), job.modified_at, job.added_at);

@@ -145,10 +145,11 @@ impl Library {
         original: ContentHash,
         rendition: Rendition,
     ) -> Result<StoredRendition, RenditionError> {
+        let not_made = |error: DecodeError| RenditionError::NotMade(error.to_string());
+        let _slot = self.parts.decoder.admit().await.map_err(not_made)?;
         let file = self.parts.blobs.open(BlobKind::Original, original, None).await?.into_bytes().await?;
         let rendered = self.parts.decoder.render(file, |_| vec![rendition], |_| ()).await;
-        let (rendered, ()) =
-            rendered.map_err(|error: DecodeError| RenditionError::NotMade(error.to_string()))?;
+        let (rendered, ()) = rendered.map_err(not_made)?;
         let kept = self.keep_renditions(&rendered.renditions).await?;
         let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
         let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
