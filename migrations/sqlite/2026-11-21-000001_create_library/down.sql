@@ -1,5 +1,4 @@
 DROP TABLE image_text;
-DROP VIEW image_text_source;
 DROP TABLE image_places;
 DROP TABLE album_images;
 DROP TABLE albums;

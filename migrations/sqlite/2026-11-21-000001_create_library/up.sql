@@ -149,14 +149,11 @@ CREATE VIRTUAL TABLE image_places USING rtree (
     min_account, max_account
 );
 
-CREATE VIEW image_text_source AS
-SELECT seq, 'a' || account_id AS owner, description, ocr_text, place, file_name
-FROM images;
-
--- The owner is a word of its own column, so that one account's words are looked up without meeting another's.
+-- Whose an image is stands in its row, not in here: a word of every row of an account would cost each search a
+-- walk over all of them to weigh that word.
 CREATE VIRTUAL TABLE image_text USING fts5 (
-    owner, description, ocr_text, place, file_name,
-    content = 'image_text_source',
+    description, ocr_text, place, file_name,
+    content = 'images',
     content_rowid = 'seq',
     tokenize = 'porter unicode61 remove_diacritics 2'
 );

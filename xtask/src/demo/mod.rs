@@ -158,7 +158,7 @@ fn print_welcome(base_url: &str, password: &str, key: &str) {
   Sign in   {EMAIL}
   Password  {password}
   API key   {key}
-  MCP URL   {base_url}/api/mcp/v1   (sign in when the client asks, or send the API key as bearer token)
+  MCP URL   {base_url}/api/mcp/v1   (send the API key as bearer token)
 
 Lines to paste into a shell:
 "

@@ -19,8 +19,8 @@ use crate::{error::Failure, value::json_array};
 /// Adds the words of an image that was just stored to the index.
 pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
     sql_query(
-        "INSERT INTO image_text (rowid, owner, description, ocr_text, place, file_name)
-        SELECT seq, owner, description, ocr_text, place, file_name FROM image_text_source WHERE seq = ?",
+        "INSERT INTO image_text (rowid, description, ocr_text, place, file_name)
+        SELECT seq, description, ocr_text, place, file_name FROM images WHERE seq = ?",
     )
     .bind::<BigInt, _>(seq)
     .execute(c)?;
@@ -69,7 +69,7 @@ pub(super) fn matches(
         if words.is_empty() || given.len() >= limit {
             break;
         }
-        let expression = format!("owner : a{} AND {searched} : ({})", filter.account, words.join(joined));
+        let expression = format!("{searched} : ({})", words.join(joined));
         let hits = ranked(c, &expression, &filter, &given, limit - given.len())?;
         matches.extend(described(c, &expression, tier, &hits, &filter)?);
         given.extend(hits.iter().map(|hit| hit.seq));
@@ -97,7 +97,7 @@ struct Hit {
 
 // The index comes first whatever the planner thinks of it; `score` is better the lower it is.
 const RANKED: &str = "
-SELECT image_text.rowid AS seq, bm25(image_text, 0.0, 1.0, 1.0, 1.0, 1.0) AS score
+SELECT image_text.rowid AS seq, bm25(image_text) AS score
 FROM image_text CROSS JOIN images AS i ON i.seq = image_text.rowid
 WHERE image_text MATCH ?1 AND i.account_id = ?2 AND i.live = 1 AND i.captured_at_ms BETWEEN ?3 AND ?4
     AND (?5 IS NULL OR EXISTS (
@@ -151,8 +151,8 @@ struct Snippets {
 // Apart from the ranking, because a snippet is dear and only those of the page are wanted.
 const SNIPPETS: &str = "
 SELECT image_text.rowid AS seq,
-    snippet(image_text, 1, char(2), '', '…', 32) AS description,
-    snippet(image_text, 2, char(2), '', '…', 32) AS ocr_text
+    snippet(image_text, 0, char(2), '', '…', 32) AS description,
+    snippet(image_text, 1, char(2), '', '…', 32) AS ocr_text
 FROM json_each(?) AS hit CROSS JOIN image_text
 WHERE image_text MATCH ? AND image_text.rowid = hit.value";
 
