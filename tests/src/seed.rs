@@ -237,7 +237,8 @@ impl TestApp {
     pub async fn import(&self, account: &Account, paths: &[PathBuf]) -> ImportReport {
         self.indexed.store(true, Ordering::SeqCst);
         let indexing = self.library.start_indexing().unwrap();
-        let report = self.library.import_folder(account.id, paths, |_| {}).await.unwrap();
+        let report = self.library.import_folder(account.id, paths, |_| {}).await;
+        assert_eq!(report.stopped, None);
         indexing.stop().await;
         report
     }

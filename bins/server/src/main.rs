@@ -9,6 +9,7 @@
 mod cli;
 mod commands;
 mod config;
+mod file_descriptors;
 mod logging;
 mod shutdown;
 mod stores;

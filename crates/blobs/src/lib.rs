@@ -19,4 +19,4 @@ mod store;
 pub use error::{BlobError, PutError, StageError};
 pub use reading::BlobReader;
 pub use staging::{Fingerprint, Staged, fingerprint};
-pub use store::{BlobStore, Ownership};
+pub use store::{BlobStore, Sweeper};

@@ -7,7 +7,7 @@ use ring::digest;
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
-use crate::StageError;
+use crate::{StageError, local::UPLOAD_PREFIX};
 
 /// How many of a file's first bytes are kept at hand, enough to tell its format.
 const HEAD_BYTES: usize = 4096;
@@ -88,7 +88,8 @@ pub(crate) async fn stage<E: Into<std::io::Error>>(
     source: impl Stream<Item = Result<Bytes, E>> + Send,
     max_bytes: u64,
 ) -> Result<Staged, StageError> {
-    let file = tempfile::Builder::new().prefix("upload-").tempfile_in(folder).map_err(StageError::Write)?;
+    let file =
+        tempfile::Builder::new().prefix(UPLOAD_PREFIX).tempfile_in(folder).map_err(StageError::Write)?;
     let mut writer = tokio::fs::File::from_std(file.reopen().map_err(StageError::Write)?);
     let mut hasher = Hasher::new();
     let mut source = std::pin::pin!(source);

@@ -1,4 +1,5 @@
 use std::{
+    fs::File,
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
@@ -16,20 +17,17 @@ use tokio::io::AsyncReadExt as _;
 
 use crate::{
     BlobError, BlobReader, PutError, StageError, Staged,
-    local::{self, FolderLock},
+    local::{self, Folder},
     staging::{self, Hasher},
 };
 
 /// Files up to this length are stored in one piece; longer ones in parts of it, so that memory stays bounded.
 const PART_BYTES: usize = 8 * 1024 * 1024;
 
-/// Whether other processes use a blob folder too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ownership {
-    /// Nobody else did when it was opened: whatever is unfinished was left by a process that is gone.
-    Alone,
-    /// Somebody else may be at work.
-    Shared,
+/// The right to remove blobs, which one process at a time has, until it is dropped.
+#[derive(Debug)]
+pub struct Sweeper {
+    _lock: File,
 }
 
 /// Where originals and renditions stand. Clones share it.
@@ -37,8 +35,7 @@ pub enum Ownership {
 pub struct BlobStore {
     objects: Arc<dyn ObjectStore>,
     staging: PathBuf,
-    ownership: Ownership,
-    _lock: Arc<FolderLock>,
+    folder: Arc<Folder>,
 }
 
 impl BlobStore {
@@ -47,19 +44,30 @@ impl BlobStore {
     /// # Errors
     /// [`BlobError::Folder`] when it cannot be used.
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
-        let (lock, alone) = local::open_folder(root)?;
+        let folder = Folder::open(root)?;
         let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
-        Ok(Self {
-            objects: Arc::new(objects),
-            staging: root.join(local::STAGING),
-            ownership: if alone { Ownership::Alone } else { Ownership::Shared },
-            _lock: Arc::new(lock),
-        })
+        Ok(Self { objects: Arc::new(objects), staging: root.join(local::STAGING), folder: Arc::new(folder) })
     }
 
-    /// Whether other processes used the store when it was opened.
-    pub fn ownership(&self) -> Ownership {
-        self.ownership
+    /// Runs `tidy` while no other process uses the store, if none does now, after removing what killed processes left
+    /// unfinished. Other processes that open it wait until `tidy` is over. `None` when there are others.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub async fn while_alone<T>(&self, tidy: impl Future<Output = T>) -> Result<Option<T>, BlobError> {
+        let Some(alone) = self.folder.alone()? else { return Ok(None) };
+        if let Err(error) = alone.remove_unfinished() {
+            tracing::warn!(%error, "what a killed process left in the blob folder could not be removed");
+        }
+        Ok(Some(tidy.await))
+    }
+
+    /// The right to remove blobs; `None` while another process has it.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn sweeper(&self) -> Result<Option<Sweeper>, BlobError> {
+        Ok(self.folder.sweeper()?.map(|lock| Sweeper { _lock: lock }))
     }
 
     /// Takes in bytes as they arrive, at most `max_bytes` of them.
@@ -189,7 +197,7 @@ impl BlobStore {
         &self,
         kind: BlobKind,
     ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
-        let listed = self.objects.list(Some(&Key::from(folder(kind)))).map_err(BlobError::from);
+        let listed = self.objects.list(Some(&Key::from(folder_of(kind)))).map_err(BlobError::from);
         listed
             .try_filter_map(|meta| async move { Ok(hash_of(&meta.location).map(|hash| (hash, meta.size))) })
             .boxed()
@@ -209,10 +217,10 @@ fn sha256(bytes: &[u8]) -> ContentHash {
     ContentHash::new(hash)
 }
 
-fn folder(kind: BlobKind) -> &'static str {
+fn folder_of(kind: BlobKind) -> &'static str {
     match kind {
-        BlobKind::Original => "originals",
-        BlobKind::Rendition => "renditions",
+        BlobKind::Original => local::ORIGINALS,
+        BlobKind::Rendition => local::RENDITIONS,
     }
 }
 
@@ -220,7 +228,7 @@ fn folder(kind: BlobKind) -> &'static str {
 fn key(kind: BlobKind, hash: ContentHash) -> Key {
     let name = hash.to_string();
     let shard: String = name.chars().take(2).collect();
-    Key::from(format!("{}/{shard}/{name}", folder(kind)))
+    Key::from(format!("{}/{shard}/{name}", folder_of(kind)))
 }
 
 fn hash_of(key: &Key) -> Option<ContentHash> {

@@ -3,7 +3,7 @@
 
 use std::{io, path::Path};
 
-use blobs::{BlobError, BlobStore, Ownership, PutError, StageError, fingerprint};
+use blobs::{BlobError, BlobStore, PutError, StageError, fingerprint};
 use bytes::Bytes;
 use domain::BlobKind::{Original, Rendition};
 use futures_util::{TryStreamExt as _, stream};
@@ -25,7 +25,7 @@ fn files(root: &Path) -> Vec<String> {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_dir() {
                 folders.push(entry.path());
-            } else if entry.file_name() != ".lock" {
+            } else if entry.file_name() != ".lock" && entry.file_name() != ".sweeper" {
                 found.push(entry.path().strip_prefix(root).unwrap().to_string_lossy().into_owned());
             }
         }
@@ -102,20 +102,54 @@ async fn the_same_bytes_stand_once_even_when_written_at_once() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_left_goes_when_the_next_one_is_alone() {
+async fn what_a_killed_process_left_goes_when_another_is_alone() {
     let dir = tempfile::tempdir().unwrap();
     let store = BlobStore::open_folder(dir.path()).unwrap();
-    assert_eq!(store.ownership(), Ownership::Alone);
     let hash = store.put_bytes(Original, Bytes::from_static(b"whole")).await.unwrap();
+    let ours = format!("originals/{}", &hash.to_string()[..2]);
+    // Things that other people may put there.
+    for stray in ["IMG #1.jpg", &format!("{ours}/IMG #1.jpg"), "originals/.DS_Store", "staging/notes#1"] {
+        std::fs::write(dir.path().join(stray), b"not ours").unwrap();
+    }
+    std::fs::create_dir_all(dir.path().join("2024/Trip")).unwrap();
+    std::fs::write(dir.path().join("2024/Trip/IMG #1.jpg"), b"not ours").unwrap();
     let whole = files(dir.path());
-    let unfinished = dir.path().join(format!("originals/{}/{hash}#1", &hash.to_string()[..2]));
-    std::fs::write(unfinished, b"wh").unwrap();
+    std::fs::write(dir.path().join(format!("{ours}/{hash}#1")), b"wh").unwrap();
     std::fs::write(dir.path().join("staging/upload-x"), b"up").unwrap();
 
     let second = BlobStore::open_folder(dir.path()).unwrap();
-    assert_eq!(second.ownership(), Ownership::Shared);
-    assert_eq!(files(dir.path()).len(), 3, "somebody else may be writing these");
-    drop((store, second));
-    assert_eq!(BlobStore::open_folder(dir.path()).unwrap().ownership(), Ownership::Alone);
+    assert_eq!(second.while_alone(async {}).await.unwrap(), None, "somebody else may be writing");
+    assert_eq!(files(dir.path()).len(), whole.len() + 2);
+    drop(store);
+    assert_eq!(second.while_alone(async { 7 }).await.unwrap(), Some(7));
     assert_eq!(files(dir.path()), whole);
+    let third = BlobStore::open_folder(dir.path()).unwrap();
+    assert_eq!(second.while_alone(async {}).await.unwrap(), None);
+    drop(second);
+    assert_eq!(third.while_alone(async {}).await.unwrap(), Some(()));
+}
+
+#[tokio::test]
+async fn one_process_at_a_time_may_remove_blobs() {
+    let (dir, store) = store();
+    let other = BlobStore::open_folder(dir.path()).unwrap();
+    let sweeper = store.sweeper().unwrap();
+    assert!(sweeper.is_some());
+    assert!(other.sweeper().unwrap().is_none());
+    drop(sweeper);
+    assert!(other.sweeper().unwrap().is_some());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn other_users_of_the_machine_are_kept_out() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("originals")).unwrap();
+    std::fs::set_permissions(dir.path().join("originals"), PermissionsExt::from_mode(0o755)).unwrap();
+    BlobStore::open_folder(dir.path()).unwrap();
+    for folder in ["originals", "renditions", "staging"] {
+        let mode = std::fs::metadata(dir.path().join(folder)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{folder}");
+    }
 }

@@ -1,6 +1,8 @@
-use domain::{Account, AccountId, Email, KeyName, Plan};
+use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
 use keys::{RandomFailed, api_key_hash, new_api_key, new_password};
-use storage::{CreateAccountError, CreateKeyError, KeyHash, KeyInfo, NewAccount, NewKey, StorageError};
+use storage::{
+    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, NewAccount, NewKey, StorageError,
+};
 
 use crate::{Library, passwords::PasswordError};
 
@@ -201,12 +203,22 @@ impl Library {
         let now = self.parts.clock.now();
         let noted = holder.last_used_at.is_some_and(|at| now.millis() - at.millis() < KEY_USE_RESOLUTION_MS);
         if !noted {
-            // Losing this note changes nothing that anybody decides by.
-            if let Err(error) = self.parts.store.touch_key(holder.key, now).await {
-                tracing::warn!(%error, "the use of an API key was not noted");
-            }
+            self.note_key_use(holder.key, now);
         }
         Ok(Some(Caller { account: holder.account }))
+    }
+
+    /// Writes down that a key was used, while the request goes on. One note is written at a time; without room for
+    /// this one the key's next use is noted instead, and nobody decides anything by it.
+    fn note_key_use(&self, key: KeyId, at: Timestamp) {
+        let Ok(permit) = self.parts.key_notes.clone().try_acquire_owned() else { return };
+        let store = self.parts.store.clone();
+        tokio::spawn(async move {
+            if let Err(error) = store.touch_key(key, at).await {
+                tracing::warn!(%error, "the use of an API key was not noted");
+            }
+            drop(permit);
+        });
     }
 
     async fn key_account(&self, email: &Email) -> Result<AccountId, KeyError> {

@@ -13,11 +13,29 @@ const UNIT_BYTES: u64 = 1024 * 1024;
 /// Runs decoders off the async threads: so many at once as there are workers, and no more than the memory budget
 /// holds.
 pub(crate) struct Decoder {
-    admitted: Arc<Semaphore>,
     workers: Arc<Semaphore>,
-    memory: Arc<Semaphore>,
-    budget_units: u32,
+    files: Budget,
+    decoding: Budget,
     limits: Limits,
+}
+
+/// So much memory, in units.
+struct Budget {
+    free: Arc<Semaphore>,
+    units: u32,
+}
+
+impl Budget {
+    fn new(bytes: u64) -> Self {
+        let units = u32::try_from(bytes / UNIT_BYTES).unwrap_or(u32::MAX).clamp(1, u32::MAX >> 4);
+        Self { free: Arc::new(Semaphore::new(units as usize)), units }
+    }
+
+    /// Waits for so many bytes; whoever needs more than there are gets all of them.
+    async fn take(&self, bytes: u64) -> Result<OwnedSemaphorePermit, DecodeError> {
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX).clamp(1, self.units);
+        self.free.clone().acquire_many_owned(units).await.map_err(|_| DecodeError::Crashed)
+    }
 }
 
 /// Why a photo was not decoded.
@@ -33,22 +51,20 @@ pub(crate) enum DecodeError {
 
 impl Decoder {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let units = u32::try_from(settings.decode_memory_bytes / UNIT_BYTES).unwrap_or(u32::MAX);
-        let budget_units = units.clamp(1, u32::MAX >> 4);
-        let workers = settings.decode_workers.max(1);
+        // A quarter for the files, the rest for what decoding them takes: whoever holds memory for decoding never
+        // waits for a file's, so that nobody waits in a circle.
+        let files_bytes = settings.decode_memory_bytes / 4;
         Self {
-            // One more, so that reading a file overlaps decoding others.
-            admitted: Arc::new(Semaphore::new(workers + 1)),
-            workers: Arc::new(Semaphore::new(workers)),
-            memory: Arc::new(Semaphore::new(budget_units as usize)),
-            budget_units,
+            workers: Arc::new(Semaphore::new(settings.decode_workers.max(1))),
+            files: Budget::new(files_bytes),
+            decoding: Budget::new(settings.decode_memory_bytes - files_bytes),
             limits: Limits { max_pixels: settings.max_pixels },
         }
     }
 
-    /// Waits for leave to hold a file in memory until the slot is dropped: so many may at once, however many ask.
-    pub(crate) async fn admit(&self) -> Result<OwnedSemaphorePermit, DecodeError> {
-        self.admitted.clone().acquire_owned().await.map_err(|_| DecodeError::Crashed)
+    /// Waits for leave to hold a file of so many bytes in memory until the permit is dropped.
+    pub(crate) async fn admit(&self, file_bytes: u64) -> Result<OwnedSemaphorePermit, DecodeError> {
+        self.files.take(file_bytes).await
     }
 
     /// Makes the renditions that `wanted` chooses once the size is known, and whatever `also` reads of the file.
@@ -60,8 +76,7 @@ impl Decoder {
     ) -> Result<(Rendered, T), DecodeError> {
         let probe = media::probe(&file, &self.limits)?;
         let wanted = wanted(probe.upright_size);
-        let need = u32::try_from(probe.decode_memory_bytes(&wanted).div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX);
-        let memory = self.memory.clone().acquire_many_owned(need.clamp(1, self.budget_units)).await;
+        let memory = self.decoding.take(probe.decode_memory_bytes(&wanted)).await?;
         let worker = self.workers.clone().acquire_owned().await;
         let limits = self.limits;
         let work = tokio::task::spawn_blocking(move || {

@@ -33,6 +33,9 @@ pub struct ImportReport {
     pub duplicates: u64,
     /// Those that failed; the others came in all the same.
     pub failed: Vec<FailedFile>,
+    /// Why the import ended early, if it did: something other than the files was at fault. What came in until then
+    /// stays, and a second run goes on.
+    pub stopped: Option<String>,
 }
 
 /// How far a folder import has come.
@@ -54,17 +57,28 @@ struct Waiting {
 impl Library {
     /// Imports files and folders, folders with all they hold, and waits until every image is indexed: somebody has
     /// to be indexing (see [`Library::start_indexing`]). Junk that file managers leave is passed over.
-    ///
-    /// # Errors
-    /// [`ImportError`] when the service is at fault; what came in until then stays, and a second run goes on.
     pub async fn import_folder(
         &self,
         account: AccountId,
         paths: &[PathBuf],
-        mut progress: impl FnMut(ImportProgress),
-    ) -> Result<ImportReport, ImportError> {
+        progress: impl FnMut(ImportProgress),
+    ) -> ImportReport {
         let mut report = ImportReport::default();
         let files = found_files(paths.to_vec(), &mut report.failed).await;
+        if let Err(error) = self.import_found(account, files, &mut report, progress).await {
+            report.stopped = Some(error.to_string());
+        }
+        report
+    }
+
+    /// Imports files and waits for each; what is known of them so far stands in `report` also when it fails.
+    async fn import_found(
+        &self,
+        account: AccountId,
+        files: Vec<PathBuf>,
+        report: &mut ImportReport,
+        mut progress: impl FnMut(ImportProgress),
+    ) -> Result<(), ImportError> {
         self.mark_synced(account).await?;
         let total = files.len() as u64 + report.failed.len() as u64;
         let mut files = files.into_iter();
@@ -79,18 +93,14 @@ impl Library {
                 });
             }
             if reading.is_empty() && waiting.is_empty() {
-                return Ok(report);
+                return Ok(());
             }
             tokio::select! {
-                Some((path, received)) = reading.next() => note(path, received, &mut report, &mut waiting)?,
-                () = tokio::time::sleep(POLL) => {
-                    self.settle(&mut waiting, &mut report).await?;
-                }
+                Some((path, received)) = reading.next() => note(path, received, report, &mut waiting)?,
+                () = tokio::time::sleep(POLL) => self.settle(&mut waiting, report).await?,
             }
-            progress(ImportProgress {
-                settled: total.saturating_sub((files.len() + reading.len() + waiting.len()) as u64),
-                total,
-            });
+            let unsettled = (files.len() + reading.len() + waiting.len()) as u64;
+            progress(ImportProgress { settled: total.saturating_sub(unsettled), total });
         }
     }
 
@@ -160,32 +170,38 @@ async fn found_files(paths: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<P
 }
 
 fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<FailedFile>) {
-    let unreadable = |error: std::io::Error| FailedFile {
-        path: path.to_owned(),
-        error: format!("cannot be read: {error}"),
-    };
+    let mut fail = |error: String| failed.push(FailedFile { path: path.to_owned(), error });
     // A path that somebody named is followed wherever it leads.
     let metadata = if named { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
     let kind = match metadata {
         Ok(metadata) => metadata.file_type(),
-        Err(error) => return failed.push(unreadable(error)),
+        Err(error) => return fail(format!("cannot be read: {error}")),
     };
     if kind.is_dir() {
-        let entries = std::fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let entries = match entries {
-            Ok(entries) => entries,
-            Err(error) => return failed.push(unreadable(error)),
-        };
-        let mut inner: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
-        inner.sort();
-        inner.iter().for_each(|path| walk(path, false, files, failed));
-    } else if kind.is_symlink() {
-        if std::fs::metadata(path).is_ok_and(|target| target.is_file()) {
-            files.push(path.to_owned());
+        match entries(path) {
+            Ok(inner) => inner.iter().for_each(|path| walk(path, false, files, failed)),
+            Err(error) => fail(format!("cannot be read: {error}")),
         }
-    } else if kind.is_file()
-        && !path.file_name().is_some_and(|name| media::is_junk_file_name(&name.to_string_lossy()))
-    {
+    } else if path.file_name().is_some_and(|name| media::is_junk_file_name(&name.to_string_lossy())) {
+        // File managers leave it everywhere, and nobody misses it.
+    } else if kind.is_file() {
         files.push(path.to_owned());
+    } else if kind.is_symlink() {
+        match std::fs::metadata(path) {
+            Ok(target) if target.is_file() => files.push(path.to_owned()),
+            Ok(_) => {
+                fail("is a link to a folder, which is not followed; name the folder to import it".into());
+            }
+            Err(error) => fail(format!("is a link that leads nowhere: {error}")),
+        }
+    } else {
+        fail("is neither a file nor a folder".into());
     }
+}
+
+fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    paths.sort();
+    Ok(paths)
 }

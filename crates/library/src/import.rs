@@ -6,11 +6,13 @@ use keys::new_id;
 use media::Format;
 use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, StorageError};
 
-use crate::{Library, Unavailable};
+use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
 
 /// How often a file is offered anew when its blob is just being removed, and how long to wait in between.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(200);
+/// A version above that of any decoder: a file that is brought again is tried again.
+const RETRY_WHATEVER_FAILED: u32 = i32::MAX.unsigned_abs();
 
 /// What is known of a file besides its bytes.
 #[derive(Debug, Clone, Default)]
@@ -55,24 +57,39 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
+    /// Its earlier copy is just being removed; it can be tried again.
+    #[error("an earlier copy of the file is still being removed; try again in a moment")]
+    BeingRemoved,
+    /// The account was deleted.
+    #[error("the account was deleted")]
+    AccountGone,
     /// The blob store failed.
     #[error(transparent)]
-    Blob(BlobError),
+    Blob(#[from] BlobError),
     /// The service cannot answer now.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
 impl ImportError {
-    /// Whether the service is at fault rather than the file, so that other files would fare no better.
+    /// Whether something other than the file is at fault, so that other files would fare no better.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Blob(_) | Self::Unavailable(_))
+        matches!(self, Self::Blob(_) | Self::Unavailable(_) | Self::AccountGone)
     }
 }
 
 impl From<StorageError> for ImportError {
     fn from(error: StorageError) -> Self {
         Self::Unavailable(error.into())
+    }
+}
+
+impl From<StorageErrorOrBlob> for ImportError {
+    fn from(error: StorageErrorOrBlob) -> Self {
+        match error {
+            StorageErrorOrBlob::Storage(error) => error.into(),
+            StorageErrorOrBlob::Blob(error) => Self::Blob(error),
+        }
     }
 }
 
@@ -138,25 +155,33 @@ impl Library {
         for _ in 0..TRIES {
             if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await? == Announced::Ready {
                 self.parts.blobs.put_file(BlobKind::Original, fingerprint.hash, path).await?;
-                if let Some(received) = received(self.parts.store.add_image(image.clone()).await?, &image.id)
-                {
+                let outcome = self.parts.store.add_image(image.clone()).await?;
+                if let Some(received) = received(outcome, &image.id)? {
                     self.parts.queue_changed.notify_one();
                     return Ok(received);
                 }
             }
+            self.finish_removals().await?;
             tokio::time::sleep(PAUSE).await;
         }
-        Err(StorageError::Unavailable("the file's earlier copy is still being removed".into()).into())
+        Err(ImportError::BeingRemoved)
     }
 
-    /// Answers for bytes that need not be written again.
+    /// Answers for bytes that need not be written again. An original that was lost, or that could not be read, is
+    /// taken in once more: whoever brings a file again wants it there.
     async fn already_there(
         &self,
         account: AccountId,
         fingerprint: &Fingerprint,
-    ) -> Result<Option<Received>, StorageError> {
+    ) -> Result<Option<Received>, ImportError> {
         let known = self.parts.store.known_image(account, &fingerprint.hash).await?;
-        Ok(known.filter(|known| !known.deleted && !is_outdated(&known.state)).map(duplicate))
+        let Some(known) = known.filter(|known| !known.deleted) else { return Ok(None) };
+        let is_there = match known.state {
+            ImageState::Pending => true,
+            ImageState::Ready => self.parts.blobs.contains(BlobKind::Original, fingerprint.hash).await?,
+            ImageState::Failed { .. } => false,
+        };
+        Ok(is_there.then(|| duplicate(known)))
     }
 
     fn new_image(
@@ -178,7 +203,7 @@ impl Library {
             file_name: facts.name.as_deref().and_then(clean_text),
             modified_at: facts.modified_at,
             added_at: self.parts.clock.now(),
-            decoder_version: media::DECODER_VERSION,
+            decoder_version: RETRY_WHATEVER_FAILED,
         })
     }
 }
@@ -187,20 +212,16 @@ fn duplicate(known: KnownImage) -> Received {
     Received::Duplicate(known.id, known.state)
 }
 
-/// A failure of older decoders is worth another try.
-fn is_outdated(state: &ImageState) -> bool {
-    matches!(state, ImageState::Failed { decoder_version, .. } if *decoder_version < media::DECODER_VERSION)
-}
-
 /// `None`: the original was removed meanwhile.
-fn received(outcome: AddOutcome, new: &ImageId) -> Option<Received> {
-    match outcome {
+fn received(outcome: AddOutcome, new: &ImageId) -> Result<Option<Received>, ImportError> {
+    Ok(match outcome {
         AddOutcome::Added => Some(Received::Queued(new.clone())),
         AddOutcome::Retried(id) => Some(Received::Queued(id)),
         AddOutcome::Duplicate(known) => Some(duplicate(known)),
         AddOutcome::Restored(known) => Some(Received::Restored(known.id, known.state)),
         AddOutcome::OriginalGone => None,
-    }
+        AddOutcome::AccountGone => return Err(ImportError::AccountGone),
+    })
 }
 
 fn acceptable(fingerprint: &Fingerprint, max_bytes: u64) -> Result<Format, ImportError> {

@@ -1,14 +1,14 @@
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use blobs::BlobError;
 use bytes::Bytes;
 use domain::{BlobKind, PixelSize, Rendition};
 use keys::new_id;
 use media::{EncodedRendition, Metadata, Rendered};
-use storage::{Announced, BlobRef, Indexed, Job, LeaseRequest, StorageError, StoredRendition};
+use storage::{Announced, BlobRef, Indexed, Job, JobId, LeaseRequest, StorageError, StoredRendition};
 use tokio::{
-    sync::{Semaphore, watch},
-    task::{JoinHandle, JoinSet},
+    sync::watch,
+    task::{JoinError, JoinHandle, JoinSet},
     time,
 };
 
@@ -19,11 +19,10 @@ const LEASE_MS: i64 = 15_000;
 const RENEWAL: Duration = Duration::from_secs(5);
 /// How often the queue is looked at for jobs that another process added.
 const POLL: Duration = Duration::from_secs(1);
-/// How often a job may be leased before it is given up: each time but the last a worker died over it, or a store
-/// failed.
+/// How often a job may be leased before it is given up: each time a worker died over it.
 const MAX_ATTEMPTS: u32 = 10;
-/// How long a job waits after a store failed, times its attempts.
-const RETRY_MS: i64 = 2_000;
+/// How long a job waits after a store failed. It is never given up for that.
+const RETRY_MS: i64 = 5_000;
 
 /// Workers that index images until they are stopped.
 #[derive(Debug)]
@@ -111,19 +110,19 @@ impl Library {
             }
             Err(error @ (IndexError::Blob(_) | IndexError::Storage(_))) => {
                 tracing::warn!(image = %job.image, %error, "an image will be indexed later");
-                let not_before = self.parts.clock.now().plus_millis(RETRY_MS * i64::from(job.attempts));
+                let not_before = self.parts.clock.now().plus_millis(RETRY_MS);
                 self.parts.store.retry_job(job.id, worker, not_before).await
             }
         };
         if let Err(error) = outcome {
-            // The lease runs out, and the job is tried again.
+            // The lease is renewed no more, runs out, and the job is tried again.
             tracing::warn!(image = %job.image, %error, "the outcome of a job was not noted");
         }
     }
 
     /// `false`: the job is not this worker's any more.
     async fn index(&self, job: &Job, worker: &str) -> Result<bool, IndexError> {
-        let _slot = self.parts.decoder.admit().await?;
+        let _memory = self.parts.decoder.admit(job.original_bytes).await?;
         let original =
             self.parts.blobs.open(BlobKind::Original, job.original, None).await?.into_bytes().await?;
         let (name, modified, added) = (job.file_name.clone(), job.modified_at, job.added_at);
@@ -215,44 +214,73 @@ fn indexed(rendered: &Rendered, metadata: Metadata, renditions: Vec<StoredRendit
     }
 }
 
+/// The jobs that a dispatcher's tasks are at, by task.
+type AtWork = HashMap<tokio::task::Id, JobId>;
+
 /// Leases jobs as workers become free, and keeps their leases alive.
 async fn dispatch(library: Library, worker: String, mut stopped: watch::Receiver<bool>) {
     let worker: Arc<str> = worker.into();
+    retry_outdated(&library).await;
     // One more than decode at once, so that reading and writing files overlaps decoding.
     let lanes = library.parts.settings.decode_workers.max(1) + 1;
-    let free = Arc::new(Semaphore::new(lanes));
-    let mut running = JoinSet::new();
+    let mut tasks = JoinSet::new();
+    let mut at_work = AtWork::new();
     let mut renewal = time::interval(RENEWAL);
     while !*stopped.borrow() {
-        while running.try_join_next().is_some() {}
-        let wanted = u32::try_from(free.available_permits()).unwrap_or(u32::MAX);
-        let jobs = if wanted > 0 { library.lease(&worker, wanted).await } else { Vec::new() };
-        let leased_all = jobs.len() == lanes;
-        for job in jobs {
-            let Ok(permit) = free.clone().try_acquire_owned() else { break };
-            let (library, worker) = (library.clone(), worker.clone());
-            running.spawn(async move {
-                library.run_job(job, &worker).await;
-                drop(permit);
-            });
+        while let Some(ended) = tasks.try_join_next_with_id() {
+            note_end(&mut at_work, ended);
         }
+        let wanted = u32::try_from(lanes.saturating_sub(at_work.len())).unwrap_or(u32::MAX);
+        let jobs = if wanted > 0 { library.lease(&worker, wanted).await } else { Vec::new() };
+        for job in jobs {
+            let (library, worker, id) = (library.clone(), worker.clone(), job.id);
+            let task = tasks.spawn(async move { library.run_job(job, &worker).await });
+            at_work.insert(task.id(), id);
+        }
+        let has_room = at_work.len() < lanes;
         tokio::select! {
             _ = stopped.changed() => {}
-            _ = renewal.tick() => renew(&library, &worker).await,
-            Some(_) = running.join_next() => {}
-            () = library.parts.queue_changed.notified(), if !leased_all => {}
+            _ = renewal.tick() => renew(&library, &worker, &at_work).await,
+            Some(ended) = tasks.join_next_with_id() => note_end(&mut at_work, ended),
+            () = library.parts.queue_changed.notified(), if has_room => {}
             () = time::sleep(POLL) => {}
         }
     }
-    while running.join_next().await.is_some() {}
+    while let Some(ended) = tasks.join_next_with_id().await {
+        note_end(&mut at_work, ended);
+    }
     if let Err(error) = library.parts.store.release_leases(&worker).await {
         tracing::warn!(%error, "leases were not given back; they run out by themselves");
     }
 }
 
-async fn renew(library: &Library, worker: &str) {
+fn note_end(at_work: &mut AtWork, ended: Result<(tokio::task::Id, ()), JoinError>) {
+    let task = match ended {
+        Ok((task, ())) => task,
+        Err(error) => {
+            tracing::error!(%error, "an indexing task failed; its job is tried again when the lease runs out");
+            error.id()
+        }
+    };
+    at_work.remove(&task);
+}
+
+/// Queues again what older decoders could not read.
+async fn retry_outdated(library: &Library) {
+    match library.parts.store.requeue_failed(media::DECODER_VERSION, library.parts.clock.now()).await {
+        Ok(0) => {}
+        Ok(images) => tracing::info!(images, "images that older decoders could not read are tried again"),
+        Err(error) => tracing::warn!(%error, "images that older decoders could not read stay as they are"),
+    }
+}
+
+async fn renew(library: &Library, worker: &str, at_work: &AtWork) {
+    let jobs: Vec<JobId> = at_work.values().copied().collect();
+    if jobs.is_empty() {
+        return;
+    }
     let until = library.parts.clock.now().plus_millis(LEASE_MS);
-    if let Err(error) = library.parts.store.renew_leases(worker, until).await {
+    if let Err(error) = library.parts.store.renew_leases(worker, &jobs, until).await {
         tracing::warn!(%error, "leases were not renewed");
     }
 }

@@ -30,7 +30,7 @@ use blobs::BlobStore;
 use domain::{AccountId, ContentHash};
 use keys::Random;
 use storage::{SharedStore, Viewer};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 
 pub use accounts::{AccountError, Caller, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader};
@@ -61,6 +61,7 @@ struct Parts {
     passwords: passwords::Passwords,
     in_the_making: renditions::InTheMaking,
     queue_changed: Notify,
+    key_notes: Arc<Semaphore>,
 }
 
 impl Library {
@@ -83,6 +84,7 @@ impl Library {
             passwords,
             in_the_making: renditions::InTheMaking::default(),
             queue_changed: Notify::new(),
+            key_notes: Arc::new(Semaphore::new(1)),
             settings,
         };
         Self { parts: Arc::new(parts) }

@@ -33,6 +33,15 @@ impl InTheMaking {
     }
 }
 
+/// When a rendition is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Remake {
+    /// When the store knows of none.
+    IfAbsent,
+    /// Although the store knows of one: its bytes are gone.
+    Always,
+}
+
 /// Why a rendition cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum RenditionError {
@@ -62,6 +71,8 @@ impl From<StorageErrorOrBlob> for RenditionError {
 /// A rendition that stands ready to be read.
 #[derive(Debug, Clone)]
 pub struct ServedRendition {
+    image: ImageId,
+    original: ContentHash,
     stored: StoredRendition,
     library: Library,
 }
@@ -83,12 +94,24 @@ impl ServedRendition {
         self.stored.blob
     }
 
-    /// Opens it, or so many of its bytes.
+    /// Opens it, or so many of its bytes. One that was lost from the blob store is made anew from the original.
     ///
     /// # Errors
-    /// [`BlobError`].
+    /// [`BlobError`]; [`BlobError::Missing`] when it was lost and cannot be made again.
     pub async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {
-        self.library.parts.blobs.open(BlobKind::Rendition, self.stored.blob, range).await
+        let blobs = &self.library.parts.blobs;
+        match blobs.open(BlobKind::Rendition, self.stored.blob, range.clone()).await {
+            Err(BlobError::Missing { .. }) => {
+                tracing::warn!(image = %self.image, rendition = %self.stored.rendition, "a lost rendition is made anew");
+                let (image, rendition) = (self.image.clone(), self.stored.rendition);
+                let made = self.library.make_once(image, rendition, self.original, Remake::Always).await;
+                if let Err(error) = made {
+                    tracing::error!(image = %self.image, %error, "a lost rendition cannot be made anew");
+                }
+                blobs.open(BlobKind::Rendition, self.stored.blob, range).await
+            }
+            opened => opened,
+        }
     }
 }
 
@@ -107,9 +130,9 @@ impl Library {
         let source = self.rendition_source(&id, rendition).await?;
         let stored = match source.stored {
             Some(stored) => stored,
-            None => self.make_once(id, rendition, source.original).await?,
+            None => self.make_once(id.clone(), rendition, source.original, Remake::IfAbsent).await?,
         };
-        Ok(ServedRendition { stored, library: self.clone() })
+        Ok(ServedRendition { image: id, original: source.original, stored, library: self.clone() })
     }
 
     async fn rendition_source(
@@ -127,14 +150,16 @@ impl Library {
         id: ImageId,
         rendition: Rendition,
         original: ContentHash,
+        remake: Remake,
     ) -> Result<StoredRendition, RenditionError> {
         let library = self.clone();
         let made = tokio::spawn(async move {
             let lock = library.parts.in_the_making.lock((original, rendition));
             let _guard = lock.lock().await;
-            match library.rendition_source(&id, rendition).await?.stored {
-                Some(stored) => Ok(stored),
-                None => library.make(original, rendition).await,
+            let source = library.rendition_source(&id, rendition).await?;
+            match source.stored {
+                Some(stored) if remake == Remake::IfAbsent => Ok(stored),
+                _ => library.make(&source, rendition).await,
             }
         });
         made.await.unwrap_or_else(|error| Err(RenditionError::NotMade(error.to_string())))
@@ -142,18 +167,19 @@ impl Library {
 
     async fn make(
         &self,
-        original: ContentHash,
+        source: &RenditionSource,
         rendition: Rendition,
     ) -> Result<StoredRendition, RenditionError> {
         let not_made = |error: DecodeError| RenditionError::NotMade(error.to_string());
-        let _slot = self.parts.decoder.admit().await.map_err(not_made)?;
-        let file = self.parts.blobs.open(BlobKind::Original, original, None).await?.into_bytes().await?;
+        let _memory = self.parts.decoder.admit(source.original_bytes).await.map_err(not_made)?;
+        let file =
+            self.parts.blobs.open(BlobKind::Original, source.original, None).await?.into_bytes().await?;
         let rendered = self.parts.decoder.render(file, |_| vec![rendition], |_| ()).await;
         let (rendered, ()) = rendered.map_err(not_made)?;
         let kept = self.keep_renditions(&rendered.renditions).await?;
         let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
         let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
-        if self.parts.store.add_rendition(&original, stored).await? {
+        if self.parts.store.add_rendition(&source.original, stored).await? {
             Ok(stored)
         } else {
             Err(RenditionError::NoImage)

@@ -1,6 +1,5 @@
 use std::time::Duration;
 
-use blobs::Ownership;
 use storage::StorageError;
 use tokio::{sync::watch, task::JoinHandle, time};
 
@@ -33,17 +32,21 @@ impl Upkeep {
 }
 
 impl Library {
-    /// Tidies up after processes that were killed, if no other process uses the same folder: removes the blobs
-    /// they left without an image, and frees the jobs they held.
+    /// Tidies up after processes that were killed, if no other process uses the same blobs: frees the jobs they held,
+    /// and removes the blobs they left without an image.
     ///
     /// # Errors
     /// A store failed; the next start tries again.
     pub async fn recover(&self) -> Result<(), String> {
-        if self.parts.blobs.ownership() == Ownership::Shared {
-            return Ok(());
+        let tidy = async {
+            self.parts.store.release_all_leases().await?;
+            self.remove_idle_blobs(0, || false).await
+        };
+        match self.parts.blobs.while_alone(tidy).await {
+            Ok(None | Some(Ok(()))) => Ok(()),
+            Ok(Some(Err(error))) => Err(error.to_string()),
+            Err(error) => Err(error.to_string()),
         }
-        self.parts.store.release_all_leases().await.map_err(|error| error.to_string())?;
-        self.remove_idle_blobs(0, || false).await.map_err(|error| error.to_string())
     }
 
     /// Starts tidying at intervals: removes for good what was deleted 30 days ago and what deleted accounts held.
@@ -72,7 +75,7 @@ impl Library {
     /// A store failed; a running service goes on with it.
     pub async fn finish_deletions(&self) -> Result<(), String> {
         self.purge(|| false).await.map_err(|error| error.to_string())?;
-        self.remove_idle_blobs(0, || false).await.map_err(|error| error.to_string())
+        self.remove_idle_blobs(IDLE_BLOB_MS, || false).await.map_err(|error| error.to_string())
     }
 
     async fn tidy(&self, stopped: impl Fn() -> bool) -> Result<(), StorageErrorOrBlob> {
@@ -90,15 +93,29 @@ impl Library {
         Ok(())
     }
 
+    /// Removes what a killed sweeper had taken, now that nobody else is sweeping: whoever brings the same bytes again
+    /// would wait for it otherwise.
+    pub(crate) async fn finish_removals(&self) -> Result<(), StorageErrorOrBlob> {
+        self.remove_idle_blobs(IDLE_BLOB_MS, || false).await
+    }
+
+    /// Removes blobs that nothing refers to, unless another process is at it.
     async fn remove_idle_blobs(
         &self,
         idle_ms: i64,
         stopped: impl Fn() -> bool,
     ) -> Result<(), StorageErrorOrBlob> {
+        // With two sweepers, a slow one could delete a file that was written again after the quick one's removal.
+        let Some(_sweeper) = self.parts.blobs.sweeper()? else { return Ok(()) };
         while !stopped() {
             let now = self.parts.clock.now();
-            let taken =
-                self.parts.store.take_unreferenced_blobs(now.plus_millis(1 - idle_ms), now, BATCH).await?;
+            let left = self.parts.store.taken_blobs(BATCH).await?;
+            let taken = if left.is_empty() {
+                let idle_since = now.plus_millis(1 - idle_ms);
+                self.parts.store.take_unreferenced_blobs(idle_since, now, BATCH).await?
+            } else {
+                left
+            };
             if taken.is_empty() {
                 break;
             }

@@ -103,6 +103,7 @@ pub mod lifecycle;
 pub mod methods;
 pub mod registry;
 pub mod schema;
+pub mod strict_json;
 pub mod tools;
 pub mod version;
 

@@ -34,6 +34,10 @@ impl BlobRegistry for SqliteStore {
         self.write(move |c| take(c, idle_since, at, max)).await
     }
 
+    async fn taken_blobs(&self, max: u32) -> Result<Vec<BlobRef>, StorageError> {
+        self.read(move |c| taken(c, max)).await
+    }
+
     async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError> {
         let blobs = blobs.to_vec();
         self.write(move |c| forget(c, &blobs)).await
@@ -114,7 +118,7 @@ fn take(
 ) -> Result<Vec<BlobRef>, Failure> {
     // Written out, because a partial index is not found through a parameter.
     let rows: Vec<BlobRow> = blobs::table
-        .filter(sql::<Bool>("state <> 'kept'"))
+        .filter(sql::<Bool>("state = 'pending'"))
         .filter(blobs::since_ms.lt(idle_since.millis()))
         .order(blobs::since_ms)
         .limit(i64::from(max))
@@ -125,6 +129,15 @@ fn take(
             .set((blobs::state.eq(REMOVING), blobs::since_ms.eq(at.millis())))
             .execute(c)?;
     }
+    rows.into_iter().map(BlobRef::try_from).collect()
+}
+
+fn taken(c: &mut SqliteConnection, max: u32) -> Result<Vec<BlobRef>, Failure> {
+    let rows: Vec<BlobRow> = blobs::table
+        .filter(sql::<Bool>("state = 'removing'"))
+        .limit(i64::from(max))
+        .select(BlobRow::as_select())
+        .load(c)?;
     rows.into_iter().map(BlobRef::try_from).collect()
 }
 

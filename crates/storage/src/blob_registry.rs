@@ -40,14 +40,17 @@ pub trait BlobRegistry: Send + Sync + 'static {
     async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError>;
 
     /// Takes up to `max` blobs that nothing refers to: released ones at once, others when they were last announced
-    /// before `idle_since`, or taken before then by a sweeper that never came back. Until they are forgotten nobody
-    /// may write them.
+    /// before `idle_since`. Until they are forgotten nobody may write them. Only one sweeper may be at work at a
+    /// time; seeing to that is the caller's part.
     async fn take_unreferenced_blobs(
         &self,
         idle_since: Timestamp,
         at: Timestamp,
         max: u32,
     ) -> Result<Vec<BlobRef>, StorageError>;
+
+    /// Up to `max` blobs that were taken and not forgotten: what a sweeper that was killed left to its successor.
+    async fn taken_blobs(&self, max: u32) -> Result<Vec<BlobRef>, StorageError>;
 
     /// Forgets blobs that were taken and are deleted now.
     async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError>;

@@ -67,6 +67,8 @@ pub enum AddOutcome {
     Retried(ImageId),
     /// The original was removed meanwhile: announce and write it again.
     OriginalGone,
+    /// The account was deleted.
+    AccountGone,
 }
 
 /// Names a job of the queue.
@@ -164,8 +166,9 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// Leases waiting jobs, oldest first.
     async fn lease_jobs(&self, request: LeaseRequest<'_>) -> Result<Vec<Job>, StorageError>;
 
-    /// Prolongs all leases of a worker.
-    async fn renew_leases(&self, worker: &str, until: Timestamp) -> Result<(), StorageError>;
+    /// Prolongs the leases of the jobs that a worker is at. One that it holds but is not at any more, because the
+    /// outcome could not be written down, is left to run out.
+    async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError>;
 
     /// Gives all jobs of a worker back, as if they had not been leased.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
@@ -177,7 +180,8 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// does not hold the job any more or a rendition's blob is being removed.
     async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError>;
 
-    /// Gives a job back to be tried again from `not_before` on.
+    /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased: something
+    /// other than the image was at fault.
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError>;
 
     /// Ends a job without an image, with a reason for its owner.

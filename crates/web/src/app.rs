@@ -3,7 +3,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use http::{HeaderName, Method, Request, StatusCode, header, request::Parts};
+use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use hyper::body::Incoming;
 use keys::UrlSigner;
 use library::Library;
@@ -17,7 +17,7 @@ use crate::{
     health, images_api,
     links::Links,
     mcp, pages,
-    reply::{Reply, error, method_not_allowed},
+    reply::{Reply, WithHeader as _, error, method_not_allowed},
     signed_images,
 };
 
@@ -90,8 +90,7 @@ impl App {
         // The query is left out: it can hold a signature.
         let path = request.uri().path().to_owned();
         let client = client_address(peer, request.headers(), &self.service.config.trusted_proxies);
-        let stack = if is_for_programs(&path) { self.with_cors.clone() } else { self.without_cors.clone() };
-        let Ok(reply) = stack.oneshot(request).await;
+        let reply = self.routed(request).await;
         let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
         if reply.status().is_server_error() {
             tracing::warn!(%client, %method, path, status, elapsed_us, "request failed");
@@ -100,6 +99,29 @@ impl App {
         }
         reply
     }
+
+    async fn routed(&self, request: Request<Incoming>) -> Reply {
+        if !is_for_programs(request.uri().path()) {
+            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
+            return reply;
+        }
+        // The layer takes every OPTIONS for a preflight.
+        if request.method() == Method::OPTIONS && !is_preflight(&request) {
+            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
+            return reply.with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+        }
+        let Ok(reply) = self.with_cors.clone().oneshot(request).await;
+        reply
+    }
+}
+
+/// Whether a browser asks beforehand (Fetch standard, "CORS-preflight request"). Any other OPTIONS is a method like
+/// the rest.
+fn is_preflight(request: &Request<Incoming>) -> bool {
+    let headers = request.headers();
+    request.method() == Method::OPTIONS
+        && headers.contains_key(header::ORIGIN)
+        && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
 }
 
 /// Programs in browsers of any origin may call these; they read no cookie.

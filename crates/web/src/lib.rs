@@ -25,7 +25,6 @@ mod query;
 mod reply;
 mod serving;
 mod signed_images;
-mod version_deadline;
 
 pub use app::{App, BuildError};
 pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};

@@ -1,10 +1,10 @@
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use http::Request;
-use hyper::{body::Incoming, service::service_fn};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
+    rt::{TokioIo, TokioTimer},
+    server::graceful::{GracefulConnection, GracefulShutdown},
 };
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -13,17 +13,15 @@ use tokio::{
 };
 use tokio_io_timeout::TimeoutStream;
 
-use crate::{App, Limits, version_deadline::VersionDeadline};
+use crate::{App, Limits};
 
 /// The longest head of a request, in bytes and in header lines; a longer one gets 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
-/// How many requests one HTTP/2 connection may have under way.
-const MAX_STREAMS: u32 = 100;
 /// How long to wait after the system refused a connection, most likely for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves until `shutdown` is ready, then stops accepting and lets running requests finish for as long as the
+/// Serves HTTP/1.1 until `shutdown` is ready, then stops accepting and lets running requests finish for as long as the
 /// limits allow.
 ///
 /// # Errors
@@ -72,37 +70,27 @@ pub async fn serve(
     Ok(())
 }
 
-type Io = TokioIo<VersionDeadline<std::pin::Pin<Box<TimeoutStream<TcpStream>>>>>;
-
+/// HTTP/1.1 only: there every limit on what a client may cost holds. HTTP/2 is for a reverse proxy to speak.
 fn connection(
     app: App,
     stream: TcpStream,
     peer: std::net::SocketAddr,
     limits: &Limits,
-) -> impl hyper_util::server::graceful::GracefulConnection<Error: std::fmt::Display> + Send + 'static {
+) -> impl GracefulConnection<Error: std::fmt::Display> + Send + 'static {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%peer, %error, "small packets will wait");
     }
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write_timeout));
-    let io: Io = TokioIo::new(VersionDeadline::new(Box::pin(stream), limits.head_timeout));
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head_timeout)
-        .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(MAX_STREAMS)
-        .max_header_list_size(u32::try_from(MAX_HEAD_BYTES).unwrap_or(u32::MAX))
-        .keep_alive_interval(limits.head_timeout)
-        .keep_alive_timeout(limits.head_timeout);
     let service = service_fn(move |request: Request<Incoming>| {
         let app = app.clone();
         async move { Ok::<_, Infallible>(app.answer((peer, request)).await) }
     });
-    builder.serve_connection(io, service).into_owned()
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        // It also ends a connection that sends nothing, before its first request or after an answer.
+        .header_read_timeout(limits.head_timeout)
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
+        .serve_connection(TokioIo::new(Box::pin(stream)), service)
 }

@@ -42,8 +42,18 @@ pub(crate) async fn handle(service: &Service, request: &Parts) -> Reply {
             tracing::error!(image = signed.image, rendition = %signed.rendition, %reason, "a rendition was not made");
             error(StatusCode::INTERNAL_SERVER_ERROR, "the rendition could not be made; retry later")
         }
-        Err(error @ (RenditionError::Storage(_) | RenditionError::Blob(_))) => unavailable(&error),
+        Err(RenditionError::Blob(cause)) => blob_failed(&cause),
+        Err(RenditionError::Storage(cause)) => unavailable(&cause),
     }
+}
+
+/// What is missing from the store is so at the next try, too.
+fn blob_failed(cause: &BlobError) -> Reply {
+    if matches!(cause, BlobError::Missing { .. }) {
+        tracing::error!(%cause, "a rendition could not be served");
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "the rendition's file is lost");
+    }
+    unavailable(cause)
 }
 
 fn unavailable(cause: &dyn std::fmt::Display) -> Reply {
@@ -119,7 +129,7 @@ async fn body_of(request: &Parts, served: &ServedRendition, range: Option<Range<
     } else {
         match streamed(served, range).await {
             Ok(body) => body,
-            Err(cause) => return unavailable(&cause),
+            Err(cause) => return blob_failed(&cause),
         }
     };
     let reply = with_body(status, body)

@@ -39,7 +39,8 @@ CREATE TABLE blobs (
     PRIMARY KEY (kind, hash)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX blobs_unreferenced ON blobs (since_ms) WHERE state <> 'kept';
+CREATE INDEX blobs_unreferenced ON blobs (since_ms) WHERE state = 'pending';
+CREATE INDEX blobs_taken ON blobs (kind) WHERE state = 'removing';
 
 CREATE TABLE images (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -109,6 +109,23 @@ async fn a_body_that_is_not_json_is_415() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_field_that_is_given_twice_is_400_and_changes_nothing() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (body, field) in [
+        (r#"{"title": "a", "title": "b"}"#, "title"),
+        (r#"{"title": "a", "title": "a"}"#, "title"),
+        (r#"{"title": "a", "imageIds": [], "image\u0049ds": []}"#, "imageIds"),
+        (r#"{"title": "a", "unknown": [{"deep": 1, "deep": 2}]}"#, "deep"),
+        (r#"{"title": "a", "title": "b""#, "body"),
+    ] {
+        let answer = send(&app, &ann, body).await.expect(400);
+        assert!(answer.error().starts_with(&format!("{field}: ")), "{}", answer.error());
+    }
+    assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn operations_without_a_body_pass_over_one() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;

@@ -103,3 +103,38 @@ async fn browsers_of_any_origin_may_call_without_credentials() {
         app.send(app.request(Method::GET, "/account/sync").header("origin", "https://app.example")).await;
     assert_eq!(page.header("access-control-allow-origin"), None);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_options_request_that_is_no_preflight_is_a_method_like_the_rest() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
+    let got = app.get(&format!("/images/{id}"), &ann.key).await;
+    let signed = got.result()["url"].as_str().unwrap().strip_prefix(&app.base_url).unwrap();
+    for (path, key, status, allow) in [
+        ("/api/ext/v2/images", "", 401, None),
+        ("/api/ext/v2/images", ann.key.as_str(), 405, Some("GET, HEAD")),
+        ("/api/ext/v2/nothing", "", 401, None),
+        ("/api/ext/v2/nothing", &ann.key, 404, None),
+        ("/api/ext/v2/openapi.json", "", 405, Some("GET, HEAD")),
+        ("/api/nothing", "", 404, None),
+        ("/i/x/webp-full.webp", "", 403, None),
+        (signed, "", 405, Some("GET, HEAD")),
+        ("/healthz", "", 405, Some("GET, HEAD")),
+    ] {
+        // Each of a preflight's two headers alone makes none.
+        for (name, value) in
+            [("x", "y"), ("origin", "https://app.example"), ("access-control-request-method", "GET")]
+        {
+            let mut request = app.request(Method::OPTIONS, path).header(name, value);
+            if !key.is_empty() {
+                request = request.bearer_auth(key);
+            }
+            let answer = app.send(request).await.expect(status);
+            assert_eq!(answer.header("allow"), allow, "{path}");
+            assert_eq!(answer.header("access-control-allow-methods"), None, "{path}");
+            let origin = (path != "/healthz").then_some("*");
+            assert_eq!(answer.header("access-control-allow-origin"), origin, "{path}");
+        }
+    }
+}

@@ -36,7 +36,7 @@ async fn an_imported_photo() {
     app.get("/images", &ann.key).await.expect(409);
 
     let indexing = other.start_indexing().unwrap();
-    let report = other.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await.unwrap();
+    let report = other.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
     assert_eq!(report.imported, 1);
     let list = app.get("/images", &ann.key).await;
     assert_eq!(list.column("fileName"), ["grey.jpg"]);
@@ -50,7 +50,7 @@ async fn what_one_process_queues_another_one_indexes() {
     let ann = app.account("ann").await;
     let other = app.other_process().await;
     let indexing = other.start_indexing().unwrap();
-    let report = app.library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await.unwrap();
+    let report = app.library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
     assert_eq!(report.imported, 1);
     indexing.stop().await;
     assert_eq!(app.get("/images", &ann.key).await.ids().len(), 1);

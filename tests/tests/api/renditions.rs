@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use image::GenericImageView as _;
 use reqwest::Method;
 use serde_json::Value;
-use tests::{Account, Answer, TestApp};
+use tests::{Account, Answer, SeedImage, TestApp};
 
 /// The record of an image, with all renditions.
 async fn record(app: &TestApp, account: &Account, id: &str) -> Value {
@@ -206,6 +206,21 @@ async fn an_image_is_visible_before_its_full_rendition_which_many_requests_make_
 fn stored_renditions(app: &TestApp) -> usize {
     let shards = std::fs::read_dir(app.dir().join("blobs/renditions")).unwrap();
     shards.map(|shard| std::fs::read_dir(shard.unwrap().path()).unwrap().count()).sum()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rendition_that_is_lost_with_its_original_is_500() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
+    let record = record(&app, &ann, &id).await;
+    let thumb = url(&record, "webp-thumb");
+    app.fetch(thumb).await.expect(200);
+    std::fs::remove_dir_all(app.dir().join("blobs/renditions")).unwrap();
+    let answer = app.fetch(thumb).await.expect(500);
+    // Nobody is sent into a wait for what does not come back.
+    assert_eq!(answer.header("retry-after"), None);
+    assert!(!answer.error().is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

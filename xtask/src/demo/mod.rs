@@ -156,7 +156,7 @@ fn print_welcome(base_url: &str, password: &str, key: &str) {
         "
   Web       {base_url}/
   Sign in   {EMAIL}
-  Password  {password}
+  Password  {password}   (the web pages to sign in to come later; until then use the API key)
   API key   {key}
   MCP URL   {base_url}/api/mcp/v1   (send the API key as bearer token)
 

@@ -15,9 +15,7 @@ pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Repo
     let indexing = library.start_indexing()?;
     let bar = progress_bar();
     let imported = tokio::select! {
-        imported = library.import_folder(account.id, &options.paths, |progress| show(&bar, progress)) => {
-            imported.map_err(CommandError::from)
-        }
+        imported = library.import_folder(account.id, &options.paths, |progress| show(&bar, progress)) => Ok(imported),
         () = asked_to_end => Err(CommandError::Interrupted),
     };
     bar.finish_and_clear();
@@ -25,7 +23,12 @@ pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Repo
     let _ = tokio::time::timeout(shutdown::GRACE, indexing.stop()).await;
     let report = imported?;
     let text = if options.json { json(&report)? } else { summary(&report) };
-    Ok(Report { text, something_failed: !report.failed.is_empty() })
+    if let Some(reason) = &report.stopped {
+        eprintln!(
+            "error: the import ended early: {reason}\nWhat came in until then stays; run it again to go on."
+        );
+    }
+    Ok(Report { text, something_failed: report.stopped.is_some() || !report.failed.is_empty() })
 }
 
 /// Shown on a terminal only.
@@ -90,7 +93,7 @@ mod tests {
     #[test]
     fn reports_for_people_and_programs() {
         let failed = vec![FailedFile { path: "a/b.txt".into(), error: "not a picture".into() }];
-        let report = ImportReport { imported: 2, duplicates: 1, failed };
+        let report = ImportReport { imported: 2, duplicates: 1, failed, stopped: None };
         assert_eq!(summary(&report), "imported: 2\nduplicates: 1\nfailed: 1\n  a/b.txt: not a picture\n");
         assert_eq!(
             json(&report).unwrap(),

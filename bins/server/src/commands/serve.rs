@@ -10,7 +10,7 @@ use web::{App, BuildError, InvalidBaseUrl, Limits, WebConfig};
 
 use crate::{
     config::{Config, DEFAULT_DATA_DIR},
-    shutdown,
+    file_descriptors, shutdown,
     stores::{self, OpenError},
 };
 
@@ -41,11 +41,12 @@ pub(crate) enum ServeError {
 
 /// Serves until the process is asked to end.
 pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
+    let descriptors = file_descriptors::allow_most();
     let library = stores::open_library(config).await?;
     stores::recover(&library).await;
     let signer = UrlSigner::new(&config.secret.load(&SystemRandom::new())?);
     let (listener, address) = listen(config.listen).await?;
-    let app = App::new(library.clone(), signer, web_config(config, address)?)?;
+    let app = App::new(library.clone(), signer, web_config(config, address, descriptors)?)?;
     let asked_to_end = shutdown::requested().map_err(ServeError::Signals)?;
     announce(&library, config, address).await?;
     work(&library, app, listener, asked_to_end).await
@@ -58,7 +59,11 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ServeE
     Ok((listener, bound))
 }
 
-fn web_config(config: &Config, bound: SocketAddr) -> Result<WebConfig, InvalidBaseUrl> {
+fn web_config(
+    config: &Config,
+    bound: SocketAddr,
+    descriptors: Option<u64>,
+) -> Result<WebConfig, InvalidBaseUrl> {
     let base_url = config.base_url(bound)?;
     if config.base_url_is_missing() {
         tracing::warn!(
@@ -66,7 +71,9 @@ fn web_config(config: &Config, bound: SocketAddr) -> Result<WebConfig, InvalidBa
             "--base-url is not set: links lead to an address that others may not reach"
         );
     }
-    let limits = Limits { drain_timeout: shutdown::GRACE, ..Limits::default() };
+    let default = Limits::default();
+    let connections = file_descriptors::connections_within(descriptors, default.connections);
+    let limits = Limits { connections, drain_timeout: shutdown::GRACE, ..default };
     Ok(WebConfig { base_url, trusted_proxies: config.trusted_proxies.clone(), limits })
 }
 

@@ -181,7 +181,7 @@ fn integer_range(expected: &str) -> Option<&'static str> {
     }
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     let mut characters = text.chars();
     let mut shown: String = characters.by_ref().take(ECHO_LENGTH).collect();
     if characters.next().is_some() {

@@ -10,6 +10,7 @@ mod deserializer;
 mod error;
 
 pub use error::ArgumentError;
+pub(crate) use error::shortened;
 
 use crate::jsonrpc::ErrorObject;
 use deserializer::ArgumentDeserializer;

@@ -1,13 +1,12 @@
 //! The members of a message, before it is known what kind of message it is.
 
-use super::strict_json::StrictValue;
 use super::{
     ErrorObject, Incoming, JSONRPC_VERSION, Notification, Params, ParseFailure, ParseFailureKind, Request,
     RequestId, Response,
 };
+use crate::strict_json::{Repeated, StrictValue};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
-use std::cell::Cell;
 use std::fmt;
 
 /// What a whole JSON text is, as far as JSON-RPC cares.
@@ -141,18 +140,18 @@ impl<'de> Visitor<'de> for DocumentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
-        let repeated = Cell::new(false);
+        let repeated = Repeated::default();
         let mut envelope = Envelope::default();
         while let Some(name) = map.next_key::<String>()? {
             let value = map.next_value_seed(StrictValue { repeated: &repeated })?;
             envelope.put(&name, value);
         }
-        envelope.repeated |= repeated.get();
+        envelope.repeated |= repeated.is_noted();
         Ok(Document::Object(envelope))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Document, A::Error> {
-        let repeated = Cell::new(false);
+        let repeated = Repeated::default();
         while seq.next_element_seed(StrictValue { repeated: &repeated })?.is_some() {}
         Ok(Document::Array)
     }

@@ -14,7 +14,6 @@ mod incoming;
 mod message;
 mod params;
 mod response;
-mod strict_json;
 
 pub use error::{
     ErrorObject, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,

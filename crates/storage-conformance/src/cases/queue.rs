@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use domain::{CaptureSource, CaptureTime, ImageId, PixelSize, Plan, Position, Rendition};
-use storage::{ImageState, Indexed, LeaseRequest, QueueLength};
+use storage::{ImageState, Indexed, JobId, LeaseRequest, QueueLength};
 
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease,
@@ -96,17 +96,26 @@ pub(crate) async fn a_lost_lease_changes_nothing(seed: &Seed) {
     assert_eq!(state(seed, &id).await, ImageState::Pending);
     seed.store().retry_job(job.id, "slow", NOW).await.unwrap();
     seed.store().release_leases("slow").await.unwrap();
-    seed.store().renew_leases("slow", second(1)).await.unwrap();
+    seed.store().renew_leases("slow", &[job.id], second(1)).await.unwrap();
     assert_eq!(seed.lease("third", second(9001)).await, [], "it is still the quick one's");
 }
 
 pub(crate) async fn a_renewed_lease_holds(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.waiting(ann.account, 2).await;
-    seed.lease("w", second(1)).await;
-    seed.store().renew_leases("w", second(7200)).await.unwrap();
+    let jobs: Vec<JobId> = seed.lease("w", second(1)).await.iter().map(|job| job.id).collect();
+    seed.store().renew_leases("w", &jobs, second(7200)).await.unwrap();
     assert_eq!(seed.lease("other", second(7200)).await, []);
     assert_eq!(seed.lease("other", second(7201)).await.len(), 2);
+}
+
+pub(crate) async fn only_the_lease_of_a_job_at_work_is_renewed(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    seed.waiting(ann.account, 2).await;
+    let jobs = seed.lease("w", second(1)).await;
+    seed.store().renew_leases("w", &[jobs[0].id], second(70_000)).await.unwrap();
+    let free = seed.lease("other", second(60_000)).await;
+    assert_eq!(free.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[1].id]);
 }
 
 pub(crate) async fn a_released_lease_does_not_count(seed: &Seed) {
@@ -140,7 +149,7 @@ pub(crate) async fn a_retry_waits(seed: &Seed) {
     seed.store().retry_job(job.id, "w", second(10)).await.unwrap();
     assert_eq!(seed.lease("w", second(9)).await, []);
     let again = seed.lease("w", second(10)).await.remove(0);
-    assert_eq!((again.id, again.attempts), (job.id, 2));
+    assert_eq!((again.id, again.attempts), (job.id, 1), "the image was not at fault");
 }
 
 pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {

@@ -13,7 +13,7 @@ use crate::{
 /// Adds an image, or finds out what the account has of its bytes.
 pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, Failure> {
     if !is_open(c, image.account.0)? {
-        return Err(Failure::Refused("an image cannot be added to an account that is gone".to_owned()));
+        return Ok(AddOutcome::AccountGone);
     }
     if let Some(row) = with_bytes(c, image.account, &image.original)? {
         return meet_again(c, image, &row);

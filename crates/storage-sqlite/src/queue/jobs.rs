@@ -35,6 +35,7 @@ pub(super) fn retry(
         .filter(index_jobs::leased_by.eq(worker))
         .set((
             index_jobs::not_before_ms.eq(not_before.millis()),
+            index_jobs::attempts.eq(index_jobs::attempts - 1),
             index_jobs::leased_by.eq(None::<String>),
             index_jobs::leased_until_ms.eq(None::<i64>),
         ))

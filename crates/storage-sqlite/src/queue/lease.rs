@@ -112,8 +112,14 @@ fn take(c: &mut SqliteConnection, job: &FreeJob, request: &Request) -> Result<Jo
     })
 }
 
-pub(super) fn renew(c: &mut SqliteConnection, worker: &str, until: Timestamp) -> Result<(), Failure> {
-    diesel::update(index_jobs::table.filter(index_jobs::leased_by.eq(worker)))
+pub(super) fn renew(
+    c: &mut SqliteConnection,
+    worker: &str,
+    jobs: Vec<i64>,
+    until: Timestamp,
+) -> Result<(), Failure> {
+    let held = index_jobs::leased_by.eq(worker).and(index_jobs::id.eq_any(jobs));
+    diesel::update(index_jobs::table.filter(held))
         .set(index_jobs::leased_until_ms.eq(until.millis()))
         .execute(c)?;
     Ok(())

@@ -39,9 +39,10 @@ impl IndexQueue for SqliteStore {
         self.write(move |c| lease::lease(c, &request)).await
     }
 
-    async fn renew_leases(&self, worker: &str, until: Timestamp) -> Result<(), StorageError> {
+    async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| lease::renew(c, &worker, until)).await
+        let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
+        self.write(move |c| lease::renew(c, &worker, jobs, until)).await
     }
 
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError> {

@@ -108,7 +108,7 @@ async fn run_hot_operations(store: SharedStore) {
     store.purge_images(NOW.plus_millis(1), NOW, 10).await.unwrap();
     store.take_unreferenced_blobs(NOW, NOW, 10).await.unwrap();
     store.kept_blobs(BlobKind::Original, None, 10).await.unwrap();
-    store.renew_leases("w", NOW).await.unwrap();
+    store.renew_leases("w", &[], NOW).await.unwrap();
     store.requeue_failed(9, NOW).await.unwrap();
 }
 

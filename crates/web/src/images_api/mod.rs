@@ -13,6 +13,7 @@ mod records;
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use library::Caller;
+use mcp_protocol::strict_json::{self, StrictJsonError};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
@@ -149,10 +150,13 @@ async fn respond(service: &Service, parts: &Parts, body: RequestBody) -> Result<
 /// Reads a body that must be one JSON object.
 async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Value>, ApiError> {
     let bytes = json_bytes(parts, body).await?;
-    match serde_json::from_slice(&bytes) {
+    match strict_json::parse(&bytes) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(ApiError::bad_body("must be a JSON object")),
-        Err(error) => Err(ApiError::bad_body(&format!("is not valid JSON: {error}"))),
+        Err(StrictJsonError::Malformed(error)) => {
+            Err(ApiError::bad_body(&format!("is not valid JSON: {error}")))
+        }
+        Err(repeated) => Err(ApiError::Invalid(repeated.to_string())),
     }
 }
 

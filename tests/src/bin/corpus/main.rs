@@ -29,7 +29,7 @@ async fn main() -> Result<ExitCode, AnyError> {
     let mut table = report::Table::default();
     for folder in files::folders(&root)? {
         let (name, paths) = (folder.name.clone(), folder.paths.clone());
-        let imported = served.library.import_folder(account.id, &paths, |_| {}).await?;
+        let imported = served.library.import_folder(account.id, &paths, |_| {}).await;
         table.add(&name, &folder, imported);
     }
     let import_time = started.elapsed();

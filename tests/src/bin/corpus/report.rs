@@ -62,6 +62,7 @@ impl Table {
             .iter()
             .filter(|row| settled(row) != row.files)
             .map(|row| format!("{}: {} files but {} outcomes", row.name, row.files, settled(row)))
+            .chain(self.rows.iter().filter_map(|row| row.report.stopped.clone()))
             .collect()
     }
 }

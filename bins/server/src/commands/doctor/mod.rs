@@ -30,7 +30,7 @@ pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
     files::check_secret(&config.secret, &mut findings);
     stores::check(config, &mut findings).await;
     for (what, instead) in [
-        ("words in photos (OCR)", "photos are found by description, place and file name"),
+        ("words in photos (OCR)", "photos are found by description and file name"),
         ("vision model", "photos are not found by what they show"),
     ] {
         findings.warn(what, &format!("not part of this build yet; {instead}"));
