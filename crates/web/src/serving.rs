@@ -90,6 +90,8 @@ fn connection(
         .timer(TokioTimer::new())
         // It also ends a connection that sends nothing, before its first request or after an answer.
         .header_read_timeout(limits.head_timeout)
+        // The buffer alone may grow beyond its limit in one read.
+        .max_header_size(MAX_HEAD_BYTES)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
         .serve_connection(TokioIo::new(Box::pin(stream)), service)

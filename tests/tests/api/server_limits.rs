@@ -16,7 +16,15 @@ const SHORT: Duration = Duration::from_millis(300);
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_is_too_large_is_431() {
     let app = TestApp::start().await;
-    let long = format!("GET /healthz HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(65 * 1024));
+    let of_length = |bytes: usize| {
+        let head = |filling: &str| {
+            format!("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: {filling}\r\n\r\n")
+        };
+        head(&"x".repeat(bytes - head("").len()))
+    };
+    let answer = app.raw(of_length(64 * 1024 - 1)).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    let long = of_length(64 * 1024 + 1);
     let many = format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: x\r\n".repeat(101));
     for request in [long, many] {
         let answer = app.raw(request).await;
