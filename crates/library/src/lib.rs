@@ -51,6 +51,12 @@ pub struct Library {
     parts: Arc<Parts>,
 }
 
+impl std::fmt::Debug for Library {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Library")
+    }
+}
+
 struct Parts {
     store: SharedStore,
     blobs: BlobStore,

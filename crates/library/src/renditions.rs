@@ -77,12 +77,6 @@ pub struct ServedRendition {
     library: Library,
 }
 
-impl std::fmt::Debug for Library {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Library")
-    }
-}
-
 impl ServedRendition {
     /// Its length in bytes.
     pub fn bytes(&self) -> u64 {

@@ -15,7 +15,7 @@ use crate::render::{Layout, Pixels};
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;
 
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    let corrupt = |error: png::DecodingError| MediaError::Corrupt(error.to_string());
+    let corrupt = |error: png::DecodingError| MediaError::Corrupt(in_words(&error));
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: MAX_AUXILIARY_BYTES });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
@@ -42,6 +42,33 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     match read {
         Ok(_) => Ok(Decoded { pixels, damaged: None }),
         // The rows before the error are there.
-        Err(error) => salvage(pixels, error.to_string()),
+        Err(error) => salvage(pixels, in_words(&error)),
+    }
+}
+
+/// What is wrong, in words for the photo's owner: the decoder names its own types in some of its messages.
+fn in_words(error: &png::DecodingError) -> String {
+    let text = error.to_string();
+    if text.starts_with("CRC error") {
+        "a checksum in it is wrong".into()
+    } else if text.contains("ChunkType") {
+        "a part of it is malformed".into()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_checksum_is_told_in_words() {
+        let mut file =
+            std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/palette.png")).unwrap();
+        // A byte of the first chunk's checksum.
+        file[29] ^= 1;
+        let error = Decoder::new(Cursor::new(file.as_slice())).read_info().err().unwrap();
+        assert_eq!(in_words(&error), "a checksum in it is wrong");
     }
 }
