@@ -12,7 +12,6 @@ use object_store::{
     GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, WriteMultipart, local::LocalFileSystem,
     path::Path as Key,
 };
-use ring::digest;
 use tokio::io::AsyncReadExt as _;
 
 use crate::{
@@ -211,10 +210,9 @@ async fn read_part(file: &mut tokio::fs::File) -> Result<Bytes, PutError> {
 }
 
 fn sha256(bytes: &[u8]) -> ContentHash {
-    let mut hash = [0; 32];
-    let digest = digest::digest(&digest::SHA256, bytes);
-    hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
-    ContentHash::new(hash)
+    let mut hasher = Hasher::new();
+    hasher.update(bytes);
+    hasher.finish().hash
 }
 
 fn folder_of(kind: BlobKind) -> &'static str {

@@ -66,11 +66,11 @@ pub(super) fn in_circle(
     limit: Limit,
 ) -> Result<Vec<i64>, Failure> {
     if let Some(album_seq) = filter.album_seq {
-        return walk_album(c, album_seq, filter, circle, limit);
+        return walk(c, WALK_ALBUM, album_seq, filter, circle, limit);
     }
     match candidates(c, filter.account, circle)? {
         Some(seqs) => among(c, &seqs, filter, circle, limit),
-        None => walk_timeline(c, filter, circle, limit),
+        None => walk(c, WALK_TIMELINE, filter.account, filter, circle, limit),
     }
 }
 
@@ -145,25 +145,6 @@ FROM album_images AS a INDEXED BY album_images_timeline CROSS JOIN images AS i O
 WHERE a.album_seq = ? AND a.live = 1 AND a.captured_at_ms BETWEEN ? AND ?
     AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
 ORDER BY a.captured_at_ms DESC LIMIT ?";
-
-fn walk_timeline(
-    c: &mut SqliteConnection,
-    filter: &Narrowed,
-    circle: Circle,
-    limit: Limit,
-) -> Result<Vec<i64>, Failure> {
-    walk(c, WALK_TIMELINE, filter.account, filter, circle, limit)
-}
-
-fn walk_album(
-    c: &mut SqliteConnection,
-    album_seq: i64,
-    filter: &Narrowed,
-    circle: Circle,
-    limit: Limit,
-) -> Result<Vec<i64>, Failure> {
-    walk(c, WALK_ALBUM, album_seq, filter, circle, limit)
-}
 
 /// Runs one of the walks over the timeline of `owner`, an account or an album.
 fn walk(
