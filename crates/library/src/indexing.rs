@@ -127,7 +127,10 @@ impl Library {
             self.parts.blobs.open(BlobKind::Original, job.original, None).await?.into_bytes().await?;
         let (name, modified, added) = (job.file_name.clone(), job.modified_at, job.added_at);
         let read = move |file: &[u8]| {
-            media::metadata(file, &media::FileFacts { file_name: name.as_deref(), modified, added })
+            media::metadata(
+                file,
+                &media::FileFacts { file_name: name.as_deref(), modified, added, sidecars: &[] },
+            )
         };
         let (rendered, metadata) = self.parts.decoder.render(original, displayed_first, read).await?;
         let renditions = self.keep_renditions(&rendered.renditions).await?;

@@ -9,6 +9,14 @@ pub enum Format {
     WebP,
     /// GIF; the first frame.
     Gif,
+    /// TIFF; its first picture.
+    Tiff,
+    /// HEIF with HEVC pictures (HEIC); its primary picture, also of a live photo.
+    Heif,
+    /// AVIF; its primary picture.
+    Avif,
+    /// A camera's RAW file: its embedded preview.
+    Raw,
 }
 
 impl Format {
@@ -24,6 +32,7 @@ impl Format {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Self::Tiff),
             _ => None,
         }
     }
@@ -35,6 +44,10 @@ impl Format {
             Self::Png => "image/png",
             Self::WebP => "image/webp",
             Self::Gif => "image/gif",
+            Self::Tiff => "image/tiff",
+            Self::Heif => "image/heic",
+            Self::Avif => "image/avif",
+            Self::Raw => "image/x-raw",
         }
     }
 }
@@ -65,8 +78,7 @@ mod tests {
         check(b"\x89PNG\r\n\x1A\n....", Some(Format::Png));
         check(b"RIFF\0\0\0\0WEBPVP8 ", Some(Format::WebP));
         check(b"GIF87a", Some(Format::Gif));
-        for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"II*\0", b"BM"]
-        {
+        for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"BM"] {
             check(other, None);
         }
     }

@@ -21,7 +21,7 @@
 //! assert_eq!(probe.format.media_type(), "image/jpeg");
 //!
 //! let added = Timestamp::parse_iso("2024-05-01")?;
-//! let facts = FileFacts { file_name: Some("thompson-springs.jpg"), modified: None, added };
+//! let facts = FileFacts { file_name: Some("thompson-springs.jpg"), modified: None, added, sidecars: &[] };
 //! assert_eq!(media::metadata(&file, &facts).capture.at.to_string(), "2022-01-10T21:15:33.519Z");
 //!
 //! let rendered = media::render(&file, &[Rendition::Thumb], &Limits::default())?;
@@ -44,7 +44,7 @@ mod tiff;
 
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name};
-pub use metadata::{FileFacts, Metadata, metadata};
+pub use metadata::{FileFacts, Metadata, Sidecar, metadata};
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, probe};
 pub use render::{EncodedRendition, Rendered, render};

@@ -74,10 +74,12 @@ pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), 
     check_size(header.decoded_size, limits)?;
     check_scans(&header, limits)?;
 
-    let orientation = container::exif_block(format, bytes)
-        .and_then(Tags::read)
-        .and_then(|tags| tags.short(Directory::Primary, tag::ORIENTATION))
-        .map_or(Orientation::Upright, Orientation::from_exif);
+    let blocks = container::blocks(format, bytes);
+    let tagged = || {
+        let tags = Tags::read(blocks.exif.as_deref()?)?;
+        tags.short(Directory::Primary, tag::ORIENTATION).map(Orientation::from_exif)
+    };
+    let orientation = header.orientation.or_else(tagged).unwrap_or_default();
     let probe = Probe {
         format,
         stored_size: header.size,

@@ -17,7 +17,7 @@ fn read(path: &str) -> Vec<u8> {
 
 fn metadata(path: &str) -> Metadata {
     let added = Timestamp::parse_iso("2026-01-01").unwrap();
-    media::metadata(&read(path), &FileFacts { file_name: None, modified: None, added })
+    media::metadata(&read(path), &FileFacts { file_name: None, modified: None, added, sidecars: &[] })
 }
 
 fn render(path: &str, wanted: &[Rendition]) -> Rendered {

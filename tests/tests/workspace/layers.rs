@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// What each crate may be built with. Whoever adds an edge here changes the architecture.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("domain", &[]),
     ("mcp-protocol", &[]),
     ("oauth-core", &[]),
     ("keys", &[]),
     ("storage", &["domain"]),
     ("blobs", &["domain"]),
-    ("media", &["domain"]),
+    ("heif", &[]),
+    ("media", &["domain", "heif"]),
+    ("places", &["domain"]),
+    ("sandbox", &["domain", "media"]),
     ("vision", &["domain"]),
-    ("library", &["domain", "storage", "blobs", "media", "vision", "keys"]),
+    ("library", &["domain", "storage", "blobs", "media", "places", "sandbox", "vision", "keys"]),
     ("storage-sqlite", &["domain", "storage", "oauth-core"]),
     ("storage-postgres", &["domain", "storage", "oauth-core"]),
     ("storage-conformance", &["domain", "storage"]),

@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::{Header, take};
+use super::{Blocks, Header, take};
 use crate::MediaError;
 
 const START_OF_SCAN: u8 = 0xDA;
@@ -158,7 +158,11 @@ fn with_scans(frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>, inve
     Header { scans, decode_bytes: header.decode_bytes.saturating_add(frame.coefficient_bytes), ..header }
 }
 
-pub(super) fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    Blocks { exif: exif_block(bytes).map(Into::into), ..Blocks::default() }
+}
+
+fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
     Segments::new(bytes)
         .take_while(|segment| segment.marker != START_OF_SCAN)
         .find(|segment| segment.marker == APP1 && segment.payload.starts_with(b"Exif\0"))

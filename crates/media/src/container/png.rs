@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::{Header, take};
+use super::{Blocks, Header, take};
 use crate::MediaError;
 
 struct Chunks<'a> {
@@ -42,6 +42,10 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Ok(Header::plain(size, 4))
 }
 
-pub(super) fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    Blocks { exif: exif_block(bytes).map(Into::into), ..Blocks::default() }
+}
+
+fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
     Chunks::new(bytes).find(|(kind, _)| *kind == b"eXIf").map(|(_, data)| data)
 }

@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::{Header, take};
+use super::{Blocks, Header, take};
 use crate::MediaError;
 
 /// The chunks of a RIFF file or of an animation frame.
@@ -127,6 +127,10 @@ fn le24([b0, b1, b2]: [u8; 3]) -> u32 {
     u32::from_le_bytes([b0, b1, b2, 0])
 }
 
-pub(super) fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    Blocks { exif: exif_block(bytes).map(Into::into), ..Blocks::default() }
+}
+
+fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
     Chunks::of_file(bytes).find(|(kind, _)| *kind == b"EXIF").map(|(_, data)| data)
 }

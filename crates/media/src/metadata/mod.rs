@@ -6,7 +6,7 @@ mod exif_time;
 mod file_name;
 mod position;
 
-use domain::{CaptureTime, Position, Timestamp, clean_text};
+use domain::{CaptureTime, Position, SidecarKind, Timestamp, clean_text};
 
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, container};
@@ -20,6 +20,17 @@ pub struct FileFacts<'a> {
     pub modified: Option<Timestamp>,
     /// When it arrived.
     pub added: Timestamp,
+    /// The files beside it that describe it.
+    pub sidecars: &'a [Sidecar<'a>],
+}
+
+/// A file that describes a photo beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sidecar<'a> {
+    /// How it is written.
+    pub kind: SidecarKind,
+    /// What is in it.
+    pub content: &'a [u8],
 }
 
 /// What a photo's file says about it.
@@ -40,8 +51,8 @@ pub struct Metadata {
 /// Reads the metadata. Never fails: what is broken, blank or nonsense counts as missing, and a file without any
 /// metadata still has a capture time, at the worst the moment when it was added.
 pub fn metadata(bytes: &[u8], facts: &FileFacts<'_>) -> Metadata {
-    let tags =
-        Format::sniff(bytes).and_then(|format| container::exif_block(format, bytes)).and_then(Tags::read);
+    let blocks = Format::sniff(bytes).map(|format| container::blocks(format, bytes)).unwrap_or_default();
+    let tags = blocks.exif.as_deref().and_then(Tags::read);
     let tags = tags.as_ref();
     let camera = |tag| tags?.text(Directory::Primary, tag).as_deref().and_then(clean_text);
     Metadata {

@@ -66,6 +66,7 @@ impl Says<'_> {
             file_name: (!self.name.is_empty()).then_some(self.name),
             modified: (!self.modified.is_empty()).then(|| moment(self.modified)),
             added: moment(ADDED),
+            sidecars: &[],
         };
         capture_time(Tags::read(&block).as_ref(), &facts)
     }

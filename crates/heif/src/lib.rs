@@ -1,0 +1,2 @@
+//! HEIC and AVIF pixels by the system's libheif, found at run time.
+#![deny(missing_docs)]

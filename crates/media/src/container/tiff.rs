@@ -1,0 +1,12 @@
+//! TIFF 6.0.
+
+use super::{Blocks, Header};
+use crate::MediaError;
+
+pub(super) fn header(_bytes: &[u8]) -> Result<Header, MediaError> {
+    Err(MediaError::UnknownFormat)
+}
+
+pub(super) fn blocks(_bytes: &[u8]) -> Blocks<'_> {
+    Blocks::default()
+}
