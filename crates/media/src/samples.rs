@@ -129,6 +129,7 @@ pub(crate) fn encode(picture: &DynamicImage, format: Format) -> Vec<u8> {
         Format::Png => ImageFormat::Png,
         Format::WebP => ImageFormat::WebP,
         Format::Gif => ImageFormat::Gif,
+        other => panic!("no small {other:?} can be written"),
     };
     picture.write_to(&mut file, format).unwrap();
     file.into_inner()
@@ -161,7 +162,7 @@ pub(crate) fn with_exif(format: Format, file: &[u8], block: &[u8]) -> Vec<u8> {
                 [&riff_chunk(b"VP8X", &extended)[..], &file[12..], &riff_chunk(b"EXIF", block)].concat();
             riff_file(&chunks)
         }
-        Format::Gif => file.to_vec(),
+        _ => file.to_vec(),
     }
 }
 
