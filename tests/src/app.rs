@@ -155,7 +155,7 @@ impl TestApp {
     /// A service that is set up otherwise.
     pub fn builder() -> TestAppBuilder {
         let limits = Limits { drain_timeout: Duration::from_secs(5), ..Limits::default() };
-        TestAppBuilder { settings: Settings::default(), limits, public_base_url: None, migrated: true }
+        TestAppBuilder { settings: crate::settings(), limits, public_base_url: None, migrated: true }
     }
 
     /// The folder that holds everything.

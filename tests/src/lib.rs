@@ -14,10 +14,12 @@
 
 mod answer;
 mod app;
+mod decoder;
 mod raw;
 mod requests;
 mod seed;
 
 pub use answer::Answer;
 pub use app::{Account, START, TestApp, TestAppBuilder};
+pub use decoder::{DECODER, is_decoder, own_settings, settings};
 pub use seed::{SeedImage, fixture, fixtures};

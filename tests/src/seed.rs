@@ -236,7 +236,7 @@ impl TestApp {
     /// When the service is at fault.
     pub async fn import(&self, account: &Account, paths: &[PathBuf]) -> ImportReport {
         self.indexed.store(true, Ordering::SeqCst);
-        let indexing = self.library.start_indexing().unwrap();
+        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
         let report = self.library.import_folder(account.id, paths, |_| {}).await;
         assert_eq!(report.stopped, None);
         indexing.stop().await;

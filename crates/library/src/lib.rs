@@ -14,14 +14,17 @@ mod accounts;
 mod albums;
 mod clock;
 mod decoding;
+mod dispatcher;
 mod folder_import;
 mod images;
 mod import;
 mod indexing;
+mod localities;
 mod passwords;
 mod renditions;
 mod search;
 mod settings;
+mod sidecars;
 mod upkeep;
 
 use std::sync::Arc;
@@ -38,7 +41,8 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
 pub use import::{FileFacts, ImportError, Received};
-pub use indexing::Indexing;
+pub use dispatcher::{Indexing, IndexingScope};
+pub use sandbox::WorkerCommand;
 pub use renditions::{RenditionError, ServedRendition};
 pub use search::{Hit, SearchError};
 pub use settings::Settings;
@@ -63,7 +67,7 @@ struct Parts {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     settings: Settings,
-    decoder: decoding::Decoder,
+    decoders: sandbox::Pool,
     passwords: passwords::Passwords,
     in_the_making: renditions::InTheMaking,
     queue_changed: Notify,
@@ -79,14 +83,14 @@ impl Library {
         random: Arc<dyn Random>,
         settings: Settings,
     ) -> Self {
-        let decoder = decoding::Decoder::new(&settings);
+        let decoders = decoding::pool(&settings);
         let passwords = passwords::Passwords::new(settings.decode_workers);
         let parts = Parts {
             store,
             blobs,
             clock,
             random,
-            decoder,
+            decoders,
             passwords,
             in_the_making: renditions::InTheMaking::default(),
             queue_changed: Notify::new(),

@@ -1,27 +1,32 @@
 use std::{
     collections::HashMap,
+    io,
     ops::Range,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use blobs::{BlobError, BlobReader};
 use domain::{BlobKind, ContentHash, ImageId, Rendition};
-use storage::{RenditionSource, StorageError, StoredRendition};
+use sandbox::{DecodeError, Task, Urgency, Wanted};
+use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 
-use crate::{Library, decoding::DecodeError, indexing::StorageErrorOrBlob};
+use crate::{Library, indexing::StorageErrorOrBlob};
+
+/// How long a background job waits after something other than the original failed.
+const RETRY_MS: i64 = 30_000;
 
 /// Renditions that are being made now, by original, so that requests for the same one make it once.
 #[derive(Default)]
 pub(crate) struct InTheMaking {
-    locks: Mutex<HashMap<Wanted, Weak<Turn>>>,
+    locks: Mutex<HashMap<Making, Weak<Turn>>>,
 }
 
-type Wanted = (ContentHash, Rendition);
+type Making = (ContentHash, Rendition);
 /// Held by whoever makes the rendition.
 type Turn = tokio::sync::Mutex<()>;
 
 impl InTheMaking {
-    fn lock(&self, key: Wanted) -> Arc<Turn> {
+    fn lock(&self, key: Making) -> Arc<Turn> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.retain(|_, lock| lock.strong_count() > 0);
         if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {
@@ -51,12 +56,26 @@ pub enum RenditionError {
     /// It could not be made from the original.
     #[error("the rendition could not be made: {0}")]
     NotMade(String),
+    /// It cannot be made now; the same call may succeed later.
+    #[error("no rendition can be made now: {0}")]
+    NoDecoder(io::Error),
     /// The metadata store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The blob store failed.
     #[error(transparent)]
     Blob(#[from] BlobError),
+}
+
+impl From<DecodeError<BlobError>> for RenditionError {
+    fn from(error: DecodeError<BlobError>) -> Self {
+        match error {
+            DecodeError::File(fault) => Self::NotMade(fault.to_string()),
+            DecodeError::Source(error) => Self::Blob(error),
+            error @ DecodeError::SourceLength { .. } => Self::NotMade(error.to_string()),
+            DecodeError::Unavailable(error) => Self::NoDecoder(error),
+        }
+    }
 }
 
 impl From<StorageErrorOrBlob> for RenditionError {
@@ -153,7 +172,10 @@ impl Library {
             let source = library.rendition_source(&id, rendition).await?;
             match source.stored {
                 Some(stored) if remake == Remake::IfAbsent => Ok(stored),
-                _ => library.make(&source, rendition).await,
+                _ => {
+                    let RenditionSource { original, original_bytes, .. } = source;
+                    library.make(original, original_bytes, rendition, Urgency::Interactive).await
+                }
             }
         });
         made.await.unwrap_or_else(|error| Err(RenditionError::NotMade(error.to_string())))
@@ -161,22 +183,54 @@ impl Library {
 
     async fn make(
         &self,
-        source: &RenditionSource,
+        original: ContentHash,
+        original_bytes: u64,
         rendition: Rendition,
+        urgency: Urgency,
     ) -> Result<StoredRendition, RenditionError> {
-        let not_made = |error: DecodeError| RenditionError::NotMade(error.to_string());
-        let _memory = self.parts.decoder.admit(source.original_bytes).await.map_err(not_made)?;
-        let file =
-            self.parts.blobs.open(BlobKind::Original, source.original, None).await?.into_bytes().await?;
-        let rendered = self.parts.decoder.render(file, |_| vec![rendition], |_| ()).await;
-        let (rendered, ()) = rendered.map_err(not_made)?;
-        let kept = self.keep_renditions(&rendered.renditions).await?;
+        let task = Task { wanted: Wanted::These(vec![rendition]), read_metadata: None };
+        let decoded = self.decode(original, original_bytes, &task, urgency).await?;
+        let kept = self.keep_renditions(&decoded.rendered.renditions).await?;
         let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
         let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
-        if self.parts.store.add_rendition(&source.original, stored).await? {
+        if self.parts.store.add_rendition(&original, stored).await? {
             Ok(stored)
         } else {
             Err(RenditionError::NoImage)
+        }
+    }
+
+    /// Makes a full rendition before somebody asks for it, unless somebody has done so meanwhile, and writes the
+    /// outcome down.
+    pub(crate) async fn run_rendition_job(&self, job: RenditionJob, worker: &str) {
+        let RenditionJob { original, original_bytes, .. } = job;
+        let lock = self.parts.in_the_making.lock((original, Rendition::Full));
+        let _guard = lock.lock().await;
+        let store = &self.parts.store;
+        let made = match store.holds_rendition_job(&original, worker).await {
+            Ok(true) => self.make(original, original_bytes, Rendition::Full, Urgency::Background).await,
+            Ok(false) => return,
+            Err(error) => Err(error.into()),
+        };
+        let outcome = match made {
+            Ok(_) => return,
+            Err(error @ RenditionError::NotMade(_)) => {
+                tracing::info!(%original, %error, "a full rendition was not made");
+                store.drop_rendition_job(&original, worker).await
+            }
+            Err(RenditionError::Blob(error @ BlobError::Missing { .. })) => {
+                tracing::error!(%original, %error, "an original is lost");
+                store.drop_rendition_job(&original, worker).await
+            }
+            Err(error) => {
+                tracing::warn!(%original, %error, "a full rendition will be made later");
+                let not_before = self.parts.clock.now().plus_millis(RETRY_MS);
+                store.retry_rendition_job(&original, worker, not_before).await
+            }
+        };
+        if let Err(error) = outcome {
+            // The lease is renewed no more and runs out.
+            tracing::warn!(%original, %error, "the outcome of a rendition job was not noted");
         }
     }
 }

@@ -38,7 +38,7 @@ impl Process {
     }
 
     async fn import(&self, account: &Account, files: &[PathBuf]) -> ImportReport {
-        let indexing = self.library.start_indexing().unwrap();
+        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
         let report = self.library.import_folder(account.id, files, |_| {}).await;
         indexing.stop().await;
         report
@@ -75,7 +75,7 @@ async fn an_outage_of_the_blob_store_fails_no_photo() {
     fs::rename(&renditions, &away).unwrap();
     // A file where the folder was: nothing can be written below it, whoever tries.
     fs::write(&renditions, b"").unwrap();
-    let indexing = it.library.start_indexing().unwrap();
+    let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
     let importing = {
         let (library, ann) = (it.library.clone(), ann.clone());
         tokio::spawn(async move { library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await })

@@ -42,6 +42,7 @@ pub(crate) async fn handle(service: &Service, request: &Parts) -> Reply {
             tracing::error!(image = signed.image, rendition = %signed.rendition, %reason, "a rendition was not made");
             error(StatusCode::INTERNAL_SERVER_ERROR, "the rendition could not be made; retry later")
         }
+        Err(RenditionError::NoDecoder(cause)) => unavailable(&cause),
         Err(RenditionError::Blob(cause)) => blob_failed(&cause),
         Err(RenditionError::Storage(cause)) => unavailable(&cause),
     }
