@@ -14,6 +14,7 @@ mod http;
 mod instance;
 mod migrate;
 mod password;
+mod places;
 mod process;
 mod release_run;
 mod suite;
@@ -63,6 +64,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Pack GeoNames' cities into the file that place names come from
+    Places(places::Options),
 }
 
 fn main() -> ExitCode {
@@ -92,6 +95,7 @@ fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
         Task::Migrate(options) => migrate::run(runner, &options)?,
         Task::Corpus { dir } => release_run::corpus(runner, &dir)?,
         Task::Bench { arguments } => release_run::bench(runner, &arguments)?,
+        Task::Places(options) => places::run(&options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
