@@ -10,7 +10,7 @@ use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, PixelSize, Position, Rendition, Timestamp,
 };
 use keys::new_id;
-use library::ImportReport;
+use library::{ImportReport, IndexingScope};
 use storage::{AddOutcome, Announced, BlobRef, Indexed, Job, LeaseRequest, NewImage, StoredRendition};
 
 use crate::{Account, TestApp};

@@ -11,7 +11,7 @@ use std::{
 use blobs::BlobStore;
 use domain::{Account, BlobKind, Email, ListQuery, Plan, Rendition};
 use keys::SystemRandom;
-use library::{Caller, ImportReport, Library, Settings, SystemClock};
+use library::{Caller, ImportReport, IndexingScope, Library, Settings, SystemClock, WorkerCommand};
 use storage::{BlobRegistry as _, SchemaStore as _};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -27,7 +27,7 @@ async fn process(dir: &Path) -> Process {
     store.migrate().await.unwrap();
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
-    let library = Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::default());
+    let library = Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::new(decoder()));
     Process { library, store, blobs }
 }
 
@@ -55,6 +55,14 @@ impl Process {
         let page = self.library.list(&caller, &ListQuery::default()).await.unwrap();
         page.first().unwrap().image.id.to_string()
     }
+}
+
+/// The example `decoder`, which is built with the tests.
+fn decoder() -> WorkerCommand {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/decoder");
+    assert!(program.is_file(), "{} is built with all tests of this package", program.display());
+    WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
 }
 
 fn fixture(name: &str) -> PathBuf {
