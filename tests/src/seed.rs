@@ -211,7 +211,7 @@ impl TestApp {
             file_name: image.file_name.clone(),
             modified_at: None,
             added_at: self.library.clock().now(),
-            decoder_version: 1,
+            sidecars: Vec::new(),
         };
         assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);
         id

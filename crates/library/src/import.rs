@@ -11,8 +11,6 @@ use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
 /// How often a file is offered anew when its blob is just being removed, and how long to wait in between.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(200);
-/// A version above that of any decoder: a file that is brought again is tried again.
-const RETRY_WHATEVER_FAILED: u32 = i32::MAX.unsigned_abs();
 
 /// What is known of a file besides its bytes.
 #[derive(Debug, Clone, Default)]
@@ -203,7 +201,7 @@ impl Library {
             file_name: facts.name.as_deref().and_then(clean_text),
             modified_at: facts.modified_at,
             added_at: self.parts.clock.now(),
-            decoder_version: RETRY_WHATEVER_FAILED,
+            sidecars: Vec::new(),
         })
     }
 }
@@ -217,7 +215,7 @@ fn received(outcome: AddOutcome, new: &ImageId) -> Result<Option<Received>, Impo
     Ok(match outcome {
         AddOutcome::Added => Some(Received::Queued(new.clone())),
         AddOutcome::Retried(id) => Some(Received::Queued(id)),
-        AddOutcome::Duplicate(known) => Some(duplicate(known)),
+        AddOutcome::Duplicate(known) | AddOutcome::Refreshed(known) => Some(duplicate(known)),
         AddOutcome::Restored(known) => Some(Received::Restored(known.id, known.state)),
         AddOutcome::OriginalGone => None,
         AddOutcome::AccountGone => return Err(ImportError::AccountGone),

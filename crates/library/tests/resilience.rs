@@ -217,7 +217,6 @@ trait Deletion {
 impl Deletion for SqliteStore {
     async fn delete_account(&self, account: domain::AccountId) {
         storage::AccountStore::delete_account(self, account, now()).await.unwrap();
-        while storage::ImageStore::purge_images(self, domain::Timestamp::MIN, now(), 100).await.unwrap() > 0 {
-        }
+        while storage::ImageStore::purge_images(self, domain::Timestamp::MIN, 100).await.unwrap() > 0 {}
     }
 }

@@ -85,7 +85,7 @@ async fn add(
         file_name: Some(format!("IMG_{number:06}.jpg")),
         modified_at: None,
         added_at: Timestamp::MIN,
-        decoder_version: 1,
+        sidecars: Vec::new(),
     };
     store.add_image(image).await?;
     Ok(id)
