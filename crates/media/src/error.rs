@@ -7,7 +7,7 @@ pub enum MediaError {
     #[error("the file is empty")]
     Empty,
     /// The content is none of the known formats.
-    #[error("the file is none of the picture formats that are known here")]
+    #[error("this is not a JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or RAW picture")]
     UnknownFormat,
     /// A side of the picture is 0.
     #[error("the picture has no width or no height")]

@@ -43,6 +43,17 @@ impl RenditionQueue for SqliteStore {
         self.write(move |c| renew(c, &worker, originals, until)).await
     }
 
+    async fn holds_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<bool, StorageError> {
+        let (original, worker) = (*original, worker.to_owned());
+        self.read(move |c| {
+            let job =
+                rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
+            Ok(diesel::select(diesel::dsl::exists(job.filter(rendition_jobs::leased_by.eq(worker))))
+                .get_result(c)?)
+        })
+        .await
+    }
+
     async fn retry_rendition_job(
         &self,
         original: &ContentHash,

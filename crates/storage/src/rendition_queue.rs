@@ -54,6 +54,9 @@ pub trait RenditionQueue: Send + Sync + 'static {
         until: Timestamp,
     ) -> Result<(), StorageError>;
 
+    /// Whether the job is still there and the worker's: not when somebody has made the rendition meanwhile.
+    async fn holds_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<bool, StorageError>;
+
     /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased: something
     /// other than the original was at fault.
     async fn retry_rendition_job(

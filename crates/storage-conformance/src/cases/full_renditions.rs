@@ -95,9 +95,12 @@ pub(crate) async fn what_another_made_meanwhile_ends_the_job(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seen(seed, ann, 1).await.remove(0);
     seed.lease_renditions("w", NOW).await;
+    assert!(seed.store().holds_rendition_job(&original, "w").await.unwrap());
+    assert!(!seed.store().holds_rendition_job(&original, "other").await.unwrap());
     // Somebody asked for it and had it made.
     assert!(seed.store().add_rendition(&original, full(seed).await).await.unwrap());
     assert_eq!(waiting(seed).await, 0);
+    assert!(!seed.store().holds_rendition_job(&original, "w").await.unwrap());
     // The worker comes too late with its own, and whatever it says now changes nothing.
     assert!(seed.store().add_rendition(&original, full(seed).await).await.unwrap());
     seed.store().renew_rendition_leases("w", &[original], second(9000)).await.unwrap();
