@@ -15,9 +15,10 @@ use std::{
     time::Duration,
 };
 
-use domain::{Rendition, Timestamp};
+use domain::Timestamp;
 use media::{FileFacts, Limits, Rendered};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
+use sandbox::Wanted;
 use serde_json::{Value, json};
 
 fn main() {
@@ -98,16 +99,18 @@ struct Change<'a> {
     inspected: Option<&'a dyn Fn(&mut Value)>,
     rendered: Option<&'a dyn Fn(&mut Rendered)>,
     answer: Option<&'a dyn Fn(&mut Value)>,
+    /// Said in one breath with the last bytes.
+    leftover: Option<&'a [u8]>,
 }
 
 fn decode(wire: &mut Wire, request: &Value, file: &[u8], change: &Change<'_>) {
     let limits = Limits { max_pixels: request["max_pixels"].as_u64().unwrap() };
-    let wanted = [Rendition::Medium, Rendition::Thumb];
     let probe = match media::probe(file, &limits) {
         Ok(probe) => probe,
         Err(error) => return wire.refuse(&error.to_string()),
     };
     let size = probe.upright_size;
+    let wanted = Wanted::Displayable.renditions(size);
     let mut inspected = json!({ "picture": {
         "upright_size": [size.width, size.height],
         "memory_bytes": probe.decode_memory_bytes(&wanted),
@@ -132,20 +135,19 @@ fn decode(wire: &mut Wire, request: &Value, file: &[u8], change: &Change<'_>) {
         change(&mut answer["rendered"]);
     }
     wire.say(&answer);
-    for made in rendered.renditions {
-        wire.output.write_all(&made.webp).unwrap();
-    }
+    let webp: Vec<u8> = rendered.renditions.into_iter().flat_map(|made| made.webp).collect();
+    let (most, last) = webp.split_at(webp.len().saturating_sub(1000));
+    wire.output.write_all(most).unwrap();
+    // So little comes through a pipe in one piece or not at all.
+    wire.output.write_all(&[last, change.leftover.unwrap_or_default()].concat()).unwrap();
 }
 
 /// A photo whose size is more than a medium rendition's.
-fn photo() -> Vec<u8> {
-    const PHOTO: &[u8] = include_bytes!("../../../fixtures/samples/wisteria.jpg");
-    PHOTO.to_vec()
-}
+const PHOTO: &[u8] = include_bytes!("../../../fixtures/samples/wisteria.jpg");
 
 fn misbehave(wire: &mut Wire, request: &Value, misdeed: &str, job: u32) {
     let honest = Change::default();
-    let mut lie = |change: &Change<'_>| decode(wire, request, &photo(), change);
+    let mut lie = |change: &Change<'_>| decode(wire, request, PHOTO, change);
     match misdeed {
         // How it dies.
         "abort" => abort(),
@@ -162,9 +164,9 @@ fn misbehave(wire: &mut Wire, request: &Value, misdeed: &str, job: u32) {
         },
         "eat" => drop(vec![1_u8; 8 << 30]),
         "eat-late" => lie(&Change { rendered: Some(&|_| drop(vec![1_u8; 8 << 30])), ..honest }),
-        "slow" => {
-            thread::sleep(Duration::from_millis(300));
-            lie(&honest);
+        "nap" => {
+            thread::sleep(Duration::from_millis(200));
+            wire.refuse("it is well rested");
         }
         // What it says.
         "huge-head" => wire.output.write_all(&[0xFF; 64]).unwrap(),
@@ -188,7 +190,7 @@ fn misbehave(wire: &mut Wire, request: &Value, misdeed: &str, job: u32) {
             lie(&Change { inspected: Some(&|said| said["upright_size"] = json!([0, 9])), ..honest })
         }
         "other-size" => {
-            lie(&Change { inspected: Some(&|said| said["upright_size"] = json!([900, 900])), ..honest });
+            lie(&Change { inspected: Some(&|said| said["upright_size"] = json!([1300, 1300])), ..honest });
         }
         "much-memory" => {
             lie(&Change { inspected: Some(&|said| said["memory_bytes"] = json!(u64::MAX)), ..honest });
@@ -204,11 +206,15 @@ fn misbehave(wire: &mut Wire, request: &Value, misdeed: &str, job: u32) {
         "swapped" => lie(&Change { rendered: Some(&|made| made.renditions.reverse()), ..honest }),
         "exif" => lie(&Change { rendered: Some(&|made| add_exif(&mut made.renditions[0].webp)), ..honest }),
         "no-webp" => {
-            lie(&Change { rendered: Some(&|made| made.renditions[1].webp = photo()), ..honest });
+            lie(&Change {
+                rendered: Some(&|made| made.renditions[1].webp = PHOTO[..9000].to_vec()),
+                ..honest
+            });
         }
         "leftover" => {
-            lie(&honest);
-            wire.say(&json!({ "refused": { "kind": "corrupt", "reason": "said before it was asked" } }));
+            let refusal = r#"{"refused":{"kind":"corrupt","reason":"said before it was asked"}}"#;
+            let length = u32::try_from(refusal.len()).unwrap().to_le_bytes();
+            lie(&Change { leftover: Some(&[&length, refusal.as_bytes()].concat()), ..honest });
         }
         "who" => wire.refuse(&format!("{} {job}", std::process::id())),
         escape => {

@@ -147,9 +147,10 @@ impl Worker {
         self.process.limit_mapped_bytes(now.mapped_bytes.saturating_add(bytes))
     }
 
-    /// Whether it runs still.
-    pub(crate) fn is_alive(&mut self) -> bool {
+    /// Whether it runs still, and waits to be asked: it must have nothing to say before.
+    pub(crate) fn is_ready(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
+            && rustix::io::ioctl_fionread(&self.output).is_ok_and(|said| said == 0)
     }
 
     /// Bounds what it uses, beyond what it uses now, for the next photo. Gives what it uses now.

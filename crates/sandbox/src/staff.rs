@@ -41,7 +41,7 @@ impl Staff {
     /// Begins a duty, with an idle worker if there is one for such work.
     pub(crate) fn call(self: &Arc<Self>, urgency: Urgency) -> (Duty, Option<Worker>) {
         let mut rota = self.rota();
-        rota.idle.retain_mut(Worker::is_alive);
+        rota.idle.retain_mut(Worker::is_ready);
         let place = rota.idle.iter().rposition(|worker| worker.urgency == urgency);
         let worker = place.map(|place| rota.idle.remove(place));
         rota.on_duty += 1;

@@ -49,8 +49,11 @@ pub(crate) fn check(file: &[u8], size: PixelSize) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The first chunk's name and content, and what follows its padding.
-fn chunk(bytes: &[u8]) -> Result<(&[u8; 4], &[u8], &[u8]), &'static str> {
+/// A chunk's name and content, and what follows its padding.
+type Chunk<'a> = (&'a [u8; 4], &'a [u8], &'a [u8]);
+
+/// The first chunk.
+fn chunk(bytes: &[u8]) -> Result<Chunk<'_>, &'static str> {
     const CUT: &str = "it is cut off";
     let (name, rest) = bytes.split_first_chunk::<4>().ok_or(CUT)?;
     let (length, rest) = rest.split_first_chunk::<4>().ok_or(CUT)?;
@@ -135,12 +138,12 @@ mod tests {
     #[test]
     fn pictures_pass() {
         let canvas = chunk(b"VP8X", &CANVAS);
-        let check = |chunks: &[Vec<u8>]| assert_eq!(super::check(&file(chunks), SIZE), Ok(()), "{chunks:?}");
-        check(&[chunk(b"VP8 ", LOSSY)]);
-        check(&[chunk(b"VP8L", LOSSLESS)]);
-        check(&[canvas.clone(), chunk(b"ALPH", &[1, 2, 3]), chunk(b"VP8 ", LOSSY)]);
-        check(&[canvas.clone(), chunk(b"VP8L", LOSSLESS)]);
-        check(&[canvas, chunk(b"VP8 ", LOSSY)]);
+        let passes = |chunks: &[Vec<u8>]| assert_eq!(check(&file(chunks), SIZE), Ok(()), "{chunks:?}");
+        passes(&[chunk(b"VP8 ", LOSSY)]);
+        passes(&[chunk(b"VP8L", LOSSLESS)]);
+        passes(&[canvas.clone(), chunk(b"ALPH", &[1, 2, 3]), chunk(b"VP8 ", LOSSY)]);
+        passes(&[canvas.clone(), chunk(b"VP8L", LOSSLESS)]);
+        passes(&[canvas, chunk(b"VP8 ", LOSSY)]);
     }
 
     #[test]
@@ -151,44 +154,41 @@ mod tests {
             chunk(b"VP8X", &canvas)
         };
         let picture = chunk(b"VP8 ", LOSSY);
-        let check = |chunks: &[Vec<u8>], why: &str| {
-            assert_eq!(super::check(&file(chunks), SIZE), Err(why), "{chunks:?}");
+        let refused = |chunks: &[Vec<u8>], why: &str| {
+            assert_eq!(check(&file(chunks), SIZE), Err(why), "{chunks:?}");
         };
-        check(&[], "it is cut off");
-        check(&[picture.clone(), chunk(b"EXIF", b"II*\0")], "it holds more than a picture");
-        check(&[picture.clone(), chunk(b"XMP ", b"<x/>")], "it holds more than a picture");
-        check(&[canvas(0, 0x08), picture.clone()], "its header announces more than a picture");
-        check(&[canvas(0, 0x20), picture.clone()], "its header announces more than a picture");
-        check(&[canvas(0, 0x02), picture.clone()], "its header announces more than a picture");
-        check(&[canvas(4, 0x2C), picture.clone()], "its canvas has another size");
-        check(
+        refused(&[], "it is cut off");
+        refused(&[picture.clone(), chunk(b"EXIF", b"II*\0")], "it holds more than a picture");
+        refused(&[picture.clone(), chunk(b"XMP ", b"<x/>")], "it holds more than a picture");
+        refused(&[canvas(0, 0x08), picture.clone()], "its header announces more than a picture");
+        refused(&[canvas(0, 0x20), picture.clone()], "its header announces more than a picture");
+        refused(&[canvas(0, 0x02), picture.clone()], "its header announces more than a picture");
+        refused(&[canvas(4, 0x2C), picture.clone()], "its canvas has another size");
+        refused(
             &[canvas(0, 0x10), chunk(b"ICCP", b"x"), picture.clone()],
             "it holds something else than a picture",
         );
-        check(&[chunk(b"ANMF", LOSSY)], "it holds something else than a picture");
-        check(
+        refused(&[chunk(b"ANMF", LOSSY)], "it holds something else than a picture");
+        refused(
             &[canvas(0, 0), chunk(b"ALPH", b"x"), picture.clone()],
             "it holds something else than a picture",
         );
-        check(
+        refused(
             &[canvas(0, 0x10), chunk(b"ALPH", b"x"), chunk(b"EXIF", b"x")],
             "its transparency belongs to no picture",
         );
-        check(&[chunk(b"VP8X", b"short")], "its extended header is malformed");
-        check(&[chunk(b"VP8 ", &LOSSY[..8])], "its lossy picture is malformed");
-        check(&[chunk(b"VP8L", b"\x2E1234")], "its lossless picture is malformed");
+        refused(&[chunk(b"VP8X", b"short")], "its extended header is malformed");
+        refused(&[chunk(b"VP8 ", &LOSSY[..8])], "its lossy picture is malformed");
+        refused(&[chunk(b"VP8L", b"\x2E1234")], "its lossless picture is malformed");
         let other = PixelSize { width: 301, height: 200 };
-        assert_eq!(super::check(&file(&[picture.clone()]), other), Err("its picture has another size"));
+        assert_eq!(check(&file(std::slice::from_ref(&picture)), other), Err("its picture has another size"));
 
         let good = file(&[picture]);
-        assert_eq!(super::check(b"GIF89a", SIZE), Err("it is no WebP file"));
-        assert_eq!(
-            super::check(&[&good[..], b"x"].concat(), SIZE),
-            Err("its length is not the announced one")
-        );
+        assert_eq!(check(b"GIF89a", SIZE), Err("it is no WebP file"));
+        assert_eq!(check(&[&good[..], b"x"].concat(), SIZE), Err("its length is not the announced one"));
         let mut padded = good;
         *padded.last_mut().unwrap() = 7;
-        assert_eq!(super::check(&padded, SIZE), Err("its padding is not empty"));
+        assert_eq!(check(&padded, SIZE), Err("its padding is not empty"));
     }
 
     #[test]

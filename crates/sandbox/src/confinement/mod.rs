@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod files;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod system_calls;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -72,7 +72,7 @@ fn close_files() -> Result<bool, String> {
     files::close()
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn close_system_calls() -> Result<bool, String> {
     system_calls::close().map(|()| true)
 }
@@ -82,7 +82,7 @@ fn close_files() -> Result<bool, String> {
     Ok(false)
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn close_system_calls() -> Result<bool, String> {
     Ok(false)
 }

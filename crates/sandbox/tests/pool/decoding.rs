@@ -170,7 +170,7 @@ async fn a_file_in_many_pieces_arrives_whole() {
     let file = Failing { length: 11, chunks };
     match pool.decode(&file, &task(), Urgency::Background).await {
         Err(DecodeError::File(FileFault::Refused { reason, .. })) => {
-            assert!(reason.ends_with(" 1"), "{reason}")
+            assert!(reason.ends_with(" 1"), "{reason}");
         }
         other => panic!("{other:?}"),
     }

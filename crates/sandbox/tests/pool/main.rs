@@ -1,4 +1,5 @@
 //! The pool with real worker processes: honest ones, and ones that a file has turned hostile.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod confinement;
 mod decoding;

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use sandbox::{Pool, PoolOptions, Urgency};
 use tokio::task::JoinSet;
 
-use crate::{ask, hostile, who};
+use crate::{ask, hostile, said, who};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_is_waited_for_overtakes_those_who_are_not() {
@@ -16,9 +16,9 @@ async fn whoever_is_waited_for_overtakes_those_who_are_not() {
         jobs.spawn(async move {
             if urgency == Urgency::Interactive {
                 // The others stand in line by now.
-                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             }
-            ask(&pool, b"hostile:slow", urgency).await.unwrap();
+            said(ask(&pool, b"hostile:nap", urgency).await);
             finished.lock().unwrap().push(place);
         });
     }
@@ -52,7 +52,7 @@ async fn there_are_never_more_processes_than_workers_and_one() {
         for _ in 0..8 {
             let pool = pool.clone();
             jobs.spawn(async move {
-                ask(&pool, b"hostile:slow", urgency).await.unwrap();
+                said(ask(&pool, b"hostile:nap", urgency).await);
                 who(&pool, urgency).await.0
             });
         }
