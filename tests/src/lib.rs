@@ -14,10 +14,12 @@
 
 mod answer;
 mod app;
+mod date_cases;
 mod raw;
 mod requests;
 mod seed;
 
 pub use answer::Answer;
 pub use app::{Account, START, TestApp, TestAppBuilder};
+pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use seed::{SeedImage, fixture, fixtures};
