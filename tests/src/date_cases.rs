@@ -77,7 +77,7 @@ impl DateCase {
         let name = case["name"].as_str().unwrap().to_owned();
         let file_name = case["file_name"].as_str().map_or(format!("photo-{number}.jpg"), ToOwned::to_owned);
         let exif = case["exif"].as_object().map(exif_block);
-        let xmp = case["xmp"].as_object().map(|properties| xmp_packet(properties));
+        let xmp = case["xmp"].as_object().map(xmp_packet);
         let iptc = case["iptc"].as_object().map(iptc_datasets);
         let beside = case["sidecars"].as_array().map_or(&[][..], Vec::as_slice);
         let expect = ExpectedTime::read(&case["expect"]);

@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn the_name_of_the_file_is_no_title() {
         let check = |title: &str, name, expect| {
-            assert_eq!(found(&[(Place::XmpTitle, title)], name), expect, "{title}")
+            assert_eq!(found(&[(Place::XmpTitle, title)], name), expect, "{title}");
         };
         check("DSC_0001", Some("a/DSC_0001.jpg"), None);
         check("DSC_0001.jpg", Some("DSC_0001.jpg"), None);

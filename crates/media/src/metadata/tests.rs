@@ -144,7 +144,7 @@ fn cameras_in_their_order() {
 #[test]
 fn sidecars_are_told_by_content() {
     let check = |kind, content: &str, expect| {
-        assert_eq!(is_sidecar_content(kind, content.as_bytes()), expect, "{content}")
+        assert_eq!(is_sidecar_content(kind, content.as_bytes()), expect, "{content}");
     };
     check(SidecarKind::Xmp, &packet_of(""), true);
     check(SidecarKind::Xmp, "<?xml version='1.0'?><lens/>", false);

@@ -132,8 +132,12 @@ pub(super) fn properties(packet: &str) -> Option<Properties> {
     let mut reader = NsReader::from_str(packet);
     // People write sidecars by hand.
     reader.config_mut().allow_dangling_amp = true;
-    let mut walk = Walk { open: Vec::new(), properties: Properties::default(), is_xmp: false };
+    let mut walk =
+        Walk { open: Vec::new(), properties: Properties::default(), is_xmp: false, is_over: false };
     for _ in 0..MAX_EVENTS {
+        if walk.is_over {
+            break;
+        }
         let Ok(event) = reader.read_event() else { break };
         match event {
             Event::Start(start) if walk.open.len() < MAX_DEPTH => walk.start(&start, &reader),
@@ -141,11 +145,7 @@ pub(super) fn properties(packet: &str) -> Option<Properties> {
                 walk.start(&start, &reader);
                 walk.end();
             }
-            Event::End(_) => {
-                if walk.end() {
-                    break;
-                }
-            }
+            Event::End(_) => walk.end(),
             Event::Text(text) => walk.text(&text.xml10_content()),
             Event::CData(text) => walk.text(&text.xml10_content()),
             Event::GeneralRef(reference) => walk.reference(&reference),
@@ -164,6 +164,8 @@ struct Walk {
     open: Vec<Open>,
     properties: Properties,
     is_xmp: bool,
+    /// Whether the RDF has ended.
+    is_over: bool,
 }
 
 impl Walk {
@@ -208,14 +210,12 @@ impl Walk {
         }
     }
 
-    /// `true` at the end of the RDF.
-    fn end(&mut self) -> bool {
+    fn end(&mut self) {
         match self.open.pop() {
             Some(Open::Value(value)) => self.properties.add(value),
-            Some(Open::Rdf) => return true,
+            Some(Open::Rdf) => self.is_over = true,
             _ => {}
         }
-        false
     }
 
     fn text(&mut self, text: &str) {
