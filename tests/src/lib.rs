@@ -15,6 +15,7 @@
 mod answer;
 mod app;
 mod decoder;
+mod date_cases;
 mod raw;
 mod requests;
 mod seed;
@@ -22,4 +23,5 @@ mod seed;
 pub use answer::Answer;
 pub use app::{Account, START, TestApp, TestAppBuilder};
 pub use decoder::{DECODER, is_decoder, own_settings, settings};
+pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use seed::{SeedImage, fixture, fixtures};

@@ -5,7 +5,7 @@
 //! content, never by their name, and every size is checked before anything is decoded.
 //!
 //! This crate knows no file system, no clock, no thread and no runtime, so a worker process can host it as it
-//! stands. It does not know colour profiles, XMP, IPTC or sidecar files.
+//! stands. It does not know colour profiles.
 //!
 //! The commonest change is a new format: add its variant and signature to [`Format`], a module in
 //! `container` that reads its header without decoding (size, memory, where the EXIF block lies), and a module
@@ -44,7 +44,10 @@ mod tiff;
 
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name};
-pub use metadata::{FileFacts, Metadata, Sidecar, metadata};
+pub use metadata::{
+    FileFacts, Metadata, PictureSidecars, Sidecar, SidecarMatches, is_sidecar_content, match_sidecars,
+    metadata, sidecar_kind,
+};
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, probe};
 pub use render::{EncodedRendition, Rendered, render};

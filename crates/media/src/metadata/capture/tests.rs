@@ -68,7 +68,7 @@ impl Says<'_> {
             added: moment(ADDED),
             sidecars: &[],
         };
-        capture_time(Tags::read(&block).as_ref(), &facts)
+        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &facts)
     }
 
     fn check(&self, at: &str, source: CaptureSource, offset_minutes: Option<i32>) {
