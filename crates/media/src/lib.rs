@@ -32,6 +32,7 @@
 
 mod container;
 mod decode;
+mod decoders;
 mod error;
 mod format;
 mod metadata;
@@ -42,8 +43,9 @@ mod render;
 mod samples;
 mod tiff;
 
+pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
-pub use format::{Format, is_junk_file_name};
+pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{FileFacts, Metadata, Sidecar, metadata};
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, probe};

@@ -1,6 +1,7 @@
 use domain::{PixelSize, Rendition};
 
 use crate::container::Header;
+use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, MediaError, Orientation, container};
 
@@ -94,7 +95,10 @@ fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
     if bytes.is_empty() {
         return Err(MediaError::Empty);
     }
-    Format::sniff(bytes).ok_or(MediaError::UnknownFormat)
+    Format::sniff(bytes).ok_or_else(|| match is_movie(bytes) {
+        true => MediaError::Movie,
+        false => MediaError::UnknownFormat,
+    })
 }
 
 fn check_size(size: PixelSize, limits: &Limits) -> Result<(), MediaError> {
