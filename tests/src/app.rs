@@ -122,7 +122,7 @@ async fn open(
     let store: SharedStore = Arc::new(store);
     let blobs = BlobStore::open_folder(&dir.path().join("blobs")).unwrap();
     let random = Arc::new(SeededRandom::new(seed));
-    (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()), store)
+    (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()).unwrap(), store)
 }
 
 /// The service at work on a store of its own, until it is dropped.

@@ -1,3 +1,5 @@
+use std::io;
+
 use blobs::{BlobError, BlobStore};
 use bytes::Bytes;
 use domain::{BlobKind, ContentHash};
@@ -7,7 +9,7 @@ use sandbox::{DecodeError, Decoded, FileSource, Pool, PoolOptions, Task, Urgency
 use crate::{Library, Settings};
 
 /// A pool of decoders as the settings want it. None of its processes is started before it is needed.
-pub(crate) fn pool(settings: &Settings) -> Pool {
+pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
     Pool::new(PoolOptions {
         workers: settings.decode_workers,
         memory_bytes: settings.decode_memory_bytes,

@@ -27,7 +27,7 @@ mod settings;
 mod sidecars;
 mod upkeep;
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use blobs::BlobStore;
 use domain::{AccountId, ContentHash};
@@ -75,15 +75,19 @@ struct Parts {
 }
 
 impl Library {
-    /// A library on these stores, with the only clock and the only randomness it will use.
+    /// A library on these stores, with the only clock and the only randomness it will use. To be called within a
+    /// runtime.
+    ///
+    /// # Errors
+    /// There is no runtime, or no thread can be started.
     pub fn new(
         store: SharedStore,
         blobs: BlobStore,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         settings: Settings,
-    ) -> Self {
-        let decoders = decoding::pool(&settings);
+    ) -> io::Result<Self> {
+        let decoders = decoding::pool(&settings)?;
         let passwords = passwords::Passwords::new(settings.decode_workers);
         let parts = Parts {
             store,
@@ -97,7 +101,7 @@ impl Library {
             key_notes: Arc::new(Semaphore::new(1)),
             settings,
         };
-        Self { parts: Arc::new(parts) }
+        Ok(Self { parts: Arc::new(parts) })
     }
 
     /// The clock that the library goes by.

@@ -32,6 +32,7 @@
 
 mod container;
 mod decode;
+mod decoders;
 mod error;
 mod format;
 mod metadata;
@@ -42,15 +43,17 @@ mod render;
 mod samples;
 mod tiff;
 
+pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
-pub use format::{Format, is_junk_file_name};
+pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
     FileFacts, Metadata, PictureSidecars, Sidecar, SidecarMatches, is_sidecar_content, match_sidecars,
     metadata, sidecar_kind,
 };
 pub use orientation::Orientation;
-pub use probe::{Limits, Probe, probe};
+pub use probe::{Limits, Probe, accept, probe};
 pub use render::{EncodedRendition, Rendered, render};
 
-/// Raised whenever a decoder reads files that it refused before, so that failed files are tried again.
-pub const DECODER_VERSION: u32 = 1;
+/// Raised whenever a decoder reads files that it refused before, so that failed files are tried again,
+/// or makes better of files that it read, so that those are read again.
+pub const DECODER_VERSION: u32 = 2;

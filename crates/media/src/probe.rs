@@ -1,8 +1,9 @@
 use domain::{PixelSize, Rendition};
 
 use crate::container::Header;
+use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
-use crate::{Format, MediaError, Orientation, container};
+use crate::{Format, MediaError, Orientation, check_decoder, container};
 
 /// The most scans that a JPEG may have. Encoders write about ten; each scan costs a pass over the whole picture,
 /// so a few hundred kilobytes of empty scans could keep a decoder busy for hours.
@@ -90,11 +91,25 @@ pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), 
     Ok((probe, header))
 }
 
+/// Tells by the first bytes, of which 64 suffice, whether a file is worth taking in: it is of a known format, and
+/// there is a decoder for that here.
+///
+/// # Errors
+/// [`MediaError::Empty`], [`MediaError::UnknownFormat`], [`MediaError::Movie`] or [`MediaError::NoDecoder`].
+pub fn accept(head: &[u8]) -> Result<Format, MediaError> {
+    let format = sniff(head)?;
+    check_decoder(format)?;
+    Ok(format)
+}
+
 fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
     if bytes.is_empty() {
         return Err(MediaError::Empty);
     }
-    Format::sniff(bytes).ok_or(MediaError::UnknownFormat)
+    Format::sniff(bytes).ok_or_else(|| match is_movie(bytes) {
+        true => MediaError::Movie,
+        false => MediaError::UnknownFormat,
+    })
 }
 
 fn check_size(size: PixelSize, limits: &Limits) -> Result<(), MediaError> {

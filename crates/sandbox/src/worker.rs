@@ -36,8 +36,8 @@ pub fn run_worker() -> ExitCode {
 fn serve() -> io::Result<()> {
     die_with_parent()?;
     let mut service = Service::take_over()?;
-    // Call site: decoders that are libraries loaded at run time are loaded here. After the next line, no file can
-    // be opened.
+    // After the next line no file can be opened.
+    media::load_decoders();
     let protections = confine();
     service.say(&Hello { protocol: PROTOCOL, decoder_version: media::DECODER_VERSION, protections })?;
     while let Some(request) = service.next_request()? {

@@ -126,7 +126,7 @@ impl Config {
             layer = layer.or(Layer::read(&mut file)?);
             file.finish()?;
         }
-        let library = settings(&layer.store);
+        let library = settings(&layer.store)?;
         let (store, serve) = (layer.store, layer.serve);
         let data_dir = store.data_dir.unwrap_or_else(|| DEFAULT_DATA_DIR.into());
         let secret = match environment.secret() {

@@ -1,6 +1,6 @@
 //! The headers of each format, read without decoding anything.
 
-mod bmff;
+pub(crate) mod bmff;
 mod gif;
 mod jpeg;
 mod png;

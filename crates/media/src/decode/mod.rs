@@ -33,7 +33,7 @@ pub(crate) fn decode(
         Format::Png => png::decode(bytes, header),
         Format::WebP | Format::Gif => stills::decode(format, bytes, header),
         Format::Tiff => tiff::decode(bytes, header),
-        Format::Heif | Format::Avif => heif::decode(bytes, header, at_least),
+        Format::Heif | Format::Avif => heif::decode(bytes, header),
         Format::Raw => {
             let preview =
                 header.preview.and_then(|preview| preview.of(bytes)).ok_or(MediaError::Truncated)?;
