@@ -44,7 +44,7 @@ pub(crate) fn decode(
     let context = Context::alloc(functions)?;
     context.limit(version, options);
     let picture = context.read(bytes)?.primary()?;
-    let (width, height) = picture.size();
+    let (width, height) = picture.stored_size();
     side_lengths(width, height, options)?;
     let layout = if picture.has_alpha() { Layout::Rgba } else { Layout::Rgb };
     picture.decode(layout)?.copy(layout, options)
@@ -164,7 +164,9 @@ struct Picture<'a> {
 }
 
 impl<'a> Picture<'a> {
-    fn size(&self) -> (c_int, c_int) {
+    /// The size before the picture is cropped and turned. What libheif foretells of it afterwards may be a crop that is
+    /// larger than the picture.
+    fn stored_size(&self) -> (c_int, c_int) {
         // SAFETY: the handle is alive.
         let width = unsafe { (self.functions.handle_width)(self.raw.as_ptr()) };
         // SAFETY: the handle is alive.

@@ -110,8 +110,8 @@ functions! {
         primary_handle = b"heif_context_get_primary_image_handle\0":
             fn(*mut RawContext, *mut *mut RawHandle) -> RawError;
         handle_release = b"heif_image_handle_release\0": fn(*const RawHandle);
-        handle_width = b"heif_image_handle_get_width\0": fn(*const RawHandle) -> c_int;
-        handle_height = b"heif_image_handle_get_height\0": fn(*const RawHandle) -> c_int;
+        handle_width = b"heif_image_handle_get_ispe_width\0": fn(*const RawHandle) -> c_int;
+        handle_height = b"heif_image_handle_get_ispe_height\0": fn(*const RawHandle) -> c_int;
         handle_has_alpha = b"heif_image_handle_has_alpha_channel\0": fn(*const RawHandle) -> c_int;
         decode = b"heif_decode_image\0":
             fn(*const RawHandle, *mut *mut RawImage, c_int, c_int, *const c_void) -> RawError;

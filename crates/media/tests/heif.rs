@@ -54,19 +54,19 @@ fn formats_and_sizes() {
     }
 }
 
-/// Each picture is stored turned and mirrored in another way, and has that written in its middle.
+/// Each picture is stored turned and mirrored in another way, has that written in its middle, and was compressed anew:
+/// they differ by 8, while the wrong way round they would by 38 at least.
 #[test]
 fn turns_and_mirrors_of_the_container_are_undone() {
     let upright = rgb(&thumb("rot0mir0.avif"));
-    // Not already the same whichever way it is turned: sky above, field below.
     for turned in [image::imageops::rotate180(&upright), image::imageops::flip_horizontal(&upright)] {
-        assert!(difference(&upright, &turned) > 15.0);
+        assert!(difference(&upright, &turned) > 30.0);
     }
     let (sky, field) = (upright.get_pixel(100, 20), upright.get_pixel(100, 320));
-    assert!(sky[2] > 150 && field[2] < 120, "{sky:?} {field:?}");
+    assert!(sky[2] > field[2], "{sky:?} {field:?}");
     for name in ["rot1mir0", "rot2mir1", "rot3mir1"] {
         let difference = difference(&upright, &rgb(&thumb(&format!("{name}.avif"))));
-        assert!(difference < 4.0, "{name} differs by {difference}");
+        assert!(difference < 10.0, "{name} differs by {difference}");
     }
 }
 

@@ -25,6 +25,13 @@ impl<'a> Boxes<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
+
+    /// Whether the bytes end within the last box.
+    pub(super) fn are_cut(mut self) -> bool {
+        let last = self.by_ref().last();
+        // A few more bytes are the beginning of one more.
+        last.is_none_or(|last| last.cut) || matches!(self.rest.len(), 1..8)
+    }
 }
 
 impl<'a> Iterator for Boxes<'a> {

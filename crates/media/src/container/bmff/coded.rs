@@ -281,7 +281,7 @@ mod tests {
         check("00111", Some(6));
         check(&format!("{}1{}", "0".repeat(31), "1".repeat(31)), Some(u32::MAX - 1));
         check(&"0".repeat(40), None);
-        check("0001", None);
+        check("00000001", None);
     }
 
     #[test]

@@ -49,11 +49,13 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     let shown = transform::shown(stored, meta.properties(primary));
 
     let parts = Parts::of(&meta, primary);
+    let largest = larger(stored, parts.largest.unwrap_or(stored));
     let (times, more) = MAX_PARTS_AREA;
-    if parts.area > stored.area().saturating_mul(times).saturating_add(more) {
+    // The largest one has a limit of its own.
+    let others = parts.area.saturating_sub(largest.area());
+    if others > stored.area().saturating_mul(times).saturating_add(more) {
         return Err(MediaError::Corrupt("its tiles do not fit its grid".into()));
     }
-    let largest = larger(stored, parts.largest.unwrap_or(stored));
     let bytes_per_pixel = if parts.deep { BYTES_PER_DEEP_PIXEL } else { BYTES_PER_PIXEL }
         + if parts.alpha { BYTES_PER_PIXEL_OF_ALPHA } else { 0 };
     Ok(Header {
@@ -86,7 +88,7 @@ pub(crate) fn coding(bytes: &[u8]) -> Coding {
 
 /// Whether the file ends before its last box does.
 pub(crate) fn is_cut(bytes: &[u8]) -> bool {
-    Boxes::new(bytes).last().is_none_or(|last| last.cut)
+    Boxes::new(bytes).are_cut()
 }
 
 fn find_meta(bytes: &[u8]) -> Option<Meta<'_>> {

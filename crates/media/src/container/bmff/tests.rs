@@ -204,7 +204,7 @@ fn crops_and_turns_are_foretold() {
     check(&[(b"irot", &[3]), (b"clap", &strip)], (100, 50));
     check(&[(b"clap", &strip), (b"irot", &[2]), (b"imir", &[1])], (100, 50));
     check(&[(b"clap", &off_centre), (b"imir", &[0])], (101, 51));
-    check(&[(b"clap", &over_the_edge)], (74, 74));
+    check(&[(b"clap", &over_the_edge)], (74, 75));
     check(&[(b"clap", &everything)], (128, 128));
     check(&[(b"clap", &between)], (101, 34));
 }

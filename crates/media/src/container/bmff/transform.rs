@@ -34,21 +34,25 @@ fn cropped(size: PixelSize, body: &[u8]) -> Option<PixelSize> {
     let height = Fraction::read(&mut reader)?;
     let right = Fraction::read(&mut reader)?;
     let down = Fraction::read(&mut reader)?;
-    Some(PixelSize { width: kept(size.width, width, right)?, height: kept(size.height, height, down)? })
+    let left = first(size.width, width, right).round_down()?;
+    let top = first(size.height, height, down).round()?;
+    Some(PixelSize { width: kept(size.width, left, width)?, height: kept(size.height, top, height)? })
 }
 
-/// How much of a side a crop leaves: so many pixels around a place that lies so far from the middle. What would lie
-/// outside of the picture is not there. All halves are rounded as libheif does.
-fn kept(side: u32, kept: Fraction, from_middle: Fraction) -> Option<u32> {
-    let side = i128::from(side);
-    // from_middle + (side - 1) / 2 - (kept - 1) / 2
-    let denominator = 2 * from_middle.denominator * kept.denominator;
-    let numerator = 2 * from_middle.numerator * kept.denominator
-        + (side - 1) * from_middle.denominator * kept.denominator
-        - (kept.numerator - kept.denominator) * from_middle.denominator;
-    let first = numerator.checked_div(denominator)?;
-    let count = (kept.numerator + kept.denominator / 2).checked_div(kept.denominator)?;
-    let end = (first + count).min(side);
+/// The first pixel of a crop to so many pixels around a place that lies so far from the middle of a side.
+fn first(side: u32, count: Fraction, from_middle: Fraction) -> Fraction {
+    // from_middle + (side - 1) / 2 - (count - 1) / 2
+    let both = from_middle.denominator * count.denominator;
+    Fraction {
+        numerator: 2 * from_middle.numerator * count.denominator + (i128::from(side) - 1) * both
+            - (count.numerator - count.denominator) * from_middle.denominator,
+        denominator: 2 * both,
+    }
+}
+
+/// How many pixels of a side a crop leaves. What would lie outside of the picture is not there.
+fn kept(side: u32, first: i128, count: Fraction) -> Option<u32> {
+    let end = (first + count.round()?).min(side.into());
     u32::try_from(end - first.max(0)).ok().filter(|kept| *kept > 0)
 }
 
@@ -63,6 +67,16 @@ impl Fraction {
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let numerator = i128::from(reader.u32()?.cast_signed());
         Some(Self { numerator, denominator: i128::from(reader.u32()?) })
+    }
+
+    /// As libheif does it: towards zero.
+    fn round_down(self) -> Option<i128> {
+        self.numerator.checked_div(self.denominator)
+    }
+
+    /// As libheif does it: to the nearest, but below zero to the one above.
+    fn round(self) -> Option<i128> {
+        (self.numerator + self.denominator / 2).checked_div(self.denominator)
     }
 }
 
