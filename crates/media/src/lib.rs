@@ -30,6 +30,7 @@
 //! ```
 #![deny(missing_docs)]
 
+mod colour;
 mod container;
 mod decode;
 mod decoders;

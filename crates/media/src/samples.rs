@@ -188,3 +188,22 @@ pub(crate) fn riff_file(chunks: &[u8]) -> Vec<u8> {
     let length = u32::try_from(chunks.len() + 4).unwrap().to_le_bytes();
     [b"RIFF", &length[..], b"WEBP", chunks].concat()
 }
+
+/// An image resource of Photoshop.
+pub(crate) fn photoshop_resource(id: u16, name: &str, data: &[u8]) -> Vec<u8> {
+    let padding = |odd: bool| if odd { &[0][..] } else { &[] };
+    let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+    let name_length = u8::try_from(name.len()).unwrap();
+    let name_padding = padding(name.len().is_multiple_of(2));
+    [
+        b"8BIM",
+        &id.to_be_bytes()[..],
+        &[name_length],
+        name.as_bytes(),
+        name_padding,
+        &length,
+        data,
+        padding(data.len() % 2 == 1),
+    ]
+    .concat()
+}

@@ -3,6 +3,7 @@
 pub(crate) mod bmff;
 mod gif;
 mod jpeg;
+mod photoshop;
 mod png;
 mod raw;
 mod tiff;
@@ -13,6 +14,9 @@ use std::borrow::Cow;
 use domain::PixelSize;
 
 use crate::{Format, MediaError, Orientation};
+
+/// The most bytes of a block that is joined or unpacked, 4 MiB; the colour profiles of presses take 2.
+pub(crate) const MAX_BLOCK_BYTES: usize = 4 << 20;
 
 /// What a decoder and a memory budget need to know of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
