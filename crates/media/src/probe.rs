@@ -94,7 +94,7 @@ fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
     if bytes.is_empty() {
         return Err(MediaError::Empty);
     }
-    Format::sniff(bytes).ok_or(MediaError::UnknownFormat)
+    container::format(bytes).ok_or(MediaError::UnknownFormat)
 }
 
 fn check_size(size: PixelSize, limits: &Limits) -> Result<(), MediaError> {

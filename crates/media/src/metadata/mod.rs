@@ -8,8 +8,8 @@ mod position;
 
 use domain::{CaptureTime, Position, SidecarKind, Timestamp, clean_text};
 
+use crate::container;
 use crate::tiff::{Directory, Tags, tag};
-use crate::{Format, container};
 
 /// What is known of a file besides its bytes.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ pub struct Metadata {
 /// Reads the metadata. Never fails: what is broken, blank or nonsense counts as missing, and a file without any
 /// metadata still has a capture time, at the worst the moment when it was added.
 pub fn metadata(bytes: &[u8], facts: &FileFacts<'_>) -> Metadata {
-    let blocks = Format::sniff(bytes).map(|format| container::blocks(format, bytes)).unwrap_or_default();
+    let blocks = container::format(bytes).map(|format| container::blocks(format, bytes)).unwrap_or_default();
     let tags = blocks.exif.as_deref().and_then(Tags::read);
     let tags = tags.as_ref();
     let camera = |tag| tags?.text(Directory::Primary, tag).as_deref().and_then(clean_text);
