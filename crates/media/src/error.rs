@@ -34,6 +34,9 @@ pub enum MediaError {
     /// The decoder cannot read the picture.
     #[error("the picture is damaged: {0}")]
     Corrupt(String),
+    /// A RAW file without a picture that could be shown; what the sensor saw is not developed.
+    #[error("the RAW file has no embedded preview")]
+    NoPreview,
     /// The format is known, but what decodes it is not installed.
     #[error("{format} pictures need {missing}; install {install} and add the file again")]
     NoDecoder {

@@ -20,7 +20,8 @@ pub enum Format {
 }
 
 impl Format {
-    /// Tells the format by the file's first bytes; 64 of them suffice.
+    /// Tells the format by the file's first bytes; 64 of them suffice. Many cameras' RAW files begin like any TIFF,
+    /// and are taken for one here; [`probe`](crate::probe()) looks deeper.
     ///
     /// ```
     /// assert_eq!(media::Format::sniff(b"GIF89a\x01\x00\x01\x00"), Some(media::Format::Gif));
@@ -32,6 +33,7 @@ impl Format {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            head if is_raw(head) => Some(Self::Raw),
             [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Self::Tiff),
             [_, _, _, _, b'f', b't', b'y', b'p', ..] => match Branded::of(head)? {
                 Branded::Heif => Some(Self::Heif),
@@ -138,6 +140,25 @@ fn is_of_movie(brand: &[u8; 4]) -> bool {
     starts_with_any(brand, &BEGINNINGS)
 }
 
+/// Whether a file begins as only RAW files do.
+fn is_raw(head: &[u8]) -> bool {
+    match head {
+        // Canon's CR2 and Phase One's IIQ are TIFF with a mark behind its header; CR3 is made of boxes as MP4 is.
+        [b'I', b'I', 42, 0, _, _, _, _, b'C', b'R', ..]
+        | [b'I', b'I', 42, 0, _, _, _, _, b'I', b'I', b'I', b'I', ..]
+        | [b'M', b'M', 0, 42, _, _, _, _, b'M', b'M', b'M', b'M', ..]
+        | [_, _, _, _, b'f', b't', b'y', b'p', b'c', b'r', b'x', b' ', ..]
+        // Panasonic, Olympus.
+        | [b'I', b'I', b'U', 0, ..]
+        | [b'I', b'I', b'R', b'O' | b'S', ..]
+        | [b'M', b'M', b'O', b'R', ..] => true,
+        // Fujifilm, Canon's CRW, Minolta, Sigma.
+        head => [&b"FUJIFILMCCD-RAW "[..], b"II\x1A\0\0\0HEAPCCDR", b"\0MRM", b"FOVb"]
+            .iter()
+            .any(|signature| head.starts_with(signature)),
+    }
+}
+
 /// Whether a file of that name is what an operating system leaves in folders (`.DS_Store`, `._*`, `Thumbs.db`,
 /// `desktop.ini`): accepted and dropped, never an error.
 ///
@@ -172,9 +193,19 @@ mod tests {
         check(b"\0\0\0\x1Cftypnew1\0\0\0\0new2avifheic", Some(Format::Avif));
         check(b"\0\0\0\x18ftypmif1\0\0\0\0heicavif", Some(Format::Heif));
         check(b"\0\0\0\x14ftypmif1\0\0\0\0mif1avif", Some(Format::Heif));
-        check(b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom", None);
         check(b"\0\0\0\x14ftypjp2 \0\0\0\0jp2 ", None);
         check(b"\0\0\0\x10ftypavi", None);
+        check(b"II*\0\x08\0\0\0\x02\0\0\x01", Some(Format::Tiff));
+        check(b"MM\0+\0\x08\0\0", Some(Format::Tiff));
+        check(b"II*\0\x10\0\0\0CR\x02\0", Some(Format::Raw));
+        check(b"II*\0\x24\0\0\0IIIITwaR", Some(Format::Raw));
+        check(b"\0\0\0\x18ftypcrx \0\0\0\x01", Some(Format::Raw));
+        check(b"FUJIFILMCCD-RAW 0201", Some(Format::Raw));
+        for signature in
+            [&b"IIU\0\x18\0\0\0"[..], b"IIRO\x08\0\0\0", b"IIRS\x08\0\0\0", b"MMOR\0\0\0\x08", b"\0MRM"]
+        {
+            check(signature, Some(Format::Raw));
+        }
         for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"BM"] {
             check(other, None);
         }

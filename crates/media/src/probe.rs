@@ -106,7 +106,7 @@ fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
     if bytes.is_empty() {
         return Err(MediaError::Empty);
     }
-    Format::sniff(bytes).ok_or_else(|| match is_movie(bytes) {
+    container::format(bytes).ok_or_else(|| match is_movie(bytes) {
         true => MediaError::Movie,
         false => MediaError::UnknownFormat,
     })

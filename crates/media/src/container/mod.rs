@@ -6,7 +6,7 @@ mod jpeg;
 mod photoshop;
 mod png;
 mod raw;
-mod tiff;
+pub(crate) mod tiff;
 mod webp;
 
 use std::borrow::Cow;
@@ -85,6 +85,14 @@ impl Header {
             orientation: None,
             preview: None,
         }
+    }
+}
+
+/// Tells the format, looking deeper than [`Format::sniff`] into what begins like a TIFF.
+pub(crate) fn format(bytes: &[u8]) -> Option<Format> {
+    match Format::sniff(bytes)? {
+        Format::Tiff if raw::is_raw_tiff(bytes) => Some(Format::Raw),
+        format => Some(format),
     }
 }
 

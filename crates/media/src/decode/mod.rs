@@ -1,5 +1,7 @@
 //! The pixels of each format, unpacked once and at the smallest size that serves.
 
+#[cfg(test)]
+mod appended;
 mod heif;
 mod jpeg;
 mod png;

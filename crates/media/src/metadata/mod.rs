@@ -13,7 +13,6 @@ mod xmp;
 
 use domain::{CaptureTime, Position, SidecarKind, Timestamp, clean_text};
 
-use crate::Format;
 use crate::container::{self, Blocks};
 use crate::tiff::{Directory, Tags, tag};
 use iptc::Iptc;
@@ -66,7 +65,7 @@ pub struct Metadata {
 /// time without an offset has `offset_minutes` `None` and is read as UTC: who knows the zones of positions can do
 /// better.
 pub fn metadata(bytes: &[u8], facts: &FileFacts<'_>) -> Metadata {
-    let blocks = Format::sniff(bytes).map(|format| container::blocks(format, bytes)).unwrap_or_default();
+    let blocks = container::format(bytes).map(|format| container::blocks(format, bytes)).unwrap_or_default();
     metadata_of(&blocks, facts)
 }
 
