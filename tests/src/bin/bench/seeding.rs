@@ -12,8 +12,7 @@ use storage::{
     SchemaStore as _, StoredRendition,
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
-
-use crate::AnyError;
+use ::tests::outside::AnyError;
 
 /// Images are stored and indexed so many at once.
 const BATCH: u32 = 500;
