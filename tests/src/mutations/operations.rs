@@ -104,11 +104,7 @@ fn lie(file: &mut [u8], field: Field, dice: &mut Dice) {
     let length = file.len() as u64;
     let Some(bytes) = file.get_mut(field.at..field.at + field.width.bytes()) else { return };
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-    let old = if field.big_endian {
-        bytes.iter().fold(0, fold)
-    } else {
-        bytes.iter().rev().fold(0, fold)
-    };
+    let old = if field.big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
     let max = u64::MAX >> (64 - 8 * field.width.bytes());
     let values = [
         0,
@@ -155,9 +151,12 @@ pub(super) fn repair_png_checksums(file: &mut [u8]) {
 /// The checksum of PNG's chunks (ISO 3309), bit by bit.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
-        })
+        (0..8).fold(
+            crc ^ u32::from(*byte),
+            |crc, _| {
+                if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
+            },
+        )
     })
 }
 

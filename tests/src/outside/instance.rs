@@ -147,11 +147,9 @@ fn program() -> Result<PathBuf, AnyError> {
     let own = std::env::current_exe()?;
     let beside = own.with_file_name("server");
     let above = own.parent().and_then(Path::parent).map(|folder| folder.join("server"));
-    [Some(beside.clone()), above]
-        .into_iter()
-        .flatten()
-        .find(|path| path.is_file())
-        .ok_or_else(|| format!("{} is missing: build it with `cargo build -p server`", beside.display()).into())
+    [Some(beside.clone()), above].into_iter().flatten().find(|path| path.is_file()).ok_or_else(|| {
+        format!("{} is missing: build it with `cargo build -p server`", beside.display()).into()
+    })
 }
 
 /// The last lines, where the reason stands.

@@ -1,7 +1,13 @@
-use std::{fmt::Write as _, path::{Path, PathBuf}, thread, time::{Duration, Instant}};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
 
 use diesel::{
-    Connection as _, QueryableByName, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _,
+    Connection as _, QueryableByName, RunQueryDsl as _, SqliteConnection,
+    connection::SimpleConnection as _,
     sql_query,
     sql_types::{BigInt, Binary, Nullable, Text},
 };

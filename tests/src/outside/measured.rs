@@ -4,10 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    Usage, Watch,
-    tree::cpu_of_waited_children,
-};
+use super::{Usage, Watch, tree::cpu_of_waited_children};
 
 /// How a program ended, and what it took.
 #[derive(Debug)]
@@ -50,7 +47,8 @@ mod tests {
     #[test]
     fn work_of_descendants_counts() {
         // The work is done by a grandchild, which ends between two looks.
-        let script = "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; echo done; echo oh >&2; exit 3";
+        let script =
+            "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; echo done; echo oh >&2; exit 3";
         let finished = run(Command::new("sh").args(["-c", script])).unwrap();
         assert_eq!(finished.status.code(), Some(3));
         assert_eq!((finished.stdout.as_slice(), finished.stderr.as_str()), (b"done\n".as_slice(), "oh\n"));

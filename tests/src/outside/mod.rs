@@ -9,6 +9,7 @@ mod instance;
 mod ledger;
 mod measured;
 mod prober;
+mod reasons;
 mod server;
 mod tree;
 
@@ -16,6 +17,7 @@ pub use instance::{Failed, Imported, Instance};
 pub use ledger::{Ledger, States, Thumb};
 pub use measured::{Finished, run};
 pub use prober::{Latencies, Prober};
+pub use reasons::Reasons;
 pub use server::Server;
 pub use tree::{Usage, Watch};
 

@@ -9,8 +9,8 @@ mod import;
 mod load;
 mod seeding;
 
-use clap::{Parser, Subcommand};
 use ::tests::outside::AnyError;
+use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]
 #[command(name = "bench", bin_name = "cargo xtask bench", about = "Measures throughput and latency.")]

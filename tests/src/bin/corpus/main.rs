@@ -19,8 +19,8 @@ mod walk;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
-use clap::Parser;
 use ::tests::outside::{AnyError, Imported, Instance, Ledger, Usage, megabytes};
+use clap::Parser;
 
 use files::Folder;
 use report::Table;
@@ -66,11 +66,7 @@ async fn main() -> Result<ExitCode, AnyError> {
     let mut faults = table.faults();
     faults.extend(serve(&instance, &mut ledger).await?);
     let scanned = scan::renditions(&instance.data_dir().join("blobs/renditions"))?;
-    println!(
-        "{} rendition files, {:.1} MB, scanned byte by byte",
-        scanned.files,
-        megabytes(scanned.bytes)
-    );
+    println!("{} rendition files, {:.1} MB, scanned byte by byte", scanned.files, megabytes(scanned.bytes));
     faults.extend(scanned.faults);
     let compared = stores::compare(instance.data_dir()).await?;
     println!("{} blobs held against the register", compared.count);

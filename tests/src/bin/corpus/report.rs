@@ -1,10 +1,6 @@
-use std::{
-    cmp::Reverse,
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use ::tests::outside::{Failed, Imported, Usage, megabytes};
+use ::tests::outside::{Failed, Imported, Reasons, Usage, megabytes};
 
 use crate::files::Folder;
 
@@ -66,12 +62,18 @@ impl Table {
         let usage = self.rows.iter().fold(Usage::default(), |sum, row| sum + row.imported.usage);
         print_row("all", counts, seconds, usage);
 
-        let refused = self.failed().map(|file| (file.reason.as_str(), relative(root, &file.path)));
-        print_reasons("why files were refused", refused.collect(), verbose);
-        let damaged = self.rows.iter().flat_map(|row| {
-            row.damaged.iter().map(|(name, note)| (note.as_str(), format!("{}/{name}", row.folder.name)))
-        });
-        print_reasons("what is wrong with damaged files", damaged.collect(), verbose);
+        let (mut refused, mut damaged) = (Reasons::default(), Reasons::default());
+        for file in self.failed() {
+            refused.add(&file.reason, relative(root, &file.path));
+        }
+        for row in &self.rows {
+            for (name, note) in &row.damaged {
+                damaged.add(note, format!("{}/{name}", row.folder.name));
+            }
+        }
+        let examples = if verbose { usize::MAX } else { EXAMPLES };
+        refused.print("why files were refused", usize::MAX, examples);
+        damaged.print("what is wrong with damaged files", usize::MAX, examples);
     }
 
     /// Folders in which some file has no outcome, or more than one, or a decoder panicked.
@@ -95,30 +97,16 @@ impl Table {
     }
 }
 
-/// Reasons with the files that they hold for, the commonest reason first.
-fn print_reasons(title: &str, files: Vec<(&str, String)>, verbose: bool) {
-    let count = files.len();
-    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (reason, file) in files {
-        reasons.entry(reason).or_default().push(file);
-    }
-    let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, files)| Reverse(files.len()));
-    println!("\n{title}: {count} files, {} reasons", reasons.len());
-    for (reason, files) in reasons {
-        println!("{:>5}  {reason}", files.len());
-        let shown = if verbose { files.len() } else { EXAMPLES.min(files.len()) };
-        for file in files.iter().take(shown) {
-            println!("         {file}");
-        }
-    }
-}
-
 pub(crate) fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-fn print_row(name: &str, [files, imported, damaged, duplicates, refused]: [u64; 5], seconds: f64, usage: Usage) {
+fn print_row(
+    name: &str,
+    [files, imported, damaged, duplicates, refused]: [u64; 5],
+    seconds: f64,
+    usage: Usage,
+) {
     println!(
         "{name:<44} {files:>6} {imported:>9} {damaged:>8} {duplicates:>11} {refused:>8} {seconds:>8.1} {:>7.1} {:>8.0}",
         usage.cpu.as_secs_f64(),

@@ -168,9 +168,13 @@ mod tests {
 
     #[test]
     fn bytes_are_found_wherever_they_stand() {
-        for (file, wanted, expect) in
-            [("abc", "abc", true), ("aabc", "abc", true), ("ab", "abc", false), ("", "a", false), ("a", "", true)]
-        {
+        for (file, wanted, expect) in [
+            ("abc", "abc", true),
+            ("aabc", "abc", true),
+            ("ab", "abc", false),
+            ("", "a", false),
+            ("a", "", true),
+        ] {
             assert_eq!(holds(file.as_bytes(), wanted.as_bytes()), expect, "{wanted} in {file}");
         }
     }

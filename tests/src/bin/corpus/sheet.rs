@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use image::{DynamicImage, Rgba, RgbaImage, imageops};
 use ::tests::outside::{AnyError, Thumb};
+use image::{DynamicImage, Rgba, RgbaImage, imageops};
 
 const COLUMNS: u32 = 12;
 const ROWS: u32 = 9;

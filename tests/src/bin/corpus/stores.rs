@@ -1,11 +1,11 @@
 use std::{collections::HashSet, path::Path};
 
+use ::tests::outside::AnyError;
 use blobs::BlobStore;
 use domain::BlobKind;
 use futures_util::TryStreamExt as _;
 use storage::BlobRegistry as _;
 use storage_sqlite::{SqliteOptions, SqliteStore};
-use ::tests::outside::AnyError;
 
 /// What was compared and what differs.
 pub(crate) struct Compared {

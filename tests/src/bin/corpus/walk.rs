@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use ::tests::outside::AnyError;
 use domain::{PixelSize, Rendition};
 use serde_json::Value;
-use ::tests::outside::AnyError;
 
 use crate::scan;
 
@@ -21,7 +21,8 @@ pub(crate) struct Walked {
 
 /// Asks for every image of a library and opens each of its renditions from its signed URL.
 pub(crate) async fn images(base_url: &str, key: &str) -> Result<Walked, AnyError> {
-    let api = Api { http: reqwest::Client::new(), root: format!("{base_url}/api/ext/v2"), key: key.to_owned() };
+    let api =
+        Api { http: reqwest::Client::new(), root: format!("{base_url}/api/ext/v2"), key: key.to_owned() };
     let mut walked = Walked::default();
     let mut seen = HashSet::new();
     let mut end: Option<String> = None;

@@ -8,7 +8,12 @@
 
 mod tally;
 
-use std::{fs, path::Path, process::ExitCode, time::{Duration, Instant}};
+use std::{
+    fs,
+    path::Path,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
 
 use ::tests::{
     fixtures,
@@ -60,7 +65,8 @@ async fn main() -> Result<ExitCode, AnyError> {
     let instance = Instance::create(&folder.path().join("data"), &SETTINGS)?;
     let key = instance.create_key()?;
     // Something to ask for.
-    instance.import(&[fixtures().join("samples/polemonium.jpg"), fixtures().join("samples/wood-anemones.jpg")])?;
+    instance
+        .import(&[fixtures().join("samples/polemonium.jpg"), fixtures().join("samples/wood-anemones.jpg")])?;
     let mut server = instance.serve()?;
     let mut ledger = Ledger::open(instance.data_dir())?;
     ledger.wait_for_full(&mut server)?;

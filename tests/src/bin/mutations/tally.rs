@@ -1,6 +1,6 @@
-use std::{cmp::Reverse, collections::BTreeMap, ops::Range, process::ExitCode, time::Duration};
+use std::{ops::Range, process::ExitCode, time::Duration};
 
-use ::tests::outside::{AnyError, Imported, States, Usage};
+use ::tests::outside::{AnyError, Imported, Reasons, States, Usage};
 
 /// So many reasons, and so many faults, are shown.
 const SHOWN: usize = 25;
@@ -11,8 +11,7 @@ pub(super) struct Tally {
     files: u64,
     imported: u64,
     duplicates: u64,
-    /// Why files were refused, with how many were and the name of one.
-    reasons: BTreeMap<String, (u64, String)>,
+    refused: Reasons,
     /// What all imports used, one after the other.
     pub(super) importer: Usage,
     /// The library in the end.
@@ -46,7 +45,7 @@ impl Tally {
             if file.reason.trim().is_empty() {
                 self.faults.push(format!("{name} was refused without a reason"));
             }
-            self.reasons.entry(file.reason).or_insert((0, name)).0 += 1;
+            self.refused.add(&file.reason, name);
         }
     }
 
@@ -61,24 +60,19 @@ impl Tally {
     }
 
     pub(super) fn print(&self, took: Duration) {
-        let refused: u64 = self.reasons.values().map(|(count, _)| count).sum();
         println!(
-            "{} imported (the library has {} damaged), {} duplicates, {refused} refused in {:.0} s; {:.3} CPU s per \
+            "{} imported (the library has {} damaged), {} duplicates, {} refused in {:.0} s; {:.3} CPU s per \
              file in imports; {} contained panics; {} full renditions not made",
             self.imported,
             self.states.damaged,
             self.duplicates,
+            self.refused.count(),
             took.as_secs_f64(),
             self.importer.cpu.as_secs_f64() / f64::from(u32::try_from(self.files.max(1)).unwrap_or(u32::MAX)),
             self.panics,
             self.without_full
         );
-        let mut reasons: Vec<_> = self.reasons.iter().collect();
-        reasons.sort_by_key(|(_, (count, _))| Reverse(*count));
-        println!("\nwhy files were refused ({} reasons):", reasons.len());
-        for (reason, (count, name)) in reasons.iter().take(SHOWN) {
-            println!("{count:>6}  {reason} ({name})");
-        }
+        self.refused.print("why files were refused", SHOWN, 1);
     }
 
     /// Prints what is wrong.

@@ -109,8 +109,7 @@ impl Walk<'_> {
     fn read(&self, at: usize, width: Width, big_endian: bool) -> Option<usize> {
         let bytes = self.file.get(at..at.checked_add(width.bytes())?)?;
         let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
-        let value =
-            if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
+        let value = if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
         usize::try_from(value).ok()
     }
 
@@ -160,11 +159,7 @@ mod tests {
         let walk = Walk { file: &file, found: Structure::default() };
         let found = of(&file);
         assert!(!found.blocks.is_empty(), "{name}");
-        found
-            .fields
-            .iter()
-            .map(|field| walk.read(field.at, field.width, field.big_endian).unwrap())
-            .collect()
+        found.fields.iter().map(|field| walk.read(field.at, field.width, field.big_endian).unwrap()).collect()
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tempfile::TempDir;
 use ::tests::outside::AnyError;
+use tempfile::TempDir;
 
 use super::size_of;
 

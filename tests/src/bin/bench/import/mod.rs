@@ -18,8 +18,8 @@ mod table;
 
 use std::{fs, path::PathBuf, time::Instant};
 
-use clap::Args;
 use ::tests::outside::{AnyError, Instance, Ledger, Usage, megabytes};
+use clap::Args;
 
 use copies::Photos;
 use sharp::{Sharp, Wanted};
@@ -58,14 +58,14 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     let photos = Photos::prepare(&dir, options.copies)?;
     println!("\nimport of {}: {photos}", dir.display());
     println!("{}", machine());
-    if let Some(sharp) = &sharp {
-        println!("beside sharp {}, {} photos at once", sharp.version(), sharp.at_once());
+    if sharp.is_some() {
+        println!("beside sharp {}, {} photos at once", sharp::VERSION, sharp::at_once());
     }
     let mut table = Table::new();
     for round in 1..=options.rounds {
         import(&photos, round, &mut table)?;
-        for wanted in sharp.iter().flat_map(|_| Wanted::BOTH) {
-            if let Some(sharp) = &sharp {
+        if let Some(sharp) = &sharp {
+            for wanted in Wanted::BOTH {
                 table.add(round, sharp.run(&photos, wanted)?);
             }
         }
@@ -103,7 +103,7 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
         let (took, used) = (imported.took + began.elapsed(), imported.usage + server.usage());
         table.add(round, figures(COMPLETE, took, used, ledger.rendition_bytes()?));
     } else {
-        println!("{round:>5}  {COMPLETE}: never; the idle server left {lacking} full renditions unmade");
+        println!("{round:>6}  {COMPLETE}: never; the idle server left {lacking} full renditions unmade");
     }
     server.stop()
 }

@@ -43,7 +43,9 @@ async function lane() {
   while (next < order.files.length) {
     const number = next++;
     try {
-      report.bytes += await renditions(order.files[number], number);
+      // Not in one line: the other lane may add its bytes while this one waits.
+      const bytes = await renditions(order.files[number], number);
+      report.bytes += bytes;
       report.photos += 1;
     } catch (error) {
       console.error(`${order.files[number]}: ${error.message}`);

@@ -6,13 +6,13 @@ use std::{
     process::{Command, Stdio},
 };
 
+use ::tests::outside::{AnyError, Finished, run};
 use domain::Rendition;
 use serde_json::{Value, json};
-use ::tests::outside::{AnyError, Finished, run};
 
 use super::{copies::Photos, table::Figures};
 
-const VERSION: &str = "0.35.5";
+pub(super) const VERSION: &str = "0.35.5";
 const SCRIPT: &str = include_str!("sharp.mjs");
 const HINT: &str = "--without-sharp measures the import alone";
 
@@ -70,24 +70,13 @@ impl Sharp {
         Ok(Self { folder })
     }
 
-    #[expect(clippy::unused_self, reason = "only an installed package has a version")]
-    pub(super) fn version(&self) -> &'static str {
-        VERSION
-    }
-
-    /// As many as the server decodes at once.
-    #[expect(clippy::unused_self, reason = "it belongs to how the script is run")]
-    pub(super) fn at_once(&self) -> usize {
-        std::thread::available_parallelism().map_or(2, usize::from)
-    }
-
     /// Makes renditions of all photos by a process of its own.
     pub(super) fn run(&self, photos: &Photos, wanted: Wanted) -> Result<Figures, AnyError> {
         let output = tempfile::tempdir()?;
         let order = json!({
             "files": photos.files(),
             "sides": wanted.sides(),
-            "atOnce": self.at_once(),
+            "atOnce": at_once(),
             "output": output.path(),
         });
         let order_path = output.path().join("order.json");
@@ -110,6 +99,11 @@ impl Sharp {
             bytes: number("bytes")?,
         })
     }
+}
+
+/// How many photos are at work at the same time: as many as the server decodes at once.
+pub(super) fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 fn installed_version(folder: &Path) -> Option<String> {

@@ -1,7 +1,7 @@
 use std::{path::Path, time::Duration};
 
-use serde_json::{Value, json};
 use ::tests::outside::{Usage, megabytes};
+use serde_json::{Value, json};
 
 use super::copies::Photos;
 
@@ -159,7 +159,9 @@ mod tests {
 
     #[test]
     fn medians_are_of_sorted_values() {
-        for (values, expect) in [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)] {
+        for (values, expect) in
+            [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)]
+        {
             assert!((median(values.clone()) - expect).abs() < f64::EPSILON, "{values:?}");
         }
     }
