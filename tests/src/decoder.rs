@@ -12,7 +12,8 @@ pub const DECODER: &str = "decode-photos";
 pub fn settings() -> Settings {
     let test = std::env::current_exe().unwrap();
     // Tests stand in a folder below that of the programs.
-    let found = test.ancestors().skip(1).take(2).map(|folder| folder.join("decoder")).find(|path| path.is_file());
+    let found =
+        test.ancestors().skip(1).take(2).map(|folder| folder.join("decoder")).find(|path| path.is_file());
     let program: PathBuf = found.expect("the program `decoder` is built with the tests of this package");
     Settings::new(WorkerCommand { program, args: Vec::new(), environment: Vec::new() })
 }

@@ -52,7 +52,10 @@ impl BlobReader {
 }
 
 /// A file's bytes in chunks that are worth their hop; it ends early when the file does.
-fn file_stream(file: File, range: Range<u64>) -> impl Stream<Item = Result<Bytes, BlobError>> + Send + 'static {
+fn file_stream(
+    file: File,
+    range: Range<u64>,
+) -> impl Stream<Item = Result<Bytes, BlobError>> + Send + 'static {
     stream::try_unfold((file, range), |(mut file, mut left)| async move {
         let bytes = (left.end - left.start).min(CHUNK_BYTES);
         if bytes == 0 {

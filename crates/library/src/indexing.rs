@@ -84,7 +84,9 @@ impl Library {
         let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
         let task = Task { wanted: wanted(job, known), read_metadata: Some(facts(job)) };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
-        let metadata = decoded.metadata.ok_or_else(|| IndexError::Decoder(io::Error::other("it left out the metadata")))?;
+        let metadata = decoded
+            .metadata
+            .ok_or_else(|| IndexError::Decoder(io::Error::other("it left out the metadata")))?;
         let renditions = self.keep_renditions(&decoded.rendered.renditions).await?;
         let picture = match known {
             Some(known) => known.clone(),

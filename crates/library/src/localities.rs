@@ -44,7 +44,10 @@ mod tests {
         let paris = Position::new(48.8566, 2.3522).ok();
         let check = |capture, position, at: &str, offset| {
             let located = locate(capture, position);
-            assert_eq!((located.capture.at.to_string().as_str(), located.capture.offset_minutes), (at, offset));
+            assert_eq!(
+                (located.capture.at.to_string().as_str(), located.capture.offset_minutes),
+                (at, offset)
+            );
             assert_eq!(located.capture.wall, capture.wall);
         };
         check(shown(None), paris, "2019-07-04T16:03:22.000Z", Some(120));

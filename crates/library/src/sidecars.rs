@@ -45,7 +45,9 @@ pub(crate) fn paired(files: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<P
     others.sort();
     for (path, kind) in others {
         match content(kind, &path) {
-            Ok(_) => failed.push(FailedFile { path, error: "describes no photo that is imported with it".into() }),
+            Ok(_) => {
+                failed.push(FailedFile { path, error: "describes no photo that is imported with it".into() })
+            }
             Err(NotRead::NoSidecar) => photos.push(Photo { path, sidecars: Vec::new() }),
             Err(error) => failed.push(FailedFile { path, error: error.to_string() }),
         }
@@ -138,7 +140,8 @@ mod tests {
         ] {
             fs::write(path(name), content).unwrap();
         }
-        let files = ["a/x.jpg", "a/x.jpg.xmp", "b/notes.json", "b/x.jpg", "b/x.jpg.json", "b/x.xmp", "b/y.xmp"];
+        let files =
+            ["a/x.jpg", "a/x.jpg.xmp", "b/notes.json", "b/x.jpg", "b/x.jpg.json", "b/x.xmp", "b/y.xmp"];
         let mut failed = Vec::new();
         let photos = paired(files.map(path).to_vec(), &mut failed);
         let photo = |name, sidecars: &[(SidecarKind, &str)]| Photo {
@@ -160,7 +163,8 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        let (long, broken, good) = (dir.path().join("1.xmp"), dir.path().join("2.xmp"), dir.path().join("3.xmp"));
+        let (long, broken, good) =
+            (dir.path().join("1.xmp"), dir.path().join("2.xmp"), dir.path().join("3.xmp"));
         fs::write(&long, XMP.to_owned() + &" ".repeat(1024 * 1024)).unwrap();
         fs::write(&broken, "no XMP").unwrap();
         fs::write(&good, XMP).unwrap();

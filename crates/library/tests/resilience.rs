@@ -27,7 +27,9 @@ async fn process(dir: &Path) -> Process {
     store.migrate().await.unwrap();
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
-    let library = Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::new(decoder())).unwrap();
+    let library =
+        Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::new(decoder()))
+            .unwrap();
     Process { library, store, blobs }
 }
 

@@ -1,5 +1,6 @@
 use std::{path::Path, sync::Arc};
 
+use ::tests::outside::AnyError;
 use blobs::BlobStore;
 use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, PixelSize, Plan, Position,
@@ -12,8 +13,6 @@ use storage::{
     SchemaStore as _, StoredRendition,
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
-
-use crate::AnyError;
 
 /// Images are stored and indexed so many at once.
 const BATCH: u32 = 500;
