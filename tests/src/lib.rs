@@ -28,5 +28,5 @@ mod seed;
 pub use answer::Answer;
 pub use app::{Account, START, TestApp, TestAppBuilder};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
-pub use decoder::{DECODER, is_decoder, own_settings, settings};
+pub use decoder::settings;
 pub use seed::{SeedImage, fixture, fixtures};

@@ -107,6 +107,8 @@ pub enum RefusalKind {
     NoDecoder,
     /// [`MediaError::Movie`]
     Movie,
+    /// [`MediaError::NoPreview`]
+    NoPreview,
     /// [`MediaError::Conversion`]
     Conversion,
 }
@@ -123,6 +125,7 @@ impl From<&MediaError> for RefusalKind {
             MediaError::Corrupt(_) => Self::Corrupt,
             MediaError::NoDecoder { .. } => Self::NoDecoder,
             MediaError::Movie => Self::Movie,
+            MediaError::NoPreview => Self::NoPreview,
             MediaError::Conversion(_) => Self::Conversion,
         }
     }

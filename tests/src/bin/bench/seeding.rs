@@ -7,7 +7,7 @@ use domain::{
     Rendition, Timestamp,
 };
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
-use library::{Library, Settings, SystemClock};
+use library::{Library, Settings, SystemClock, WorkerCommand};
 use storage::{
     AccountStore as _, BlobRef, BlobRegistry as _, IndexQueue as _, Indexed, LeaseRequest, NewImage,
     SchemaStore as _, StoredRendition,
@@ -37,13 +37,15 @@ pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<Seeded, AnyErro
     store.migrate().await?;
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
     let random = Arc::new(SystemRandom::new());
+    let nothing_is_decoded =
+        WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
     let library = Library::new(
         Arc::new(store.clone()),
         blobs,
         Arc::new(SystemClock),
         random.clone(),
-        Settings::default(),
-    );
+        Settings::new(nothing_is_decoded),
+    )?;
     let email = Email::parse("bench@example.org")?;
     let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
