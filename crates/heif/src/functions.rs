@@ -3,6 +3,7 @@
 //! C's enumerations are `int`s here: that is how every ABI that this runs on passes them, and a number that is not
 //! among the names must not be undefined behaviour.
 
+use std::error::Error as _;
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -135,13 +136,19 @@ functions! {
 impl Functions {
     /// Opens the library and finds everything in it.
     pub(crate) fn load() -> Result<Self, LoadError> {
+        Self::load_first(NAMES)
+    }
+
+    /// The first library that has one of these names.
+    fn load_first(names: &[&str]) -> Result<Self, LoadError> {
         let mut reason = String::new();
-        for name in NAMES.iter().copied() {
+        for name in names.iter().copied() {
             // SAFETY: libheif and what it is linked with run only the initialisers of C++ objects when loaded. All
             // symbols are resolved now, while files can still be opened, and are seen by nobody else.
             match unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL) } {
                 Ok(library) => return Self::find(library),
-                Err(error) => reason = error.to_string(),
+                // What the loader says is the source; the error itself only names the call.
+                Err(error) => reason = error.source().map_or_else(|| error.to_string(), ToString::to_string),
             }
         }
         Err(LoadError::NotFound { reason })
@@ -150,4 +157,23 @@ impl Functions {
 
 fn name_of(symbol: &'static [u8]) -> &'static str {
     CStr::from_bytes_with_nul(symbol).ok().and_then(|name| name.to_str().ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_missing_or_another_is_told() {
+        let check = |names: &[&str], expect: &str| {
+            let error = Functions::load_first(names).err().map(|error| error.to_string());
+            assert!(error.as_deref().is_some_and(|error| error.starts_with(expect)), "{error:?}");
+        };
+        check(&["libno-such-library.so.1"], "libheif cannot be loaded: libno-such-library.so.1: cannot open");
+        check(
+            &["libno-such-library.so.1", "libc.so.6"],
+            "libheif lacks the function heif_get_version_number",
+        );
+        assert!(Functions::load_first(&["libno-such-library.so.1", NAMES[0]]).is_ok());
+    }
 }

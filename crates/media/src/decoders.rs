@@ -47,7 +47,11 @@ pub fn check_decoder(format: Format) -> Result<(), MediaError> {
 /// The library, if it has a decoder for that.
 pub(crate) fn library(codec: Codec) -> Result<&'static Library, MediaError> {
     let found = Library::load().ok().filter(|library| library.decodes(codec));
-    found.ok_or(match codec {
+    found.ok_or_else(|| missing(codec))
+}
+
+fn missing(codec: Codec) -> MediaError {
+    match codec {
         Codec::Hevc => MediaError::NoDecoder {
             format: "HEIC",
             missing: "libheif with an HEVC decoder",
@@ -56,9 +60,9 @@ pub(crate) fn library(codec: Codec) -> Result<&'static Library, MediaError> {
         Codec::Av1 => MediaError::NoDecoder {
             format: "AVIF",
             missing: "libheif with an AV1 decoder",
-            install: "libheif1 (with libheif-plugin-dav1d or libheif-plugin-aomdec where that is a package of its own)",
+            install: "libheif1 (with libheif-plugin-dav1d where that is a package of its own)",
         },
-    })
+    }
 }
 
 /// The library, whatever it decodes.
@@ -73,6 +77,15 @@ pub(crate) fn any_library() -> Result<&'static Library, MediaError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_with_its_package() {
+        assert_eq!(
+            missing(Codec::Av1).to_string(),
+            "AVIF pictures need libheif with an AV1 decoder; install libheif1 (with libheif-plugin-dav1d where that \
+             is a package of its own) and add the file again"
+        );
+    }
 
     /// The suite needs libheif: pictures are decoded with it elsewhere.
     #[test]

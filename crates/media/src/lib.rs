@@ -7,6 +7,9 @@
 //! This crate knows no file system, no clock, no thread and no runtime, so a worker process can host it as it
 //! stands. It does not know colour profiles.
 //!
+//! HEIC and AVIF are decoded by the system's libheif, which may be missing: [`decoders`] says what there is, and
+//! [`load_decoders`] loads it, the one thing here that opens files, before a sandbox forbids that.
+//!
 //! The commonest change is a new format: add its variant and signature to [`Format`], a module in
 //! `container` that reads its header without decoding (size, memory, where the EXIF block lies), and a module
 //! in `decode` that gives its pixels; the compiler names every place that has to tell formats apart. When a
