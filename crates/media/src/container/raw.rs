@@ -86,7 +86,13 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
             xmp: cr3::xmp(bytes).map(Into::into).or(in_preview.xmp),
             ..in_preview
         },
-        Kind::Fujifilm | Kind::Other => in_preview,
+        // Its first preview knows about the shot, whichever is shown.
+        Kind::Fujifilm => {
+            let first = in_fujifilm_header(bytes).first().and_then(|extent| bytes.get(extent.start..));
+            let exif = first.and_then(|first| jpeg::blocks(first).exif);
+            Blocks { exif: exif.or(in_preview.exif), ..in_preview }
+        }
+        Kind::Other => in_preview,
     }
 }
 

@@ -35,14 +35,14 @@ enum Source<'a> {
 impl<'a> Chunks<'a> {
     /// Refuses what asks for far more work than its picture has pixels.
     pub(super) fn read(ifd: &Ifd<'a>, picture: PixelSize) -> Result<Self, MediaError> {
-        let tiled = ifd.entry(tag::TILE_OFFSETS).is_some();
-        let (offsets, lengths) = if tiled {
-            (tag::TILE_OFFSETS, tag::TILE_BYTE_COUNTS)
-        } else {
-            (tag::STRIP_OFFSETS, tag::STRIP_BYTE_COUNTS)
-        };
+        // Some programs list their tiles as strips.
+        let tiled = ifd.entry(tag::TILE_OFFSETS).is_some()
+            || (ifd.entry(tag::TILE_WIDTH).is_some() && ifd.entry(tag::TILE_LENGTH).is_some());
+        let either = |tiles, strips| ifd.entry(tiles).filter(|_| tiled).or_else(|| ifd.entry(strips));
+        let offsets = either(tag::TILE_OFFSETS, tag::STRIP_OFFSETS);
+        let lengths = either(tag::TILE_BYTE_COUNTS, tag::STRIP_BYTE_COUNTS);
         // The list lies behind the cut, or never was.
-        let offsets = ifd.entry(offsets).ok_or(MediaError::Truncated)?;
+        let offsets = offsets.ok_or(MediaError::Truncated)?;
         let side = |tag, most: u32| match ifd.number(tag) {
             Some(side @ 1..) => u32::try_from(side).unwrap_or(u32::MAX).min(most),
             _ => most,
@@ -55,7 +55,7 @@ impl<'a> Chunks<'a> {
         } else {
             PixelSize { width: picture.width, height: side(tag::ROWS_PER_STRIP, picture.height) }
         };
-        let source = Source::Listed { offsets, lengths: ifd.entry(lengths) };
+        let source = Source::Listed { offsets, lengths };
         let chunks = Self {
             size,
             across: picture.width.div_ceil(size.width),

@@ -32,6 +32,7 @@ pub(crate) mod tag {
     pub(crate) const SAMPLE_FORMAT: u16 = 339;
     pub(crate) const JPEG_TABLES: u16 = 347;
     pub(crate) const JPEG_INTERCHANGE: u16 = 513;
+    pub(crate) const JPEG_INTERCHANGE_LENGTH: u16 = 514;
     pub(crate) const YCBCR_SUBSAMPLING: u16 = 530;
 }
 
@@ -177,7 +178,7 @@ impl<'a> Picture<'a> {
         }
 
         let samples = samples(&ifd)?;
-        let compression = compression(&ifd)?;
+        let compression = compression(&ifd, &structure)?;
         let stored = colours(&ifd, samples, compression)?;
         let is_jpeg = compression == Compression::Jpeg;
         // The JPEG decoder turns one into the other.
@@ -286,7 +287,7 @@ fn samples(ifd: &Ifd<'_>) -> Result<Samples, MediaError> {
     }
 }
 
-fn compression(ifd: &Ifd<'_>) -> Result<Compression, MediaError> {
+fn compression(ifd: &Ifd<'_>, structure: &Structure<'_>) -> Result<Compression, MediaError> {
     let number = ifd.number(tag::COMPRESSION).unwrap_or(1);
     let name = match number {
         1 => return Ok(Compression::None),
@@ -296,7 +297,7 @@ fn compression(ifd: &Ifd<'_>) -> Result<Compression, MediaError> {
         }
         4 => return Ok(Compression::Fax4),
         5 => return Ok(Compression::Lzw),
-        6 if ifd.entry(tag::JPEG_INTERCHANGE).is_some() => return Ok(Compression::Jpeg),
+        6 if whole_jpeg(ifd, structure).is_some() => return Ok(Compression::Jpeg),
         7 => return Ok(Compression::Jpeg),
         8 | 32_946 => return Ok(Compression::Deflate),
         32_773 => return Ok(Compression::PackBits),
@@ -383,11 +384,18 @@ fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, Media
     }
 }
 
-/// In the older way of putting JPEG into TIFF, the file that is the whole picture.
+/// In the older way of putting JPEG into TIFF, the file that is the whole picture. Where its strips lie outside, it has
+/// only their tables.
 fn whole_jpeg<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>) -> Option<&'a [u8]> {
     if ifd.number(tag::COMPRESSION) != Some(6) {
         return None;
     }
-    let start = usize::try_from(ifd.number(tag::JPEG_INTERCHANGE)?).ok()?;
-    structure.data().get(start..)
+    let start = ifd.number(tag::JPEG_INTERCHANGE)?;
+    let behind =
+        ifd.number(tag::JPEG_INTERCHANGE_LENGTH).map_or(u64::MAX, |length| start.saturating_add(length));
+    let strip = ifd.number(tag::STRIP_OFFSETS);
+    if strip.is_some_and(|strip| !(start..behind).contains(&strip)) {
+        return None;
+    }
+    structure.data().get(usize::try_from(start).ok()?..)
 }

@@ -28,38 +28,41 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
         Some(Ok::<_, Infallible>(*byte))
     });
     let Ok(mut decoder) = Group4Decoder::new(feed, width);
-    let mut rows = Vec::new();
+    let (mut rows, mut damaged) = (Vec::new(), None);
     for _ in 0..height {
         left_in_row.set(most_in_row);
         match decoder.advance() {
             Ok(DecodeStatus::Incomplete) => push_row(&mut rows, decoder.transition(), width),
             Ok(DecodeStatus::End) => break,
-            Err(_) => return (rows, Some(DAMAGED.into())),
+            Err(_) => {
+                damaged = Some(DAMAGED.to_owned());
+                break;
+            }
         }
     }
-    // Some programs leave out the white rows before the end mark.
-    rows.resize(row_bytes(width).saturating_mul(usize::try_from(height).unwrap_or(0)), 0);
-    (rows, None)
+    fill_up(&mut rows, width, height);
+    (rows, damaged)
 }
 
 /// Unpacks Group 3 in one dimension. Each row begins behind a mark, or at a whole byte.
 pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, byte_aligned: bool) -> Unpacked {
     let feed = chunk.iter().chain(iter::repeat_n(&0, PADDING)).map(|byte| Ok::<_, Infallible>(*byte));
     let Ok(mut reader) = ByteReader::new(feed);
-    let (mut rows, mut changes) = (Vec::new(), Vec::new());
+    let (mut rows, mut changes, mut damaged) = (Vec::new(), Vec::new(), None);
     for _ in 0..height {
         let read = if byte_aligned { Some(()) } else { pass_mark(&mut reader) };
         changes.clear();
         if read.and_then(|()| row_in_one_dimension(&mut reader, width, &mut changes)).is_none() {
-            let reason = if reader.peek(1).is_none() { CUT_OFF } else { DAMAGED };
-            return (rows, Some(reason.into()));
+            damaged = Some(if reader.peek(1).is_none() { CUT_OFF } else { DAMAGED }.to_owned());
+            break;
         }
         push_row(&mut rows, &changes, width);
         if byte_aligned {
             let Ok(()) = reader.consume(reader.bits_to_byte_boundary());
         }
     }
-    (rows, None)
+    fill_up(&mut rows, width, height);
+    (rows, damaged)
 }
 
 /// Passes over the mark before a row, if there is one: at least eleven zeros and a one.
@@ -97,6 +100,11 @@ fn row_in_one_dimension(reader: &mut impl BitReader, width: u32, changes: &mut V
 
 fn row_bytes(width: u32) -> usize {
     usize::try_from(width.div_ceil(8)).unwrap_or(0)
+}
+
+/// Adds the white rows that some programs leave out, or that are lost.
+fn fill_up(rows: &mut Vec<u8>, width: u32, height: u32) {
+    rows.resize(row_bytes(width).saturating_mul(usize::try_from(height).unwrap_or(0)), 0);
 }
 
 /// Adds a row of bits, white to the first change, then black to the next.

@@ -273,6 +273,19 @@ fn the_full_picture_is_shown_not_its_thumbnail() {
 }
 
 #[test]
+fn tiles_that_are_listed_as_strips() {
+    let tiled = Sketch { tiles: Some((16, 16)), ..Sketch::default() };
+    let file = tiled.file();
+    // The tags of tiles become those of strips.
+    let renamed = [(324, 273), (325, 279)].into_iter().fold(file, |file, (from, to): (u16, u16)| {
+        let entry = [&from.to_le_bytes()[..], &[4, 0, 4, 0, 0, 0]].concat();
+        let at = file.windows(8).position(|bytes| bytes == entry).unwrap();
+        [&file[..at], &to.to_le_bytes()[..], &file[at + 2..]].concat()
+    });
+    assert_eq!(unpack_file(&renamed).unwrap().pixels.bytes, gradient_bytes(&tiled));
+}
+
+#[test]
 fn a_picture_without_lengths_of_its_strips_is_read() {
     for compression in [1, 5, 8, 32_773] {
         // In the place of the list there is something else.

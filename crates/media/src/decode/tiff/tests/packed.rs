@@ -250,3 +250,47 @@ fn a_jpeg_as_tiff_6_had_it() {
     let first = writer.directory(&entries, 0);
     looks_like(&unpack_file(&writer.finish(first)).unwrap(), picture.as_raw());
 }
+
+#[test]
+fn a_jpeg_that_has_only_the_tables() {
+    let picture = quarters(64, 48);
+    let mut writer = Writer::new(true, false);
+    let jpeg = encode(&DynamicImage::from(picture), Format::Jpeg);
+    let tables = writer.data(&jpeg[..jpeg.len() / 2]);
+    let strip = writer.data(&jpeg[jpeg.len() / 2..]);
+    let entries = [
+        (256, Value::Longs(vec![64])),
+        (257, Value::Longs(vec![48])),
+        (258, Value::Shorts(vec![8, 8, 8])),
+        (259, Value::Shorts(vec![6])),
+        (262, Value::Shorts(vec![6])),
+        (273, Value::Longs(vec![strip])),
+        (277, Value::Shorts(vec![3])),
+        (513, Value::Longs(vec![tables])),
+        (514, Value::Longs(vec![u32::try_from(jpeg.len() / 2).unwrap()])),
+    ];
+    let first = writer.directory(&entries, 0);
+    let error = unpack_file(&writer.finish(first)).unwrap_err();
+    assert!(error.to_string().ends_with("its compression (JPEG of TIFF 6.0) is not supported"), "{error}");
+}
+
+#[test]
+fn fax_that_breaks_off_is_white_from_there() {
+    let sketch = Sketch {
+        size: (200, 40),
+        value: |x, y, _| u64::from((x + y) % 50 < 20),
+        bits: 1,
+        samples: 1,
+        photometric: 0,
+        compression: 4,
+        rows_per_strip: 40,
+        ..Sketch::default()
+    };
+    let file = sketch.file();
+    let whole = unpack_file(&file).unwrap().pixels.bytes;
+    let more = vec![(279, Value::Shorts(vec![20]))];
+    let decoded = unpack_file(&Sketch { more, ..sketch }.file()).unwrap();
+    assert_eq!(decoded.damaged.as_deref(), Some("its fax data are damaged"));
+    assert_eq!(decoded.pixels.bytes[..200], whole[..200]);
+    assert!(decoded.pixels.bytes[39 * 200..].iter().all(|byte| *byte == 255));
+}
