@@ -25,7 +25,7 @@
 //!
 //! let added = Timestamp::parse_iso("2024-05-01")?;
 //! let facts = FileFacts { file_name: Some("thompson-springs.jpg"), modified: None, added, sidecars: &[] };
-//! assert_eq!(media::metadata(&file, &facts).capture.at.to_string(), "2022-01-10T21:15:33.519Z");
+//! assert_eq!(media::metadata(&file, &facts).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
 //!
 //! let rendered = media::render(&file, &[Rendition::Thumb], &Limits::default())?;
 //! assert!(rendered.renditions.iter().all(|thumb| thumb.size.longest() <= 512));

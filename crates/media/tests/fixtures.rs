@@ -117,10 +117,10 @@ fn times() {
     check("samples/wisteria.jpg", "2015-04-10T18:12:23.550Z", CaptureSource::ExifOriginal, Some(120));
     check("samples/sleeping-cat.jpg", "2025-06-01T16:59:26.023Z", CaptureSource::ExifOriginal, None);
     check("media/gps-offset.jpg", "2011-05-06T07:59:48.000Z", CaptureSource::ExifOriginal, Some(120));
-    check("media/gps-time.jpg", "2022-01-10T21:15:33.519Z", CaptureSource::Gps, None);
+    check("media/gps-time.jpg", "2022-01-10T21:15:44.310Z", CaptureSource::Embedded, Some(-360));
     check("media/date-priority.jpg", "2023-02-02T02:00:00.000Z", CaptureSource::ExifOriginal, None);
     check("media/date-and-position.jpg", "2025-12-01T11:30:00.000Z", CaptureSource::ExifOriginal, None);
-    check("media/position-without-time.jpg", "2026-01-01T00:00:00.000Z", CaptureSource::Added, None);
+    check("media/position-without-time.jpg", "2023-11-15T12:30:00.000Z", CaptureSource::Gps, None);
     check("media/landscape-1.jpg", "2026-01-01T00:00:00.000Z", CaptureSource::Added, None);
 }
 
