@@ -187,7 +187,7 @@ fn misbehave(wire: &mut Wire, request: &Value, misdeed: &str, job: u32) {
         "other-message" => wire.say(&json!({ "rendered": {} })),
         "no-reason" => wire.refuse(""),
         "no-pixels" => {
-            lie(&Change { inspected: Some(&|said| said["upright_size"] = json!([0, 9])), ..honest })
+            lie(&Change { inspected: Some(&|said| said["upright_size"] = json!([0, 9])), ..honest });
         }
         "other-size" => {
             lie(&Change { inspected: Some(&|said| said["upright_size"] = json!([1300, 1300])), ..honest });

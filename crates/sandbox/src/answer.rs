@@ -92,7 +92,9 @@ pub(crate) fn metadata(said: wire::Metadata) -> Result<Metadata, Lie> {
     if said.offset_minutes.is_some_and(|offset| !(-MINUTES_A_DAY..=MINUTES_A_DAY).contains(&offset)) {
         return Err(Lie("its capture time has an offset of more than a day"));
     }
-    let position = said.position.map(|(latitude, longitude)| Position::new(latitude, longitude));
+    let position = said
+        .position
+        .map(|(latitude, longitude)| Position::new(f64::from_bits(latitude), f64::from_bits(longitude)));
     let text = |found: Option<String>| found.as_deref().and_then(clean_text);
     Ok(Metadata {
         capture: CaptureTime {
@@ -151,7 +153,7 @@ mod tests {
             wall: Some("2023-11-14T22:13:20.5".into()),
             offset_minutes: Some(-330),
             source: "exif-original".into(),
-            position: Some((-17.0, 179.5)),
+            position: Some(((-17.0_f64).to_bits(), 37.774_929_f64.to_bits())),
             description: Some(" a\0b ".into()),
             camera_make: Some("\u{7}".into()),
             camera_model: Some("X".repeat(20_000)),
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(read.description.as_deref(), Some("a b"));
         assert_eq!(read.camera_make, None);
         assert_eq!(read.camera_model.unwrap().len(), domain::MAX_TEXT_CHARS);
-        assert_eq!(read.position.unwrap().longitude(), 179.5);
+        assert_eq!(read.position.unwrap().longitude(), 37.774_929);
     }
 
     #[test]
@@ -181,7 +183,8 @@ mod tests {
             |said| said.offset_minutes = Some(i32::MIN),
             "its capture time has an offset of more than a day",
         );
-        check(|said| said.position = Some((90.5, 0.0)), "its position is not on Earth");
+        check(|said| said.position = Some((90.5_f64.to_bits(), 0)), "its position is not on Earth");
+        check(|said| said.position = Some((0, f64::NAN.to_bits())), "its position is not on Earth");
         check(|said| said.wall = Some("-000001-01-01T00:00".into()), "its wall clock shows no time");
         check(|said| said.wall = Some("2".repeat(5000)), "its wall clock shows no time");
     }

@@ -49,15 +49,19 @@ impl Nursery {
     }
 }
 
+/// 32 MiB: about what a photo of 12 megapixels takes.
+const KEPT_HEAP_BYTES: &str = "33554432";
+
 fn start(command: &WorkerCommand) -> io::Result<Child> {
     Command::new(&command.program)
         .args(&command.args)
         .env_clear()
         .envs(command.environment.iter().map(|(name, value)| (name, value)))
-        // For glibc: one heap instead of one for each thread, and what a photo took goes back to the system.
+        // For glibc: one heap instead of one for each thread. It keeps what most photos take, so that the kernel
+        // need not hand out the same pages for each of them, and gives back what is beyond that.
         .env("MALLOC_ARENA_MAX", "1")
-        .env("MALLOC_TRIM_THRESHOLD_", "131072")
-        .env("MALLOC_MMAP_THRESHOLD_", "131072")
+        .env("MALLOC_TRIM_THRESHOLD_", KEPT_HEAP_BYTES)
+        .env("MALLOC_MMAP_THRESHOLD_", KEPT_HEAP_BYTES)
         .current_dir("/")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -173,7 +173,7 @@ impl Worker {
 
     /// Whether it holds much more than it did before its first photo.
     pub(crate) fn is_bloated(&self) -> bool {
-        const TOLERATED_BYTES: u64 = 32 << 20;
+        const TOLERATED_BYTES: u64 = 64 << 20;
         let now = self.process.usage().ok();
         now.zip(self.fresh).is_some_and(|(now, fresh)| {
             now.resident_bytes > fresh.resident_bytes.saturating_add(TOLERATED_BYTES)

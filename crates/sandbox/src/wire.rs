@@ -99,8 +99,8 @@ pub(crate) struct Metadata {
     pub(crate) wall: Option<String>,
     pub(crate) offset_minutes: Option<i32>,
     pub(crate) source: String,
-    /// Degrees of latitude and longitude.
-    pub(crate) position: Option<(f64, f64)>,
+    /// Degrees of latitude and longitude, as the bits of 64-bit floats: as decimals they would come out rounded.
+    pub(crate) position: Option<(u64, u64)>,
     pub(crate) description: Option<String>,
     pub(crate) camera_make: Option<String>,
     pub(crate) camera_model: Option<String>,

@@ -178,7 +178,9 @@ fn metadata(file: &[u8], facts: &OwnedFileFacts) -> wire::Metadata {
         wall: found.capture.wall.map(|wall| wall.to_string()),
         offset_minutes: found.capture.offset_minutes,
         source: found.capture.source.as_str().to_owned(),
-        position: found.position.map(|position| (position.latitude(), position.longitude())),
+        position: found
+            .position
+            .map(|position| (position.latitude().to_bits(), position.longitude().to_bits())),
         description: found.description,
         camera_make: found.camera_make,
         camera_model: found.camera_model,

@@ -8,9 +8,12 @@ use sandbox::{DecodeError, FileFault, FileSource, Pool, RefusalKind, Task, Urgen
 
 use crate::{ask, honest, hostile, said, task, who};
 
+/// Photos of all kinds, among them some with positions, which must not come out rounded.
 fn samples() -> Vec<PathBuf> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/samples");
-    let mut samples: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let folders = ["samples", "media"].map(|name| {
+        fs::read_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)).unwrap()
+    });
+    let mut samples: Vec<_> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     samples.sort();
     samples
 }
@@ -26,11 +29,20 @@ async fn workers_give_what_the_decoder_gives() {
             tokio::spawn(async move {
                 let file = Bytes::from(fs::read(&path).unwrap());
                 let urgency = [Urgency::Background, Urgency::Interactive][place % 2];
-                let decoded = pool.decode(&file, &task(), urgency).await.unwrap();
+                let decoded = pool.decode(&file, &task(), urgency).await;
 
                 let limits = Limits::default();
-                let wanted = task().wanted.renditions(media::probe(&file, &limits).unwrap().upright_size);
-                assert_eq!(decoded.rendered, media::render(&file, &wanted, &limits).unwrap(), "{path:?}");
+                let rendered = media::probe(&file, &limits).and_then(|probe| {
+                    media::render(&file, &task().wanted.renditions(probe.upright_size), &limits)
+                });
+                let (decoded, rendered) = match (decoded, rendered) {
+                    (Ok(decoded), Ok(rendered)) => (decoded, rendered),
+                    (Err(DecodeError::File(fault)), Err(error)) => {
+                        return assert_eq!(fault.to_string(), error.to_string(), "{path:?}");
+                    }
+                    (decoded, rendered) => panic!("{path:?}: {decoded:?}, not {rendered:?}"),
+                };
+                assert_eq!(decoded.rendered, rendered, "{path:?}");
                 let told = task().read_metadata.unwrap();
                 let facts = FileFacts {
                     file_name: told.file_name.as_deref(),

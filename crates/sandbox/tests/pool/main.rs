@@ -15,7 +15,7 @@ use sandbox::{
 };
 
 /// What these tests do not wait longer for. Nothing here takes so long on any machine.
-const AGES: Duration = Duration::from_secs(120);
+const AGES: Duration = Duration::from_secs(600);
 
 type Outcome = Result<Decoded, DecodeError<Infallible>>;
 
