@@ -23,7 +23,9 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
     // The decoder takes any number of changes in one row; a row of noise has less than a byte for each pixel.
     let most_in_row = usize::try_from(width).unwrap_or(usize::MAX).saturating_add(64);
     let left_in_row = Cell::new(most_in_row);
-    let feed = chunk.iter().chain(iter::repeat_n(&0, PADDING)).map_while(|byte| {
+    let padding_used = Cell::new(0);
+    let padding = iter::repeat_n(&0, PADDING).inspect(|_| padding_used.set(padding_used.get() + 1));
+    let feed = chunk.iter().chain(padding).map_while(|byte| {
         left_in_row.set(left_in_row.get().checked_sub(1)?);
         Some(Ok::<_, Infallible>(*byte))
     });
@@ -33,7 +35,12 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
         left_in_row.set(most_in_row);
         match decoder.advance() {
             Ok(DecodeStatus::Incomplete) => push_row(&mut rows, decoder.transition(), width),
-            Ok(DecodeStatus::End) => break,
+            Ok(DecodeStatus::End) => {
+                // The decoder takes half of the end mark for all of it, and looks no further ahead than the mark is
+                // long; so what it took for one lies in the padding.
+                damaged = (padding_used.get() > 2).then(|| CUT_OFF.to_owned());
+                break;
+            }
             Err(_) => {
                 damaged = Some(DAMAGED.to_owned());
                 break;

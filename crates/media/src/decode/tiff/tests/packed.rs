@@ -275,6 +275,22 @@ fn a_jpeg_that_has_only_the_tables() {
 }
 
 #[test]
+fn white_rows_before_the_end_mark_may_be_left_out() {
+    // Every count of bits before the end mark.
+    for width in 100..140 {
+        let rows: Vec<Vec<u8>> = (0..5_u8)
+            .map(|y| (0..18_u8).map(|x| x.wrapping_mul(37) ^ y.wrapping_mul(11)).collect())
+            .collect();
+        let (unpacked, damaged) = fax::group_4(&group_4(&rows, width), width, 9);
+        assert_eq!(damaged, None, "{width}");
+        let row_bytes = usize::try_from(width.div_ceil(8)).unwrap();
+        assert_eq!(unpacked.len(), 9 * row_bytes);
+        assert_eq!(unpacked[..row_bytes - 1], rows[0][..row_bytes - 1]);
+        assert!(unpacked[5 * row_bytes..].iter().all(|byte| *byte == 0));
+    }
+}
+
+#[test]
 fn fax_that_breaks_off_is_white_from_there() {
     let sketch = Sketch {
         size: (200, 40),
@@ -290,7 +306,7 @@ fn fax_that_breaks_off_is_white_from_there() {
     let whole = unpack_file(&file).unwrap().pixels.bytes;
     let more = vec![(279, Value::Shorts(vec![20]))];
     let decoded = unpack_file(&Sketch { more, ..sketch }.file()).unwrap();
-    assert_eq!(decoded.damaged.as_deref(), Some("its fax data are damaged"));
+    assert_eq!(decoded.damaged.as_deref(), Some("it is cut off"));
     assert_eq!(decoded.pixels.bytes[..200], whole[..200]);
     assert!(decoded.pixels.bytes[39 * 200..].iter().all(|byte| *byte == 255));
 }
