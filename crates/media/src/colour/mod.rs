@@ -106,9 +106,7 @@ impl Conversion {
                 change.apply(&mut pixels);
                 (pixels, None)
             }
-            (Self::Cmyk(transform), Layout::Cmyk { inverted }) => {
-                (ink_to_light(transform, &pixels, inverted), None)
-            }
+            (Self::Cmyk(table), Layout::Cmyk { inverted }) => (ink_to_light(table, &pixels, inverted), None),
             _ => (pixels.into_rgb(), Some(Unconverted::Unfit)),
         }
     }
