@@ -5,15 +5,13 @@
 //! content, never by their name, and every size is checked before anything is decoded.
 //!
 //! This crate knows no file system, no clock, no thread and no runtime, so a worker process can host it as it
-//! stands. It does not know colour profiles.
-//!
-//! HEIC and AVIF are decoded by the system's libheif, which may be missing: [`decoders`] says what there is, and
-//! [`load_decoders`] loads it, the one thing here that opens files, before a sandbox forbids that.
+//! stands. HEIC and AVIF are decoded by the system's libheif, which may be missing: [`decoders`] says what there is,
+//! and [`load_decoders`] loads it, the one thing here that opens files, before a sandbox forbids that.
 //!
 //! The commonest change is a new format: add its variant and signature to [`Format`], a module in
-//! `container` that reads its header without decoding (size, memory, where the EXIF block lies), and a module
-//! in `decode` that gives its pixels; the compiler names every place that has to tell formats apart. When a
-//! decoder learns to read files that it refused, raise [`DECODER_VERSION`].
+//! `container` that reads its header without decoding (size, memory, where EXIF, XMP, IPTC and the colour profile
+//! lie), and a module in `decode` that gives its pixels; the compiler names every place that has to tell formats
+//! apart. When a decoder learns to read files that it refused, raise [`DECODER_VERSION`].
 //!
 //! ```
 //! use domain::{Rendition, Timestamp};

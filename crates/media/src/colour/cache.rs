@@ -1,13 +1,16 @@
 //! The conversions of the last profiles. Most photos of a library have one of a few profiles, and to prepare one takes
-//! as long as to convert a small picture, one for ink far longer.
+//! about a millisecond, as long as to convert a small picture.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::{Conversion, Unconverted, cicp, icc};
 
-/// Kept conversions. One for ink, the largest, takes about a megabyte.
+/// Kept conversions.
 const KEPT: usize = 8;
+
+/// The most nodes that a kept table may have, 1.5 MiB of them. Those of presses have up to 194 481.
+const KEPT_NODES: usize = 1 << 18;
 
 /// What a conversion is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +55,9 @@ fn recent(
     }
     // Not under the lock: somebody else may need another one meanwhile.
     let conversion = Arc::new(prepare()?);
+    if conversion.nodes() > KEPT_NODES {
+        return Ok(conversion);
+    }
     let mut recent = recent();
     recent.insert(0, (key, Arc::clone(&conversion)));
     recent.truncate(KEPT);

@@ -84,6 +84,14 @@ enum Change {
 }
 
 impl Conversion {
+    /// The nodes of its table, if it has one.
+    fn nodes(&self) -> usize {
+        match self {
+            Self::Rgb(Change::Table(table)) | Self::Cmyk(table) => table.nodes(),
+            _ => 0,
+        }
+    }
+
     fn apply(&self, mut pixels: Pixels) -> (Pixels, Option<Unconverted>) {
         match (self, pixels.layout) {
             (Self::Gray(table), Layout::Gray | Layout::GrayAlpha) => {
@@ -98,9 +106,7 @@ impl Conversion {
                 change.apply(&mut pixels);
                 (pixels, None)
             }
-            (Self::Cmyk(transform), Layout::Cmyk { inverted }) => {
-                (ink_to_light(transform, &pixels, inverted), None)
-            }
+            (Self::Cmyk(table), Layout::Cmyk { inverted }) => (ink_to_light(table, &pixels, inverted), None),
             _ => (pixels.into_rgb(), Some(Unconverted::Unfit)),
         }
     }
@@ -202,8 +208,12 @@ fn light_of_xyz() -> [[f32; 3]; 3] {
 
 /// The light, 0 to 1, of CIE lightness, 0 to 1 too.
 fn light_of_lightness(lightness: f32) -> f32 {
-    let root = (lightness * 100.0 + 16.0) / 116.0;
-    if root > 6.0 / 29.0 { root.powi(3) } else { (root - 4.0 / 29.0) * 108.0 / 841.0 }
+    light_of_root((lightness * 100.0 + 16.0) / 116.0)
+}
+
+/// The light, 0 to 1, of what CIELAB has for its cube root: below a hundredth that is a straight line.
+fn light_of_root(root: f32) -> f32 {
+    if root > 6.0 / 29.0 { root * root * root } else { (root - 4.0 / 29.0) * (108.0 / 841.0) }
 }
 
 /// The sRGB value, 0 to 255, of light, 0 to 1.

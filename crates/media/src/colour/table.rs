@@ -6,7 +6,7 @@ use moxcms::{
 };
 
 use super::grid::{Grid, Place, between};
-use super::{D50, Encoder, light_of_lightness, light_of_xyz};
+use super::{D50, Encoder, light_of_root, light_of_xyz};
 
 /// The black of perceptual tables of version 4 (ICC.1, 6.3.3), as XYZ.
 const PERCEPTUAL_BLACK: [f32; 3] = [0.003_36, 0.003_473_1, 0.002_87];
@@ -19,7 +19,28 @@ const CURVE_ENTRIES: u16 = 4096;
 /// An affine map: rows, each with what is added.
 type Affine = [[f32; 4]; 3];
 
-const UNCHANGED: Affine = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+const UNCHANGED: Affine = scaled(1.0);
+
+/// What the numbers of the connection space, 0 to 1, stand for (ICC.1, 6.3.4): XYZ.
+const XYZ: Affine = scaled(1.0 + 32767.0 / 32768.0);
+/// L*, a* and b*, as the roots of XYZ.
+const LAB: Affine = roots(1.0, 255.0);
+/// The same as lut16Type has it, in which white is not the highest number.
+const OLD_LAB: Affine = roots(65535.0 / 65280.0, 65535.0 / 256.0);
+
+const fn scaled(factor: f32) -> Affine {
+    [[factor, 0.0, 0.0, 0.0], [0.0, factor, 0.0, 0.0], [0.0, 0.0, factor, 0.0]]
+}
+
+/// From lightness in so many hundreds, and colour in so many steps from -128 on, to the roots of XYZ (CIE 15, 8.2.1).
+const fn roots(lightness: f32, colour: f32) -> Affine {
+    let (base, lightness) = (16.0 / 116.0, lightness * 100.0 / 116.0);
+    [
+        [lightness, colour / 500.0, 0.0, base - 128.0 / 500.0],
+        [lightness, 0.0, 0.0, base],
+        [lightness, 0.0, -colour / 200.0, base + 128.0 / 200.0],
+    ]
+}
 
 /// The way from light in three colours, or from four inks, to sRGB. Of the four channels the first is unused by light.
 pub(super) struct Table {
@@ -27,21 +48,14 @@ pub(super) struct Table {
     places: [Box<[Place; 256]>; 4],
     grid: Grid,
     middle: Vec<Curve>,
-    matrix: Affine,
+    matrix: Option<Affine>,
     output: Vec<Curve>,
-    connection: Connection,
+    /// From the numbers of the connection space to XYZ, or to the roots of it.
+    connection: Affine,
+    lab: bool,
     /// From XYZ to the light of sRGB.
     light: Affine,
     values: Encoder,
-}
-
-/// What the numbers of the connection space, 0 to 1, stand for (ICC.1, 6.3.4).
-#[derive(Clone, Copy)]
-enum Connection {
-    Xyz,
-    Lab,
-    /// As lut16Type has it, in which white is not the highest number.
-    OldLab,
 }
 
 impl Table {
@@ -80,13 +94,14 @@ impl Table {
             places: places(sides, &tables(&table.input_table, channels)?),
             grid,
             middle: Vec::new(),
-            matrix: UNCHANGED,
-            output: tables(&table.output_table, 3)?,
+            matrix: None,
+            output: bent(tables(&table.output_table, 3)?),
             connection: match (lab, table.lut_type) {
-                (false, _) => Connection::Xyz,
-                (true, LutType::Lut16) => Connection::OldLab,
-                (true, _) => Connection::Lab,
+                (false, _) => XYZ,
+                (true, LutType::Lut16) => OLD_LAB,
+                (true, _) => LAB,
             },
+            lab,
             light: UNCHANGED,
             values: Encoder::new(),
         })
@@ -107,10 +122,11 @@ impl Table {
         Some(Self {
             places: places(sides, &curves(&table.a_curves, channels)?),
             grid,
-            middle: curves(&table.m_curves, 3)?,
-            matrix,
-            output: curves(&table.b_curves, 3)?,
-            connection: if lab { Connection::Lab } else { Connection::Xyz },
+            middle: bent(curves(&table.m_curves, 3)?),
+            matrix: Some(matrix),
+            output: bent(curves(&table.b_curves, 3)?),
+            connection: if lab { LAB } else { XYZ },
+            lab,
             light: UNCHANGED,
             values: Encoder::new(),
         })
@@ -129,6 +145,11 @@ impl Table {
             }
         }
         self.light = light;
+    }
+
+    /// How many nodes it has; what it takes in memory is some bytes for each.
+    pub(super) fn nodes(&self) -> usize {
+        self.grid.len()
     }
 
     /// From RGB to as much RGB.
@@ -157,10 +178,19 @@ impl Table {
         }
         let mut colour = self.grid.between(places);
         apply(&self.middle, &mut colour);
-        colour = affine(&self.matrix, colour);
+        if let Some(matrix) = &self.matrix {
+            colour = affine(matrix, colour);
+        }
         apply(&self.output, &mut colour);
-        self.connection.xyz(colour)
+        colour = affine(&self.connection, colour);
+        if self.lab { light_of_roots(colour) } else { colour }
     }
+}
+
+/// XYZ of its roots.
+fn light_of_roots(roots: [f32; 3]) -> [f32; 3] {
+    let ([x, y, z], [white_x, _, white_z]) = (roots.map(light_of_root), D50);
+    [white_x * x, y, white_z * z]
 }
 
 /// The XYZ that becomes black.
@@ -238,6 +268,11 @@ impl Curve {
     }
 }
 
+/// No curves, if all of them are straight.
+fn bent(curves: Vec<Curve>) -> Vec<Curve> {
+    if curves.iter().all(|curve| curve.0.is_none()) { Vec::new() } else { curves }
+}
+
 /// The curves of so many channels; where there are none they are straight.
 fn curves(curves: &[ToneReprCurve], channels: usize) -> Option<Vec<Curve>> {
     match curves.len() {
@@ -257,15 +292,19 @@ fn tables(store: &LutStore, channels: usize) -> Option<Vec<Curve>> {
 /// The grid of so many channels, of whose sides only these count, with its sides in all four.
 fn grid([a, b, c, d]: [u8; 4], channels: usize, store: &LutStore) -> Option<([usize; 4], Grid)> {
     let sides = if channels == 4 { [a, b, c, d] } else { [1, a, b, c] }.map(usize::from);
-    let numbers = numbers(store);
-    let (nodes, _) = numbers.as_chunks();
-    Some((sides, Grid::new(sides, nodes.to_vec())?))
+    let nodes = match store {
+        LutStore::Store8(bytes) => {
+            bytes.as_chunks().0.iter().map(|node| node.map(|n| u16::from(n) * 257)).collect()
+        }
+        LutStore::Store16(words) => words.as_chunks().0.to_vec(),
+    };
+    Some((sides, Grid::new(sides, nodes)?))
 }
 
 /// The grid that gives back its values.
 fn plain_grid() -> Option<([usize; 4], Grid)> {
     let sides = [1, 2, 2, 2];
-    let ends = [0.0, 1.0];
+    let ends = [0, u16::MAX];
     let corners = ends.iter().flat_map(|a| ends.iter().flat_map(|b| ends.iter().map(|c| [*a, *b, *c])));
     Some((sides, Grid::new(sides, corners.collect())?))
 }
@@ -277,44 +316,26 @@ fn numbers(store: &LutStore) -> Vec<f32> {
     }
 }
 
-impl Connection {
-    fn xyz(self, numbers: [f32; 3]) -> [f32; 3] {
-        let [x, y, z] = numbers;
-        let (lightness, a, b) = match self {
-            Self::Xyz => return numbers.map(|number| number * (1.0 + 32767.0 / 32768.0)),
-            Self::Lab => (x, y * 255.0 - 128.0, z * 255.0 - 128.0),
-            Self::OldLab => (x * 65535.0 / 65280.0, y * 65535.0 / 256.0 - 128.0, z * 65535.0 / 256.0 - 128.0),
-        };
-        let [white_x, _, white_z] = D50;
-        // CIELAB measures a in 500 and b in 200 parts of what lightness measures in 116 of its hundredths.
-        [
-            white_x * light_of_lightness(lightness + a / 500.0 * 1.16),
-            light_of_lightness(lightness),
-            white_z * light_of_lightness(lightness - b / 200.0 * 1.16),
-        ]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_stand_for_xyz() {
-        let check = |connection: Connection, numbers, expect: [f32; 3]| {
-            for (found, expect) in connection.xyz(numbers).into_iter().zip(expect) {
+        let check = |connection: Affine, numbers, expect: [f32; 3]| {
+            for (found, expect) in light_of_roots(affine(&connection, numbers)).into_iter().zip(expect) {
                 assert!((found - expect).abs() < 1e-4, "{found} is not {expect}");
             }
         };
         let middle = 128.0 / 255.0;
-        check(Connection::Lab, [1.0, middle, middle], D50);
-        check(Connection::Lab, [0.0, middle, middle], [0.0; 3]);
+        check(LAB, [1.0, middle, middle], D50);
+        check(LAB, [0.0, middle, middle], [0.0; 3]);
         // L* 50, a* 20, b* −30: by the formulas of CIE 15.
-        check(Connection::Lab, [0.5, 148.0 / 255.0, 98.0 / 255.0], [0.217_75, 0.184_19, 0.306_57]);
+        check(LAB, [0.5, 148.0 / 255.0, 98.0 / 255.0], [0.217_75, 0.184_19, 0.306_57]);
         let old = |number: f32| number * 256.0 / 65535.0;
-        check(Connection::OldLab, [65280.0 / 65535.0, old(128.0), old(128.0)], D50);
-        check(Connection::OldLab, [32640.0 / 65535.0, old(148.0), old(98.0)], [0.217_75, 0.184_19, 0.306_57]);
-        check(Connection::Xyz, [32768.0 / 65535.0; 3], [1.0; 3]);
+        check(OLD_LAB, [65280.0 / 65535.0, old(128.0), old(128.0)], D50);
+        check(OLD_LAB, [32640.0 / 65535.0, old(148.0), old(98.0)], [0.217_75, 0.184_19, 0.306_57]);
+        assert!(affine(&XYZ, [32768.0 / 65535.0; 3]).iter().all(|found| (found - 1.0).abs() < 1e-6));
     }
 
     #[test]
