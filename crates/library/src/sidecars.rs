@@ -46,7 +46,7 @@ pub(crate) fn paired(files: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<P
     for (path, kind) in others {
         match content(kind, &path) {
             Ok(_) => {
-                failed.push(FailedFile { path, error: "describes no photo that is imported with it".into() })
+                failed.push(FailedFile { path, error: "describes no photo that is imported with it".into() });
             }
             Err(NotRead::NoSidecar) => photos.push(Photo { path, sidecars: Vec::new() }),
             Err(error) => failed.push(FailedFile { path, error: error.to_string() }),

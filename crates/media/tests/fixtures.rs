@@ -147,6 +147,8 @@ fn places_words_and_cameras() {
     let berlin = "El cielo sobre Berlin (Heaven above Berlin)";
     check("samples/sky-over-berlin.jpg", None, Some(berlin), Some("Canon PowerShot G9"));
     check("media/description.jpg", None, Some("Image-Description"), Some("Canon PowerShot SD1100 IS"));
-    check("media/gps-time.jpg", Some((39.115, -108.401)), None, None);
+    let winter = "Early winter scene in the mostly barren, lightly occupied quarter of southeastern Utah, near the \
+                  remote settlement of Thompson Springs in the western U.S. state of Utah.";
+    check("media/gps-time.jpg", Some((39.115, -108.401)), Some(winter), None);
     assert_eq!(metadata("samples/wisteria.jpg").camera_make.as_deref(), Some("Apple"));
 }

@@ -37,7 +37,10 @@ pub(super) async fn check_sandbox(decoder: &WorkerCommand, findings: &mut Findin
         Ok(protections) => {
             let missing = protections.missing();
             if missing.is_empty() {
-                findings.ok(SANDBOX, "decoders reach no file and no network, and their memory and time are limited");
+                findings.ok(
+                    SANDBOX,
+                    "decoders reach no file and no network, and their memory and time are limited",
+                );
             }
             for lack in missing {
                 findings.warn(SANDBOX, lack);
@@ -60,7 +63,11 @@ mod tests {
         tell(&found, &mut findings);
         let report = findings.report();
         assert!(!report.something_failed);
-        assert!(report.text.contains("warn  decoders: HEIC pictures need a library; install libheif1"), "{}", report.text);
+        assert!(
+            report.text.contains("warn  decoders: HEIC pictures need a library; install libheif1"),
+            "{}",
+            report.text
+        );
         assert!(report.text.contains("ok    decoders: AVIF by libheif 1.15.1"), "{}", report.text);
     }
 }
