@@ -1,5 +1,6 @@
 use std::{
     collections::HashSet,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -67,7 +68,13 @@ impl Library {
         progress: impl FnMut(ImportProgress),
     ) -> ImportReport {
         let mut report = ImportReport::default();
-        let photos = found_photos(paths.to_vec(), &mut report.failed).await;
+        let photos = match found_photos(paths.to_vec(), &mut report.failed).await {
+            Ok(photos) => photos,
+            Err(error) => {
+                report.stopped = Some(error.to_string());
+                return report;
+            }
+        };
         if let Err(error) = self.import_found(account, photos, &mut report, progress).await {
             report.stopped = Some(error.to_string());
         }
@@ -91,12 +98,12 @@ impl Library {
             while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
                 let Some(photo) = photos.next() else { break };
                 reading.push(async move {
-                    let read = tokio::task::spawn_blocking(move || {
-                        let read = sidecars::read(&photo.sidecars);
-                        (photo.path, read)
-                    });
-                    let (path, (sidecars, unread)) = read.await.unwrap_or_default();
-                    let received = self.take_in(account, &path, sidecars).await;
+                    let Photo { path, sidecars } = photo;
+                    let read = tokio::task::spawn_blocking(move || sidecars::read(&sidecars));
+                    let (received, unread) = match read.await {
+                        Ok((sidecars, unread)) => (self.take_in(account, &path, sidecars).await, unread),
+                        Err(error) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
+                    };
                     (path, received, unread)
                 });
             }
@@ -166,7 +173,10 @@ fn note(
 
 /// All photos with what describes them, in a fixed order. Links to folders are not followed, so that none is walked
 /// twice.
-async fn found_photos(paths: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<Photo> {
+async fn found_photos(
+    paths: Vec<PathBuf>,
+    failed: &mut Vec<FailedFile>,
+) -> Result<Vec<Photo>, tokio::task::JoinError> {
     let walked = tokio::task::spawn_blocking(move || {
         let (mut files, mut failed) = (Vec::new(), Vec::new());
         for path in paths {
@@ -176,9 +186,9 @@ async fn found_photos(paths: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<
         files.retain(|path| seen.insert(path.clone()));
         (sidecars::paired(files, &mut failed), failed)
     });
-    let (photos, unreadable) = walked.await.unwrap_or_default();
+    let (photos, unreadable) = walked.await?;
     failed.extend(unreadable);
-    photos
+    Ok(photos)
 }
 
 fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<FailedFile>) {
@@ -211,7 +221,7 @@ fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<Fai
     }
 }
 
-fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     paths.sort();

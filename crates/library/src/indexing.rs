@@ -6,7 +6,7 @@ use blobs::BlobError;
 use bytes::Bytes;
 use domain::BlobKind;
 use media::{EncodedRendition, Metadata};
-use sandbox::{DecodeError, FileFault, OwnedFileFacts, Task, Urgency, Wanted};
+use sandbox::{DecodeError, FileFault, OwnedFileFacts, RefusalKind, Task, Urgency, Wanted};
 use storage::{Announced, BlobRef, Indexed, Job, KnownPicture, StorageError, StoredRendition};
 
 use crate::{Library, localities};
@@ -30,6 +30,16 @@ enum IndexError {
     Blob(BlobError),
     #[error(transparent)]
     Storage(#[from] StorageError),
+}
+
+impl IndexError {
+    /// The version of the decoders that failed. A decoder that is missing is older than any: the next start tries again.
+    fn decoder_version(&self) -> u32 {
+        match self {
+            Self::File(FileFault::Refused { kind: RefusalKind::NoDecoder, .. }) => 0,
+            _ => media::DECODER_VERSION,
+        }
+    }
 }
 
 impl From<BlobError> for IndexError {
@@ -64,7 +74,7 @@ impl Library {
             }
             Err(error @ (IndexError::File(_) | IndexError::Lost)) => {
                 tracing::info!(image = %job.image, %error, "an image could not be read");
-                self.parts.store.fail_job(job.id, worker, &error.to_string(), media::DECODER_VERSION).await
+                self.parts.store.fail_job(job.id, worker, &error.to_string(), error.decoder_version()).await
             }
             Err(error) => {
                 tracing::warn!(image = %job.image, %error, "an image will be indexed later");
@@ -87,7 +97,7 @@ impl Library {
         let metadata = decoded
             .metadata
             .ok_or_else(|| IndexError::Decoder(io::Error::other("it left out the metadata")))?;
-        let renditions = self.keep_renditions(&decoded.rendered.renditions).await?;
+        let renditions = self.keep_renditions(decoded.rendered.renditions).await?;
         let picture = match known {
             Some(known) => known.clone(),
             None => KnownPicture {
@@ -104,12 +114,12 @@ impl Library {
     /// Announces and writes renditions; the operation that refers to them keeps them.
     pub(crate) async fn keep_renditions(
         &self,
-        encoded: &[EncodedRendition],
+        encoded: Vec<EncodedRendition>,
     ) -> Result<Vec<StoredRendition>, StorageErrorOrBlob> {
         if encoded.is_empty() {
             return Ok(Vec::new());
         }
-        let stored: Vec<(StoredRendition, Bytes)> = encoded.iter().map(addressed).collect();
+        let stored: Vec<(StoredRendition, Bytes)> = encoded.into_iter().map(addressed).collect();
         let blobs: Vec<BlobRef> = stored
             .iter()
             .map(|(rendition, _)| BlobRef {
@@ -166,14 +176,14 @@ fn facts(job: &Job) -> OwnedFileFacts {
     }
 }
 
-fn addressed(encoded: &EncodedRendition) -> (StoredRendition, Bytes) {
+fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
         blob: blobs::BlobStore::address(&encoded.webp),
         bytes: encoded.webp.len() as u64,
         size: encoded.size,
     };
-    (rendition, Bytes::copy_from_slice(&encoded.webp))
+    (rendition, encoded.webp.into())
 }
 
 async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<StoredRendition>) -> Indexed {

@@ -6,19 +6,39 @@ use std::{
 };
 
 use blobs::{BlobError, BlobReader};
-use domain::{BlobKind, ContentHash, ImageId, Rendition};
+use domain::{BlobKind, ContentHash, ImageId, Rendition, Timestamp};
 use sandbox::{DecodeError, Task, Urgency, Wanted};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
+use tokio::sync::Semaphore;
 
 use crate::{Library, indexing::StorageErrorOrBlob};
 
 /// How long a background job waits after something other than the original failed.
 const RETRY_MS: i64 = 30_000;
+/// How many renditions may be asked for at once that have to be made; whoever comes then is told to come again.
+const ASKED_AT_ONCE: usize = 64;
+/// How many renditions are remembered that could not be made, and how long: a decoder is not set to them at each
+/// request.
+const FAILURES: usize = 1024;
+const FAILURE_MS: i64 = 10 * 60_000;
 
 /// Renditions that are being made now, by original, so that requests for the same one make it once.
-#[derive(Default)]
 pub(crate) struct InTheMaking {
     locks: Mutex<HashMap<Making, Weak<Turn>>>,
+    failures: Mutex<HashMap<Making, Failure>>,
+    asked: Semaphore,
+}
+
+/// Why a rendition could not be made, and when.
+struct Failure {
+    at: Timestamp,
+    reason: String,
+}
+
+impl Default for InTheMaking {
+    fn default() -> Self {
+        Self { locks: Mutex::default(), failures: Mutex::default(), asked: Semaphore::new(ASKED_AT_ONCE) }
+    }
 }
 
 type Making = (ContentHash, Rendition);
@@ -26,6 +46,24 @@ type Making = (ContentHash, Rendition);
 type Turn = tokio::sync::Mutex<()>;
 
 impl InTheMaking {
+    /// Why it could not be made a short while ago.
+    fn failure(&self, key: Making, now: Timestamp) -> Option<String> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = failures.get(&key).filter(|failure| now < failure.at.plus_millis(FAILURE_MS))?;
+        Some(failure.reason.clone())
+    }
+
+    fn note_failure(&self, key: Making, reason: String, at: Timestamp) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() >= FAILURES {
+            failures.retain(|_, failure| at < failure.at.plus_millis(FAILURE_MS));
+        }
+        if failures.len() >= FAILURES {
+            failures.clear();
+        }
+        failures.insert(key, Failure { at, reason });
+    }
+
     fn lock(&self, key: Making) -> Arc<Turn> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.retain(|_, lock| lock.strong_count() > 0);
@@ -167,7 +205,10 @@ impl Library {
     ) -> Result<StoredRendition, RenditionError> {
         let library = self.clone();
         let made = tokio::spawn(async move {
-            let lock = library.parts.in_the_making.lock((original, rendition));
+            let in_the_making = &library.parts.in_the_making;
+            let busy = |_| RenditionError::NoDecoder(io::Error::other("too many are asked for at once"));
+            let _asked = in_the_making.asked.try_acquire().map_err(busy)?;
+            let lock = in_the_making.lock((original, rendition));
             let _guard = lock.lock().await;
             let source = library.rendition_source(&id, rendition).await?;
             match source.stored {
@@ -188,9 +229,20 @@ impl Library {
         rendition: Rendition,
         urgency: Urgency,
     ) -> Result<StoredRendition, RenditionError> {
+        let (in_the_making, now) = (&self.parts.in_the_making, self.parts.clock.now());
+        if let Some(reason) = in_the_making.failure((original, rendition), now) {
+            return Err(RenditionError::NotMade(reason));
+        }
         let task = Task { wanted: Wanted::These(vec![rendition]), read_metadata: None };
-        let decoded = self.decode(original, original_bytes, &task, urgency).await?;
-        let kept = self.keep_renditions(&decoded.rendered.renditions).await?;
+        let decoded = match self.decode(original, original_bytes, &task, urgency).await {
+            Err(DecodeError::File(fault)) => {
+                let reason = fault.to_string();
+                in_the_making.note_failure((original, rendition), reason.clone(), self.parts.clock.now());
+                return Err(RenditionError::NotMade(reason));
+            }
+            decoded => decoded?,
+        };
+        let kept = self.keep_renditions(decoded.rendered.renditions).await?;
         let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
         let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
         if self.parts.store.add_rendition(&original, stored).await? {

@@ -38,7 +38,9 @@ pub enum MediaError {
     #[error("the RAW file has no embedded preview")]
     NoPreview,
     /// The format is known, but what decodes it is not installed.
-    #[error("{format} pictures need {missing}; install {install} and add the file again")]
+    #[error(
+        "{format} pictures need {missing}; install {install}, restart the service if it runs, and add the file again"
+    )]
     NoDecoder {
         /// What the file is, for example `HEIC`.
         format: &'static str,

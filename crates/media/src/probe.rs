@@ -48,9 +48,9 @@ impl Probe {
     /// goes to one that cannot scale.
     pub fn decode_memory_bytes(&self, wanted: &[Rendition]) -> u64 {
         // What remains besides the pixels: tables of the decoders, the medium rendition and its encoder.
-        const BASE_BYTES: u64 = 32 << 20;
-        // The pixels (3 or 4), the encoder's copy (4), its planes (up to 2.5) and its tokens and output (1).
-        const ENCODE_BYTES_PER_PIXEL: u64 = 12;
+        const BASE_BYTES: u64 = 24 << 20;
+        // The pixels (3 or 4), the encoder's copy (4), its planes (1.5 or 2.5), its tokens and output.
+        const ENCODE_BYTES_PER_PIXEL: u64 = 11;
 
         let full = self.upright_size.fit_within(Rendition::Full.longest_side_px());
         let encode = if wanted.contains(&Rendition::Full) { full.area() * ENCODE_BYTES_PER_PIXEL } else { 0 };

@@ -50,7 +50,8 @@ impl Plan {
         Ok(Self { upright_size, renditions, memory_bytes })
     }
 
-    /// Checks the lengths of the files to come: no longer than the plain pixels.
+    /// Checks the lengths of the files to come: no longer than the plain pixels, and together no longer than the memory
+    /// that was granted, of which honest ones take a fraction.
     pub(crate) fn check_lengths(&self, webp_bytes: &[u64]) -> Result<(), Lie> {
         const HEADERS: u64 = 4096;
         if webp_bytes.len() != self.renditions.len() {
@@ -59,6 +60,9 @@ impl Plan {
         let sane = |((_, size), bytes): (&(Rendition, PixelSize), &u64)| *bytes <= size.area() * 4 + HEADERS;
         if !self.renditions.iter().zip(webp_bytes).all(sane) {
             return Err(Lie("it made a rendition that is longer than its pixels"));
+        }
+        if webp_bytes.iter().sum::<u64>() > self.memory_bytes {
+            return Err(Lie("it made more than the memory holds that it asked for"));
         }
         Ok(())
     }

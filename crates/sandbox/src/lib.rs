@@ -13,7 +13,7 @@
 //!
 //! The service has a [`Pool`]; its own program, started with the arguments of [`WorkerCommand`], calls
 //! [`run_worker`] before anything else. How much runs at once is decided by [`PoolOptions::workers`] and by memory.
-//! A job that somebody waits for ([`Urgency::Interactive`]) has a worker and a quarter of the memory kept for it and
+//! A job that somebody waits for ([`Urgency::Interactive`]) has a worker and an eighth of the memory kept for it and
 //! overtakes those that nobody waits for. Only a photo that needs more than the whole budget makes everything else
 //! wait, until it is done.
 //!

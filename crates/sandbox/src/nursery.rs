@@ -63,6 +63,8 @@ fn start(command: &WorkerCommand) -> io::Result<Child> {
         .env("MALLOC_TRIM_THRESHOLD_", KEPT_HEAP_BYTES)
         .env("MALLOC_MMAP_THRESHOLD_", KEPT_HEAP_BYTES)
         .current_dir("/")
+        // What a terminal sends to the service is not for its workers.
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

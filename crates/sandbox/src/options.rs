@@ -37,7 +37,7 @@ pub struct PoolOptions {
     pub command: WorkerCommand,
     /// How many photos are decoded at once, at least 1. One worker more is kept for interactive jobs.
     pub workers: usize,
-    /// The memory that all workers together may take for photos, in bytes: a quarter for the files, the rest for
+    /// The memory that all workers together may take for photos, in bytes: an eighth for the files, the rest for
     /// decoding them. A photo that needs more is decoded alone.
     pub memory_bytes: u64,
     /// The most pixels that a picture may have.

@@ -81,8 +81,9 @@ impl Pool {
     pub fn new(options: PoolOptions) -> io::Result<Self> {
         let slots =
             Budget::new(u32::try_from(options.workers.max(1)).unwrap_or(u32::MAX - 1).saturating_add(1), 1);
-        let files_bytes = options.memory_bytes / 4;
-        let memory = |bytes: u64| Budget::new(units(bytes), units(bytes) / 4);
+        let files_bytes = options.memory_bytes / 8;
+        // Interactive jobs come first in any case: what is kept for them decides how soon they begin.
+        let memory = |bytes: u64| Budget::new(units(bytes), units(bytes) / 8);
         let shared = Shared {
             files: memory(files_bytes),
             decoding: memory(options.memory_bytes - files_bytes),
@@ -122,7 +123,12 @@ impl Pool {
             Err(Failed::Died(fault)) => fault,
         };
         tracing::warn!(?fault, "a decoder failed over a file, which is tried once more, alone");
-        let _slots = pool.slots.take(pool.slots.unreserved(), urgency).await?;
+        let slots = match urgency {
+            Urgency::Background => pool.slots.unreserved(),
+            // Whoever waits for another photo must not wait for the background work to pause.
+            Urgency::Interactive => 1,
+        };
+        let _slots = pool.slots.take(slots, urgency).await?;
         match pool.attempt(file, task, urgency, Attempt::Alone).await {
             Ok(decoded) => Ok(decoded),
             Err(Failed::For(error)) => Err(error),

@@ -5,12 +5,14 @@ use std::{
     io::{self, ErrorKind, Read, Write},
     os::fd::AsFd as _,
     process::ExitCode,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use bytes::Bytes;
 use domain::{Rendition, SidecarKind, Timestamp};
 use media::{FileFacts, Limits, MediaError};
 use serde::{Serialize, de::DeserializeOwned};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
     OwnedFileFacts, Task, Wanted,
@@ -35,6 +37,7 @@ pub fn run_worker() -> ExitCode {
 
 fn serve() -> io::Result<()> {
     die_with_parent()?;
+    ignore_requests_to_end()?;
     let mut service = Service::take_over()?;
     // After the next line no file can be opened.
     media::load_decoders();
@@ -42,6 +45,16 @@ fn serve() -> io::Result<()> {
     service.say(&Hello { protocol: PROTOCOL, decoder_version: media::DECODER_VERSION, protections })?;
     while let Some(request) = service.next_request()? {
         service.answer(&request)?;
+    }
+    Ok(())
+}
+
+/// A service manager asks all processes of a service to end, but the service finishes the photos at work first and ends
+/// its workers itself.
+fn ignore_requests_to_end() -> io::Result<()> {
+    let unheard = Arc::new(AtomicBool::new(false));
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&unheard))?;
     }
     Ok(())
 }

@@ -48,6 +48,35 @@ pub struct Thumb {
     pub path: PathBuf,
 }
 
+/// What is kept of an image's capture time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// The SHA-256 of the image's file.
+    pub original: Vec<u8>,
+    /// The moment in milliseconds since 1970, before it made room for another image.
+    pub at_ms: i64,
+    /// What the clock showed.
+    pub wall: Option<String>,
+    /// Its minutes east of UTC.
+    pub offset_minutes: Option<i64>,
+    /// The name of the source.
+    pub source: String,
+}
+
+#[derive(QueryableByName)]
+struct CaptureRow {
+    #[diesel(sql_type = Binary)]
+    original: Vec<u8>,
+    #[diesel(sql_type = BigInt)]
+    at_ms: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    wall: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    offset_minutes: Option<i64>,
+    #[diesel(sql_type = Text)]
+    source: String,
+}
+
 #[derive(QueryableByName)]
 struct Number {
     #[diesel(sql_type = BigInt)]
@@ -111,6 +140,25 @@ impl Ledger {
             .into_iter()
             .map(|row| (row.file_name.unwrap_or_default(), row.note.unwrap_or_default()))
             .collect())
+    }
+
+    /// What is kept of the capture times of all images that can be seen.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn captures(&mut self) -> Result<Vec<Capture>, AnyError> {
+        let query = "SELECT original, requested_captured_at_ms AS at_ms, capture_wall AS wall, \
+                     capture_offset_min AS offset_minutes, capture_source AS source \
+                     FROM images WHERE state = 'ready' ORDER BY seq";
+        let rows: Vec<CaptureRow> = sql_query(query).load(&mut self.connection)?;
+        let capture = |row: CaptureRow| Capture {
+            original: row.original,
+            at_ms: row.at_ms,
+            wall: row.wall,
+            offset_minutes: row.offset_minutes,
+            source: row.source,
+        };
+        Ok(rows.into_iter().map(capture).collect())
     }
 
     /// The names of files that have no outcome yet.

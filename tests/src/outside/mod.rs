@@ -14,7 +14,7 @@ mod server;
 mod tree;
 
 pub use instance::{Failed, Imported, Instance};
-pub use ledger::{Ledger, States, Thumb};
+pub use ledger::{Capture, Ledger, States, Thumb};
 pub use measured::{Finished, run};
 pub use prober::{Latencies, Prober};
 pub use reasons::Reasons;

@@ -141,18 +141,23 @@ pub(crate) async fn a_sidecar_that_comes_while_its_image_is_indexed_is_not_misse
     seed.store().add_image(image.clone()).await.unwrap();
     // At first the image is not seen, then it is: what its worker knows is out of date both times.
     for (now, content) in [(ImageState::Pending, "first"), (ImageState::Ready, "second")] {
-        let early = seed.lease("early", NOW).await.remove(0);
+        let early = seed.lease("w", NOW).await.remove(0);
         let outcome = bring_again(seed, &image, &[xmp(content)]).await;
         assert_eq!(outcome, AddOutcome::Refreshed(known(&image, now.clone())));
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
-        assert!(!seed.store().complete_job(early.id, "early", indexed).await.unwrap());
-        seed.store().fail_job(early.id, "early", "too late", DECODERS).await.unwrap();
-        seed.store().retry_job(early.id, "early", second(99)).await.unwrap();
+        assert!(!seed.store().complete_job(early.id, "w", indexed).await.unwrap());
+        seed.store().fail_job(early.id, "w", "too late", DECODERS).await.unwrap();
+        seed.store().retry_job(early.id, "w", second(99)).await.unwrap();
         assert_eq!(state(seed, &image.id).await, now);
-        let late = seed.lease("late", NOW).await.remove(0);
+        let late = seed.lease("w", NOW).await.remove(0);
         assert_eq!((late.sidecars.first(), late.attempts), (Some(&xmp(content)), 1));
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
-        assert!(seed.store().complete_job(late.id, "late", indexed).await.unwrap());
+        assert!(
+            !seed.store().complete_job(early.id, "w", indexed).await.unwrap(),
+            "the same worker's older job"
+        );
+        let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
+        assert!(seed.store().complete_job(late.id, "w", indexed).await.unwrap());
         bring_again(seed, &image, &[takeout(content)]).await;
     }
     assert_eq!(leased(seed).await, [xmp("second"), takeout("second")]);

@@ -22,14 +22,13 @@ pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp)
     Ok(())
 }
 
-// A worker that is at the image knows nothing of the new sidecar: its lease ends, as if it had not been.
+// A worker that is at the image knows nothing of the new sidecar: its job ends, as if it had not been, and another one
+// with another id takes its place, which the same worker may have next.
 const REFRESH: &str = "
-INSERT INTO index_jobs (image_seq, priority, not_before_ms) VALUES (?, 1, ?)
-ON CONFLICT (image_seq) DO UPDATE SET
-    priority = min(priority, excluded.priority),
-    attempts = attempts - (leased_by IS NOT NULL),
-    leased_by = NULL,
-    leased_until_ms = NULL";
+INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
+SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2
+FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
+WHERE i.seq = ?1";
 
 /// Has an image, which waits or is ready, indexed with a new sidecar.
 pub(super) fn refresh(c: &mut SqliteConnection, seq: i64, at: Timestamp) -> Result<(), Failure> {
