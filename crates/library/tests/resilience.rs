@@ -59,10 +59,10 @@ impl Process {
     }
 }
 
-/// The example `decoder`, which is built with the tests.
+/// The example `library_decoder`, which is built with the tests.
 fn decoder() -> WorkerCommand {
     let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples/decoder");
+    let program = test.ancestors().nth(2).unwrap().join("examples/library_decoder");
     assert!(program.is_file(), "{} is built with all tests of this package", program.display());
     WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
 }

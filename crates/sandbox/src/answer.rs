@@ -195,11 +195,15 @@ mod tests {
 
     #[test]
     fn pictures_are_planned() {
-        let plan = Plan::new((3000, 1500), 1 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
+        let plan = Plan::new((3000, 1500), 64 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
         let size = |width, height| PixelSize { width, height };
         assert_eq!(plan.renditions, [(Full, size(3000, 1500)), (Thumb, size(512, 256))]);
         assert_eq!(plan.check_lengths(&[18_000_000, 500_000]), Ok(()));
         assert!(plan.check_lengths(&[1, u64::MAX]).is_err());
+        let modest =
+            Plan::new((3000, 1500), 1 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
+        assert_eq!(modest.check_lengths(&[1_000_000, 10_000]), Ok(()));
+        assert!(modest.check_lengths(&[1_000_000, 100_000]).is_err());
         assert!(plan.check_lengths(&[1]).is_err());
         assert!(plan.check_lengths(&[1, 1, 1]).is_err());
         for (size, memory) in
