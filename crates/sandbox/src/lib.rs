@@ -41,6 +41,7 @@ mod budget;
 mod confinement;
 mod error;
 mod exchange;
+mod hearing;
 mod limits;
 mod nursery;
 mod options;
@@ -54,6 +55,8 @@ mod worker;
 
 pub use confinement::{Protections, confine};
 pub use error::{Clock, DecodeError, FileFault, MAX_REASON_CHARS, RefusalKind};
+#[doc(hidden)]
+pub use hearing::hear_out;
 pub use options::{PoolOptions, WorkerCommand};
 pub use pool::Pool;
 pub use task::{Decoded, FileSource, OwnedFileFacts, Task, Urgency, Wanted};

@@ -7,6 +7,11 @@ use media::FileFacts;
 pub(crate) fn file_names(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let names: Vec<&str> = text.lines().collect();
+    let (sidecars, pictures): (Vec<&str>, Vec<&str>) =
+        names.iter().partition(|name| media::sidecar_kind(name).is_some());
+    let matches = media::match_sidecars(&pictures, &sidecars);
+    assert_eq!(matches.of_pictures.len(), pictures.len());
+    assert!(matches.unmatched.iter().all(|place| *place < sidecars.len()));
     for name in &names {
         let _ = media::is_junk_file_name(name);
         let facts = FileFacts { file_name: Some(name), modified: None, added: Timestamp::MAX, sidecars: &[] };
