@@ -122,7 +122,7 @@ async fn open(
     let store: SharedStore = Arc::new(store);
     let blobs = BlobStore::open_folder(&dir.path().join("blobs")).unwrap();
     let random = Arc::new(SeededRandom::new(seed));
-    (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()), store)
+    (Library::new(store.clone(), blobs, clock.clone(), random, settings.clone()).unwrap(), store)
 }
 
 /// The service at work on a store of its own, until it is dropped.
@@ -155,7 +155,7 @@ impl TestApp {
     /// A service that is set up otherwise.
     pub fn builder() -> TestAppBuilder {
         let limits = Limits { drain_timeout: Duration::from_secs(5), ..Limits::default() };
-        TestAppBuilder { settings: Settings::default(), limits, public_base_url: None, migrated: true }
+        TestAppBuilder { settings: crate::settings(), limits, public_base_url: None, migrated: true }
     }
 
     /// The folder that holds everything.

@@ -5,7 +5,10 @@
 //! it needs in the library beforehand comes from [`TestApp::seed`] (many images at once, straight through the store's
 //! ports) or [`TestApp::import`] (real files, indexed for real).
 //!
-//! This crate knows no SQL and no handler: what it proves holds for whoever speaks HTTP.
+//! No flow knows SQL or a handler: what it proves holds for whoever speaks HTTP.
+//!
+//! The programs `bench`, `corpus` and `mutations` run the service as a process of its own, by [`outside`], and
+//! [`mutations`] makes broken files for it.
 //!
 //! The commonest change is a new flow: a `#[tokio::test(flavor = "multi_thread")]` in the module of its topic under
 //! `tests/tests/api`, named as the rule it proves, and that name in `tests/trace.toml`.
@@ -14,10 +17,16 @@
 
 mod answer;
 mod app;
+mod date_cases;
+mod decoder;
+pub mod mutations;
+pub mod outside;
 mod raw;
 mod requests;
 mod seed;
 
 pub use answer::Answer;
 pub use app::{Account, START, TestApp, TestAppBuilder};
+pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
+pub use decoder::settings;
 pub use seed::{SeedImage, fixture, fixtures};

@@ -10,7 +10,7 @@ use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, PixelSize, Position, Rendition, Timestamp,
 };
 use keys::new_id;
-use library::ImportReport;
+use library::{ImportReport, IndexingScope};
 use storage::{AddOutcome, Announced, BlobRef, Indexed, Job, LeaseRequest, NewImage, StoredRendition};
 
 use crate::{Account, TestApp};
@@ -211,7 +211,7 @@ impl TestApp {
             file_name: image.file_name.clone(),
             modified_at: None,
             added_at: self.library.clock().now(),
-            decoder_version: 1,
+            sidecars: Vec::new(),
         };
         assert_eq!(self.store.add_image(new).await.unwrap(), AddOutcome::Added);
         id
@@ -236,7 +236,7 @@ impl TestApp {
     /// When the service is at fault.
     pub async fn import(&self, account: &Account, paths: &[PathBuf]) -> ImportReport {
         self.indexed.store(true, Ordering::SeqCst);
-        let indexing = self.library.start_indexing().unwrap();
+        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
         let report = self.library.import_folder(account.id, paths, |_| {}).await;
         assert_eq!(report.stopped, None);
         indexing.stop().await;

@@ -14,6 +14,7 @@ mod http;
 mod instance;
 mod migrate;
 mod password;
+mod places;
 mod process;
 mod release_run;
 mod suite;
@@ -21,7 +22,6 @@ mod system;
 mod workspace;
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -53,16 +53,16 @@ enum Task {
     /// Make, run, revert or list migrations
     Migrate(migrate::Options),
     /// Run every photo under DIR through the importer and report what came of it
-    Corpus {
-        /// Folder of photos
-        dir: PathBuf,
-    },
+    Corpus(release_run::CorpusOptions),
     /// Measure throughput and latency in a release build
     Bench {
-        /// What to measure (`api` or `import`; both when left out), then the benchmark's own arguments
+        /// What to measure (`api`, `import` or `mutations`; the first two when left out), then the benchmark's own
+        /// arguments, such as `--help`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Pack GeoNames' cities into the file that place names come from
+    Places(places::Options),
 }
 
 fn main() -> ExitCode {
@@ -90,8 +90,9 @@ fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
         Task::Test(options) => return Ok(suite::run(runner, &options)?),
         Task::Check(options) => check::run(runner, &options)?,
         Task::Migrate(options) => migrate::run(runner, &options)?,
-        Task::Corpus { dir } => release_run::corpus(runner, &dir)?,
+        Task::Corpus(options) => release_run::corpus(runner, &options)?,
         Task::Bench { arguments } => release_run::bench(runner, &arguments)?,
+        Task::Places(options) => places::run(&options)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,9 @@
 //! The measuring programs of the `tests` package, in a release build.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
 
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
@@ -13,25 +16,73 @@ pub(crate) enum ReleaseRunError {
     System(#[from] SystemError),
     #[error(transparent)]
     Process(#[from] ProcessError),
-    #[error("cannot find {}: {source}", dir.display())]
-    Folder { dir: PathBuf, source: std::io::Error },
 }
 
-/// Runs every photo under `dir` through the importer.
-pub(crate) fn corpus(runner: &Runner, dir: &Path) -> Result<(), ReleaseRunError> {
-    // The program runs in the root of the work tree; the folder was named from where the user is.
-    let dir = dir.canonicalize().map_err(|source| ReleaseRunError::Folder { dir: dir.to_owned(), source })?;
-    system::ensure(runner, Tools::Build)?;
-    runner.run(workspace::cargo(["run", "--release", "-p", "tests", "--bin", "corpus", "--"]).arg(dir))?;
-    Ok(())
+#[derive(Args, Debug)]
+pub(crate) struct CorpusOptions {
+    /// Folder of photos
+    dir: PathBuf,
+    /// Name every refused and every damaged file
+    #[arg(long)]
+    verbose: bool,
+    /// How many of the files to show that take longest when they are imported alone; 0 imports none alone
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    slowest: u32,
+    /// Import each file alone, not only each that was refused
+    #[arg(long)]
+    each_alone: bool,
+    /// Show all thumbs in pictures of this name (.png, .webp or .jpg), with a list of the files beside them
+    #[arg(long, value_name = "FILE")]
+    contact_sheet: Option<PathBuf>,
 }
 
-/// Runs the benchmarks.
+/// Runs every photo under a folder through the importer.
+pub(crate) fn corpus(runner: &Runner, options: &CorpusOptions) -> Result<(), ReleaseRunError> {
+    let mut program = built(runner, "corpus")?;
+    program.arg(&options.dir).args(["--slowest", &options.slowest.to_string()]);
+    for (flag, given) in [("--verbose", options.verbose), ("--each-alone", options.each_alone)] {
+        program.args(given.then_some(flag));
+    }
+    if let Some(path) = &options.contact_sheet {
+        program.arg("--contact-sheet").arg(path);
+    }
+    Ok(runner.run(&mut program)?)
+}
+
+/// Runs the benchmarks, or the program behind `bench mutations`.
 pub(crate) fn bench(runner: &Runner, arguments: &[String]) -> Result<(), ReleaseRunError> {
+    let (name, arguments) = program_of(arguments);
+    Ok(runner.run(built(runner, name)?.args(arguments))?)
+}
+
+/// Which program a benchmark is, and what is left for it to read.
+fn program_of(arguments: &[String]) -> (&'static str, &[String]) {
+    match arguments.split_first() {
+        Some((first, rest)) if first == "mutations" => ("mutations", rest),
+        _ => ("bench", arguments),
+    }
+}
+
+/// Builds a program, and the server, which it runs as a process of its own and finds beside itself. The program runs
+/// where the user is, whose paths it is given.
+fn built(runner: &Runner, name: &str) -> Result<Command, ReleaseRunError> {
     system::ensure(runner, Tools::Build)?;
-    // It measures the server as a process of its own, and finds it beside itself.
     runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
-    runner
-        .run(workspace::cargo(["run", "--release", "-p", "tests", "--bin", "bench", "--"]).args(arguments))?;
-    Ok(())
+    runner.run(&mut workspace::cargo(["build", "--release", "-p", "tests", "--bin", name]))?;
+    Ok(Command::new(workspace::target("release").join(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mutations_are_a_program_of_their_own() {
+        let arguments = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        let given = arguments(&["mutations", "--count", "5"]);
+        assert_eq!(program_of(&given), ("mutations", arguments(&["--count", "5"]).as_slice()));
+        let given = arguments(&["import", "mutations"]);
+        assert_eq!(program_of(&given), ("bench", given.as_slice()));
+        assert_eq!(program_of(&[]), ("bench", [].as_slice()));
+    }
 }

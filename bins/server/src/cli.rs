@@ -25,6 +25,9 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The command that makes this program a worker of itself.
+pub(crate) const DECODER: &str = "decode-photos";
+
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -52,6 +55,9 @@ pub(crate) enum Command {
     Openapi,
     /// Print the tools of each MCP endpoint as JSON
     McpTools,
+    /// Decode photos that a server sends: its worker, which limits itself to what that takes
+    #[command(hide = true, name = DECODER)]
+    Decoder,
     /// Print this help, of all commands, as Markdown
     #[command(hide = true)]
     HelpMarkdown,

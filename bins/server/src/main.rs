@@ -31,7 +31,11 @@ use crate::{
 };
 
 fn main() -> ExitCode {
-    match run(Cli::parse()).and_then(|report| print(&report)) {
+    let cli = Cli::parse();
+    if matches!(cli.command, Command::Decoder) {
+        return sandbox::run_worker();
+    }
+    match run(cli).and_then(|report| print(&report)) {
         Ok(code) => code,
         Err(error) => {
             // Without stderr there is nobody to tell.

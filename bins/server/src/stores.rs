@@ -17,6 +17,8 @@ pub(crate) enum OpenError {
     DataDir { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Storage(#[from] StorageError),
+    #[error("photos cannot be decoded: {0}")]
+    Decoders(io::Error),
     #[error(transparent)]
     Blobs(#[from] BlobError),
 }
@@ -35,7 +37,7 @@ pub(crate) async fn open_library(config: &Config) -> Result<Library, OpenError> 
     }
     let blobs = BlobStore::open_folder(&config.blobs)?;
     let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
-    Ok(Library::new(store, blobs, clock, random, config.library.clone()))
+    Library::new(store, blobs, clock, random, config.library.clone()).map_err(OpenError::Decoders)
 }
 
 /// Tidies up after processes that were killed. Without it the library is as good, only less tidy.

@@ -1,5 +1,6 @@
 use std::{
     collections::HashSet,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -8,7 +9,10 @@ use domain::{AccountId, ImageId};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use storage::ImageState;
 
-use crate::{ImportError, Library, Received};
+use crate::{
+    ImportError, Library, Received,
+    sidecars::{self, Photo},
+};
 
 /// How many files are read at once, and how many may wait to be indexed before further ones are read.
 const READ_AT_ONCE: usize = 4;
@@ -64,42 +68,56 @@ impl Library {
         progress: impl FnMut(ImportProgress),
     ) -> ImportReport {
         let mut report = ImportReport::default();
-        let files = found_files(paths.to_vec(), &mut report.failed).await;
-        if let Err(error) = self.import_found(account, files, &mut report, progress).await {
+        let photos = match found_photos(paths.to_vec(), &mut report.failed).await {
+            Ok(photos) => photos,
+            Err(error) => {
+                report.stopped = Some(error.to_string());
+                return report;
+            }
+        };
+        if let Err(error) = self.import_found(account, photos, &mut report, progress).await {
             report.stopped = Some(error.to_string());
         }
         report
     }
 
-    /// Imports files and waits for each; what is known of them so far stands in `report` also when it fails.
+    /// Imports photos and waits for each; what is known of them so far stands in `report` also when it fails.
     async fn import_found(
         &self,
         account: AccountId,
-        files: Vec<PathBuf>,
+        photos: Vec<Photo>,
         report: &mut ImportReport,
         mut progress: impl FnMut(ImportProgress),
     ) -> Result<(), ImportError> {
         self.mark_synced(account).await?;
-        let total = files.len() as u64 + report.failed.len() as u64;
-        let mut files = files.into_iter();
+        let total = photos.len() as u64 + report.failed.len() as u64;
+        let mut photos = photos.into_iter();
         let mut reading = FuturesUnordered::new();
         let mut waiting: Vec<Waiting> = Vec::new();
         loop {
             while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
-                let Some(path) = files.next() else { break };
+                let Some(photo) = photos.next() else { break };
                 reading.push(async move {
-                    let received = self.take_in(account, &path).await;
-                    (path, received)
+                    let Photo { path, sidecars } = photo;
+                    let read = tokio::task::spawn_blocking(move || sidecars::read(&sidecars));
+                    let (received, unread) = match read.await {
+                        Ok((sidecars, unread)) => (self.take_in(account, &path, sidecars).await, unread),
+                        Err(error) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
+                    };
+                    (path, received, unread)
                 });
             }
             if reading.is_empty() && waiting.is_empty() {
                 return Ok(());
             }
             tokio::select! {
-                Some((path, received)) = reading.next() => note(path, received, report, &mut waiting)?,
+                Some((path, received, unread)) = reading.next() => {
+                    report.failed.extend(unread);
+                    note(path, received, report, &mut waiting)?;
+                }
                 () = tokio::time::sleep(POLL) => self.settle(&mut waiting, report).await?,
             }
-            let unsettled = (files.len() + reading.len() + waiting.len()) as u64;
+            let unsettled = (photos.len() + reading.len() + waiting.len()) as u64;
             progress(ImportProgress { settled: total.saturating_sub(unsettled), total });
         }
     }
@@ -153,8 +171,12 @@ fn note(
     Ok(())
 }
 
-/// All files in a fixed order. Links to folders are not followed, so that none is walked twice.
-async fn found_files(paths: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<PathBuf> {
+/// All photos with what describes them, in a fixed order. Links to folders are not followed, so that none is walked
+/// twice.
+async fn found_photos(
+    paths: Vec<PathBuf>,
+    failed: &mut Vec<FailedFile>,
+) -> Result<Vec<Photo>, tokio::task::JoinError> {
     let walked = tokio::task::spawn_blocking(move || {
         let (mut files, mut failed) = (Vec::new(), Vec::new());
         for path in paths {
@@ -162,11 +184,11 @@ async fn found_files(paths: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<P
         }
         let mut seen = HashSet::new();
         files.retain(|path| seen.insert(path.clone()));
-        (files, failed)
+        (sidecars::paired(files, &mut failed), failed)
     });
-    let (files, unreadable) = walked.await.unwrap_or_default();
+    let (photos, unreadable) = walked.await?;
     failed.extend(unreadable);
-    files
+    Ok(photos)
 }
 
 fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<FailedFile>) {
@@ -199,7 +221,7 @@ fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<Fai
     }
 }
 
-fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     paths.sort();

@@ -3,16 +3,14 @@ use std::{io, path::Path, time::Duration};
 use blobs::{BlobError, Fingerprint, PutError, Staged};
 use domain::{AccountId, BlobKind, ImageId, Timestamp, clean_text};
 use keys::new_id;
-use media::Format;
-use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, StorageError};
+use media::{Format, MediaError};
+use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, Sidecar, StorageError};
 
 use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
 
 /// How often a file is offered anew when its blob is just being removed, and how long to wait in between.
 const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(200);
-/// A version above that of any decoder: a file that is brought again is tried again.
-const RETRY_WHATEVER_FAILED: u32 = i32::MAX.unsigned_abs();
 
 /// What is known of a file besides its bytes.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +19,8 @@ pub struct FileFacts {
     pub name: Option<String>,
     /// When it was last modified, as its bringer says.
     pub modified_at: Option<Timestamp>,
+    /// What came beside it and describes it.
+    pub sidecars: Vec<Sidecar>,
 }
 
 /// What became of a file that was taken in.
@@ -37,12 +37,9 @@ pub enum Received {
 /// Why a file was not taken in; nothing of it is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is no photo of a format that is accepted.
-    #[error("this is not a JPEG, PNG, WebP or GIF picture")]
-    UnknownFormat,
-    /// It has no bytes.
-    #[error("the file is empty")]
-    Empty,
+    /// It is no photo that can be read here, as its first bytes tell.
+    #[error(transparent)]
+    Refused(MediaError),
     /// It is longer than allowed.
     #[error("the file has {bytes} bytes, more than the {max_bytes} that are allowed")]
     TooLarge {
@@ -110,17 +107,22 @@ impl Library {
     /// [`ImportError`]; nothing of the file is kept.
     pub async fn import_file(&self, account: AccountId, path: &Path) -> Result<Received, ImportError> {
         self.mark_synced(account).await?;
-        self.take_in(account, path).await
+        self.take_in(account, path, Vec::new()).await
     }
 
-    /// [`Self::import_file`] for an account whose sync is marked already.
-    pub(crate) async fn take_in(&self, account: AccountId, path: &Path) -> Result<Received, ImportError> {
+    /// [`Self::import_file`] for an account whose sync is marked already, with what describes the file.
+    pub(crate) async fn take_in(
+        &self,
+        account: AccountId,
+        path: &Path,
+        sidecars: Vec<Sidecar>,
+    ) -> Result<Received, ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let owned = path.to_owned();
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
         let (fingerprint, facts) =
             read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
-        self.receive(account, &fingerprint, &facts, path).await
+        self.receive(account, &fingerprint, &FileFacts { sidecars, ..facts }, path).await
     }
 
     /// Takes in a file that arrived over the network.
@@ -147,7 +149,10 @@ impl Library {
         path: &Path,
     ) -> Result<Received, ImportError> {
         let format = acceptable(fingerprint, self.parts.settings.max_upload_bytes)?;
-        if let Some(received) = self.already_there(account, fingerprint).await? {
+        // What came beside it may be new although the file is not.
+        if facts.sidecars.is_empty()
+            && let Some(received) = self.already_there(account, fingerprint).await?
+        {
             return Ok(received);
         }
         let image = self.new_image(account, fingerprint, format, facts)?;
@@ -203,7 +208,7 @@ impl Library {
             file_name: facts.name.as_deref().and_then(clean_text),
             modified_at: facts.modified_at,
             added_at: self.parts.clock.now(),
-            decoder_version: RETRY_WHATEVER_FAILED,
+            sidecars: facts.sidecars.clone(),
         })
     }
 }
@@ -217,7 +222,7 @@ fn received(outcome: AddOutcome, new: &ImageId) -> Result<Option<Received>, Impo
     Ok(match outcome {
         AddOutcome::Added => Some(Received::Queued(new.clone())),
         AddOutcome::Retried(id) => Some(Received::Queued(id)),
-        AddOutcome::Duplicate(known) => Some(duplicate(known)),
+        AddOutcome::Duplicate(known) | AddOutcome::Refreshed(known) => Some(duplicate(known)),
         AddOutcome::Restored(known) => Some(Received::Restored(known.id, known.state)),
         AddOutcome::OriginalGone => None,
         AddOutcome::AccountGone => return Err(ImportError::AccountGone),
@@ -226,12 +231,12 @@ fn received(outcome: AddOutcome, new: &ImageId) -> Result<Option<Received>, Impo
 
 fn acceptable(fingerprint: &Fingerprint, max_bytes: u64) -> Result<Format, ImportError> {
     if fingerprint.bytes == 0 {
-        return Err(ImportError::Empty);
+        return Err(ImportError::Refused(MediaError::Empty));
     }
     if fingerprint.bytes > max_bytes {
         return Err(ImportError::TooLarge { bytes: fingerprint.bytes, max_bytes });
     }
-    Format::sniff(&fingerprint.head).ok_or(ImportError::UnknownFormat)
+    media::accept(&fingerprint.head).map_err(ImportError::Refused)
 }
 
 /// Reads a file's facts and, unless it is too large, its fingerprint. It blocks.
@@ -249,5 +254,5 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Fingerprint, FileFacts), Impo
     });
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let fingerprint = blobs::fingerprint(path).map_err(ImportError::Read)?;
-    Ok((fingerprint, FileFacts { name, modified_at }))
+    Ok((fingerprint, FileFacts { name, modified_at, sidecars: Vec::new() }))
 }

@@ -14,17 +14,20 @@ mod accounts;
 mod albums;
 mod clock;
 mod decoding;
+mod dispatcher;
 mod folder_import;
 mod images;
 mod import;
 mod indexing;
+mod localities;
 mod passwords;
 mod renditions;
 mod search;
 mod settings;
+mod sidecars;
 mod upkeep;
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use blobs::BlobStore;
 use domain::{AccountId, ContentHash};
@@ -35,11 +38,12 @@ use tokio::sync::{Notify, Semaphore};
 pub use accounts::{AccountError, Caller, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use dispatcher::{Indexing, IndexingScope};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
 pub use import::{FileFacts, ImportError, Received};
-pub use indexing::Indexing;
 pub use renditions::{RenditionError, ServedRendition};
+pub use sandbox::WorkerCommand;
 pub use search::{Hit, SearchError};
 pub use settings::Settings;
 pub use storage::{AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, StorageError};
@@ -63,7 +67,7 @@ struct Parts {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     settings: Settings,
-    decoder: decoding::Decoder,
+    decoders: sandbox::Pool,
     passwords: passwords::Passwords,
     in_the_making: renditions::InTheMaking,
     queue_changed: Notify,
@@ -71,29 +75,33 @@ struct Parts {
 }
 
 impl Library {
-    /// A library on these stores, with the only clock and the only randomness it will use.
+    /// A library on these stores, with the only clock and the only randomness it will use. To be called within a
+    /// runtime.
+    ///
+    /// # Errors
+    /// There is no runtime, or no thread can be started.
     pub fn new(
         store: SharedStore,
         blobs: BlobStore,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
         settings: Settings,
-    ) -> Self {
-        let decoder = decoding::Decoder::new(&settings);
+    ) -> io::Result<Self> {
+        let decoders = decoding::pool(&settings)?;
         let passwords = passwords::Passwords::new(settings.decode_workers);
         let parts = Parts {
             store,
             blobs,
             clock,
             random,
-            decoder,
+            decoders,
             passwords,
             in_the_making: renditions::InTheMaking::default(),
             queue_changed: Notify::new(),
             key_notes: Arc::new(Semaphore::new(1)),
             settings,
         };
-        Self { parts: Arc::new(parts) }
+        Ok(Self { parts: Arc::new(parts) })
     }
 
     /// The clock that the library goes by.

@@ -1,27 +1,70 @@
 use std::{
     collections::HashMap,
+    io,
     ops::Range,
     sync::{Arc, Mutex, PoisonError, Weak},
 };
 
 use blobs::{BlobError, BlobReader};
-use domain::{BlobKind, ContentHash, ImageId, Rendition};
-use storage::{RenditionSource, StorageError, StoredRendition};
+use domain::{BlobKind, ContentHash, ImageId, Rendition, Timestamp};
+use sandbox::{DecodeError, Task, Urgency, Wanted};
+use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
+use tokio::sync::Semaphore;
 
-use crate::{Library, decoding::DecodeError, indexing::StorageErrorOrBlob};
+use crate::{Library, indexing::StorageErrorOrBlob};
+
+/// How long a background job waits after something other than the original failed.
+const RETRY_MS: i64 = 30_000;
+/// How many renditions may be asked for at once that have to be made; whoever comes then is told to come again.
+const ASKED_AT_ONCE: usize = 64;
+/// How many renditions are remembered that could not be made, and how long: a decoder is not set to them at each
+/// request.
+const FAILURES: usize = 1024;
+const FAILURE_MS: i64 = 10 * 60_000;
 
 /// Renditions that are being made now, by original, so that requests for the same one make it once.
-#[derive(Default)]
 pub(crate) struct InTheMaking {
-    locks: Mutex<HashMap<Wanted, Weak<Turn>>>,
+    locks: Mutex<HashMap<Making, Weak<Turn>>>,
+    failures: Mutex<HashMap<Making, Failure>>,
+    asked: Semaphore,
 }
 
-type Wanted = (ContentHash, Rendition);
+/// Why a rendition could not be made, and when.
+struct Failure {
+    at: Timestamp,
+    reason: String,
+}
+
+impl Default for InTheMaking {
+    fn default() -> Self {
+        Self { locks: Mutex::default(), failures: Mutex::default(), asked: Semaphore::new(ASKED_AT_ONCE) }
+    }
+}
+
+type Making = (ContentHash, Rendition);
 /// Held by whoever makes the rendition.
 type Turn = tokio::sync::Mutex<()>;
 
 impl InTheMaking {
-    fn lock(&self, key: Wanted) -> Arc<Turn> {
+    /// Why it could not be made a short while ago.
+    fn failure(&self, key: Making, now: Timestamp) -> Option<String> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = failures.get(&key).filter(|failure| now < failure.at.plus_millis(FAILURE_MS))?;
+        Some(failure.reason.clone())
+    }
+
+    fn note_failure(&self, key: Making, reason: String, at: Timestamp) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() >= FAILURES {
+            failures.retain(|_, failure| at < failure.at.plus_millis(FAILURE_MS));
+        }
+        if failures.len() >= FAILURES {
+            failures.clear();
+        }
+        failures.insert(key, Failure { at, reason });
+    }
+
+    fn lock(&self, key: Making) -> Arc<Turn> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.retain(|_, lock| lock.strong_count() > 0);
         if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {
@@ -51,12 +94,26 @@ pub enum RenditionError {
     /// It could not be made from the original.
     #[error("the rendition could not be made: {0}")]
     NotMade(String),
+    /// It cannot be made now; the same call may succeed later.
+    #[error("no rendition can be made now: {0}")]
+    NoDecoder(io::Error),
     /// The metadata store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
     /// The blob store failed.
     #[error(transparent)]
     Blob(#[from] BlobError),
+}
+
+impl From<DecodeError<BlobError>> for RenditionError {
+    fn from(error: DecodeError<BlobError>) -> Self {
+        match error {
+            DecodeError::File(fault) => Self::NotMade(fault.to_string()),
+            DecodeError::Source(error) => Self::Blob(error),
+            error @ DecodeError::SourceLength { .. } => Self::NotMade(error.to_string()),
+            DecodeError::Unavailable(error) => Self::NoDecoder(error),
+        }
+    }
 }
 
 impl From<StorageErrorOrBlob> for RenditionError {
@@ -148,12 +205,18 @@ impl Library {
     ) -> Result<StoredRendition, RenditionError> {
         let library = self.clone();
         let made = tokio::spawn(async move {
-            let lock = library.parts.in_the_making.lock((original, rendition));
+            let in_the_making = &library.parts.in_the_making;
+            let busy = |_| RenditionError::NoDecoder(io::Error::other("too many are asked for at once"));
+            let _asked = in_the_making.asked.try_acquire().map_err(busy)?;
+            let lock = in_the_making.lock((original, rendition));
             let _guard = lock.lock().await;
             let source = library.rendition_source(&id, rendition).await?;
             match source.stored {
                 Some(stored) if remake == Remake::IfAbsent => Ok(stored),
-                _ => library.make(&source, rendition).await,
+                _ => {
+                    let RenditionSource { original, original_bytes, .. } = source;
+                    library.make(original, original_bytes, rendition, Urgency::Interactive).await
+                }
             }
         });
         made.await.unwrap_or_else(|error| Err(RenditionError::NotMade(error.to_string())))
@@ -161,22 +224,65 @@ impl Library {
 
     async fn make(
         &self,
-        source: &RenditionSource,
+        original: ContentHash,
+        original_bytes: u64,
         rendition: Rendition,
+        urgency: Urgency,
     ) -> Result<StoredRendition, RenditionError> {
-        let not_made = |error: DecodeError| RenditionError::NotMade(error.to_string());
-        let _memory = self.parts.decoder.admit(source.original_bytes).await.map_err(not_made)?;
-        let file =
-            self.parts.blobs.open(BlobKind::Original, source.original, None).await?.into_bytes().await?;
-        let rendered = self.parts.decoder.render(file, |_| vec![rendition], |_| ()).await;
-        let (rendered, ()) = rendered.map_err(not_made)?;
-        let kept = self.keep_renditions(&rendered.renditions).await?;
+        let (in_the_making, now) = (&self.parts.in_the_making, self.parts.clock.now());
+        if let Some(reason) = in_the_making.failure((original, rendition), now) {
+            return Err(RenditionError::NotMade(reason));
+        }
+        let task = Task { wanted: Wanted::These(vec![rendition]), read_metadata: None };
+        let decoded = match self.decode(original, original_bytes, &task, urgency).await {
+            Err(DecodeError::File(fault)) => {
+                let reason = fault.to_string();
+                in_the_making.note_failure((original, rendition), reason.clone(), self.parts.clock.now());
+                return Err(RenditionError::NotMade(reason));
+            }
+            decoded => decoded?,
+        };
+        let kept = self.keep_renditions(decoded.rendered.renditions).await?;
         let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
         let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
-        if self.parts.store.add_rendition(&source.original, stored).await? {
+        if self.parts.store.add_rendition(&original, stored).await? {
             Ok(stored)
         } else {
             Err(RenditionError::NoImage)
+        }
+    }
+
+    /// Makes a full rendition before somebody asks for it, unless somebody has done so meanwhile, and writes the
+    /// outcome down.
+    pub(crate) async fn run_rendition_job(&self, job: RenditionJob, worker: &str) {
+        let RenditionJob { original, original_bytes, .. } = job;
+        let lock = self.parts.in_the_making.lock((original, Rendition::Full));
+        let _guard = lock.lock().await;
+        let store = &self.parts.store;
+        let made = match store.holds_rendition_job(&original, worker).await {
+            Ok(true) => self.make(original, original_bytes, Rendition::Full, Urgency::Background).await,
+            Ok(false) => return,
+            Err(error) => Err(error.into()),
+        };
+        let outcome = match made {
+            Ok(_) => return,
+            Err(error @ RenditionError::NotMade(_)) => {
+                tracing::info!(%original, %error, "a full rendition was not made");
+                store.drop_rendition_job(&original, worker).await
+            }
+            Err(RenditionError::Blob(error @ BlobError::Missing { .. })) => {
+                tracing::error!(%original, %error, "an original is lost");
+                store.drop_rendition_job(&original, worker).await
+            }
+            Err(error) => {
+                tracing::warn!(%original, %error, "a full rendition will be made later");
+                let not_before = self.parts.clock.now().plus_millis(RETRY_MS);
+                store.retry_rendition_job(&original, worker, not_before).await
+            }
+        };
+        if let Err(error) = outcome {
+            // The lease is renewed no more and runs out.
+            tracing::warn!(%original, %error, "the outcome of a rendition job was not noted");
         }
     }
 }

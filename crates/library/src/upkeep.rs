@@ -86,7 +86,7 @@ impl Library {
     async fn purge(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
         while !stopped() {
             let now = self.parts.clock.now();
-            if self.parts.store.purge_images(now.plus_millis(-RESTORABLE_MS), now, BATCH).await? == 0 {
+            if self.parts.store.purge_images(now.plus_millis(-RESTORABLE_MS), BATCH).await? == 0 {
                 break;
             }
         }

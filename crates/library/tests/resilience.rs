@@ -11,7 +11,7 @@ use std::{
 use blobs::BlobStore;
 use domain::{Account, BlobKind, Email, ListQuery, Plan, Rendition};
 use keys::SystemRandom;
-use library::{Caller, ImportReport, Library, Settings, SystemClock};
+use library::{Caller, ImportReport, IndexingScope, Library, Settings, SystemClock, WorkerCommand};
 use storage::{BlobRegistry as _, SchemaStore as _};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -27,7 +27,9 @@ async fn process(dir: &Path) -> Process {
     store.migrate().await.unwrap();
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
-    let library = Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::default());
+    let library =
+        Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::new(decoder()))
+            .unwrap();
     Process { library, store, blobs }
 }
 
@@ -38,7 +40,7 @@ impl Process {
     }
 
     async fn import(&self, account: &Account, files: &[PathBuf]) -> ImportReport {
-        let indexing = self.library.start_indexing().unwrap();
+        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
         let report = self.library.import_folder(account.id, files, |_| {}).await;
         indexing.stop().await;
         report
@@ -55,6 +57,14 @@ impl Process {
         let page = self.library.list(&caller, &ListQuery::default()).await.unwrap();
         page.first().unwrap().image.id.to_string()
     }
+}
+
+/// The example `library_decoder`, which is built with the tests.
+fn decoder() -> WorkerCommand {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/library_decoder");
+    assert!(program.is_file(), "{} is built with all tests of this package", program.display());
+    WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
 }
 
 fn fixture(name: &str) -> PathBuf {
@@ -75,7 +85,7 @@ async fn an_outage_of_the_blob_store_fails_no_photo() {
     fs::rename(&renditions, &away).unwrap();
     // A file where the folder was: nothing can be written below it, whoever tries.
     fs::write(&renditions, b"").unwrap();
-    let indexing = it.library.start_indexing().unwrap();
+    let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
     let importing = {
         let (library, ann) = (it.library.clone(), ann.clone());
         tokio::spawn(async move { library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await })
@@ -209,7 +219,6 @@ trait Deletion {
 impl Deletion for SqliteStore {
     async fn delete_account(&self, account: domain::AccountId) {
         storage::AccountStore::delete_account(self, account, now()).await.unwrap();
-        while storage::ImageStore::purge_images(self, domain::Timestamp::MIN, now(), 100).await.unwrap() > 0 {
-        }
+        while storage::ImageStore::purge_images(self, domain::Timestamp::MIN, 100).await.unwrap() > 0 {}
     }
 }

@@ -7,7 +7,7 @@ pub enum MediaError {
     #[error("the file is empty")]
     Empty,
     /// The content is none of the known formats.
-    #[error("the file is not a JPEG, PNG, WebP or GIF picture")]
+    #[error("this is not a JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or RAW picture")]
     UnknownFormat,
     /// A side of the picture is 0.
     #[error("the picture has no width or no height")]
@@ -34,6 +34,24 @@ pub enum MediaError {
     /// The decoder cannot read the picture.
     #[error("the picture is damaged: {0}")]
     Corrupt(String),
+    /// A RAW file without a picture that could be shown; what the sensor saw is not developed.
+    #[error("the RAW file has no embedded preview")]
+    NoPreview,
+    /// The format is known, but what decodes it is not installed.
+    #[error(
+        "{format} pictures need {missing}; install {install}, restart the service if it runs, and add the file again"
+    )]
+    NoDecoder {
+        /// What the file is, for example `HEIC`.
+        format: &'static str,
+        /// What is missing, for example `libheif with an HEVC decoder`.
+        missing: &'static str,
+        /// The packages that bring it.
+        install: &'static str,
+    },
+    /// The file is a movie; of a live or motion photo only the still comes in.
+    #[error("the file is a movie, and only pictures are kept here")]
+    Movie,
     /// A rendition could not be made from the decoded picture.
     #[error("the picture could not be converted: {0}")]
     Conversion(String),

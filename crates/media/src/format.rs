@@ -9,10 +9,19 @@ pub enum Format {
     WebP,
     /// GIF; the first frame.
     Gif,
+    /// TIFF; its first picture.
+    Tiff,
+    /// HEIF with HEVC pictures (HEIC); its primary picture, also of a live photo.
+    Heif,
+    /// AVIF; its primary picture.
+    Avif,
+    /// A camera's RAW file: its embedded preview.
+    Raw,
 }
 
 impl Format {
-    /// Tells the format by the file's first bytes; 64 of them suffice.
+    /// Tells the format by the file's first bytes; 64 of them suffice. Many cameras' RAW files begin like any TIFF,
+    /// and are taken for one here; [`probe`](crate::probe()) looks deeper.
     ///
     /// ```
     /// assert_eq!(media::Format::sniff(b"GIF89a\x01\x00\x01\x00"), Some(media::Format::Gif));
@@ -24,6 +33,13 @@ impl Format {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            head if is_raw(head) => Some(Self::Raw),
+            [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Self::Tiff),
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => match Branded::of(head)? {
+                Branded::Heif => Some(Self::Heif),
+                Branded::Avif => Some(Self::Avif),
+                Branded::Movie => None,
+            },
             _ => None,
         }
     }
@@ -35,7 +51,111 @@ impl Format {
             Self::Png => "image/png",
             Self::WebP => "image/webp",
             Self::Gif => "image/gif",
+            Self::Tiff => "image/tiff",
+            Self::Heif => "image/heic",
+            Self::Avif => "image/avif",
+            Self::Raw => "image/x-raw",
         }
+    }
+}
+
+/// Whether a file is a movie, told by its first bytes; 64 of them suffice. A picture in a container that movies have,
+/// too, is none.
+///
+/// ```
+/// assert!(media::is_movie(b"\0\0\0\x14ftypqt  \0\0\0\0qt  "));
+/// assert!(!media::is_movie(b"\0\0\0\x14ftypheic\0\0\0\0mif1"));
+/// ```
+pub fn is_movie(head: &[u8]) -> bool {
+    match head {
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Branded::of(head) == Some(Branded::Movie),
+        // QuickTime before it had brands.
+        [_, _, _, _, name @ ..] if starts_with_any(name, &[b"moov", b"mdat", b"wide", b"pnot"]) => true,
+        [b'R', b'I', b'F', b'F', _, _, _, _, name @ ..] => name.starts_with(b"AVI "),
+        _ => starts_with_any(head, &[MATROSKA, WINDOWS_MEDIA, FLASH, MPEG_PROGRAM, MPEG_VIDEO]),
+    }
+}
+
+/// EBML, which Matroska and WebM are written in.
+const MATROSKA: &[u8] = &[0x1A, 0x45, 0xDF, 0xA3];
+const WINDOWS_MEDIA: &[u8] = &[0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11];
+const FLASH: &[u8] = b"FLV\x01";
+const MPEG_PROGRAM: &[u8] = &[0, 0, 1, 0xBA];
+const MPEG_VIDEO: &[u8] = &[0, 0, 1, 0xB3];
+
+fn starts_with_any(bytes: &[u8], beginnings: &[&[u8]]) -> bool {
+    beginnings.iter().any(|beginning| bytes.starts_with(beginning))
+}
+
+/// The brands of a file that begins with an `ftyp` box, as far as they are there (ISO/IEC 14496-12, section 4.3): the
+/// one that tells best what it is, then those that it also is.
+fn brands(head: &[u8]) -> impl Iterator<Item = &[u8; 4]> {
+    /// More than any file has; those of the whole box could be millions.
+    const MAX_BRANDS: usize = 64;
+    let announced = head.first_chunk().copied().map(u32::from_be_bytes);
+    let end = announced.and_then(|size| usize::try_from(size).ok()).unwrap_or_default().min(head.len());
+    let (words, _) = head.get(8..end).unwrap_or_default().as_chunks::<4>();
+    // The second is the version of the first.
+    words.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, brand)| brand).take(MAX_BRANDS)
+}
+
+/// What a file is that begins with its brands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Branded {
+    Heif,
+    Avif,
+    Movie,
+}
+
+impl Branded {
+    /// Goes by the first brand that says something: a movie may also hold pictures, and the other way round.
+    fn of(head: &[u8]) -> Option<Self> {
+        // Canon's RAW files say that they are also movies.
+        if brands(head).next() == Some(b"crx ") {
+            return None;
+        }
+        let mut structure = None;
+        for brand in brands(head) {
+            match brand {
+                b"avif" | b"avis" => return Some(Self::Avif),
+                b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"hevm" | b"hevs" | b"heif" => {
+                    return Some(Self::Heif);
+                }
+                // That there are pictures, but not how they are coded, which a brand behind it may say.
+                b"mif1" | b"msf1" | b"miaf" => structure = Some(Self::Heif),
+                brand if structure.is_none() && is_of_movie(brand) => return Some(Self::Movie),
+                _ => {}
+            }
+        }
+        structure
+    }
+}
+
+/// Brands of MP4, QuickTime, 3GPP and their kin.
+fn is_of_movie(brand: &[u8; 4]) -> bool {
+    const BEGINNINGS: [&[u8]; 13] = [
+        b"iso", b"mp4", b"mp7", b"avc", b"qt  ", b"M4", b"f4", b"3g", b"mmp4", b"MSNV", b"XAVC", b"dash",
+        b"cmf",
+    ];
+    starts_with_any(brand, &BEGINNINGS)
+}
+
+/// Whether a file begins as only RAW files do.
+fn is_raw(head: &[u8]) -> bool {
+    match head {
+        // Canon's CR2 and Phase One's IIQ are TIFF with a mark behind its header; CR3 is made of boxes as MP4 is.
+        [b'I', b'I', 42, 0, _, _, _, _, b'C', b'R', ..]
+        | [b'I', b'I', 42, 0, _, _, _, _, b'I', b'I', b'I', b'I', ..]
+        | [b'M', b'M', 0, 42, _, _, _, _, b'M', b'M', b'M', b'M', ..]
+        | [_, _, _, _, b'f', b't', b'y', b'p', b'c', b'r', b'x', b' ', ..]
+        // Panasonic, Olympus.
+        | [b'I', b'I', b'U', 0, ..]
+        | [b'I', b'I', b'R', b'O' | b'S', ..]
+        | [b'M', b'M', b'O', b'R', ..] => true,
+        // Fujifilm, Canon's CRW, Minolta, Sigma.
+        head => [&b"FUJIFILMCCD-RAW "[..], b"II\x1A\0\0\0HEAPCCDR", b"\0MRM", b"FOVb"]
+            .iter()
+            .any(|signature| head.starts_with(signature)),
     }
 }
 
@@ -65,9 +185,60 @@ mod tests {
         check(b"\x89PNG\r\n\x1A\n....", Some(Format::Png));
         check(b"RIFF\0\0\0\0WEBPVP8 ", Some(Format::WebP));
         check(b"GIF87a", Some(Format::Gif));
-        for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"II*\0", b"BM"]
+        check(b"\0\0\0\x14ftypheic\0\0\0\0mif1", Some(Format::Heif));
+        check(b"\0\0\0\x18ftypmif1\0\0\0\0mif1heic", Some(Format::Heif));
+        check(b"\0\0\0\x18ftypmsf1\0\0\0\0isomhevc", Some(Format::Heif));
+        check(b"\0\0\0\x14ftypavif\0\0\0\0mif1", Some(Format::Avif));
+        check(b"\0\0\0\x18ftypmif1\0\0\0\0miafavif", Some(Format::Avif));
+        check(b"\0\0\0\x1Cftypnew1\0\0\0\0new2avifheic", Some(Format::Avif));
+        check(b"\0\0\0\x18ftypmif1\0\0\0\0heicavif", Some(Format::Heif));
+        check(b"\0\0\0\x14ftypmif1\0\0\0\0mif1avif", Some(Format::Heif));
+        check(b"\0\0\0\x14ftypjp2 \0\0\0\0jp2 ", None);
+        check(b"\0\0\0\x10ftypavi", None);
+        check(b"II*\0\x08\0\0\0\x02\0\0\x01", Some(Format::Tiff));
+        check(b"MM\0+\0\x08\0\0", Some(Format::Tiff));
+        check(b"II*\0\x10\0\0\0CR\x02\0", Some(Format::Raw));
+        check(b"II*\0\x24\0\0\0IIIITwaR", Some(Format::Raw));
+        check(b"\0\0\0\x18ftypcrx \0\0\0\x01", Some(Format::Raw));
+        check(b"FUJIFILMCCD-RAW 0201", Some(Format::Raw));
+        for signature in
+            [&b"IIU\0\x18\0\0\0"[..], b"IIRO\x08\0\0\0", b"IIRS\x08\0\0\0", b"MMOR\0\0\0\x08", b"\0MRM"]
         {
+            check(signature, Some(Format::Raw));
+        }
+        for other in [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"\x89PNG\n\n", b"BM"] {
             check(other, None);
+        }
+    }
+
+    #[test]
+    fn movies_are_told_by_content() {
+        for movie in [
+            &b"\0\0\0\x14ftypisom\0\0\x02\0isom"[..],
+            b"\0\0\0\x18ftypmp42\0\0\0\0mp42mif1",
+            b"\0\0\0\x14ftypqt  \0\0\0\0qt  ",
+            b"\0\0\0\x14ftyp3gp5\0\0\0\0isom",
+            b"\0\0\0\x14ftypM4V \0\0\0\0isom",
+            b"\0\0\0\x18ftypnew1\0\0\0\0new2mp41",
+            b"\0\0\0\x08wide\0\0\0\0mdat",
+            b"\x1A\x45\xDF\xA3\x01",
+            b"RIFF\0\0\0\0AVI LIST",
+            b"\0\0\x01\xBA\x44",
+        ] {
+            assert!(is_movie(movie), "{movie:?}");
+            assert_eq!(Format::sniff(movie), None, "{movie:?}");
+        }
+        for other in [
+            &b""[..],
+            b"\0\0\0\x18ftypheic\0\0\0\0mif1mp41",
+            b"\0\0\0\x18ftypavis\0\0\0\0isomavif",
+            b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom",
+            b"RIFF\0\0\0\0WEBP",
+            b"RIFF\0\0\0\0WAVE",
+            b"\xFF\xD8\xFF\xE0",
+            b"\0\0\0\x08free",
+        ] {
+            assert!(!is_movie(other), "{other:?}");
         }
     }
 

@@ -1,8 +1,9 @@
 use domain::{PixelSize, Rendition};
 
 use crate::container::Header;
+use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
-use crate::{Format, MediaError, Orientation, container};
+use crate::{Format, MediaError, Orientation, check_decoder, container};
 
 /// The most scans that a JPEG may have. Encoders write about ten; each scan costs a pass over the whole picture,
 /// so a few hundred kilobytes of empty scans could keep a decoder busy for hours.
@@ -47,9 +48,9 @@ impl Probe {
     /// goes to one that cannot scale.
     pub fn decode_memory_bytes(&self, wanted: &[Rendition]) -> u64 {
         // What remains besides the pixels: tables of the decoders, the medium rendition and its encoder.
-        const BASE_BYTES: u64 = 32 << 20;
-        // The pixels (3 or 4), the encoder's copy (4), its planes (up to 2.5) and its tokens and output (1).
-        const ENCODE_BYTES_PER_PIXEL: u64 = 12;
+        const BASE_BYTES: u64 = 24 << 20;
+        // The pixels (3 or 4), the encoder's copy (4), its planes (1.5 or 2.5), its tokens and output.
+        const ENCODE_BYTES_PER_PIXEL: u64 = 11;
 
         let full = self.upright_size.fit_within(Rendition::Full.longest_side_px());
         let encode = if wanted.contains(&Rendition::Full) { full.area() * ENCODE_BYTES_PER_PIXEL } else { 0 };
@@ -74,10 +75,12 @@ pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), 
     check_size(header.decoded_size, limits)?;
     check_scans(&header, limits)?;
 
-    let orientation = container::exif_block(format, bytes)
-        .and_then(Tags::read)
-        .and_then(|tags| tags.short(Directory::Primary, tag::ORIENTATION))
-        .map_or(Orientation::Upright, Orientation::from_exif);
+    let blocks = container::blocks(format, bytes);
+    let tagged = || {
+        let tags = Tags::read(blocks.exif.as_deref()?)?;
+        tags.short(Directory::Primary, tag::ORIENTATION).map(Orientation::from_exif)
+    };
+    let orientation = header.orientation.or_else(tagged).unwrap_or_default();
     let probe = Probe {
         format,
         stored_size: header.size,
@@ -88,11 +91,25 @@ pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), 
     Ok((probe, header))
 }
 
+/// Tells by the first bytes, of which 64 suffice, whether a file is worth taking in: it is of a known format, and
+/// there is a decoder for that here.
+///
+/// # Errors
+/// [`MediaError::Empty`], [`MediaError::UnknownFormat`], [`MediaError::Movie`] or [`MediaError::NoDecoder`].
+pub fn accept(head: &[u8]) -> Result<Format, MediaError> {
+    let format = sniff(head)?;
+    check_decoder(format)?;
+    Ok(format)
+}
+
 fn sniff(bytes: &[u8]) -> Result<Format, MediaError> {
     if bytes.is_empty() {
         return Err(MediaError::Empty);
     }
-    Format::sniff(bytes).ok_or(MediaError::UnknownFormat)
+    container::format(bytes).ok_or_else(|| match is_movie(bytes) {
+        true => MediaError::Movie,
+        false => MediaError::UnknownFormat,
+    })
 }
 
 fn check_size(size: PixelSize, limits: &Limits) -> Result<(), MediaError> {

@@ -129,6 +129,7 @@ pub(crate) fn encode(picture: &DynamicImage, format: Format) -> Vec<u8> {
         Format::Png => ImageFormat::Png,
         Format::WebP => ImageFormat::WebP,
         Format::Gif => ImageFormat::Gif,
+        other => panic!("no small {other:?} can be written"),
     };
     picture.write_to(&mut file, format).unwrap();
     file.into_inner()
@@ -161,7 +162,7 @@ pub(crate) fn with_exif(format: Format, file: &[u8], block: &[u8]) -> Vec<u8> {
                 [&riff_chunk(b"VP8X", &extended)[..], &file[12..], &riff_chunk(b"EXIF", block)].concat();
             riff_file(&chunks)
         }
-        Format::Gif => file.to_vec(),
+        _ => file.to_vec(),
     }
 }
 
@@ -186,4 +187,23 @@ pub(crate) fn riff_chunk(kind: &[u8; 4], data: &[u8]) -> Vec<u8> {
 pub(crate) fn riff_file(chunks: &[u8]) -> Vec<u8> {
     let length = u32::try_from(chunks.len() + 4).unwrap().to_le_bytes();
     [b"RIFF", &length[..], b"WEBP", chunks].concat()
+}
+
+/// An image resource of Photoshop.
+pub(crate) fn photoshop_resource(id: u16, name: &str, data: &[u8]) -> Vec<u8> {
+    let padding = |odd: bool| if odd { &[0][..] } else { &[] };
+    let length = u32::try_from(data.len()).unwrap().to_be_bytes();
+    let name_length = u8::try_from(name.len()).unwrap();
+    let name_padding = padding(name.len().is_multiple_of(2));
+    [
+        b"8BIM",
+        &id.to_be_bytes()[..],
+        &[name_length],
+        name.as_bytes(),
+        name_padding,
+        &length,
+        data,
+        padding(data.len() % 2 == 1),
+    ]
+    .concat()
 }

@@ -2,13 +2,19 @@
 //!
 //! Read by hand because the work has to be bounded: general readers follow every pointer of every directory, and
 //! 64 kB of pointers to the same long directory then become billions of entries. Here each of the three
-//! directories that matter is read once, up to [`MAX_ENTRIES`].
+//! directories that matter is read once, up to 1024 entries.
 
-/// More entries than any camera writes into one directory.
-const MAX_ENTRIES: usize = 1024;
+mod ifd;
+mod join;
+#[cfg(test)]
+pub(crate) mod writer;
+
+pub(crate) use self::ifd::{Entry, Ifd, Structure};
+pub(crate) use self::join::join;
 
 /// The tags that are read, by their numbers.
 pub(crate) mod tag {
+    pub(crate) const SUB_DIRECTORIES: u16 = 0x014A;
     pub(crate) const IMAGE_DESCRIPTION: u16 = 0x010E;
     pub(crate) const MAKE: u16 = 0x010F;
     pub(crate) const MODEL: u16 = 0x0110;
@@ -65,28 +71,25 @@ impl ByteOrder {
         }
     }
 
-    fn u32(self, bytes: [u8; 4]) -> u32 {
+    pub(crate) fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
             Self::Little => u32::from_le_bytes(bytes),
             Self::Big => u32::from_be_bytes(bytes),
+        }
+    }
+
+    pub(crate) fn u64(self, bytes: [u8; 8]) -> u64 {
+        match self {
+            Self::Little => u64::from_le_bytes(bytes),
+            Self::Big => u64::from_be_bytes(bytes),
         }
     }
 }
 
 /// The type numbers of TIFF values that are used here.
 mod kind {
-    pub(super) const BYTE: u16 = 1;
-    pub(super) const SHORT: u16 = 3;
-    pub(super) const LONG: u16 = 4;
     pub(super) const RATIONAL: u16 = 5;
     pub(super) const SIGNED_RATIONAL: u16 = 10;
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Entry<'a> {
-    tag: u16,
-    kind: u16,
-    value: &'a [u8],
 }
 
 /// The readable tags of one block. Whatever is broken is left out.
@@ -106,20 +109,13 @@ impl<'a> Tags<'a> {
             [b'E', b'x', b'i', b'f', 0, _, data @ ..] => data,
             _ => block,
         };
-        let order = match data {
-            [b'I', b'I', 42, 0, ..] => ByteOrder::Little,
-            [b'M', b'M', 0, 42, ..] => ByteOrder::Big,
-            _ => return None,
+        let structure = Structure::read(data)?;
+        let primary = structure.first();
+        let child = |pointer| {
+            primary.number(pointer).map(|offset| structure.directory(offset).entries).unwrap_or_default()
         };
-        let reader = Reader { data, order };
-        let primary = reader.directory(reader.u32_at(4)?);
-        let mut tags = Self { order, primary, exif: Vec::new(), gps: Vec::new() };
-        let child = |tags: &Self, tag| {
-            tags.long(Directory::Primary, tag).map(|offset| reader.directory(offset)).unwrap_or_default()
-        };
-        tags.exif = child(&tags, tag::EXIF_DIRECTORY);
-        tags.gps = child(&tags, tag::GPS_DIRECTORY);
-        Some(tags)
+        let (exif, gps) = (child(tag::EXIF_DIRECTORY), child(tag::GPS_DIRECTORY));
+        Some(Self { order: structure.order(), primary: primary.entries, exif, gps })
     }
 
     /// The order in which the block keeps its numbers.
@@ -153,17 +149,7 @@ impl<'a> Tags<'a> {
 
     /// A number that fits 16 bits.
     pub(crate) fn short(&self, directory: Directory, tag: u16) -> Option<u16> {
-        u16::try_from(self.long(directory, tag)?).ok()
-    }
-
-    fn long(&self, directory: Directory, tag: u16) -> Option<u32> {
-        let entry = self.entry(directory, tag)?;
-        match (entry.kind, entry.value) {
-            (kind::BYTE, [byte, ..]) => Some(u32::from(*byte)),
-            (kind::SHORT, [b0, b1, ..]) => Some(u32::from(self.order.u16([*b0, *b1]))),
-            (kind::LONG, [b0, b1, b2, b3, ..]) => Some(self.order.u32([*b0, *b1, *b2, *b3])),
-            _ => None,
-        }
+        u16::try_from(self.entry(directory, tag)?.number(0)?).ok()
     }
 
     /// Three fractions: degrees, minutes and seconds, or hours, minutes and seconds.
@@ -185,57 +171,6 @@ impl<'a> Tags<'a> {
             denominator: number(denominator),
         };
         Some([rational(a, b), rational(c, d), rational(e, f)])
-    }
-}
-
-struct Reader<'a> {
-    data: &'a [u8],
-    order: ByteOrder,
-}
-
-impl<'a> Reader<'a> {
-    fn slice(&self, offset: usize, length: usize) -> Option<&'a [u8]> {
-        self.data.get(offset..offset.checked_add(length)?)
-    }
-
-    fn u32_at(&self, offset: usize) -> Option<u32> {
-        self.slice(offset, 4)?.try_into().ok().map(|bytes| self.order.u32(bytes))
-    }
-
-    /// The entries of a directory, as many as the block holds.
-    fn directory(&self, offset: u32) -> Vec<Entry<'a>> {
-        let entries = || {
-            let start = usize::try_from(offset).ok()?;
-            let count = self.slice(start, 2)?.try_into().ok().map(|bytes| self.order.u16(bytes))?;
-            let (records, _) = self.data.get(start + 2..)?.as_chunks::<12>();
-            let readable = records.iter().take(usize::from(count).min(MAX_ENTRIES));
-            Some(readable.filter_map(|record| self.entry(record)).collect())
-        };
-        entries().unwrap_or_default()
-    }
-
-    fn entry(&self, record: &'a [u8; 12]) -> Option<Entry<'a>> {
-        let [t0, t1, k0, k1, c0, c1, c2, c3, v0, v1, v2, v3] = record;
-        let kind = self.order.u16([*k0, *k1]);
-        let count = usize::try_from(self.order.u32([*c0, *c1, *c2, *c3])).ok()?;
-        let length = count.checked_mul(unit_length(kind)?)?;
-        let value = if length <= 4 {
-            record.get(8..8 + length)?
-        } else {
-            self.slice(usize::try_from(self.order.u32([*v0, *v1, *v2, *v3])).ok()?, length)?
-        };
-        Some(Entry { tag: self.order.u16([*t0, *t1]), kind, value })
-    }
-}
-
-/// Bytes of one value of a TIFF type; 129 is the UTF-8 text of EXIF 3.0.
-fn unit_length(kind: u16) -> Option<usize> {
-    match kind {
-        1 | 2 | 6 | 7 | 129 => Some(1),
-        3 | 8 => Some(2),
-        4 | 9 | 11 | 13 => Some(4),
-        5 | 10 | 12 => Some(8),
-        _ => None,
     }
 }
 
@@ -293,7 +228,7 @@ mod tests {
             block.extend([4, 0, 1, 0, 0, 0, 8, 0, 0, 0]);
         }
         let tags = Tags::read(&block).unwrap();
-        assert_eq!((tags.primary.len(), tags.exif.len()), (MAX_ENTRIES, MAX_ENTRIES));
+        assert_eq!((tags.primary.len(), tags.exif.len()), (ifd::MAX_ENTRIES, ifd::MAX_ENTRIES));
     }
 
     proptest! {

@@ -17,7 +17,7 @@ fn read(path: &str) -> Vec<u8> {
 
 fn metadata(path: &str) -> Metadata {
     let added = Timestamp::parse_iso("2026-01-01").unwrap();
-    media::metadata(&read(path), &FileFacts { file_name: None, modified: None, added })
+    media::metadata(&read(path), &FileFacts { file_name: None, modified: None, added, sidecars: &[] })
 }
 
 fn render(path: &str, wanted: &[Rendition]) -> Rendered {
@@ -117,10 +117,10 @@ fn times() {
     check("samples/wisteria.jpg", "2015-04-10T18:12:23.550Z", CaptureSource::ExifOriginal, Some(120));
     check("samples/sleeping-cat.jpg", "2025-06-01T16:59:26.023Z", CaptureSource::ExifOriginal, None);
     check("media/gps-offset.jpg", "2011-05-06T07:59:48.000Z", CaptureSource::ExifOriginal, Some(120));
-    check("media/gps-time.jpg", "2022-01-10T21:15:33.519Z", CaptureSource::Gps, None);
+    check("media/gps-time.jpg", "2022-01-10T21:15:44.310Z", CaptureSource::Embedded, Some(-360));
     check("media/date-priority.jpg", "2023-02-02T02:00:00.000Z", CaptureSource::ExifOriginal, None);
     check("media/date-and-position.jpg", "2025-12-01T11:30:00.000Z", CaptureSource::ExifOriginal, None);
-    check("media/position-without-time.jpg", "2026-01-01T00:00:00.000Z", CaptureSource::Added, None);
+    check("media/position-without-time.jpg", "2023-11-15T12:30:00.000Z", CaptureSource::Gps, None);
     check("media/landscape-1.jpg", "2026-01-01T00:00:00.000Z", CaptureSource::Added, None);
 }
 
@@ -147,6 +147,8 @@ fn places_words_and_cameras() {
     let berlin = "El cielo sobre Berlin (Heaven above Berlin)";
     check("samples/sky-over-berlin.jpg", None, Some(berlin), Some("Canon PowerShot G9"));
     check("media/description.jpg", None, Some("Image-Description"), Some("Canon PowerShot SD1100 IS"));
-    check("media/gps-time.jpg", Some((39.115, -108.401)), None, None);
+    let winter = "Early winter scene in the mostly barren, lightly occupied quarter of southeastern Utah, near the \
+                  remote settlement of Thompson Springs in the western U.S. state of Utah.";
+    check("media/gps-time.jpg", Some((39.115, -108.401)), Some(winter), None);
     assert_eq!(metadata("samples/wisteria.jpg").camera_make.as_deref(), Some("Apple"));
 }

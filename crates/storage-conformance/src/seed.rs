@@ -12,7 +12,7 @@ use domain::{
 };
 use storage::{
     AddOutcome, AlbumWrite, Announced, BlobRef, Indexed, Job, LeaseRequest, NewAccount, NewAlbum, NewImage,
-    SharedStore, StoredRendition, Viewer,
+    RenditionJob, RenditionLease, SharedStore, StoredRendition, Viewer,
 };
 
 use crate::Random;
@@ -267,6 +267,11 @@ impl Seed {
         self.store.lease_jobs(lease(worker, at)).await.unwrap()
     }
 
+    /// Leases full renditions to make for an hour as [`lease_renditions`].
+    pub async fn lease_renditions(&self, worker: &str, at: Timestamp) -> Vec<RenditionJob> {
+        self.store.lease_rendition_jobs(lease_renditions(worker, at)).await.unwrap()
+    }
+
     /// Gives a photo what it lacks to be stored: an original and renditions.
     fn complete_photo(&self, mut photo: Photo) -> Photo {
         photo.original = photo.original.or_else(|| Some(self.hash()));
@@ -301,7 +306,7 @@ impl Seed {
             file_name: photo.file_name.clone(),
             modified_at: None,
             added_at: photo.added_at,
-            decoder_version: DECODERS,
+            sidecars: Vec::new(),
         }
     }
 
@@ -344,6 +349,11 @@ pub fn lease(worker: &str, at: Timestamp) -> LeaseRequest<'_> {
         max_attempts: u32::MAX,
         decoder_version: DECODERS,
     }
+}
+
+/// A request for up to 500 full renditions to make, for an hour.
+pub fn lease_renditions(worker: &str, at: Timestamp) -> RenditionLease<'_> {
+    RenditionLease { worker, at, until: at.plus_millis(3_600_000), max: 500, max_attempts: u32::MAX }
 }
 
 /// The length of every seeded original.

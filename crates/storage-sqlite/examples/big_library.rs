@@ -9,8 +9,10 @@ use std::{
 };
 
 use domain::{Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position, Rendition};
-use storage::{SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer};
-use storage_conformance::{NOW, Seed, random_photos};
+use storage::{
+    Indexed, LeaseRequest, RenditionLease, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer,
+};
+use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, lease, lease_renditions, random_photos};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 const ROUNDS: u32 = 50;
@@ -35,6 +37,7 @@ async fn main() {
     lists(&store, ann).await;
     places(&store, ann).await;
     words(&store, ann, &album).await;
+    jobs(&store, &seed, ann, ids.len()).await;
 }
 
 /// Prints the median and the slowest of a few rounds.
@@ -114,4 +117,38 @@ async fn words(store: &SharedStore, ann: Viewer, album: &domain::AlbumId) {
         })
         .await;
     }
+}
+
+/// What workers ask for while every image of the library waits to be read anew, and has no full rendition.
+async fn jobs(store: &SharedStore, seed: &Seed, ann: Viewer, images: usize) {
+    let began = Instant::now();
+    let mut slowest = Duration::ZERO;
+    let mut queued = 0;
+    loop {
+        let batch_began = Instant::now();
+        let batch = store.requeue_outdated(DECODERS + 1, NOW, 1000).await.unwrap();
+        slowest = slowest.max(batch_began.elapsed());
+        queued += usize::try_from(batch).unwrap();
+        if batch == 0 {
+            break;
+        }
+    }
+    assert_eq!(queued, images);
+    let ms = |taken: Duration| taken.as_secs_f64() * 1000.0;
+    println!("requeue_outdated, all by 1000: {:.0} ms, slowest {:.0} ms", ms(began.elapsed()), ms(slowest));
+    seed.waiting(ann.account, usize::try_from(ROUNDS).unwrap()).await;
+    let one = LeaseRequest { max: 1, ..lease("w", NOW) };
+    time("lease_jobs, one new before all others", |_| store.lease_jobs(one)).await;
+    time("lease_jobs and complete_job, one read anew", |round| async move {
+        let job = store.lease_jobs(one).await.unwrap().remove(0);
+        let found = Indexed { renditions: vec![], ..indexed(&Photo::at_second(i64::from(round))) };
+        assert!(store.complete_job(job.id, "w", found).await.unwrap());
+    })
+    .await;
+    let one = RenditionLease { max: 1, ..lease_renditions("w", NOW) };
+    time("lease_rendition_jobs, one", |_| store.lease_rendition_jobs(one)).await;
+    time("queue_length", |_| store.queue_length()).await;
+    let began = Instant::now();
+    store.delete_account(ann.account, NOW).await.unwrap();
+    println!("delete_account with all its jobs: {:.0} ms", ms(began.elapsed()));
 }

@@ -35,6 +35,7 @@ mod error;
 mod images;
 mod migrations;
 mod queue;
+mod rendition_queue;
 mod schema;
 mod store;
 mod value;

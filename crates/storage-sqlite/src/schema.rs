@@ -88,6 +88,26 @@ diesel::table! {
         not_before_ms -> BigInt,
         leased_by -> Nullable<Text>,
         leased_until_ms -> Nullable<BigInt>,
+        priority -> BigInt,
+    }
+}
+
+diesel::table! {
+    sidecars (image_seq, kind) {
+        image_seq -> BigInt,
+        kind -> Text,
+        content -> Binary,
+    }
+}
+
+diesel::table! {
+    rendition_jobs (id) {
+        id -> BigInt,
+        original -> Binary,
+        attempts -> BigInt,
+        not_before_ms -> BigInt,
+        leased_by -> Nullable<Text>,
+        leased_until_ms -> Nullable<BigInt>,
     }
 }
 

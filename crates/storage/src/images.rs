@@ -150,7 +150,8 @@ pub trait ImageStore: Send + Sync + 'static {
     ) -> Result<Option<RenditionSource>, StorageError>;
 
     /// Adds a rendition that was made later, and keeps its announced blob. `false` when the original is gone or
-    /// the blob is being removed. Adding one that is there changes nothing.
+    /// the blob is being removed. Adding one that is there changes nothing. With a full rendition its job in the
+    /// [`RenditionQueue`](crate::RenditionQueue) ends.
     async fn add_rendition(
         &self,
         original: &ContentHash,
@@ -160,10 +161,5 @@ pub trait ImageStore: Send + Sync + 'static {
     /// Removes for good up to `max` images that were deleted before `deleted_before` or whose account was
     /// deleted, and releases blobs that nothing refers to any more. Returns how many went; with 0 the accounts
     /// that were deleted are gone too.
-    async fn purge_images(
-        &self,
-        deleted_before: Timestamp,
-        at: Timestamp,
-        max: u32,
-    ) -> Result<u32, StorageError>;
+    async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError>;
 }

@@ -1,7 +1,16 @@
 use async_trait::async_trait;
-use domain::{AccountId, CaptureTime, ContentHash, ImageId, PixelSize, Position, Timestamp};
+use domain::{AccountId, CaptureTime, ContentHash, ImageId, PixelSize, Position, SidecarKind, Timestamp};
 
 use crate::{StorageError, StoredRendition};
+
+/// A file beside a photo that describes it. The store takes it whole; how long one may be is the caller's rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sidecar {
+    /// How it is written.
+    pub kind: SidecarKind,
+    /// What is in it.
+    pub content: Vec<u8>,
+}
 
 /// An image whose original stands in the blob store, about to come into the library.
 #[derive(Debug, Clone)]
@@ -22,8 +31,9 @@ pub struct NewImage {
     pub modified_at: Option<Timestamp>,
     /// Now.
     pub added_at: Timestamp,
-    /// The version of the decoders at hand: an image that failed under an older one is tried again.
-    pub decoder_version: u32,
+    /// What came beside the file; of two of one kind the last counts. A kind that is not among them stays as the
+    /// store has it.
+    pub sidecars: Vec<Sidecar>,
 }
 
 /// How far an image has come.
@@ -58,12 +68,15 @@ pub struct KnownImage {
 pub enum AddOutcome {
     /// It is new and waits to be indexed.
     Added,
-    /// The account has these bytes already and nothing changed. One that failed under the same or a newer
-    /// decoder is reported so as well.
+    /// The account has these bytes already and nothing changed.
     Duplicate(KnownImage),
-    /// The account had deleted these bytes and has them back; indexed already, or waiting for it.
+    /// The account has these bytes already, and a sidecar that came with them says something new: the image is
+    /// indexed with it. One that is ready stays so, and is seen as it was until then.
+    Refreshed(KnownImage),
+    /// The account had deleted these bytes and has them back; indexed already, or waiting for it. A sidecar that
+    /// says something new counts as for [`Refreshed`](Self::Refreshed).
     Restored(KnownImage),
-    /// It had failed under an older decoder and waits to be indexed again.
+    /// It had failed and waits to be indexed again.
     Retried(ImageId),
     /// The original was removed meanwhile: announce and write it again.
     OriginalGone,
@@ -74,6 +87,19 @@ pub enum AddOutcome {
 /// Names a job of the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobId(pub i64);
+
+/// What is known of the picture of an image that is indexed again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownPicture {
+    /// The size of the upright full rendition.
+    pub size: PixelSize,
+    /// The words read in it.
+    pub text: Option<String>,
+    /// What is wrong with the file, when it could be read only in part.
+    pub damaged: Option<String>,
+    /// The version of the decoders that were at it last.
+    pub decoder_version: u32,
+}
 
 /// An image to index, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,6 +118,11 @@ pub struct Job {
     pub modified_at: Option<Timestamp>,
     /// When it came.
     pub added_at: Timestamp,
+    /// What came beside the file, by kind.
+    pub sidecars: Vec<Sidecar>,
+    /// Its picture, when it is ready and indexed again: a worker whose decoders are no newer can give these back
+    /// with [`Indexed`], without renditions, and need not decode anything.
+    pub picture: Option<KnownPicture>,
     /// How often it was leased, this time included.
     pub attempts: u32,
 }
@@ -107,7 +138,8 @@ pub struct LeaseRequest<'a> {
     pub until: Timestamp,
     /// The most jobs.
     pub max: u32,
-    /// Jobs that were leased so often without an end are failed instead of leased.
+    /// Jobs that were leased so often without an end are failed instead of leased, as
+    /// [`fail_job`](IndexQueue::fail_job) does it.
     pub max_attempts: u32,
     /// The version of the decoders at hand, noted with what is failed so.
     pub decoder_version: u32,
@@ -117,7 +149,7 @@ pub struct LeaseRequest<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Indexed {
     /// When it was taken. If another image of the account has that very moment, this one moves later by whole
-    /// milliseconds to the first free one, for good.
+    /// milliseconds to the first free one, for good: indexed again with the same time, it stays where it is.
     pub capture: CaptureTime,
     /// The size of the upright full rendition.
     pub size: PixelSize,
@@ -137,20 +169,29 @@ pub struct Indexed {
     pub damaged: Option<String>,
     /// The version of the decoders.
     pub decoder_version: u32,
-    /// Its renditions, announced and written; at least medium and thumb.
+    /// Its renditions, announced and written; at least medium and thumb, unless it is indexed again: those that
+    /// are not among these stay.
     pub renditions: Vec<StoredRendition>,
 }
 
-/// How many images are on their way.
+/// How much there is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueLength {
-    /// Waiting or being indexed.
+    /// Images that wait to be seen, or are being indexed for it.
     pub pending: u64,
-    /// Failed.
+    /// Images that failed.
     pub failed: u64,
+    /// Images that are seen and wait to be indexed again, or are just being so.
+    pub refreshes: u64,
+    /// Full renditions that wait to be made in the background, or are just being made.
+    pub renditions: u64,
 }
 
-/// Images on their way into the library.
+/// Images on their way into the library, and ready ones that are indexed again.
+///
+/// An image is indexed again because of a sidecar or of newer decoders. It is ready all the while: it is seen as it
+/// was until [`complete_job`](Self::complete_job) puts what was found out anew in its place, and stays as it was
+/// when that fails.
 #[async_trait]
 pub trait IndexQueue: Send + Sync + 'static {
     /// The image of the account that has these bytes.
@@ -160,31 +201,38 @@ pub trait IndexQueue: Send + Sync + 'static {
         original: &ContentHash,
     ) -> Result<Option<KnownImage>, StorageError>;
 
-    /// Adds an image and queues it, keeps its original, and restores or retries one that the account has.
+    /// Adds an image and queues it, keeps its original and its sidecars. One that the account has is restored if it
+    /// was deleted, tried again if it failed, and indexed again if a sidecar differs from what the store has: the
+    /// worker that may be at it loses its lease then, for it knows the older one.
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError>;
 
-    /// Leases waiting jobs, oldest first.
+    /// Leases waiting jobs: first those of images that are not seen yet, then those of images that got a sidecar,
+    /// then those that [`requeue_outdated`](Self::requeue_outdated) queued; of each the oldest first.
     async fn lease_jobs(&self, request: LeaseRequest<'_>) -> Result<Vec<Job>, StorageError>;
 
     /// Prolongs the leases of the jobs that a worker is at. One that it holds but is not at any more, because the
     /// outcome could not be written down, is left to run out.
     async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError>;
 
-    /// Gives all jobs of a worker back, as if they had not been leased.
+    /// Gives all jobs of a worker back, those of the [`RenditionQueue`](crate::RenditionQueue) as well, as if they
+    /// had not been leased.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
 
-    /// Gives all jobs back, whoever holds them: for a process that knows itself alone, after others were killed.
+    /// Gives all jobs back, those of the [`RenditionQueue`](crate::RenditionQueue) as well, whoever holds them: for
+    /// a process that knows itself alone, after others were killed.
     async fn release_all_leases(&self) -> Result<(), StorageError>;
 
-    /// Makes an indexed image visible and keeps its renditions. `false`, and nothing changes, when the worker
-    /// does not hold the job any more or a rendition's blob is being removed.
+    /// Makes an indexed image visible and keeps its renditions; queues its full one to be made unless it is there.
+    /// Of an image that is ready it replaces all that [`Indexed`] says. `false`, and nothing changes, when the
+    /// worker does not hold the job any more or a rendition's blob is being removed.
     async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError>;
 
     /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased: something
     /// other than the image was at fault.
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError>;
 
-    /// Ends a job without an image, with a reason for its owner.
+    /// Ends a job without an image, with a reason for its owner. An image that is ready stays as it is, and decoders
+    /// of this version are not set to it again.
     async fn fail_job(
         &self,
         job: JobId,
@@ -196,9 +244,19 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// Queues again what failed under decoders older than this; returns how many.
     async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError>;
 
-    /// How far images have come; unknown ids are left out.
+    /// Queues up to `max` ready images to be indexed again that were read by decoders older than this; returns how
+    /// many. Ones that are queued already, deleted ones and those of deleted accounts are left out. It passes over
+    /// all that are queued, so that the next batch is best asked for when this one is done.
+    async fn requeue_outdated(
+        &self,
+        decoder_version: u32,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<u32, StorageError>;
+
+    /// How far images have come; unknown ids are left out. One that is ready and indexed again is ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
 
-    /// How many images are on their way.
+    /// How much there is to do.
     async fn queue_length(&self) -> Result<QueueLength, StorageError>;
 }

@@ -17,6 +17,7 @@ mod blob_registry;
 mod error;
 mod images;
 mod index_queue;
+mod rendition_queue;
 mod schema;
 
 use std::sync::Arc;
@@ -35,14 +36,22 @@ pub use images::{
     TextTier,
 };
 pub use index_queue::{
-    AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, LeaseRequest, NewImage, QueueLength,
+    AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture, LeaseRequest,
+    NewImage, QueueLength, Sidecar,
 };
+pub use rendition_queue::{RenditionJob, RenditionLease, RenditionQueue};
 pub use schema::SchemaStore;
 
 /// Everything the photo library needs of a metadata store.
-pub trait Store: AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + SchemaStore {}
+pub trait Store:
+    AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + RenditionQueue + SchemaStore
+{
+}
 
-impl<T: AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + SchemaStore> Store for T {}
+impl<T> Store for T where
+    T: AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + RenditionQueue + SchemaStore
+{
+}
 
 /// A store that is shared between tasks.
 pub type SharedStore = Arc<dyn Store>;

@@ -18,6 +18,7 @@ mod operations;
 mod other_process;
 mod paging;
 mod parameters;
+mod photos;
 mod renditions;
 mod search;
 mod search_words;

@@ -1,6 +1,7 @@
 //! What another process changes in the same store takes effect at the next request.
 
 use domain::{KeyName, Plan};
+use library::IndexingScope;
 use serde_json::json;
 use tests::{SeedImage, TestApp, fixture};
 
@@ -35,7 +36,7 @@ async fn an_imported_photo() {
     let other = app.other_process().await;
     app.get("/images", &ann.key).await.expect(409);
 
-    let indexing = other.start_indexing().unwrap();
+    let indexing = other.start_indexing(IndexingScope::Images).unwrap();
     let report = other.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
     assert_eq!(report.imported, 1);
     let list = app.get("/images", &ann.key).await;
@@ -49,7 +50,7 @@ async fn what_one_process_queues_another_one_indexes() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let other = app.other_process().await;
-    let indexing = other.start_indexing().unwrap();
+    let indexing = other.start_indexing(IndexingScope::Images).unwrap();
     let report = app.library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
     assert_eq!(report.imported, 1);
     indexing.stop().await;

@@ -1,6 +1,7 @@
 //! `test`: sets up what the tests need, runs them all, and adds up what passed and failed.
 
 mod counts;
+mod mutations;
 mod schemathesis;
 mod steps;
 
@@ -44,8 +45,11 @@ fn count_all(runner: &Runner, options: &Options, steps: &mut Steps) -> Counts {
     {
         return Counts::ONE_FAILED;
     }
-    steps.count("cargo test", || cargo_test(runner, environment))
-        + steps.count("schemathesis", || schemathesis::run(runner, options.full))
+    let mut counts = steps.count("cargo test", || cargo_test(runner, environment));
+    if options.full {
+        counts = counts + steps.count("mutations", || mutations::run(runner));
+    }
+    counts + steps.count("schemathesis", || schemathesis::run(runner, options.full))
 }
 
 fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, ProcessError> {

@@ -78,7 +78,7 @@ fn still_missing(tools: Tools, command: String) -> Result<(), SystemError> {
 fn find_missing(tools: Tools) -> Missing {
     let absent = |tool: &&packages::Tool| match tool.probe {
         packages::Probe::OnPath => !on_path(tool.name),
-        packages::Probe::Python(code) => !quiet_success(Command::new(tool.name).args(["-c", code])),
+        packages::Probe::Python(code) => !quiet_success(Command::new("python3").args(["-c", code])),
     };
     Missing(packages::needed_for(tools).filter(absent).collect())
 }

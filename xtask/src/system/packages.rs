@@ -26,11 +26,11 @@ pub(super) enum Privilege {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Probe {
     OnPath,
-    /// The interpreter runs this code without an error.
+    /// Python runs this code without an error.
     Python(&'static str),
 }
 
-/// A program and the packages that bring it, in the order apt, dnf, pacman, apk, brew.
+/// A program or library and the packages that bring it, in the order apt, dnf, pacman, apk, brew.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
@@ -42,11 +42,11 @@ pub(super) struct Tool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     Build,
-    Python,
+    Test,
     Curl,
 }
 
-const TOOLS: [Tool; 6] = [
+const TOOLS: [Tool; 7] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -65,17 +65,34 @@ const TOOLS: [Tool; 6] = [
         name: "python3",
         // Debian's python3 lacks ensurepip, without which a venv has no pip.
         probe: Probe::Python("import ensurepip, venv"),
-        why: Why::Python,
+        why: Why::Test,
         packages: ["python3 python3-venv", "python3 python3-pip", "python", "python3 py3-pip", "python"],
+    },
+    Tool {
+        name: "libheif with its decoders",
+        probe: Probe::Python(HAS_LIBHEIF),
+        why: Why::Test,
+        packages: ["libheif1", "libheif", "libheif", "libheif", "libheif"],
     },
     Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5] },
 ];
+
+/// Loads libheif as the server does, and asks for its decoders of HEVC (1) and AV1 (4). A library that cannot be found
+/// has no such functions, and a lookup without a name finds Python itself.
+const HAS_LIBHEIF: &str = "
+import ctypes, ctypes.util, sys
+name = ctypes.util.find_library('heif') if sys.platform == 'darwin' else 'libheif.so.1'
+heif = ctypes.CDLL(name)
+# Loads the decoders that are plugins; older releases have neither.
+hasattr(heif, 'heif_init') and heif.heif_init(None)
+sys.exit(not (heif.heif_have_decoder_for_format(1) and heif.heif_have_decoder_for_format(4)))
+";
 
 /// The tools for a task.
 pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |tool| match tool.why {
         Why::Build => true,
-        Why::Python => tools == Tools::Test,
+        Why::Test => tools == Tools::Test,
         Why::Curl => tools == Tools::Curl,
     })
 }
@@ -241,7 +258,10 @@ mod tests {
     fn each_task_needs_its_own_tools() {
         let names = |tools| needed_for(tools).map(|tool| tool.name).collect::<Vec<_>>();
         assert_eq!(names(Tools::Build), ["cc", "make", "cmake", "nasm"]);
-        assert_eq!(names(Tools::Test), ["cc", "make", "cmake", "nasm", "python3"]);
+        assert_eq!(
+            names(Tools::Test),
+            ["cc", "make", "cmake", "nasm", "python3", "libheif with its decoders"]
+        );
         assert_eq!(names(Tools::Curl), ["cc", "make", "cmake", "nasm", "curl"]);
     }
 }

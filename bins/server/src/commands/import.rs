@@ -1,7 +1,7 @@
 use std::io::{IsTerminal as _, stderr};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use library::{ImportProgress, ImportReport};
+use library::{ImportProgress, ImportReport, IndexingScope};
 use serde::Serialize;
 
 use super::{CommandError, Report};
@@ -12,7 +12,7 @@ pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Repo
     let account = library.account(&options.email).await?;
     stores::recover(&library).await;
     let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;
-    let indexing = library.start_indexing()?;
+    let indexing = library.start_indexing(IndexingScope::Images)?;
     let bar = progress_bar();
     let imported = tokio::select! {
         imported = library.import_folder(account.id, &options.paths, |progress| show(&bar, progress)) => Ok(imported),

@@ -116,7 +116,7 @@ pub(crate) async fn run(
         Command::Key(command) => key::run(command, config).await,
         Command::Import(options) => import::run(&options, config).await,
         Command::Doctor => Ok(doctor::run(config, environment).await),
-        Command::Openapi | Command::McpTools | Command::HelpMarkdown => {
+        Command::Openapi | Command::McpTools | Command::HelpMarkdown | Command::Decoder => {
             Ok(run_without_library(&command).unwrap_or_default())
         }
     }

@@ -4,7 +4,7 @@ use std::{
 };
 
 use keys::{SecretError, SystemRandom, UrlSigner};
-use library::{Library, StorageError};
+use library::{IndexingScope, Library, StorageError};
 use tokio::{net::TcpListener, sync::watch, time::timeout};
 use web::{App, BuildError, InvalidBaseUrl, Limits, WebConfig};
 
@@ -106,7 +106,7 @@ async fn work(
     listener: TcpListener,
     asked_to_end: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServeError> {
-    let indexing = library.start_indexing()?;
+    let indexing = library.start_indexing(IndexingScope::Everything)?;
     let upkeep = library.start_upkeep();
     let (stop, stopped) = watch::channel(false);
     let background = tokio::spawn({

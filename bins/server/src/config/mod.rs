@@ -18,9 +18,10 @@ use std::{
 
 use ipnet::IpNet;
 use keys::{Random, Secret, SecretError};
-use library::Settings;
+use library::{Settings, WorkerCommand};
 use web::{BaseUrl, InvalidBaseUrl};
 
+use crate::cli::DECODER;
 pub(crate) use options::{Layer, LogFormat, ServeOptions, StoreOptions};
 pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
@@ -48,6 +49,8 @@ pub(crate) enum ConfigError {
     Variable { variable: String, reason: String },
     #[error("{variable}: is not Unicode text")]
     NotUnicode { variable: String },
+    #[error("the system does not say which program this is, so that no decoder can be started: {0}")]
+    Program(io::Error),
     #[error("PHOTOS_SECRET: {0}")]
     Secret(#[from] SecretError),
     #[error(transparent)]
@@ -123,7 +126,7 @@ impl Config {
             layer = layer.or(Layer::read(&mut file)?);
             file.finish()?;
         }
-        let library = settings(&layer.store);
+        let library = settings(&layer.store)?;
         let (store, serve) = (layer.store, layer.serve);
         let data_dir = store.data_dir.unwrap_or_else(|| DEFAULT_DATA_DIR.into());
         let secret = match environment.secret() {
@@ -172,9 +175,19 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, bound.port())
 }
 
-fn settings(options: &StoreOptions) -> Settings {
-    let defaults = Settings::default();
-    Settings {
+/// Where the loader and libheif look for libraries, when the system's own places do not do.
+const LIBRARY_PATHS: [&str; 2] = ["LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH"];
+
+/// This program as a decoder: of the environment it gets what it needs to load its libraries, and no more.
+fn decoder() -> io::Result<WorkerCommand> {
+    let given = |name: &str| std::env::var_os(name).map(|value| (name.into(), value));
+    let environment = LIBRARY_PATHS.into_iter().filter_map(given).collect();
+    Ok(WorkerCommand { environment, ..WorkerCommand::this_program([DECODER])? })
+}
+
+fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
+    let defaults = Settings::new(decoder().map_err(ConfigError::Program)?);
+    Ok(Settings {
         free_window: options.free_window.unwrap_or(defaults.free_window),
         max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, NonZeroU64::get),
         max_pixels: options.max_pixels.map_or(defaults.max_pixels, NonZeroU64::get),
@@ -182,5 +195,6 @@ fn settings(options: &StoreOptions) -> Settings {
         decode_memory_bytes: options
             .decode_memory_mb
             .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
-    }
+        decoder: defaults.decoder,
+    })
 }

@@ -53,7 +53,7 @@ fn a_file_that_fails_is_named_and_nothing_of_it_is_kept() {
         let found = failed.iter().find(|failure| failure["path"] == path.to_str().unwrap());
         found.unwrap_or_else(|| panic!("{}: {report}", path.display()))["error"].as_str().unwrap().to_owned()
     };
-    assert_eq!(reason(&text), "this is not a JPEG, PNG, WebP or GIF picture");
+    assert_eq!(reason(&text), "this is not a JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF or RAW picture");
     assert!(reason(&absent).starts_with("cannot be read"));
     assert!(!reason(&broken).is_empty());
     assert_eq!(report["failed"].as_array().unwrap().len(), 3, "{report}");

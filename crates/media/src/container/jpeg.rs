@@ -1,13 +1,17 @@
-//! JPEG: ITU T.81, annex B.
+//! JPEG: ITU T.81, annex B. Blocks: EXIF 2.32, 4.7.2; XMP part 3, 1.1.3; ICC.1, annex B.4; Photoshop File Formats.
+
+use std::borrow::Cow;
 
 use domain::PixelSize;
 
-use super::{Header, take};
+use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, photoshop, take};
 use crate::MediaError;
 
 const START_OF_SCAN: u8 = 0xDA;
 const END_OF_IMAGE: u8 = 0xD9;
 const APP1: u8 = 0xE1;
+const APP2: u8 = 0xE2;
+const APP13: u8 = 0xED;
 const APP14: u8 = 0xEE;
 
 /// Gives the marker segments one after the other. After a start of scan the caller passes over the entropy-coded
@@ -158,9 +162,168 @@ fn with_scans(frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>, inve
     Header { scans, decode_bytes: header.decode_bytes.saturating_add(frame.coefficient_bytes), ..header }
 }
 
-pub(super) fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
-    Segments::new(bytes)
-        .take_while(|segment| segment.marker != START_OF_SCAN)
-        .find(|segment| segment.marker == APP1 && segment.payload.starts_with(b"Exif\0"))
-        .map(|segment| segment.payload)
+/// The most segments that one block may be cut into; a profile's are counted in a byte.
+const MAX_PARTS: usize = 255;
+
+/// Of each kind the first block. Of XMP that is the main packet: what is left over of one that is too long for a
+/// segment (ExtendedXMP) are depth maps and thumbnails, and is passed over.
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    let (mut exif, mut xmp) = (None, None);
+    let (mut profile, mut resources) = (Vec::new(), Vec::new());
+    for Segment { marker, payload } in Segments::new(bytes) {
+        match marker {
+            START_OF_SCAN => break,
+            APP1 if payload.starts_with(b"Exif\0") => exif = exif.or(Some(payload)),
+            APP1 => xmp = xmp.or(payload.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0")),
+            APP2 if profile.len() <= MAX_PARTS => profile.extend(payload.strip_prefix(b"ICC_PROFILE\0")),
+            APP13 if resources.len() <= MAX_PARTS => {
+                resources.extend(payload.strip_prefix(b"Photoshop 3.0\0"));
+            }
+            _ => {}
+        }
+    }
+    Blocks {
+        exif: exif.map(Cow::Borrowed),
+        xmp: xmp.map(Cow::Borrowed),
+        iptc: iptc_block(&resources),
+        colour: profile_block(profile).map(Colour::Icc),
+    }
+}
+
+/// The profile of its chunks, each with its number from 1 and their count before it. They may come in any order, but
+/// all of them, and each once.
+fn profile_block(mut chunks: Vec<&[u8]>) -> Option<Cow<'_, [u8]>> {
+    if let [[1, 1, profile @ ..]] = chunks.as_slice() {
+        return Some(Cow::Borrowed(profile));
+    }
+    chunks.sort_by_key(|chunk| chunk.first());
+    let mut parts = Vec::with_capacity(chunks.len());
+    for (chunk, expected) in chunks.iter().zip(1_usize..) {
+        let [number, count, part @ ..] = chunk else { return None };
+        if usize::from(*number) != expected || usize::from(*count) != chunks.len() {
+            return None;
+        }
+        parts.push(part);
+    }
+    join(&parts).map(Cow::Owned)
+}
+
+/// The resources of several segments are those of one that was too long.
+fn iptc_block<'a>(parts: &[&'a [u8]]) -> Option<Cow<'a, [u8]>> {
+    match parts {
+        [resources] => photoshop::iptc(resources).map(Cow::Borrowed),
+        parts => photoshop::iptc(&join(parts)?).map(|iptc| Cow::Owned(iptc.to_vec())),
+    }
+}
+
+fn join(parts: &[&[u8]]) -> Option<Vec<u8>> {
+    let length: usize = parts.iter().map(|part| part.len()).sum();
+    (1..=MAX_BLOCK_BYTES).contains(&length).then(|| parts.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::photoshop_resource;
+    use proptest::prelude::*;
+
+    fn segment(marker: u8, name: &[u8], payload: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(name.len() + payload.len() + 2).unwrap().to_be_bytes();
+        [&[0xFF, marker][..], &length, name, payload].concat()
+    }
+
+    fn icc(number: u8, count: u8, part: &[u8]) -> Vec<u8> {
+        segment(APP2, b"ICC_PROFILE\0", &[&[number, count], part].concat())
+    }
+
+    fn resources(part: &[u8]) -> Vec<u8> {
+        segment(APP13, b"Photoshop 3.0\0", part)
+    }
+
+    fn file(segments: &[Vec<u8>]) -> Vec<u8> {
+        [b"\xFF\xD8", segments.concat().as_slice(), b"\xFF\xDA\0\x02"].concat()
+    }
+
+    #[test]
+    fn a_profile_is_joined_of_all_its_chunks() {
+        let check = |segments: &[Vec<u8>], expect: Option<&[u8]>| {
+            let file = file(segments);
+            let found = blocks(&file).colour;
+            assert_eq!(found, expect.map(|profile| Colour::Icc(profile.into())), "{segments:02X?}");
+        };
+        check(&[icc(1, 1, b"one")], Some(b"one"));
+        check(&[icc(1, 2, b"one"), icc(2, 2, b"two")], Some(b"onetwo"));
+        check(&[icc(2, 2, b"two"), icc(1, 2, b"one")], Some(b"onetwo"));
+        check(&[icc(1, 2, b"one")], None);
+        check(&[icc(2, 2, b"two")], None);
+        check(&[icc(1, 2, b"one"), icc(1, 2, b"one")], None);
+        check(&[icc(1, 1, b"one"), icc(1, 1, b"one")], None);
+        check(&[icc(1, 2, b"one"), icc(2, 3, b"two")], None);
+        check(&[icc(0, 2, b"nil"), icc(1, 2, b"one")], None);
+        check(&[segment(APP2, b"ICC_PROFILE\0", b"\x01")], None);
+        check(&[segment(APP2, b"MPF\0", b"\x01\x01")], None);
+    }
+
+    #[test]
+    fn a_profile_over_the_limit_is_none() {
+        let chunk = vec![0; 65_000];
+        let of = |count: u8| file(&(1..=count).map(|number| icc(number, count, &chunk)).collect::<Vec<_>>());
+        assert!(blocks(&of(64)).colour.is_some());
+        assert_eq!(blocks(&of(65)).colour, None);
+        assert_eq!(blocks(&of(255)).colour, None);
+    }
+
+    #[test]
+    fn iptc_is_found_in_one_segment_and_across_several() {
+        let resource =
+            [photoshop_resource(0x0425, "digest", &[9; 15]), photoshop_resource(0x0404, "", b"\x1C\x02data")]
+                .concat();
+        assert!(matches!(blocks(&file(&[resources(&resource)])).iptc, Some(Cow::Borrowed(b"\x1C\x02data"))));
+        for at in 0..resource.len() {
+            let (head, tail) = resource.split_at(at);
+            let file = file(&[resources(head), resources(tail)]);
+            assert_eq!(blocks(&file).iptc.as_deref(), Some(&b"\x1C\x02data"[..]), "{at}");
+        }
+    }
+
+    #[test]
+    fn the_first_block_of_a_kind_counts() {
+        let xmp = b"http://ns.adobe.com/xap/1.0/\0";
+        let file = file(&[
+            segment(APP1, b"http://ns.adobe.com/xmp/extension/\0", b"more"),
+            segment(APP1, xmp, b"<first/>"),
+            segment(APP1, b"Exif\0\0", b"II*\0"),
+            segment(APP1, xmp, b"<second/>"),
+            segment(APP1, b"Exif\0\0", b"MM\0*"),
+        ]);
+        let found = blocks(&file);
+        assert!(matches!(found.xmp, Some(Cow::Borrowed(b"<first/>"))));
+        assert!(matches!(found.exif, Some(Cow::Borrowed(b"Exif\0\0II*\0"))));
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_segments_never_panic(
+            segments in prop::collection::vec(
+                (
+                    prop::sample::select(vec![APP1, APP2, APP13, APP14, START_OF_SCAN, 0xC0, 0xD9]),
+                    prop::sample::select(vec![
+                        &b"Exif\0\0"[..], b"http://ns.adobe.com/xap/1.0/\0", b"ICC_PROFILE\0", b"Photoshop 3.0\08BIM", b"",
+                    ]),
+                    prop::collection::vec(any::<u8>(), 0..40),
+                ),
+                0..12,
+            ),
+            keep in any::<prop::sample::Index>(),
+        ) {
+            let segments: Vec<_> =
+                segments.iter().map(|(marker, name, payload)| segment(*marker, name, payload)).collect();
+            let mut file = file(&segments);
+            file.truncate(keep.index(file.len()));
+            let found = blocks(&file);
+            for block in [found.exif, found.xmp, found.iptc].into_iter().flatten() {
+                prop_assert!(block.len() <= file.len());
+            }
+        }
+    }
 }

@@ -1,8 +1,13 @@
-//! PNG: chunk layout of the W3C specification, section 5; `eXIf` of its third edition.
+//! PNG: chunk layout of the W3C specification, section 5, and `cICP`, `iCCP`, `iTXt` and `eXIf` of its section 11, third
+//! edition; XMP part 3, 1.1.5.
+
+use std::borrow::Cow;
+use std::io::Read as _;
 
 use domain::PixelSize;
+use flate2::bufread::ZlibDecoder;
 
-use super::{Header, take};
+use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, photoshop, take};
 use crate::MediaError;
 
 struct Chunks<'a> {
@@ -42,6 +47,258 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Ok(Header::plain(size, 4))
 }
 
-pub(super) fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
-    Chunks::new(bytes).find(|(kind, _)| *kind == b"eXIf").map(|(_, data)| data)
+/// The chunks that hold blocks, of each kind the first. At most these are unpacked.
+#[derive(Default)]
+struct Found<'a> {
+    exif: Option<&'a [u8]>,
+    xmp: Option<&'a [u8]>,
+    code_points: Option<&'a [u8]>,
+    profile: Option<&'a [u8]>,
+    raw_exif: Option<RawProfile<'a>>,
+    raw_iptc: Option<RawProfile<'a>>,
+    raw_xmp: Option<RawProfile<'a>>,
+}
+
+/// Blocks beside the standard's own: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in hexadecimal digits.
+///
+/// `gAMA` and `cHRM` are passed over: pictures that have only these and differ from sRGB are test pictures, and most
+/// programs do not heed them. An `sRGB` chunk says what holds without it.
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    let mut found = Found::default();
+    for (kind, data) in Chunks::new(bytes) {
+        match kind {
+            b"eXIf" => found.exif = found.exif.or(Some(data)),
+            b"cICP" => found.code_points = found.code_points.or(Some(data)),
+            b"iCCP" => found.profile = found.profile.or(Some(data)),
+            b"iTXt" => found.xmp = found.xmp.or(data.strip_prefix(b"XML:com.adobe.xmp\0")),
+            b"tEXt" | b"zTXt" => found.keep_raw(kind == b"zTXt", data),
+            _ => {}
+        }
+    }
+    found.unpack()
+}
+
+impl<'a> Found<'a> {
+    fn keep_raw(&mut self, packed: bool, data: &'a [u8]) {
+        let Some(rest) = data.strip_prefix(b"Raw profile type ") else { return };
+        let Some((name, text)) = split_at_nul(rest) else { return };
+        let slot = match name {
+            b"exif" | b"APP1" | b"EXIF" => &mut self.raw_exif,
+            b"iptc" | b"8bim" => &mut self.raw_iptc,
+            b"xmp" => &mut self.raw_xmp,
+            _ => return,
+        };
+        slot.get_or_insert(RawProfile { packed, text });
+    }
+
+    fn unpack(self) -> Blocks<'a> {
+        let standard_exif = self.exif.map(Cow::Borrowed);
+        let standard_xmp = self.xmp.and_then(international_text);
+        Blocks {
+            exif: standard_exif.or_else(|| self.raw_exif?.bytes().map(Cow::Owned)),
+            xmp: standard_xmp.or_else(|| self.raw_xmp?.bytes().map(Cow::Owned)),
+            iptc: self.raw_iptc.and_then(|raw| iptc_datasets(raw.bytes()?)).map(Cow::Owned),
+            colour: self
+                .code_points
+                .and_then(code_points)
+                .or_else(|| self.profile.and_then(profile).map(|profile| Colour::Icc(profile.into()))),
+        }
+    }
+}
+
+fn split_at_nul(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = bytes.iter().position(|byte| *byte == 0)?;
+    Some((bytes.get(..at)?, bytes.get(at + 1..)?))
+}
+
+/// `cICP`: the matrix must be 0, as PNG has no colours but RGB.
+fn code_points(data: &[u8]) -> Option<Colour<'static>> {
+    let [primaries, transfer, 0, _full_range] = data else { return None };
+    Some(Colour::Cicp { primaries: *primaries, transfer: *transfer })
+}
+
+/// `iCCP`: a name, the compression method, the packed profile.
+fn profile(data: &[u8]) -> Option<Vec<u8>> {
+    let (_name, rest) = split_at_nul(data)?;
+    inflate(rest.strip_prefix(&[0])?)
+}
+
+/// The text of `iTXt`, from behind its keyword on: whether it is packed, how, its language, the keyword in it, the text.
+fn international_text(rest: &[u8]) -> Option<Cow<'_, [u8]>> {
+    let [packed, method, rest @ ..] = rest else { return None };
+    let (_language, rest) = split_at_nul(rest)?;
+    let (_keyword, text) = split_at_nul(rest)?;
+    match (packed, method) {
+        (0, _) => Some(Cow::Borrowed(text)),
+        (_, 0) => inflate(text).map(Cow::Owned),
+        _ => None,
+    }
+}
+
+/// The text of a `Raw profile type …`: its name, its length, its bytes in hexadecimal digits, on many lines.
+struct RawProfile<'a> {
+    packed: bool,
+    text: &'a [u8],
+}
+
+impl RawProfile<'_> {
+    fn bytes(&self) -> Option<Vec<u8>> {
+        if !self.packed {
+            return hexadecimal(self.text);
+        }
+        hexadecimal(&inflate(self.text.strip_prefix(&[0])?)?)
+    }
+}
+
+fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
+    let mut lines = text.trim_ascii_start().splitn(3, |byte| *byte == b'\n');
+    let (_name, length, digits) = (lines.next()?, lines.next()?, lines.next()?);
+    let length: usize = std::str::from_utf8(length.trim_ascii()).ok()?.parse().ok()?;
+    let mut digits = digits
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .map_while(|digit| u8::try_from(char::from(*digit).to_digit(16)?).ok());
+    let bytes = std::iter::from_fn(|| Some(digits.next()? << 4 | digits.next()?));
+    let bytes: Vec<u8> = bytes.take(length).collect();
+    (bytes.len() == length).then_some(bytes)
+}
+
+/// Datasets stand alone or among the resources of Photoshop.
+fn iptc_datasets(bytes: Vec<u8>) -> Option<Vec<u8>> {
+    if bytes.starts_with(&[0x1C]) { Some(bytes) } else { photoshop::iptc(&bytes).map(<[u8]>::to_vec) }
+}
+
+/// Unpacks zlib data of at most [`MAX_BLOCK_BYTES`].
+fn inflate(packed: &[u8]) -> Option<Vec<u8>> {
+    let mut unpacked = Vec::new();
+    let limit = u64::try_from(MAX_BLOCK_BYTES).ok()? + 1;
+    ZlibDecoder::new(packed).take(limit).read_to_end(&mut unpacked).ok()?;
+    (unpacked.len() <= MAX_BLOCK_BYTES).then_some(unpacked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::samples::{photoshop_resource, png_chunk};
+    use flate2::Compression;
+    use flate2::write::ZlibEncoder;
+    use proptest::prelude::*;
+
+    fn zlib(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
+        [b"\x89PNG\r\n\x1A\n", chunks.concat().as_slice()].concat()
+    }
+
+    fn iccp(profile: &[u8]) -> Vec<u8> {
+        png_chunk(b"iCCP", &[b"name\0\0", zlib(profile).as_slice()].concat())
+    }
+
+    /// As ImageMagick writes it.
+    fn raw(kind: &[u8; 4], name: &str, bytes: &[u8]) -> Vec<u8> {
+        let digits: Vec<String> = bytes
+            .chunks(36)
+            .map(|line| line.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+            .collect();
+        let text = format!("\n{name}\n{:8}\n{}\n", bytes.len(), digits.join("\n"));
+        let head = format!("Raw profile type {name}\0");
+        if kind == b"zTXt" {
+            png_chunk(kind, &[head.as_bytes(), &[0], &zlib(text.as_bytes())].concat())
+        } else {
+            png_chunk(kind, &[head.as_bytes(), text.as_bytes()].concat())
+        }
+    }
+
+    #[test]
+    fn code_points_win_over_a_profile() {
+        let check = |chunks: &[Vec<u8>], expect| assert_eq!(blocks(&file(chunks)).colour, expect);
+        let profile = || Some(Colour::Icc(b"profile"[..].into()));
+        let codes = |codes: [u8; 4]| png_chunk(b"cICP", &codes);
+        check(&[iccp(b"profile")], profile());
+        check(&[iccp(b"profile"), codes([12, 13, 0, 1])], Some(Colour::Cicp { primaries: 12, transfer: 13 }));
+        // With a matrix it would not be RGB.
+        check(&[iccp(b"profile"), codes([9, 16, 9, 1])], profile());
+        check(&[png_chunk(b"sRGB", &[0])], None);
+        check(&[png_chunk(b"iCCP", b"name\0\0not zlib")], None);
+        check(&[png_chunk(b"iCCP", b"name")], None);
+    }
+
+    #[test]
+    fn what_unpacks_to_too_much_is_none() {
+        assert!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES])])).colour.is_some());
+        assert_eq!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES + 1])])).colour, None);
+    }
+
+    #[test]
+    fn xmp_is_found_packed_and_plain() {
+        let check = |rest: &[u8]| {
+            let chunk = png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0", rest].concat());
+            let comment = png_chunk(b"iTXt", b"Comment\0\0\0\0\0<other/>");
+            assert_eq!(blocks(&file(&[comment, chunk])).xmp.as_deref(), Some(&b"<x/>"[..]));
+        };
+        check(b"\0\0\0\0<x/>");
+        check(b"\0\0en\0keyword\0<x/>");
+        check(&[b"\x01\0\0\0", zlib(b"<x/>").as_slice()].concat());
+    }
+
+    #[test]
+    fn raw_profiles_are_read_when_there_is_nothing_better() {
+        let iptc = b"\x1C\x02\x05\0\x01x";
+        let exif = [b"Exif\0\0II*\0", [7; 50].as_slice()].concat();
+        for kind in [b"tEXt", b"zTXt"] {
+            let resources = photoshop_resource(0x0404, "", iptc);
+            let chunks = [raw(kind, "exif", &exif), raw(kind, "iptc", &resources), raw(kind, "xmp", b"<x/>")];
+            let found = file(&chunks);
+            let found = blocks(&found);
+            assert_eq!(found.exif.as_deref(), Some(exif.as_slice()));
+            assert_eq!(found.iptc.as_deref(), Some(&iptc[..]));
+            assert_eq!(found.xmp.as_deref(), Some(&b"<x/>"[..]));
+        }
+        let both = file(&[raw(b"tEXt", "exif", &exif), png_chunk(b"eXIf", b"MM\0*")]);
+        assert_eq!(blocks(&both).exif.as_deref(), Some(&b"MM\0*"[..]));
+        assert_eq!(blocks(&file(&[raw(b"tEXt", "iptc", iptc)])).iptc.as_deref(), Some(&iptc[..]));
+        for broken in ["\nexif\n 3\n0102", "\nexif\n many\n0102", "\nexif\n 2\n01zz", "\nexif", ""] {
+            let chunk = png_chunk(b"tEXt", format!("Raw profile type exif\0{broken}").as_bytes());
+            assert_eq!(blocks(&file(&[chunk])).exif, None, "{broken:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_chunks_never_panic(
+            chunks in prop::collection::vec(
+                (
+                    prop::sample::select(vec![b"iCCP", b"cICP", b"iTXt", b"tEXt", b"zTXt", b"eXIf"]),
+                    prop::sample::select(vec![
+                        &b"name\0\0"[..], b"XML:com.adobe.xmp\0\x01\0\0\0", b"Raw profile type exif\0\nexif\n 9\n",
+                        b"Raw profile type iptc\0\0", b"",
+                    ]),
+                    any::<bool>(),
+                    prop::collection::vec(any::<u8>(), 0..60),
+                ),
+                0..8,
+            ),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        ) {
+            let chunks: Vec<_> = chunks
+                .iter()
+                .map(|(kind, head, packed, rest)| {
+                    let rest = if *packed { zlib(rest) } else { rest.clone() };
+                    png_chunk(kind, &[*head, rest.as_slice()].concat())
+                })
+                .collect();
+            let mut file = file(&chunks);
+            for (at, value) in changes {
+                let at = at.index(file.len());
+                file[at] = value;
+            }
+            let _ = blocks(&file);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::{Header, take};
+use super::{Blocks, Colour, Header, take};
 use crate::MediaError;
 
 /// The chunks of a RIFF file or of an animation frame.
@@ -127,6 +127,60 @@ fn le24([b0, b1, b2]: [u8; 3]) -> u32 {
     u32::from_le_bytes([b0, b1, b2, 0])
 }
 
-pub(super) fn exif_block(bytes: &[u8]) -> Option<&[u8]> {
-    Chunks::of_file(bytes).find(|(kind, _)| *kind == b"EXIF").map(|(_, data)| data)
+/// Of each kind the first block.
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    let mut blocks = Blocks::default();
+    for (kind, data) in Chunks::of_file(bytes) {
+        match kind {
+            b"EXIF" => _ = blocks.exif.get_or_insert(data.into()),
+            b"XMP " => _ = blocks.xmp.get_or_insert(data.into()),
+            b"ICCP" => _ = blocks.colour.get_or_insert(Colour::Icc(data.into())),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{riff_chunk, riff_file};
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_first_block_of_a_kind_counts() {
+        let file = riff_file(
+            &[
+                riff_chunk(b"ICCP", b"profile"),
+                riff_chunk(b"VP8 ", &[0; 11]),
+                riff_chunk(b"EXIF", b"II*\0"),
+                riff_chunk(b"XMP ", b"<first/>"),
+                riff_chunk(b"XMP ", b"<second/>"),
+            ]
+            .concat(),
+        );
+        let found = blocks(&file);
+        assert_eq!(found.exif.as_deref(), Some(&b"II*\0"[..]));
+        assert_eq!(found.xmp.as_deref(), Some(&b"<first/>"[..]));
+        assert_eq!(found.colour, Some(Colour::Icc(b"profile"[..].into())));
+        assert_eq!(found.iptc, None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_chunks_never_panic(
+            chunks in prop::collection::vec(
+                (
+                    prop::sample::select(vec![b"EXIF", b"XMP ", b"ICCP", b"VP8X", b"ANMF"]),
+                    any::<u32>(),
+                    prop::collection::vec(any::<u8>(), 0..30),
+                ),
+                0..8,
+            ),
+        ) {
+            let chunks: Vec<_> =
+                chunks.iter().map(|(kind, length, data)| [&kind[..], &length.to_le_bytes(), data].concat()).collect();
+            let _ = blocks(&riff_file(&chunks.concat()));
+        }
+    }
 }

@@ -1,8 +1,12 @@
 //! The pixels of each format, unpacked once and at the smallest size that serves.
 
+#[cfg(test)]
+mod appended;
+mod heif;
 mod jpeg;
 mod png;
 mod stills;
+mod tiff;
 
 use domain::PixelSize;
 
@@ -30,6 +34,13 @@ pub(crate) fn decode(
         Format::Jpeg => jpeg::decode(bytes, header, at_least),
         Format::Png => png::decode(bytes, header),
         Format::WebP | Format::Gif => stills::decode(format, bytes, header),
+        Format::Tiff => tiff::decode(bytes, header),
+        Format::Heif | Format::Avif => heif::decode(bytes, header),
+        Format::Raw => {
+            let preview =
+                header.preview.and_then(|preview| preview.of(bytes)).ok_or(MediaError::Truncated)?;
+            jpeg::decode(preview, header, at_least)
+        }
     }
 }
 

@@ -4,7 +4,8 @@ use domain::{CaptureSource, CaptureTime, Timestamp};
 use jiff::civil::DateTime;
 
 use super::exif_time::{parse_date, parse_offset, parse_wall};
-use super::{FileFacts, file_name};
+use super::written_time::WrittenTime;
+use super::{FileFacts, Sources, file_name, takeout::Takeout, xmp::Xmp};
 use crate::tiff::{Directory, Rational, Tags, tag};
 
 const MINUTE_MS: i64 = 60_000;
@@ -20,19 +21,53 @@ const FIRST_PHOTO_YEAR: i16 = 1826;
 
 /// The best time there is; at the worst, when the file was added.
 ///
+/// 1. A sidecar: XMP, then Takeout.
+/// 2. EXIF `DateTimeOriginal`, then `DateTimeDigitized`.
+/// 3. What XMP and IPTC in the file say: first the shot, as XMP repeats it from EXIF, as photo managers write it into
+///    `photoshop:DateCreated` and IPTC 2:55; then the digitisation; `xmp:CreateDate` last, because programs fill it in
+///    with the moment when they made the file.
+/// 4. The GPS fix, wherever it is written: a sidecar that holds a track's point does not tell the time of the shot.
+/// 5. The file's name, its last change, its arrival.
+///
 /// The tag `DateTime` (0x0132) is no source: it says when a file was last changed, which an editor moves by years.
-pub(super) fn capture_time(tags: Option<&Tags<'_>>, facts: &FileFacts<'_>) -> CaptureTime {
-    tags.and_then(|tags| from_tags(tags, facts))
+/// Nor does the offset of one time ever complete another, not even one of the same wall time: programs write their
+/// own computer's zone beside a camera's time.
+pub(super) fn capture_time(sources: &Sources<'_>, facts: &FileFacts<'_>) -> CaptureTime {
+    let gps = gps_times(sources).find_map(|time| sane(at(time, CaptureSource::Gps), facts));
+    let clock = Clock { gps_at: gps.map(|time| time.at), facts };
+    from_sidecars(sources, &clock)
+        .or_else(|| from_tags(sources.tags.as_ref()?, &clock))
+        .or_else(|| from_embedded(sources, &clock))
+        .or(gps)
         .or_else(|| from_name(facts))
         .or_else(|| sane(at(facts.modified?, CaptureSource::FileModified), facts))
         .unwrap_or(at(facts.added, CaptureSource::Added))
 }
 
-fn from_tags(tags: &Tags<'_>, facts: &FileFacts<'_>) -> Option<CaptureTime> {
-    let gps = gps_time(tags).and_then(|time| sane(at(time, CaptureSource::Gps), facts));
-    let gps_at = gps.map(|time| time.at);
-    let original = EXIF_ORIGINAL.read(tags, gps_at).and_then(|time| sane(time, facts));
-    original.or_else(|| EXIF_DIGITIZED.read(tags, gps_at).and_then(|time| sane(time, facts))).or(gps)
+fn from_sidecars(Sources { sidecars, .. }: &Sources<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
+    let in_xmp = |xmp: &Xmp| {
+        let times =
+            [xmp.date_time_original(), xmp.date_created(), xmp.date_time_digitized(), xmp.create_date()];
+        clock.best(&times, CaptureSource::Sidecar)
+    };
+    let in_takeout = |takeout: &Takeout| sane(at(takeout.taken?, CaptureSource::Sidecar), clock.facts);
+    sidecars.xmp.iter().find_map(in_xmp).or_else(|| sidecars.takeout.iter().find_map(in_takeout))
+}
+
+fn from_tags(tags: &Tags<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
+    [EXIF_ORIGINAL, EXIF_DIGITIZED].iter().find_map(|time| clock.best(&[time.read(tags)], time.source))
+}
+
+fn from_embedded(Sources { xmp, iptc, .. }: &Sources<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
+    let times = [
+        xmp.date_time_original(),
+        xmp.date_created(),
+        iptc.created,
+        xmp.date_time_digitized(),
+        iptc.digitized,
+        xmp.create_date(),
+    ];
+    clock.best(&times, CaptureSource::Embedded)
 }
 
 fn from_name(facts: &FileFacts<'_>) -> Option<CaptureTime> {
@@ -40,6 +75,30 @@ fn from_name(facts: &FileFacts<'_>) -> Option<CaptureTime> {
     let time = local_time(named.wall, None, CaptureSource::FileName)?;
     let time = if named.utc { CaptureTime { wall: None, ..time } } else { time };
     sane(time, facts)
+}
+
+/// What a camera's clock is held against.
+struct Clock<'a> {
+    gps_at: Option<Timestamp>,
+    facts: &'a FileFacts<'a>,
+}
+
+impl Clock<'_> {
+    /// The first of these times that can be one. When it names only a day, the first of the rest that tells the time
+    /// of that day.
+    fn best(&self, times: &[Option<WrittenTime>], source: CaptureSource) -> Option<CaptureTime> {
+        let mut sane = times.iter().flatten().filter_map(|time| Some((time, self.capture(*time, source)?)));
+        let (first, best) = sane.next()?;
+        let is_finer = |(time, _): &(&WrittenTime, _)| time.has_time && time.wall.date() == first.wall.date();
+        let finer = if first.has_time { None } else { sane.find(is_finer) };
+        Some(finer.map_or(best, |(_, finer)| finer))
+    }
+
+    fn capture(&self, time: WrittenTime, source: CaptureSource) -> Option<CaptureTime> {
+        let gps_at = self.gps_at.filter(|_| time.has_time);
+        let offset = time.offset_minutes.or_else(|| offset_to_gps(time.wall, gps_at?));
+        sane(local_time(time.wall, offset, source)?, self.facts)
+    }
 }
 
 /// A time with the tags that belong to it.
@@ -65,11 +124,11 @@ const EXIF_DIGITIZED: TimeTags = TimeTags {
 };
 
 impl TimeTags {
-    fn read(&self, tags: &Tags<'_>, gps_at: Option<Timestamp>) -> Option<CaptureTime> {
+    fn read(&self, tags: &Tags<'_>) -> Option<WrittenTime> {
         let text = |tag| tags.text(Directory::Exif, tag);
         let wall = parse_wall(&text(self.time)?, text(self.sub_sec).as_deref())?;
-        let offset = text(self.offset).as_deref().and_then(parse_offset);
-        local_time(wall, offset.or_else(|| offset_to_gps(wall, gps_at?)), self.source)
+        let offset_minutes = text(self.offset).as_deref().and_then(parse_offset);
+        Some(WrittenTime { wall, offset_minutes, has_time: true })
     }
 }
 
@@ -102,6 +161,11 @@ fn sane(time: CaptureTime, facts: &FileFacts<'_>) -> Option<CaptureTime> {
     let first_photo_at = Timestamp::from_wall(jiff::civil::date(FIRST_PHOTO_YEAR, 1, 1).at(0, 0, 0, 0), 0)?;
     let is_past = time.at <= facts.added.plus_millis(DAY_MS);
     (!is_epoch && is_past && time.at >= first_photo_at).then_some(time)
+}
+
+fn gps_times<'a>(sources: &'a Sources<'_>) -> impl Iterator<Item = Timestamp> + 'a {
+    let in_sidecars = sources.sidecars.xmp.iter().filter_map(Xmp::gps_time);
+    in_sidecars.chain(sources.tags.as_ref().and_then(gps_time)).chain(sources.xmp.gps_time())
 }
 
 /// `GPSDateStamp` with `GPSTimeStamp`, in UTC; one without the other is no time.

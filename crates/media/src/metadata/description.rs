@@ -2,6 +2,7 @@
 
 use domain::clean_text;
 
+use super::{Sources, xmp::Xmp};
 use crate::tiff::{ByteOrder, Directory, Tags, tag};
 
 /// What cameras and programs write where a description belongs; compared without regard to case.
@@ -48,15 +49,45 @@ const BOILERPLATE: [&str; 40] = [
     "USER COMMENTS",
 ];
 
-/// `ImageDescription`, else `UserComment`.
-pub(super) fn description(tags: &Tags<'_>) -> Option<String> {
-    let title = tags.text(Directory::Primary, tag::IMAGE_DESCRIPTION);
-    // Some cameras write their own name.
-    let title = title.filter(|title| tags.text(Directory::Primary, tag::MODEL).as_ref() != Some(title));
-    title.as_deref().and_then(written).or_else(|| {
-        let comment = user_comment(tags.bytes(Directory::Exif, tag::USER_COMMENT)?, tags.byte_order())?;
-        written(&comment)
-    })
+/// What somebody wrote, best first: in a sidecar, then in the file as XMP and IPTC have it, because those hold any
+/// letter and are what photo managers write, then as EXIF has it. A title counts when there is nothing else.
+///
+/// Whatever the place, what cameras write there counts as missing: programs copy it from one place to the next.
+pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Option<String> {
+    let Sources { xmp, iptc, sidecars, .. } = sources;
+    let in_sidecars =
+        sidecars.xmp.iter().flat_map(|xmp| xmp.description().into_iter().chain(xmp.exif_descriptions()));
+    let in_takeout = sidecars.takeout.iter().filter_map(|takeout| takeout.description.as_deref());
+    let in_file = xmp.description().into_iter().chain(iptc.caption.as_deref());
+    let titles = sidecars.xmp.iter().filter_map(Xmp::title).chain(xmp.title()).chain(iptc.title.as_deref());
+
+    let models =
+        [sources.tags.as_ref().and_then(|tags| tags.text(Directory::Primary, tag::MODEL)), xmp.model()];
+    let written = |text: &str| {
+        // Some cameras write their own name.
+        let is_camera = models.iter().flatten().any(|model| model.trim() == text.trim());
+        written(text).filter(|_| !is_camera)
+    };
+    in_sidecars
+        .chain(in_takeout)
+        .chain(in_file)
+        .find_map(written)
+        .or_else(|| exif_descriptions(sources.tags.as_ref()?).iter().find_map(|text| written(text)))
+        .or_else(|| xmp.exif_descriptions().find_map(written))
+        .or_else(|| titles.filter(|title| !is_file_name(title, file_name)).find_map(written))
+}
+
+/// `ImageDescription`, then `UserComment`.
+fn exif_descriptions(tags: &Tags<'_>) -> Vec<String> {
+    let comment = || user_comment(tags.bytes(Directory::Exif, tag::USER_COMMENT)?, tags.byte_order());
+    tags.text(Directory::Primary, tag::IMAGE_DESCRIPTION).into_iter().chain(comment()).collect()
+}
+
+/// Whether a title is the name of the photo's file, with or without its ending, as programs fill it in.
+fn is_file_name(title: &str, file_name: Option<&str>) -> bool {
+    let Some(name) = file_name.and_then(|name| name.rsplit(['/', '\\']).next()) else { return false };
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    [name, stem].contains(&title.trim())
 }
 
 /// The text, unless a camera wrote it.
@@ -111,8 +142,14 @@ fn likely_order(pairs: &[[u8; 2]]) -> Option<ByteOrder> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metadata::takeout::Takeout;
+    use crate::metadata::xmp::samples::packet_of;
     use crate::samples::ExifBlock;
     use proptest::prelude::*;
+
+    fn in_exif(block: &[u8]) -> Option<String> {
+        description(&Sources { tags: Tags::read(block), ..Sources::default() }, None)
+    }
 
     fn check(title: Option<&[u8]>, comment: Option<&[u8]>, expect: Option<&str>) {
         for big_endian in [false, true] {
@@ -123,8 +160,7 @@ mod tests {
             if let Some(comment) = comment {
                 block = block.bytes(Directory::Exif, tag::USER_COMMENT, 7, comment);
             }
-            let block = block.build();
-            let found = description(&Tags::read(&block).unwrap());
+            let found = in_exif(&block.build());
             assert_eq!(found.as_deref(), expect, "{title:?} {comment:?}");
         }
     }
@@ -185,7 +221,89 @@ mod tests {
         let block = ExifBlock::in_order(true)
             .bytes(Directory::Exif, tag::USER_COMMENT, 7, &unicode("東京", u16::to_be_bytes))
             .build();
-        assert_eq!(description(&Tags::read(&block).unwrap()).as_deref(), Some("東京"));
+        assert_eq!(in_exif(&block).as_deref(), Some("東京"));
+    }
+
+    /// A place where a description may stand, with the text that stands there.
+    #[derive(Clone, Copy)]
+    enum Place {
+        SidecarXmp,
+        SidecarExif,
+        Takeout,
+        Xmp,
+        Iptc,
+        Exif,
+        XmpExif,
+        SidecarTitle,
+        XmpTitle,
+        IptcTitle,
+    }
+
+    const BEST_FIRST: [Place; 10] = [
+        Place::SidecarXmp,
+        Place::SidecarExif,
+        Place::Takeout,
+        Place::Xmp,
+        Place::Iptc,
+        Place::Exif,
+        Place::XmpExif,
+        Place::SidecarTitle,
+        Place::XmpTitle,
+        Place::IptcTitle,
+    ];
+
+    fn found(texts: &[(Place, &str)], file_name: Option<&str>) -> Option<String> {
+        let mut exif = ExifBlock::default();
+        let (mut sidecar, mut packet) = (String::new(), String::new());
+        let mut sources = Sources::default();
+        for (place, text) in texts {
+            match place {
+                Place::SidecarXmp => sidecar += &format!("dc:description='{text}' "),
+                Place::SidecarExif => sidecar += &format!("exif:UserComment='{text}' "),
+                Place::SidecarTitle => sidecar += &format!("dc:title='{text}' "),
+                Place::Xmp => packet += &format!("dc:description='{text}' "),
+                Place::XmpExif => packet += &format!("tiff:ImageDescription='{text}' "),
+                Place::XmpTitle => packet += &format!("dc:title='{text}' "),
+                Place::Takeout => {
+                    let file = format!(r#"{{"photoTakenTime":{{}},"description":"{text}"}}"#);
+                    sources.sidecars.takeout.extend(Takeout::read(file.as_bytes()));
+                }
+                Place::Iptc => sources.iptc.caption = Some((*text).into()),
+                Place::IptcTitle => sources.iptc.title = Some((*text).into()),
+                Place::Exif => exif = exif.text(Directory::Primary, tag::IMAGE_DESCRIPTION, text),
+            }
+        }
+        let exif = exif.text(Directory::Primary, tag::MODEL, "X-1").build();
+        sources.tags = Tags::read(&exif);
+        sources.xmp = Xmp::read(packet_of(&packet).as_bytes()).unwrap();
+        sources.sidecars.xmp.extend(Xmp::read(packet_of(&sidecar).as_bytes()));
+        description(&sources, file_name)
+    }
+
+    #[test]
+    fn places_in_their_order() {
+        for rank in 0..BEST_FIRST.len() {
+            let texts: Vec<_> = BEST_FIRST[rank..].iter().map(|place| (*place, "worse")).collect();
+            let best = [(BEST_FIRST[rank], "best")];
+            assert_eq!(found(&[&best, &texts[1..]].concat(), None).as_deref(), Some("best"), "{rank}");
+            for blank in ["", " ", "OLYMPUS DIGITAL CAMERA", "X-1"] {
+                let blank = [(BEST_FIRST[rank], blank)];
+                let expect = (!texts[1..].is_empty()).then_some("worse");
+                assert_eq!(found(&[&blank, &texts[1..]].concat(), None).as_deref(), expect, "{rank}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_file_is_no_title() {
+        let check = |title: &str, name, expect| {
+            assert_eq!(found(&[(Place::XmpTitle, title)], name), expect, "{title}");
+        };
+        check("DSC_0001", Some("a/DSC_0001.jpg"), None);
+        check("DSC_0001.jpg", Some("DSC_0001.jpg"), None);
+        check("DSC_0001", Some("DSC_0002.jpg"), Some("DSC_0001".into()));
+        check("Beach", Some("DSC_0002.jpg"), Some("Beach".into()));
+        check("Beach", None, Some("Beach".into()));
     }
 
     proptest! {

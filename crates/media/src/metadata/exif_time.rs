@@ -51,7 +51,7 @@ fn numbers(text: &str) -> Option<Vec<i16>> {
 }
 
 /// The milliseconds of the digits behind a decimal point; blanks and NULs end them.
-fn millis_of_fraction(digits: &str) -> i32 {
+pub(super) fn millis_of_fraction(digits: &str) -> i32 {
     let mut digits = digits.trim().chars().map_while(|c| c.to_digit(10));
     (0..3).fold(0, |millis, _| {
         let digit = digits.next().and_then(|digit| i32::try_from(digit).ok()).unwrap_or(0);

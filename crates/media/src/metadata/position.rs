@@ -1,15 +1,31 @@
-//! Where a photo was taken (EXIF 2.32, section 4.6.6).
+//! Where a photo was taken (EXIF 2.32, section 4.6.6; XMP specification, part 2, section 2.6).
 
 use domain::Position;
 
+use super::{Sidecars, Sources, xmp::Xmp};
 use crate::tiff::{Directory, Rational, Tags, tag};
 
+/// The position: of a sidecar, where somebody put the photo on a map, else of the EXIF tags, else of the XMP.
+pub(super) fn position(sources: &Sources<'_>) -> Option<Position> {
+    let Sidecars { xmp, takeout } = &sources.sidecars;
+    let in_sidecars = xmp.iter().find_map(Xmp::position);
+    in_sidecars
+        .or_else(|| takeout.iter().find_map(|takeout| takeout.position))
+        .or_else(|| of_tags(sources.tags.as_ref()?))
+        .or_else(|| sources.xmp.position())
+}
+
 /// The position, unless a part of it is missing, impossible or a placeholder.
-pub(super) fn position(tags: &Tags<'_>) -> Option<Position> {
+fn of_tags(tags: &Tags<'_>) -> Option<Position> {
     let latitude = degrees(tags, tag::GPS_LATITUDE, tag::GPS_LATITUDE_REF, ['N', 'S'])?;
     let longitude = degrees(tags, tag::GPS_LONGITUDE, tag::GPS_LONGITUDE_REF, ['E', 'W'])?;
-    // Cameras without a fix write zeros; only a receiver that says it measures is believed to be off Africa.
-    if latitude == 0.0 && longitude == 0.0 && !is_measuring(tags) {
+    plausible(latitude, longitude, is_measuring(tags))
+}
+
+/// The position, unless it is impossible or a placeholder. Cameras without a fix write zeros; only a receiver that
+/// says it measures is believed to be off Africa.
+pub(super) fn plausible(latitude: f64, longitude: f64, is_measuring: bool) -> Option<Position> {
+    if latitude == 0.0 && longitude == 0.0 && !is_measuring {
         return None;
     }
     Position::new(latitude, longitude).ok()
@@ -25,13 +41,53 @@ fn degrees(tags: &Tags<'_>, value: u16, hemisphere: u16, [positive, negative]: [
     let parts = tags.three_rationals(Directory::Gps, value)?;
     let [degrees, minutes, seconds] = [number(parts[0])?, number(parts[1])?, number(parts[2])?];
     let angle = degrees + minutes / 60.0 + seconds / 3600.0;
-    let hemisphere = tags.text(Directory::Gps, hemisphere)?.trim().chars().next()?.to_ascii_uppercase();
-    match hemisphere {
-        _ if hemisphere == positive => Some(angle),
+    signed(angle, tags.text(Directory::Gps, hemisphere)?.trim().chars().next()?, [positive, negative])
+}
+
+fn signed(angle: f64, hemisphere: char, [positive, negative]: [char; 2]) -> Option<f64> {
+    match hemisphere.to_ascii_uppercase() {
+        hemisphere if hemisphere == positive => Some(angle),
         // Not −0.
-        _ if hemisphere == negative => Some(0.0 - angle),
+        hemisphere if hemisphere == negative => Some(0.0 - angle),
         _ => None,
     }
+}
+
+/// Reads the degrees of an XMP coordinate: `48,51.4923N` or `48,51,29N`, and what else is written there, decimal
+/// degrees with a sign or a hemisphere. `reference` is the hemisphere where a property of its own names it.
+pub(super) fn written_angle(text: &str, reference: Option<&str>, hemispheres: [char; 2]) -> Option<f64> {
+    let text = text.trim();
+    let (number, own) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
+        Some(number) => (number.trim_end(), text.chars().next_back()),
+        None => (text, None),
+    };
+    let hemisphere = own.or_else(|| reference?.trim().chars().next());
+    let parts: Vec<&str> = number.splitn(4, ',').collect();
+    let (degrees, minutes, seconds) = match parts.as_slice() {
+        [degrees] => (*degrees, None, None),
+        [degrees, minutes] => (*degrees, Some(*minutes), None),
+        [degrees, minutes, seconds] => (*degrees, Some(*minutes), Some(*seconds)),
+        _ => return None,
+    };
+    if let Some(hemisphere) = hemisphere {
+        let sixtieths = |part: Option<&str>| part.map_or(Some(0.0), decimal).filter(|number| *number <= 60.0);
+        let angle = decimal(degrees)? + sixtieths(minutes)? / 60.0 + sixtieths(seconds)? / 3600.0;
+        return signed(angle, hemisphere, hemispheres);
+    }
+    // In parts and without a hemisphere the sign is unknown.
+    let (None, None) = (minutes, seconds) else { return None };
+    match degrees.strip_prefix('-') {
+        Some(degrees) => decimal(degrees).map(|angle| 0.0 - angle),
+        None => decimal(degrees.strip_prefix('+').unwrap_or(degrees)),
+    }
+}
+
+/// A plain decimal number without a sign.
+fn decimal(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let is_plain = text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| is_plain)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "both come from 32 bits, which a double holds exactly")]
@@ -43,6 +99,7 @@ fn number(Rational { numerator, denominator }: Rational) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::samples::ExifBlock;
+    use proptest::prelude::*;
 
     fn check(
         lat: (&str, [(u32, u32); 3]),
@@ -57,7 +114,7 @@ mod tests {
             .rationals(Directory::Gps, tag::GPS_LONGITUDE, &lon.1)
             .text(Directory::Gps, tag::GPS_STATUS, status)
             .build();
-        let found = position(&Tags::read(&block).unwrap());
+        let found = of_tags(&Tags::read(&block).unwrap());
         let rounded =
             found.map(|at| ((at.latitude() * 1e6).round() / 1e6, (at.longitude() * 1e6).round() / 1e6));
         assert_eq!(rounded, expect, "{lat:?} {lon:?}");
@@ -90,6 +147,54 @@ mod tests {
         check(("N", [(u32::MAX, 1); 3]), east, "", None);
         check(("N", [(0, 1); 3]), ("E", [(0, 1); 3]), "", None);
         check(("N", [(0, 1); 3]), ("E", [(0, 1); 3]), "V", None);
+    }
+
+    #[test]
+    fn written_coordinates() {
+        let check = |text: &str, reference: Option<&str>, expect: Option<f64>| {
+            let found = written_angle(text, reference, ['N', 'S']).map(|angle| (angle * 1e6).round() / 1e6);
+            assert_eq!(found, expect, "{text:?} {reference:?}");
+        };
+        check("53,7.9535400N", None, Some(53.132_559));
+        check("53,7,57S", None, Some(-53.1325));
+        check("53,7,57.5 n", None, Some(53.132_639));
+        check("53N", None, Some(53.0));
+        check("53.132559", None, Some(53.132_559));
+        check("-53.132559", None, Some(-53.132_559));
+        check("+53.5", None, Some(53.5));
+        check("53.132559", Some("S"), Some(-53.132_559));
+        check("53,7.95354", Some("South"), Some(-53.132_559));
+        check("53,7.95354N", Some("S"), Some(53.132_559));
+        check("0,0N", None, Some(0.0));
+        for missing in [
+            "",
+            "N",
+            "53,7.95",
+            "53,7,57,1N",
+            "53,61N",
+            "53,,7N",
+            "53E",
+            "-53N",
+            "nan",
+            "inf",
+            "1e1",
+            ".5",
+            "5 3N",
+            "53;7N",
+            "５３N",
+        ] {
+            check(missing, None, None);
+        }
+        check("53", Some("X"), None);
+        check("-53", Some("N"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "[0-9,.NSEW+-]{0,20}|.*", reference in ".?") {
+            let angle = written_angle(&text, Some(&reference), ['N', 'S']);
+            prop_assert!(angle.is_none_or(f64::is_finite));
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod turn;
 use domain::{PixelSize, Rendition};
 
 pub(crate) use self::pixels::{Layout, Pixels};
+use crate::colour::{self, Unconverted};
+use crate::container::{self, Colour};
 use crate::decode::{Decoded, decode};
 use crate::probe::{Probe, inspect};
 use crate::{Limits, MediaError, Orientation};
@@ -16,7 +18,7 @@ use crate::{Limits, MediaError, Orientation};
 pub struct Rendered {
     /// The size of the upright full rendition, whether or not it was asked for.
     pub full_size: PixelSize,
-    /// What is wrong with the file, when only a part of the picture could be read.
+    /// What is wrong with the file, when only a part of the picture or not its colour profile could be read.
     pub damaged: Option<String>,
     /// What was asked for, in that order, each kind once.
     pub renditions: Vec<EncodedRendition>,
@@ -33,7 +35,8 @@ pub struct EncodedRendition {
     pub webp: Vec<u8>,
 }
 
-/// Makes the renditions: upright, never larger than the original, encoded the same way every time. Renditions of
+/// Makes the renditions: upright, never larger than the original, in the colours of sRGB, encoded the same way every
+/// time. Renditions of
 /// the same size are the same bytes, encoded once.
 ///
 /// Everything is checked as in [`probe`](crate::probe()) before a pixel is decoded.
@@ -50,7 +53,11 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
     };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
-    let encoded = encode_steps(pixels, probe.orientation, &steps)?;
+    let colour = container::blocks(probe.format, bytes).colour;
+    let (encoded, unconverted) = encode_steps(pixels, colour.as_ref(), probe.orientation, &steps)?;
+    let notes: Vec<String> =
+        damaged.into_iter().chain(unconverted.map(|reason| reason.note().to_owned())).collect();
+    let damaged = (!notes.is_empty()).then(|| notes.join("; "));
     let renditions = wanted
         .iter()
         .enumerate()
@@ -76,20 +83,30 @@ fn steps(probe: &Probe, wanted: &[Rendition]) -> Vec<PixelSize> {
     sizes
 }
 
-/// Makes each size from the one before, turning once: after the first resize, when there is least to turn.
+/// Sizes with their WebP files, and why their colours are not converted when they are not.
+type Encoded = (Vec<(PixelSize, Vec<u8>)>, Option<Unconverted>);
+
+/// Makes each size from the one before. Colours are converted and the picture turned once: after the first resize,
+/// when there is least of it.
 fn encode_steps(
     mut pixels: Pixels,
-    mut orientation: Orientation,
+    colour: Option<&Colour<'_>>,
+    orientation: Orientation,
     steps: &[PixelSize],
-) -> Result<Vec<(PixelSize, Vec<u8>)>, MediaError> {
+) -> Result<Encoded, MediaError> {
     let mut encoded = Vec::with_capacity(steps.len());
-    for size in steps {
-        pixels = pixels.resize(orientation.apply(*size))?.into_rgb();
-        pixels = turn::turn(pixels, orientation);
-        orientation = Orientation::Upright;
+    let mut unconverted = None;
+    for (place, size) in steps.iter().enumerate() {
+        if place == 0 {
+            pixels = pixels.resize(orientation.apply(*size))?;
+            (pixels, unconverted) = colour::to_srgb(pixels, colour);
+            pixels = turn::turn(pixels, orientation);
+        } else {
+            pixels = pixels.resize(*size)?;
+        }
         encoded.push((*size, encode::webp(&pixels)?));
     }
-    Ok(encoded)
+    Ok((encoded, unconverted))
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ impl Layout {
         }
     }
 
-    const fn has_alpha(self) -> bool {
+    pub(crate) const fn has_alpha(self) -> bool {
         matches!(self, Self::GrayAlpha | Self::Rgba)
     }
 }
@@ -56,6 +56,12 @@ impl Pixels {
         let mut pixels = self.bytes.chunks_exact(self.layout.channels());
         let first = pixels.next();
         pixels.all(|pixel| Some(pixel) == first)
+    }
+
+    /// Whether every pixel, of RGB or RGBA, is grey.
+    pub(crate) fn is_neutral(&self) -> bool {
+        let mut pixels = self.bytes.chunks_exact(self.layout.channels());
+        pixels.all(|pixel| matches!(pixel, [r, g, b, ..] if r == g && g == b))
     }
 
     /// The picture at another size, by Lanczos3. Frees the larger one.
@@ -91,8 +97,8 @@ impl Pixels {
         edit(&mut image).map_err(|error| error.to_string())
     }
 
-    /// The same picture in RGB, or RGBA if it has an alpha channel.
-    pub(super) fn into_rgb(self) -> Self {
+    /// The same values in RGB, or RGBA if there is an alpha channel.
+    pub(crate) fn into_rgb(self) -> Self {
         let Self { size, layout, bytes } = self;
         match layout {
             Layout::Rgb | Layout::Rgba => Self { size, layout, bytes },

@@ -258,7 +258,7 @@ fn memory_grows_with_what_is_wanted() {
 }
 
 fn facts() -> FileFacts<'static> {
-    FileFacts { file_name: None, modified: None, added: domain::Timestamp::MAX }
+    FileFacts { file_name: None, modified: None, added: domain::Timestamp::MAX, sidecars: &[] }
 }
 
 /// Everything that may be asked of a file, on a limit that keeps a test small.

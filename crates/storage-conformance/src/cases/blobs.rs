@@ -141,7 +141,7 @@ async fn purged(seed: &Seed) -> Vec<BlobRef> {
     blobs.push(original_blob(&photo.original.unwrap()));
     let id = seed.image(ann.account, photo).await;
     delete(seed, ann, &id, second(1)).await;
-    assert_eq!(seed.store().purge_images(second(2), second(3), 10).await.unwrap(), 1);
+    assert_eq!(seed.store().purge_images(second(2), 10).await.unwrap(), 1);
     blobs
 }
 
@@ -164,7 +164,7 @@ pub(crate) async fn a_kept_blob_that_is_announced_has_to_be_idle_once_released(s
     delete(seed, ann, &id, second(1)).await;
     // Someone begins to write the same bytes just before they are released.
     seed.store().announce_blobs(&[original_blob(&original)], second(3)).await.unwrap();
-    seed.store().purge_images(second(2), second(4), 10).await.unwrap();
+    seed.store().purge_images(second(2), 10).await.unwrap();
     assert!(!take(seed, second(5), 60).await.contains(&original_blob(&original)));
     let ben = seed.account(Plan::Paid).await;
     let image = seed.new_image(ben.account, &Photo::at_second(1).original(original));
@@ -179,7 +179,7 @@ pub(crate) async fn a_rendition_that_two_originals_share_goes_with_the_last(seed
     let second_one = seed.image(ann.account, Photo::at_second(2).renditions(&shared)).await;
     for (id, goes) in [(first, false), (second_one, true)] {
         delete(seed, ann, &id, second(1)).await;
-        assert_eq!(seed.store().purge_images(second(2), second(3), 10).await.unwrap(), 1);
+        assert_eq!(seed.store().purge_images(second(2), 10).await.unwrap(), 1);
         let taken = take(seed, second(4), 60).await;
         assert_eq!(taken.contains(&rendition_blob(&shared[0])), goes);
         seed.store().forget_blobs(&taken).await.unwrap();
@@ -194,12 +194,12 @@ pub(crate) async fn an_original_that_two_accounts_share_goes_with_the_last(seed:
     let anns = seed.image(ann.account, photo.clone()).await;
     let bens = seed.image(ben.account, photo).await;
     delete(seed, ann, &anns, second(1)).await;
-    seed.store().purge_images(second(2), second(3), 10).await.unwrap();
+    seed.store().purge_images(second(2), 10).await.unwrap();
     assert_eq!(take(seed, second(4), 60).await, []);
     let source = seed.store().rendition(&bens, Rendition::Thumb, 5).await.unwrap().unwrap();
     assert!(source.stored.is_some(), "the other's rendition is still there");
     delete(seed, ben, &bens, second(1)).await;
-    seed.store().purge_images(second(2), second(3), 10).await.unwrap();
+    seed.store().purge_images(second(2), 10).await.unwrap();
     assert_eq!(take(seed, second(4), 60).await.len(), 2);
 }
 

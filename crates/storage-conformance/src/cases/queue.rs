@@ -10,14 +10,14 @@ use crate::{
 };
 
 /// What indexing says of an image whose renditions were announced.
-async fn ready_to_complete(seed: &Seed, photo: Photo) -> Indexed {
+pub(super) async fn ready_to_complete(seed: &Seed, photo: Photo) -> Indexed {
     let renditions =
         [Rendition::Medium, Rendition::Thumb].map(|rendition| seed.rendition(rendition, photo.size));
     seed.announce(&renditions.each_ref().map(rendition_blob)).await;
     indexed(&photo.renditions(&renditions))
 }
 
-async fn state(seed: &Seed, id: &ImageId) -> ImageState {
+pub(super) async fn state(seed: &Seed, id: &ImageId) -> ImageState {
     seed.store().image_states(std::slice::from_ref(id)).await.unwrap().remove(0).1
 }
 
@@ -43,6 +43,7 @@ pub(crate) async fn a_job_tells_all_about_its_file(seed: &Seed) {
     assert_eq!((job.image, job.original, job.original_bytes), (image.id, original, image.original_bytes));
     assert_eq!((job.file_name.as_deref(), job.modified_at), (Some("a.jpg"), Some(second(-5))));
     assert_eq!((job.added_at, job.attempts), (image.added_at, 1));
+    assert_eq!((job.sidecars, job.picture), (vec![], None));
 }
 
 pub(crate) async fn a_lease_is_exclusive(seed: &Seed) {
@@ -248,7 +249,7 @@ pub(crate) async fn the_queue_tells_its_length(seed: &Seed) {
     let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
     seed.store().complete_job(jobs[1].id, "w", indexed).await.unwrap();
     let length = seed.store().queue_length().await.unwrap();
-    assert_eq!(length, QueueLength { pending: 2, failed: 1 });
+    assert_eq!(length, QueueLength { pending: 2, failed: 1, refreshes: 0, renditions: 1 });
 }
 
 pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
@@ -262,5 +263,8 @@ pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
     assert!(!seed.store().complete_job(held.id, "w", indexed).await.unwrap());
     let jobs = seed.lease("w", second(2)).await;
     assert_eq!(jobs.into_iter().map(|job| job.image).collect::<Vec<_>>(), bens);
-    assert_eq!(seed.store().queue_length().await.unwrap(), QueueLength { pending: 1, failed: 0 });
+    assert_eq!(
+        seed.store().queue_length().await.unwrap(),
+        QueueLength { pending: 1, ..QueueLength::default() }
+    );
 }

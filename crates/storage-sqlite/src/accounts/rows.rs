@@ -1,9 +1,10 @@
-use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
+use diesel::{OptionalExtension, SqliteConnection, dsl::exists, prelude::*};
 use domain::{Account, AccountId, Email, Plan, Timestamp};
 use storage::NewAccount;
 
 use crate::{
     error::{Failure, is_unique_violation},
+    rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
     value::RowName,
 };
@@ -119,11 +120,11 @@ pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp
         return Ok(false);
     }
     diesel::delete(api_keys::table.filter(api_keys::account_id.eq(account.0))).execute(c)?;
-    let waiting = images::table
-        .filter(images::account_id.eq(account.0))
-        .filter(sql::<Bool>("state = 'pending'"))
-        .select(images::seq);
-    diesel::delete(index_jobs::table.filter(index_jobs::image_seq.eq_any(waiting))).execute(c)?;
+    // They walk the queues, which are short most of the time, rather than the account's images.
+    let own =
+        images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));
+    diesel::delete(index_jobs::table.filter(exists(own))).execute(c)?;
+    rendition_queue::drop_unseen(c)?;
     Ok(true)
 }
 

@@ -18,11 +18,11 @@ use storage::{
 use crate::SqliteStore;
 
 pub(crate) use lookup::{Resolver, Seen};
-pub(crate) use places::add_place;
-pub(crate) use removal::undelete;
+pub(crate) use places::{add_place, remove_place};
+pub(crate) use removal::{move_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use sight::Sight;
-pub(crate) use text::add_text;
+pub(crate) use text::{add_text, remove_text};
 
 #[async_trait]
 impl ImageStore for SqliteStore {
@@ -97,12 +97,7 @@ impl ImageStore for SqliteStore {
         self.write(move |c| renditions::add(c, &original, &rendition)).await
     }
 
-    async fn purge_images(
-        &self,
-        deleted_before: Timestamp,
-        _at: Timestamp,
-        max: u32,
-    ) -> Result<u32, StorageError> {
+    async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {
         self.write(move |c| removal::purge(c, deleted_before, max)).await
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn add_place(
 }
 
 /// Forgets where an image was taken.
-pub(super) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+pub(crate) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
     diesel::delete(image_places::table.find(seq)).execute(c)?;
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::{
     accounts::{add_live_images, is_open},
     blob_registry,
     error::Failure,
+    rendition_queue,
     schema::{accounts, album_images, images},
 };
 
@@ -25,6 +26,8 @@ pub(super) fn delete(
     diesel::update(images::table.find(seen.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
     set_live_in_albums(c, seen.seq, false)?;
     add_live_images(c, viewer.account.0, -1)?;
+    let original: Vec<u8> = images::table.find(seen.seq).select(images::original).first(c)?;
+    rendition_queue::drop_needless(c, &original)?;
     Ok(Lookup::Found(()))
 }
 
@@ -52,11 +55,21 @@ pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId
 /// Takes back the deletion of an image, wherever it stands.
 pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), Failure> {
     diesel::update(images::table.find(seq)).set(images::deleted_at_ms.eq(None::<i64>)).execute(c)?;
-    let live: bool = images::table.find(seq).select(images::live).first(c)?;
+    let (live, original): (bool, Vec<u8>) =
+        images::table.find(seq).select((images::live, images::original)).first(c)?;
     if live {
         set_live_in_albums(c, seq, true)?;
         add_live_images(c, account, 1)?;
+        rendition_queue::settle(c, &original)?;
     }
+    Ok(())
+}
+
+/// Notes an image's new capture time where albums repeat it.
+pub(crate) fn move_in_albums(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<(), Failure> {
+    diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
+        .set(album_images::captured_at_ms.eq(captured_at_ms))
+        .execute(c)?;
     Ok(())
 }
 
@@ -120,6 +133,7 @@ fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), Failure> {
     if image.live {
         add_live_images(c, image.account_id, -1)?;
     }
+    rendition_queue::drop_needless(c, &image.original)?;
     let shared = images::table
         .filter(images::original.eq(&image.original))
         .select(images::seq)

@@ -6,6 +6,7 @@ use super::lookup::seen_by_owner;
 use crate::{
     blob_registry,
     error::Failure,
+    rendition_queue,
     schema::{images, renditions},
     value::{RowName, stored_bytes},
 };
@@ -106,6 +107,9 @@ pub(super) fn add(
         return Ok(false);
     }
     insert(c, original, rendition)?;
+    if rendition.rendition == Rendition::Full {
+        rendition_queue::drop_needless(c, original.as_bytes())?;
+    }
     Ok(true)
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure
 }
 
 /// Takes the words of an image that is still stored out of the index.
-pub(super) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
     sql_query("DELETE FROM image_text WHERE rowid = ?").bind::<BigInt, _>(seq).execute(c)?;
     Ok(())
 }

@@ -3,7 +3,8 @@ use domain::Timestamp;
 use storage::{AddOutcome, BlobKind, ImageState, KnownImage, NewImage};
 
 use super::{
-    jobs::{enqueue, requeue},
+    jobs::{enqueue, refresh, requeue},
+    sidecars,
     states::{StateRow, with_bytes},
 };
 use crate::{
@@ -35,6 +36,7 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
         ))
         .returning(images::seq)
         .get_result(c)?;
+    sidecars::store(c, seq, &image.sidecars)?;
     enqueue(c, seq, image.added_at)?;
     Ok(AddOutcome::Added)
 }
@@ -44,17 +46,21 @@ fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Res
     let known = KnownImage::try_from(row)?;
     // Its original was announced for this call, which is over now.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
-    let outdated = matches!(
-        &known.state,
-        ImageState::Failed { decoder_version, .. } if *decoder_version < image.decoder_version
-    );
-    if outdated {
-        requeue(c, row.seq, image.added_at)?;
+    let news = sidecars::store(c, row.seq, &image.sidecars)?;
+    let failed = matches!(known.state, ImageState::Failed { .. });
+    if failed {
+        requeue(c, &[row.seq], image.added_at)?;
+    } else if news {
+        refresh(c, row.seq, image.added_at)?;
     }
     if known.deleted {
         undelete(c, row.seq, image.account.0)?;
-        let state = if outdated { ImageState::Pending } else { known.state };
+        let state = if failed { ImageState::Pending } else { known.state };
         return Ok(AddOutcome::Restored(KnownImage { state, deleted: false, ..known }));
     }
-    Ok(if outdated { AddOutcome::Retried(known.id) } else { AddOutcome::Duplicate(known) })
+    Ok(match (failed, news) {
+        (true, _) => AddOutcome::Retried(known.id),
+        (false, true) => AddOutcome::Refreshed(known),
+        (false, false) => AddOutcome::Duplicate(known),
+    })
 }

@@ -16,7 +16,7 @@ struct Moment {
 }
 
 /// The capture time that an image gets: the requested one, or else the first later one, to the millisecond, that
-/// no image of the account has, deleted ones included. Behind the last moment that can be told it is the first
+/// no other image of the account has, deleted ones included. Behind the last moment that can be told it is the first
 /// earlier one.
 ///
 /// Of many images with one time each starts where the one before it ended, so that a burst costs no more than as
@@ -24,6 +24,7 @@ struct Moment {
 pub(super) fn free_moment(
     c: &mut SqliteConnection,
     account: i64,
+    seq: i64,
     requested: Timestamp,
 ) -> Result<i64, Failure> {
     let requested_ms = requested.millis();
@@ -34,39 +35,47 @@ pub(super) fn free_moment(
     };
     // One at a time: only an extreme that is asked for alone is read off the end of an index.
     let last: Option<i64> = of_same().select(max(images::captured_at_ms)).first(c)?;
-    let later = gap(c, LATER, account, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
+    let later = gap(c, LATER, account, seq, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
     if later <= Timestamp::MAX.millis() {
         return Ok(later);
     }
     let first: Option<i64> = of_same().select(min(images::captured_at_ms)).first(c)?;
-    gap(c, EARLIER, account, first.map_or(requested_ms, |first| first.min(requested_ms)))
+    gap(c, EARLIER, account, seq, first.map_or(requested_ms, |first| first.min(requested_ms)))
 }
 
 const LATER: &str = "
 SELECT a.captured_at_ms + 1 AS ms FROM images AS a
 WHERE a.account_id = ?1 AND a.captured_at_ms >= ?2 AND NOT EXISTS (
-    SELECT 1 FROM images AS b WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms + 1
+    SELECT 1 FROM images AS b
+    WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms + 1 AND b.seq <> ?3
 )
 ORDER BY a.captured_at_ms LIMIT 1";
 
 const EARLIER: &str = "
 SELECT a.captured_at_ms - 1 AS ms FROM images AS a
 WHERE a.account_id = ?1 AND a.captured_at_ms <= ?2 AND NOT EXISTS (
-    SELECT 1 FROM images AS b WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms - 1
+    SELECT 1 FROM images AS b
+    WHERE b.account_id = ?1 AND b.captured_at_ms = a.captured_at_ms - 1 AND b.seq <> ?3
 )
 ORDER BY a.captured_at_ms DESC LIMIT 1";
 
-/// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in.
-fn gap(c: &mut SqliteConnection, query: &str, account: i64, from_ms: i64) -> Result<i64, Failure> {
+/// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in. A moment that the
+/// image itself has is free to it.
+fn gap(c: &mut SqliteConnection, query: &str, account: i64, seq: i64, from_ms: i64) -> Result<i64, Failure> {
     let taken = images::table
         .filter(images::account_id.eq(account))
         .filter(images::captured_at_ms.eq(from_ms))
+        .filter(images::seq.ne(seq))
         .select(images::seq)
         .first::<i64>(c)
         .optional()?;
     if taken.is_none() {
         return Ok(from_ms);
     }
-    let end: Moment = sql_query(query).bind::<BigInt, _>(account).bind::<BigInt, _>(from_ms).get_result(c)?;
+    let end: Moment = sql_query(query)
+        .bind::<BigInt, _>(account)
+        .bind::<BigInt, _>(from_ms)
+        .bind::<BigInt, _>(seq)
+        .get_result(c)?;
     Ok(end.ms)
 }

@@ -1,5 +1,5 @@
 use diesel::{SqliteConnection, prelude::*};
-use domain::Position;
+use domain::{Position, Timestamp};
 use storage::{BlobKind, Indexed, JobId};
 
 use super::{capture_time::free_moment, jobs::held_by};
@@ -7,20 +7,24 @@ use crate::{
     accounts::add_live_images,
     blob_registry::can_keep,
     error::Failure,
-    images::{add_place, add_text, replace_renditions},
+    images::{add_place, add_text, move_in_albums, remove_place, remove_text, replace_renditions},
+    rendition_queue,
     schema::{images, index_jobs},
     value::RowName,
 };
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
-struct Waiting {
+struct Known {
     seq: i64,
     account_id: i64,
     original: Vec<u8>,
+    state: String,
+    captured_at_ms: Option<i64>,
+    requested_captured_at_ms: Option<i64>,
 }
 
-/// Makes an indexed image visible.
+/// Makes an indexed image visible, or puts what was found out anew in the place of what a visible one said.
 pub(super) fn complete(
     c: &mut SqliteConnection,
     job: JobId,
@@ -33,22 +37,40 @@ pub(super) fn complete(
             return Ok(false);
         }
     }
-    let image: Waiting = images::table.find(seq).select(Waiting::as_select()).first(c)?;
-    let captured_at_ms = free_moment(c, image.account_id, indexed.capture.at)?;
+    let image: Known = images::table.find(seq).select(Known::as_select()).first(c)?;
+    let again = image.state == "ready";
+    if again {
+        // The text index reads the words that it forgets from the image: it goes first.
+        remove_text(c, seq)?;
+        remove_place(c, seq)?;
+    }
+    let captured_at_ms = moment(c, &image, indexed.capture.at)?;
     store(c, seq, captured_at_ms, indexed)?;
     add_text(c, seq)?;
     if let Some(position) = indexed.position {
         add_place(c, seq, image.account_id, position)?;
+    }
+    if again && image.captured_at_ms != Some(captured_at_ms) {
+        move_in_albums(c, seq, captured_at_ms)?;
     }
     let name = RowName::new("images", &image.seq);
     let original = name.hash("original", &image.original)?;
     replace_renditions(c, &original, &indexed.renditions)?;
     diesel::delete(index_jobs::table.find(job.0)).execute(c)?;
     let live: bool = images::table.find(seq).select(images::live).first(c)?;
-    if live {
+    if live && !again {
         add_live_images(c, image.account_id, 1)?;
     }
+    rendition_queue::settle(c, &image.original)?;
     Ok(true)
+}
+
+/// The capture time that the image gets. One that had the same time requested stays where it is.
+fn moment(c: &mut SqliteConnection, image: &Known, requested: Timestamp) -> Result<i64, Failure> {
+    match image.captured_at_ms {
+        Some(stays) if image.requested_captured_at_ms == Some(requested.millis()) => Ok(stays),
+        _ => free_moment(c, image.account_id, image.seq, requested),
+    }
 }
 
 fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Indexed) -> Result<(), Failure> {

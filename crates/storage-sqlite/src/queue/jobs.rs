@@ -1,17 +1,38 @@
-use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
+use diesel::{
+    OptionalExtension, SqliteConnection,
+    dsl::sql,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Bool, Text},
+};
 use domain::Timestamp;
 use storage::JobId;
 
 use crate::{
     error::Failure,
     schema::{accounts, images, index_jobs},
+    value::json_array,
 };
 
-/// Queues an image that waits; one that is queued stays as it is.
+/// Queues a new image.
 pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp) -> Result<(), Failure> {
-    diesel::insert_or_ignore_into(index_jobs::table)
+    diesel::insert_into(index_jobs::table)
         .values((index_jobs::image_seq.eq(seq), index_jobs::not_before_ms.eq(not_before.millis())))
         .execute(c)?;
+    Ok(())
+}
+
+// A worker that is at the image knows nothing of the new sidecar: its job ends, as if it had not been, and another one
+// with another id takes its place, which the same worker may have next.
+const REFRESH: &str = "
+INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
+SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2
+FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
+WHERE i.seq = ?1";
+
+/// Has an image, which waits or is ready, indexed with a new sidecar.
+pub(super) fn refresh(c: &mut SqliteConnection, seq: i64, at: Timestamp) -> Result<(), Failure> {
+    sql_query(REFRESH).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
     Ok(())
 }
 
@@ -56,34 +77,39 @@ pub(super) fn fail(
     }
 }
 
-/// Ends the job of an image with a reason.
+/// Ends the job of an image: with a reason if it waits; one that is ready stays as it is, but counts as read by
+/// these decoders, so that they are not set to it again.
 pub(super) fn fail_image(
     c: &mut SqliteConnection,
     seq: i64,
     reason: &str,
     decoder_version: u32,
 ) -> Result<(), Failure> {
-    diesel::update(images::table.find(seq))
-        .set((
-            images::state.eq("failed"),
-            images::failure.eq(reason),
-            images::decoder_version.eq(i64::from(decoder_version)),
-        ))
+    let version = i64::from(decoder_version);
+    let image = || images::table.find(seq);
+    diesel::update(image().filter(images::state.eq("pending")))
+        .set((images::state.eq("failed"), images::failure.eq(reason), images::decoder_version.eq(version)))
+        .execute(c)?;
+    diesel::update(image().filter(images::state.eq("ready")).filter(images::decoder_version.lt(version)))
+        .set(images::decoder_version.eq(version))
         .execute(c)?;
     diesel::delete(index_jobs::table.filter(index_jobs::image_seq.eq(seq))).execute(c)?;
     Ok(())
 }
 
-/// Makes a failed image wait again.
-pub(super) fn requeue(c: &mut SqliteConnection, seq: i64, at: Timestamp) -> Result<(), Failure> {
-    diesel::update(images::table.find(seq))
-        .set((
-            images::state.eq("pending"),
-            images::failure.eq(None::<String>),
-            images::decoder_version.eq(None::<i64>),
-        ))
-        .execute(c)?;
-    enqueue(c, seq, at)
+const WAIT_AGAIN: &str = "
+UPDATE images SET state = 'pending', failure = NULL, decoder_version = NULL
+WHERE seq IN (SELECT value FROM json_each(?))";
+
+const ENQUEUE_ALL: &str = "
+INSERT INTO index_jobs (image_seq, not_before_ms) SELECT value, ? FROM json_each(?)";
+
+/// Makes failed images wait again, in this order.
+pub(super) fn requeue(c: &mut SqliteConnection, seqs: &[i64], at: Timestamp) -> Result<(), Failure> {
+    let seqs = json_array(seqs);
+    sql_query(WAIT_AGAIN).bind::<Text, _>(&seqs).execute(c)?;
+    sql_query(ENQUEUE_ALL).bind::<BigInt, _>(at.millis()).bind::<Text, _>(&seqs).execute(c)?;
+    Ok(())
 }
 
 pub(super) fn requeue_failed(
@@ -102,8 +128,32 @@ pub(super) fn requeue_failed(
         .select(images::seq)
         .load(c)?;
     failed.sort_unstable();
-    for seq in &failed {
-        requeue(c, *seq, at)?;
-    }
+    requeue(c, &failed, at)?;
     Ok(u32::try_from(failed.len()).unwrap_or(u32::MAX))
+}
+
+// The images come first whatever the planner thinks of it, and off the end of their index: the ones that came last
+// are looked at first.
+const REQUEUE_OUTDATED: &str = "
+INSERT INTO index_jobs (image_seq, priority, not_before_ms)
+SELECT i.seq, 2, ?1
+FROM images AS i INDEXED BY images_read_by CROSS JOIN accounts ON accounts.id = i.account_id
+WHERE i.state = 'ready' AND i.decoder_version < ?2 AND i.deleted_at_ms IS NULL
+    AND accounts.deleted_at_ms IS NULL
+    AND NOT EXISTS (SELECT 1 FROM index_jobs WHERE index_jobs.image_seq = i.seq)
+ORDER BY i.decoder_version DESC, i.seq DESC
+LIMIT ?3";
+
+pub(super) fn requeue_outdated(
+    c: &mut SqliteConnection,
+    decoder_version: u32,
+    at: Timestamp,
+    max: u32,
+) -> Result<u32, Failure> {
+    let queued = sql_query(REQUEUE_OUTDATED)
+        .bind::<BigInt, _>(at.millis())
+        .bind::<BigInt, _>(i64::from(decoder_version))
+        .bind::<BigInt, _>(i64::from(max))
+        .execute(c)?;
+    Ok(u32::try_from(queued).unwrap_or(u32::MAX))
 }

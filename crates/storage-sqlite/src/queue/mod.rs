@@ -3,6 +3,7 @@ mod capture_time;
 mod complete;
 mod jobs;
 mod lease;
+mod sidecars;
 mod states;
 
 use async_trait::async_trait;
@@ -12,7 +13,7 @@ use storage::{
     StorageError,
 };
 
-use crate::SqliteStore;
+use crate::{SqliteStore, rendition_queue};
 
 #[async_trait]
 impl IndexQueue for SqliteStore {
@@ -47,11 +48,19 @@ impl IndexQueue for SqliteStore {
 
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| lease::release(c, &worker)).await
+        self.write(move |c| {
+            lease::release(c, &worker)?;
+            rendition_queue::release(c, &worker)
+        })
+        .await
     }
 
     async fn release_all_leases(&self) -> Result<(), StorageError> {
-        self.write(lease::release_all).await
+        self.write(|c| {
+            lease::release_all(c)?;
+            rendition_queue::release_all(c)
+        })
+        .await
     }
 
     async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError> {
@@ -77,6 +86,15 @@ impl IndexQueue for SqliteStore {
 
     async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError> {
         self.write(move |c| jobs::requeue_failed(c, decoder_version, at)).await
+    }
+
+    async fn requeue_outdated(
+        &self,
+        decoder_version: u32,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<u32, StorageError> {
+        self.write(move |c| jobs::requeue_outdated(c, decoder_version, at, max)).await
     }
 
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError> {

@@ -4,7 +4,7 @@ use storage::{ImageState, KnownImage, QueueLength};
 
 use crate::{
     error::Failure,
-    schema::{accounts, images, index_jobs},
+    schema::{accounts, images, index_jobs, rendition_jobs},
     value::RowName,
 };
 
@@ -94,7 +94,9 @@ pub(super) fn states(
 }
 
 pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Failure> {
-    let pending: i64 = index_jobs::table.count().get_result(c)?;
+    let pending: i64 = index_jobs::table.filter(index_jobs::priority.eq(0)).count().get_result(c)?;
+    let refreshes: i64 = index_jobs::table.filter(index_jobs::priority.gt(0)).count().get_result(c)?;
+    let renditions: i64 = rendition_jobs::table.count().get_result(c)?;
     // Written out, because a partial index is not found through a parameter.
     let failed: i64 = images::table
         .inner_join(accounts::table)
@@ -103,5 +105,10 @@ pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Fail
         .count()
         .get_result(c)?;
     let counted = |number: i64| u64::try_from(number).unwrap_or(0);
-    Ok(QueueLength { pending: counted(pending), failed: counted(failed) })
+    Ok(QueueLength {
+        pending: counted(pending),
+        failed: counted(failed),
+        refreshes: counted(refreshes),
+        renditions: counted(renditions),
+    })
 }

@@ -5,6 +5,7 @@ mod cancellation;
 mod files;
 mod migrations;
 mod query_plans;
+mod text_index;
 mod two_stores;
 
 use std::path::Path;

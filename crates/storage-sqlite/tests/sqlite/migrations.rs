@@ -4,8 +4,10 @@ use diesel::{
     Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query,
     sql_types::{Nullable, Text},
 };
-use storage::SchemaStore;
-use storage_conformance::{NOW, Seed, random_photos};
+use domain::{Plan, Rendition};
+use storage::{AccountStore, ImageStore, IndexQueue, Lookup, SchemaStore};
+use storage_conformance::{NOW, Photo, Seed, random_photos, rendition_blob};
+use storage_sqlite::SqliteStore;
 use tempfile::TempDir;
 
 use crate::{fresh_store, open};
@@ -37,7 +39,7 @@ async fn up_down_and_up_again_give_the_same_schema() {
     let up = schema(&path);
     assert!(up.iter().any(|object| object.name == "images"));
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
-    let ann = seed.account(domain::Plan::Paid).await;
+    let ann = seed.account(Plan::Paid).await;
     seed.images(ann.account, random_photos(20, NOW, 1)).await;
 
     let mut reverted = Vec::new();
@@ -52,6 +54,64 @@ async fn up_down_and_up_again_give_the_same_schema() {
     assert_eq!(schema(&path), up);
     assert_eq!(store.pending_migrations().await.unwrap(), Vec::<String>::new());
     assert_eq!(store.migrate().await.unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_library_keeps_its_images_through_every_reverted_migration() {
+    let (store, folder) = fresh_store().await;
+    let path = folder.path().join("library.sqlite");
+    let up = schema(&path);
+    let seed = Seed::new(std::sync::Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, random_photos(20, NOW, 1)).await;
+    let waiting = seed.waiting(ann.account, 1).await;
+    store.requeue_outdated(9, NOW, 5).await.unwrap();
+    for _ in 1..up_to_date(&store).await {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    store.migrate().await.unwrap();
+    assert_eq!(schema(&path), up);
+    for id in &ids {
+        assert!(matches!(store.image(ann, id).await.unwrap(), Lookup::Found(_)));
+    }
+    let jobs = seed.lease("w", NOW).await;
+    let images: Vec<_> = jobs.into_iter().map(|job| job.image).collect();
+    assert_eq!(images, waiting, "a job of an image that is seen would confuse an older version");
+}
+
+/// How many migrations are applied, which is all of them.
+async fn up_to_date(store: &SqliteStore) -> usize {
+    assert!(store.pending_migrations().await.unwrap().is_empty());
+    let folder = TempDir::new().unwrap();
+    open(&folder.path().join("library.sqlite")).await.pending_migrations().await.unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_library_from_before_has_its_full_renditions_made() {
+    let (store, _folder) = fresh_store().await;
+    let seed = Seed::new(std::sync::Arc::new(store.clone()));
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    let photos: Vec<Photo> = (0..6).map(|at| Photo::at_second(at).original(seed.hash())).collect();
+    let ids = seed.images(ann.account, photos.clone()).await;
+    // Of the third it is there, the fifth is deleted, and the first came once more.
+    let full = seed.rendition(Rendition::Full, photos[2].size);
+    seed.announce(&[rendition_blob(&full)]).await;
+    let original = |at: usize| photos[at].original.unwrap();
+    assert!(store.add_rendition(&original(2), full).await.unwrap());
+    store.delete_image(ann, &ids[4], NOW).await.unwrap();
+    seed.image(ben.account, photos[0].clone()).await;
+    seed.waiting(ann.account, 1).await;
+    let gone = seed.account(Plan::Paid).await;
+    seed.image(gone.account, Photo::at_second(1)).await;
+    store.delete_account(gone.account, NOW).await.unwrap();
+
+    while !store.pending_migrations().await.unwrap().iter().any(|name| name.contains("full_renditions")) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    store.migrate().await.unwrap();
+    let jobs = seed.lease_renditions("w", NOW).await;
+    let originals: Vec<_> = jobs.into_iter().map(|job| job.original).collect();
+    assert_eq!(originals, [0, 5, 3, 1].map(original));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -10,9 +10,12 @@ use diesel::{
     sql_query,
     sql_types::{Double, Nullable, Text},
 };
-use domain::{AlbumChange, BlobKind, Circle, DateRange, Limit, ListQuery, Plan, Position, Rendition};
-use storage::{SearchFilter, SharedStore, TextColumns, Viewer};
-use storage_conformance::{NOW, Photo, Seed};
+use domain::{
+    AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position, Rendition,
+    SidecarKind,
+};
+use storage::{Indexed, SearchFilter, SharedStore, Sidecar, TextColumns, Viewer};
+use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};
 
 use crate::fresh_store;
 
@@ -48,14 +51,17 @@ struct Step {
     detail: String,
 }
 
-/// How a page, a window's end, an album's count and a page of an album are found: in an index that holds just what
-/// is wanted, in its order.
-const EXPECTED: [&str; 4] = [
+/// How a page, a window's end, an album's count, a page of an album, jobs to lease and images to read anew are
+/// found: in an index that holds just what is wanted, in its order.
+const EXPECTED: [&str; 7] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>? \
      AND captured_at_ms<?)",
+    "SCAN index_jobs USING INDEX index_jobs_order",
+    "SCAN rendition_jobs",
+    "SEARCH i USING INDEX images_read_by (decoder_version<?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -104,12 +110,43 @@ async fn run_hot_operations(store: SharedStore) {
     store.change_album(ann, &album, change, NOW).await.unwrap();
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
     store.restore_image(ann.account, &ids[3]).await.unwrap();
+    refresh(&seed, ann, original).await;
+    make_full_renditions(&seed).await;
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
-    store.purge_images(NOW.plus_millis(1), NOW, 10).await.unwrap();
+    store.purge_images(NOW.plus_millis(1), 10).await.unwrap();
     store.take_unreferenced_blobs(NOW, NOW, 10).await.unwrap();
     store.kept_blobs(BlobKind::Original, None, 10).await.unwrap();
     store.renew_leases("w", &[], NOW).await.unwrap();
     store.requeue_failed(9, NOW).await.unwrap();
+    store.delete_account(ann.account, NOW).await.unwrap();
+}
+
+/// A sidecar comes for an image that is seen, newer decoders for the others, and a worker is at all of them.
+async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
+    let store = seed.store();
+    let mut again = seed.new_image(ann.account, &Photo::at_second(3).original(original));
+    again.sidecars = vec![Sidecar { kind: SidecarKind::Xmp, content: b"<x/>".to_vec() }];
+    store.add_image(again).await.unwrap();
+    assert_eq!(store.requeue_outdated(9, NOW, 10).await.unwrap(), 3);
+    let jobs = seed.lease("w", NOW).await;
+    let found = |second| Indexed { renditions: vec![], ..indexed(&Photo::at_second(second)) };
+    assert!(store.complete_job(jobs[0].id, "w", found(9)).await.unwrap());
+    store.fail_job(jobs[1].id, "w", "the bytes are missing", 9).await.unwrap();
+    store.renew_leases("w", &[jobs[2].id], NOW).await.unwrap();
+    store.retry_job(jobs[2].id, "w", NOW).await.unwrap();
+    store.release_leases("w").await.unwrap();
+}
+
+async fn make_full_renditions(seed: &Seed) {
+    let store = seed.store();
+    let jobs = seed.lease_renditions("w", NOW).await;
+    let full = seed.rendition(Rendition::Full, Photo::at_second(1).size);
+    seed.announce(&[rendition_blob(&full)]).await;
+    assert!(store.add_rendition(&jobs[0].original, full).await.unwrap());
+    store.renew_rendition_leases("w", &[jobs[1].original], NOW).await.unwrap();
+    store.retry_rendition_job(&jobs[1].original, "w", NOW).await.unwrap();
+    store.drop_rendition_job(&jobs[2].original, "w").await.unwrap();
+    store.release_all_leases().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -131,14 +168,28 @@ async fn hot_operations_find_what_they_want_in_an_index() {
     for sql in statements.iter().filter(ours) {
         planned += 1;
         for step in plan(&mut connection, sql) {
-            let large =
-                ["images", "i", "a", "b", "album_images", "renditions", "blobs", "api_keys", "albums"];
+            let large = [
+                "images",
+                "i",
+                "a",
+                "b",
+                "album_images",
+                "renditions",
+                "blobs",
+                "api_keys",
+                "albums",
+                "sidecars",
+            ];
             // The walk of a partial index meets only the few rows that are in it.
             let few = ["images_failed", "images_deleted", "blobs_unreferenced"];
             let walked = large
                 .iter()
                 .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
             steps.insert(step.clone());
+            // Jobs come in the order of their queue.
+            if step.contains("TEMP B-TREE") && sql.contains("_jobs") {
+                walks.push(format!("{step}: {sql}"));
+            }
             if walked && !few.iter().any(|index| step.ends_with(index)) {
                 walks.push(format!("{step}: {sql}"));
             }

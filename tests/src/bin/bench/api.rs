@@ -1,8 +1,9 @@
 use std::time::Duration;
 
+use ::tests::outside::{AnyError, Instance, Server, megabytes};
+
 use crate::{
-    AnyError, load,
-    process::Server,
+    load,
     seeding::{Seeded, seed},
 };
 
@@ -13,10 +14,10 @@ pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
     for images in sizes {
         let folder = tempfile::tempdir()?;
         let seeded = seed(folder.path(), *images).await?;
-        let server = Server::start(folder.path())?;
+        let server = Instance::open(folder.path())?.serve()?;
         println!("\n{images} images");
         println!("{:<34} {:>9} {:>10} {:>10} {:>12}", "request", "req/s", "p50 ms", "p99 ms", "CPU µs/req");
-        for (name, urls) in requests(&server.base_url, &seeded) {
+        for (name, urls) in requests(server.base_url(), &seeded) {
             measure(&server, &seeded.key, name, urls).await?;
         }
         println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
@@ -68,8 +69,4 @@ fn requests(base_url: &str, seeded: &Seeded) -> Vec<(&'static str, Vec<String>)>
         ("search a common word", repeat(&|_| "search?query=beach".into())),
         ("search three words", repeat(&|_| "search?query=mountain+lake+snow".into())),
     ]
-}
-
-pub(crate) fn megabytes(bytes: u64) -> f64 {
-    Duration::from_micros(bytes).as_secs_f64()
 }

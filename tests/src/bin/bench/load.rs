@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::AnyError;
+use ::tests::outside::AnyError;
 
 /// Connections that ask at the same time, as many as a busy household of apps.
 const CONNECTIONS: usize = 4;

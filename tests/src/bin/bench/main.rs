@@ -1,52 +1,54 @@
-//! Measures the service from outside: the real server as a process of its own, driven over loopback.
+//! Measures the service from outside: the real server as a process of its own, driven over loopback and by its command
+//! line. Figures are printed, never judged.
 //!
-//! `bench api [IMAGES…]` builds libraries of so many images (10,000 and 100,000 unless told) and measures list, get,
-//! circle, text search and library info. `bench import [DIR]` imports a folder of photos (the bundled samples unless
-//! told). Figures are printed, never judged.
+//! `bench api` builds libraries and measures list, get, circle, text search and library info. `bench import` imports a
+//! folder of photos, beside the npm package `sharp` that makes the same renditions.
 
 mod api;
 mod import;
 mod load;
-mod process;
 mod seeding;
 
-use std::{path::PathBuf, process::ExitCode};
+use ::tests::outside::AnyError;
+use clap::{Parser, Subcommand};
 
-type AnyError = Box<dyn std::error::Error + Send + Sync>;
+#[derive(Debug, Parser)]
+#[command(name = "bench", bin_name = "cargo xtask bench", about = "Measures throughput and latency.")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Measure the requests of the API on libraries of so many images
+    Api {
+        /// Sizes of the libraries
+        #[arg(default_values_t = [10_000, 100_000])]
+        images: Vec<u32>,
+    },
+    /// Measure an import until everything can be displayed, until it is complete, and `sharp` on the same photos
+    Import(import::Options),
+}
 
 #[tokio::main]
-async fn main() -> Result<ExitCode, AnyError> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (task, rest) = match arguments.split_first() {
-        Some((task, rest)) => (task.as_str(), rest),
-        None => ("all", &[][..]),
-    };
-    match task {
-        "api" => api::run(&sizes(rest)?).await?,
-        "import" => import::run(&folder(rest)).await?,
-        "all" => {
-            api::run(&sizes(&[])?).await?;
-            import::run(&folder(&[])).await?;
-        }
-        _ => {
-            eprintln!("usage: bench [api [IMAGES…] | import [DIR]]");
-            return Ok(ExitCode::from(2));
+async fn main() -> Result<(), AnyError> {
+    match Arguments::parse().task {
+        Some(Task::Api { images }) => api::run(&images).await,
+        Some(Task::Import(options)) => import::run(&options),
+        None => {
+            api::run(&[10_000, 100_000]).await?;
+            import::run(&import::Options::default())
         }
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-fn sizes(arguments: &[String]) -> Result<Vec<u32>, AnyError> {
-    if arguments.is_empty() {
-        return Ok(vec![10_000, 100_000]);
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Arguments::command().debug_assert();
     }
-    arguments
-        .iter()
-        .map(|size| size.parse().map_err(|_| format!("{size} is not a number of images").into()))
-        .collect()
-}
-
-fn folder(arguments: &[String]) -> PathBuf {
-    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/samples");
-    arguments.first().map_or_else(|| PathBuf::from(samples), PathBuf::from)
 }

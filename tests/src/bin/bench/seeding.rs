@@ -1,19 +1,18 @@
 use std::{path::Path, sync::Arc};
 
+use ::tests::outside::AnyError;
 use blobs::BlobStore;
 use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, PixelSize, Plan, Position,
     Rendition, Timestamp,
 };
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
-use library::{Library, Settings, SystemClock};
+use library::{Library, Settings, SystemClock, WorkerCommand};
 use storage::{
     AccountStore as _, BlobRef, BlobRegistry as _, IndexQueue as _, Indexed, LeaseRequest, NewImage,
     SchemaStore as _, StoredRendition,
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
-
-use crate::AnyError;
 
 /// Images are stored and indexed so many at once.
 const BATCH: u32 = 500;
@@ -38,13 +37,15 @@ pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<Seeded, AnyErro
     store.migrate().await?;
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
     let random = Arc::new(SystemRandom::new());
+    let nothing_is_decoded =
+        WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
     let library = Library::new(
         Arc::new(store.clone()),
         blobs,
         Arc::new(SystemClock),
         random.clone(),
-        Settings::default(),
-    );
+        Settings::new(nothing_is_decoded),
+    )?;
     let email = Email::parse("bench@example.org")?;
     let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
     store.mark_synced(account.id, Timestamp::MIN).await?;
@@ -85,7 +86,7 @@ async fn add(
         file_name: Some(format!("IMG_{number:06}.jpg")),
         modified_at: None,
         added_at: Timestamp::MIN,
-        decoder_version: 1,
+        sidecars: Vec::new(),
     };
     store.add_image(image).await?;
     Ok(id)

@@ -8,34 +8,56 @@ use std::{
 pub(crate) struct Folder {
     pub(crate) name: String,
     pub(crate) paths: Vec<PathBuf>,
-    /// How many files of it ought to have an outcome.
-    pub(crate) files: u64,
+    /// The files that ought to have an outcome.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+impl Folder {
+    /// How many files need no outcome of their own: they say something about photos beside them.
+    pub(crate) fn sidecars(&self) -> usize {
+        let is_sidecar = |path: &&PathBuf| {
+            path.extension().is_some_and(|extension| {
+                ["xmp", "json"].iter().any(|sidecar| extension.eq_ignore_ascii_case(sidecar))
+            })
+        };
+        self.files.iter().filter(is_sidecar).count()
+    }
 }
 
 /// The sub-folders of a folder by name, then the files that stand in it.
 pub(crate) fn folders(root: &Path) -> io::Result<Vec<Folder>> {
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(root)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
-    entries.sort();
-    let (inner, loose): (Vec<PathBuf>, Vec<PathBuf>) = entries.into_iter().partition(|path| path.is_dir());
+    let (inner, loose): (Vec<PathBuf>, Vec<PathBuf>) =
+        entries(root)?.into_iter().partition(|path| path.is_dir());
     let mut folders = Vec::new();
     for path in inner {
-        let files = count(&path)?;
+        let mut files = Vec::new();
+        walk(&path, &mut files)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         folders.push(Folder { name, paths: vec![path], files });
     }
     if !loose.is_empty() {
-        let files = loose.iter().filter(|path| !is_junk(path)).count() as u64;
+        let files = loose.iter().filter(|path| !is_junk(path)).cloned().collect();
         folders.push(Folder { name: ".".into(), paths: loose, files });
     }
     Ok(folders)
 }
 
-fn count(folder: &Path) -> io::Result<u64> {
-    fs::read_dir(folder)?.try_fold(0, |files, entry| {
-        let path = entry?.path();
-        Ok(files + if path.is_dir() { count(&path)? } else { u64::from(!is_junk(&path)) })
-    })
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for path in entries(folder)? {
+        if path.is_dir() {
+            walk(&path, files)?;
+        } else if !is_junk(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    paths.sort();
+    Ok(paths)
 }
 
 fn is_junk(path: &Path) -> bool {

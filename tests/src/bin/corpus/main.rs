@@ -1,56 +1,121 @@
-//! Imports a folder of real files and checks every outcome and every rendition.
+//! Imports a folder of real files by the real `server` program and checks every outcome and every rendition.
 //!
-//! Prints a table with a row for each sub-folder, then why files were refused. Exits with 1 when a file has no
-//! outcome or a rendition is not what it must be.
+//! Each sub-folder is imported by a process of its own, then the library is served: the server makes the full
+//! renditions in the background, every image is asked for over HTTP, and every rendition is opened from its signed URL.
+//! After the server has ended, every file of the blob store is held against the register, and every rendition is read
+//! byte by byte for what must not leave the service. At last each refused file is imported alone, for what it costs.
+//!
+//! Exits with 1 when a file has no outcome or a rendition is not what it must be. What was refused and why, how long it
+//! took and how the pictures look is for people to judge: the report says the first two, `--contact-sheet` shows the
+//! third.
 
-mod check;
+mod alone;
 mod files;
 mod report;
+mod scan;
+mod sheet;
+mod stores;
+mod walk;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
-use domain::{Email, Plan};
-use library::{Caller, Settings};
+use ::tests::outside::{AnyError, Imported, Instance, Ledger, Usage, megabytes};
+use clap::Parser;
 
-type AnyError = Box<dyn std::error::Error>;
+use files::Folder;
+use report::Table;
+
+/// Files named in one command; more would not fit into its arguments.
+const FILES_AT_ONCE: usize = 1000;
+
+#[derive(Debug, Parser)]
+#[command(name = "corpus", bin_name = "cargo xtask corpus")]
+#[command(about = "Imports a folder of real files and checks every outcome and every rendition.")]
+struct Options {
+    /// Folder of photos
+    dir: PathBuf,
+    /// Name every refused and every damaged file
+    #[arg(long)]
+    verbose: bool,
+    /// How many of the files to show that take longest when they are imported alone; 0 imports none alone
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    slowest: usize,
+    /// Import each file alone, not only each that was refused
+    #[arg(long)]
+    each_alone: bool,
+    /// Show all thumbs in pictures of this name (.png, .webp or .jpg), with a list of the files beside them
+    #[arg(long, value_name = "FILE")]
+    contact_sheet: Option<PathBuf>,
+}
 
 #[tokio::main]
 async fn main() -> Result<ExitCode, AnyError> {
-    let Some(root) = std::env::args_os().nth(1).map(PathBuf::from) else {
-        return Err("usage: corpus DIR".into());
-    };
-    let served = check::Served::start(Settings::default()).await?;
-    let email = Email::parse("corpus@example.org")?;
-    let (account, _) =
-        served.library.create_account(email.clone(), Plan::Paid, Some("corpus".into())).await?;
-    let indexing = served.library.start_indexing()?;
+    let options = Options::parse();
+    let folder = tempfile::tempdir()?;
+    let instance = Instance::create(folder.path(), &[])?;
+    let mut ledger = Ledger::open(folder.path())?;
 
-    let started = Instant::now();
-    let mut table = report::Table::default();
-    for folder in files::folders(&root)? {
-        let (name, paths) = (folder.name.clone(), folder.paths.clone());
-        let imported = served.library.import_folder(account.id, &paths, |_| {}).await;
-        table.add(&name, &folder, imported);
+    let mut table = Table::default();
+    for folder in files::folders(&options.dir)? {
+        let before = ledger.states()?.damaged;
+        let imported = import(&instance, &folder)?;
+        table.add(folder, imported, ledger.damaged(before)?);
     }
-    let import_time = started.elapsed();
-    indexing.stop().await;
+    table.print(&options.dir, options.verbose);
 
-    let account = served.library.account(&email).await?;
-    let checked = served.check_images(&Caller::of(account)).await?;
-    let blobs = served.check_blobs().await?;
-    table.print(&root);
-    println!();
-    println!(
-        "imported in {:.1} s; {} images, {} renditions checked, {} blobs",
-        import_time.as_secs_f64(),
-        checked.images,
-        checked.renditions,
-        blobs.count
-    );
-    let faults: Vec<String> = table.faults().into_iter().chain(checked.faults).chain(blobs.faults).collect();
+    let mut faults = table.faults();
+    faults.extend(serve(&instance, &mut ledger).await?);
+    let scanned = scan::renditions(&instance.data_dir().join("blobs/renditions"))?;
+    println!("{} rendition files, {:.1} MB, scanned byte by byte", scanned.files, megabytes(scanned.bytes));
+    faults.extend(scanned.faults);
+    let compared = stores::compare(instance.data_dir()).await?;
+    println!("{} blobs held against the register", compared.count);
+    faults.extend(compared.faults);
+    if let Some(path) = &options.contact_sheet {
+        let sheets = sheet::write(&ledger.thumbs()?, path)?;
+        println!("contact sheets: {}", sheets.join(", "));
+    }
+    if options.slowest > 0 {
+        let files = if options.each_alone { table.every_file() } else { table.refused() };
+        alone::measure(&options.dir, files, options.slowest)?;
+    }
     for fault in &faults {
         println!("FAULT {fault}");
     }
-    served.stop().await;
+    println!("\n{} faults", faults.len());
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Serves the library until it is complete, and walks it over HTTP.
+async fn serve(instance: &Instance, ledger: &mut Ledger) -> Result<Vec<String>, AnyError> {
+    let key = instance.create_key()?;
+    let began = Instant::now();
+    let mut server = instance.serve()?;
+    let lacking = tokio::task::block_in_place(|| ledger.wait_for_full(&mut server))?;
+    let took = began.elapsed().as_secs_f64();
+    let Usage { cpu, peak_bytes } = server.usage();
+    println!(
+        "\nfull renditions in the background: {took:.1} s, {:.1} CPU s, peak memory {:.0} MB; {lacking} were not made",
+        cpu.as_secs_f64(),
+        megabytes(peak_bytes)
+    );
+    let walked = walk::images(server.base_url(), &key).await?;
+    println!("{} images and {} renditions opened over HTTP", walked.images, walked.renditions);
+    tokio::task::block_in_place(|| server.stop())?;
+    Ok(walked.faults)
+}
+
+fn import(instance: &Instance, folder: &Folder) -> Result<Imported, AnyError> {
+    let mut chunks = folder.paths.chunks(FILES_AT_ONCE);
+    let mut sum = instance.import(chunks.next().unwrap_or_default())?;
+    for chunk in chunks {
+        let next = instance.import(chunk)?;
+        sum.imported += next.imported;
+        sum.duplicates += next.duplicates;
+        sum.failed.extend(next.failed);
+        sum.stderr.push_str(&next.stderr);
+        sum.took += next.took;
+        sum.usage = sum.usage + next.usage;
+    }
+    Ok(sum)
 }

@@ -1,13 +1,17 @@
-use std::{collections::BTreeMap, path::Path};
+use std::path::{Path, PathBuf};
 
-use library::{FailedFile, ImportReport};
+use ::tests::outside::{Failed, Imported, Reasons, Usage, megabytes};
 
 use crate::files::Folder;
 
+/// So many files are named for each reason, unless all are asked for.
+const EXAMPLES: usize = 3;
+
 struct Row {
-    name: String,
-    files: u64,
-    report: ImportReport,
+    folder: Folder,
+    imported: Imported,
+    /// Files that could be read in part only, each with what is wrong with it.
+    damaged: Vec<(String, String)>,
 }
 
 /// What became of each sub-folder.
@@ -17,60 +21,95 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn add(&mut self, name: &str, folder: &Folder, report: ImportReport) {
-        self.rows.push(Row { name: name.to_owned(), files: folder.files, report });
+    pub(crate) fn add(&mut self, folder: Folder, imported: Imported, damaged: Vec<(String, String)>) {
+        self.rows.push(Row { folder, imported, damaged });
     }
 
-    pub(crate) fn print(&self, root: &Path) {
-        println!("{:<44} {:>6} {:>9} {:>10} {:>7}", "folder", "files", "imported", "duplicates", "failed");
+    /// Every file that was refused.
+    pub(crate) fn refused(&self) -> Vec<PathBuf> {
+        self.failed().map(|file| file.path.clone()).collect()
+    }
+
+    /// Every file.
+    pub(crate) fn every_file(&self) -> Vec<PathBuf> {
+        self.rows.iter().flat_map(|row| row.folder.files.clone()).collect()
+    }
+
+    pub(crate) fn print(&self, root: &Path, verbose: bool) {
+        println!(
+            "{:<44} {:>6} {:>9} {:>8} {:>11} {:>8} {:>8} {:>7} {:>8}",
+            "folder", "files", "imported", "damaged", "duplicates", "refused", "seconds", "CPU s", "peak MB"
+        );
         for row in &self.rows {
-            print_row(
-                &row.name,
-                row.files,
-                row.report.imported,
-                row.report.duplicates,
-                row.report.failed.len(),
-            );
+            let counts = [
+                row.folder.files.len() as u64,
+                row.imported.imported,
+                row.damaged.len() as u64,
+                row.imported.duplicates,
+                row.imported.failed.len() as u64,
+            ];
+            print_row(&row.folder.name, counts, row.imported.took.as_secs_f64(), row.imported.usage);
         }
         let sum = |of: fn(&Row) -> u64| self.rows.iter().map(of).sum::<u64>();
-        let failed: Vec<&FailedFile> = self.rows.iter().flat_map(|row| &row.report.failed).collect();
-        print_row(
-            "all",
-            sum(|row| row.files),
-            sum(|row| row.report.imported),
-            sum(|row| row.report.duplicates),
-            failed.len(),
-        );
-        println!("\nwhy files failed:");
-        let mut reasons: BTreeMap<&str, Vec<&FailedFile>> = BTreeMap::new();
-        for file in failed {
-            reasons.entry(&file.error).or_default().push(file);
+        let counts = [
+            sum(|row| row.folder.files.len() as u64),
+            sum(|row| row.imported.imported),
+            sum(|row| row.damaged.len() as u64),
+            sum(|row| row.imported.duplicates),
+            self.failed().count() as u64,
+        ];
+        let seconds = self.rows.iter().map(|row| row.imported.took.as_secs_f64()).sum();
+        let usage = self.rows.iter().fold(Usage::default(), |sum, row| sum + row.imported.usage);
+        print_row("all", counts, seconds, usage);
+
+        let (mut refused, mut damaged) = (Reasons::default(), Reasons::default());
+        for file in self.failed() {
+            refused.add(&file.reason, relative(root, &file.path));
         }
-        let mut reasons: Vec<_> = reasons.into_iter().collect();
-        reasons.sort_by_key(|(_, files)| std::cmp::Reverse(files.len()));
-        for (reason, files) in reasons {
-            let shown: Vec<String> = files.iter().take(3).map(|file| relative(root, &file.path)).collect();
-            println!("{:>5}  {reason}\n       such as {}", files.len(), shown.join(", "));
+        for row in &self.rows {
+            for (name, note) in &row.damaged {
+                damaged.add(note, format!("{}/{name}", row.folder.name));
+            }
         }
+        let examples = if verbose { usize::MAX } else { EXAMPLES };
+        refused.print("why files were refused", usize::MAX, examples);
+        damaged.print("what is wrong with damaged files", usize::MAX, examples);
     }
 
-    /// Folders in which some file has no outcome, or more than one.
+    /// Folders in which some file has no outcome, or more than one, or a decoder panicked.
     pub(crate) fn faults(&self) -> Vec<String> {
-        let settled =
-            |row: &Row| row.report.imported + row.report.duplicates + row.report.failed.len() as u64;
-        self.rows
-            .iter()
-            .filter(|row| settled(row) != row.files)
-            .map(|row| format!("{}: {} files but {} outcomes", row.name, row.files, settled(row)))
-            .chain(self.rows.iter().filter_map(|row| row.report.stopped.clone()))
-            .collect()
+        let mut faults = Vec::new();
+        for Row { folder, imported, .. } in &self.rows {
+            let (files, settled) = (folder.files.len() as u64, imported.settled());
+            if settled > files || settled + (folder.sidecars() as u64) < files {
+                faults.push(format!("{}: {files} files but {settled} outcomes", folder.name));
+            }
+            let without_reason = imported.failed.iter().filter(|file| file.reason.trim().is_empty());
+            faults.extend(without_reason.map(|file| format!("{}: no reason", file.path.display())));
+            let panics = imported.stderr.lines().filter(|line| line.contains("panicked at"));
+            faults.extend(panics.map(|line| format!("{}: {line}", folder.name)));
+        }
+        faults
+    }
+
+    fn failed(&self) -> impl Iterator<Item = &Failed> {
+        self.rows.iter().flat_map(|row| &row.imported.failed)
     }
 }
 
-fn relative(root: &Path, path: &Path) -> String {
+pub(crate) fn relative(root: &Path, path: &Path) -> String {
     path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
-fn print_row(name: &str, files: u64, imported: u64, duplicates: u64, failed: usize) {
-    println!("{name:<44} {files:>6} {imported:>9} {duplicates:>10} {failed:>7}");
+fn print_row(
+    name: &str,
+    [files, imported, damaged, duplicates, refused]: [u64; 5],
+    seconds: f64,
+    usage: Usage,
+) {
+    println!(
+        "{name:<44} {files:>6} {imported:>9} {damaged:>8} {duplicates:>11} {refused:>8} {seconds:>8.1} {:>7.1} {:>8.0}",
+        usage.cpu.as_secs_f64(),
+        megabytes(usage.peak_bytes)
+    );
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod findings;
+mod photos;
 mod stores;
 
 use std::collections::BTreeSet;
@@ -29,6 +30,8 @@ pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
     files::check_data_folder(&config.data_dir, &mut findings);
     files::check_secret(&config.secret, &mut findings);
     stores::check(config, &mut findings).await;
+    photos::check_decoders(&mut findings);
+    photos::check_sandbox(&config.library.decoder, &mut findings).await;
     for (what, instead) in [
         ("words in photos (OCR)", "photos are found by description and file name"),
         ("vision model", "photos are not found by what they show"),

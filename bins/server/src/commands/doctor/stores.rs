@@ -73,6 +73,14 @@ async fn check_blobs(folder: &Path, findings: &mut Findings) {
 
 async fn check_queue(store: &SharedStore, findings: &mut Findings) -> Result<(), StorageError> {
     let length = store.queue_length().await?;
+    if length.renditions > 0 || length.refreshes > 0 {
+        let said = format!(
+            "{} full renditions wait to be made, {} photos to be read again; a running server works on them when \
+             nothing else waits",
+            length.renditions, length.refreshes
+        );
+        findings.ok(QUEUE, &said);
+    }
     match (length.pending, length.failed) {
         (0, 0) => findings.ok(QUEUE, "no image waits to be indexed, none failed"),
         (pending, 0) => findings

@@ -66,8 +66,9 @@ impl Says<'_> {
             file_name: (!self.name.is_empty()).then_some(self.name),
             modified: (!self.modified.is_empty()).then(|| moment(self.modified)),
             added: moment(ADDED),
+            sidecars: &[],
         };
-        capture_time(Tags::read(&block).as_ref(), &facts)
+        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &facts)
     }
 
     fn check(&self, at: &str, source: CaptureSource, offset_minutes: Option<i32>) {

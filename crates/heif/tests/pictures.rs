@@ -1,0 +1,64 @@
+//! Real files, decoded by the system's libheif.
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails its test")]
+
+use std::path::Path;
+
+use heif::{Codec, DecodeOptions, Error, Image, Layout, Library, Version};
+
+const PLENTY: DecodeOptions = DecodeOptions { max_pixels: 1_000_000 };
+
+fn read(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/media").join(name)).unwrap()
+}
+
+fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<Image, Error> {
+    Library::load().unwrap().decode(bytes, options)
+}
+
+#[test]
+fn the_library_is_loaded_once_with_its_decoders() {
+    let library = Library::load().unwrap();
+    assert!(std::ptr::eq(library, Library::load().unwrap()));
+    assert!(library.version() >= Version { major: 1, minor: 12, patch: 0 });
+    assert!(library.decodes(Codec::Hevc) && library.decodes(Codec::Av1));
+}
+
+#[test]
+fn pictures_come_out_packed() {
+    let check = |name: &str, width: u32, height: u32, layout: Layout| {
+        let image = decode(&read(name), &PLENTY).unwrap();
+        assert_eq!((image.width, image.height, image.layout), (width, height, layout), "{name}");
+        let pixels = usize::try_from(width * height).unwrap();
+        assert_eq!(image.bytes.len(), pixels * layout.channels(), "{name}");
+    };
+    check("hopper.heif", 128, 128, Layout::Rgb);
+    check("hopper.avif", 128, 128, Layout::Rgb);
+    check("10-bit.heif", 128, 128, Layout::Rgb);
+    check("grey-grid.heic", 16, 16, Layout::Rgb);
+    check("transparency.avif", 64, 64, Layout::Rgba);
+    // Rows that are not as long as libheif stores them, and turned by a quarter.
+    check("xmp-and-profile.avif", 326, 268, Layout::Rgb);
+    check("rot1mir0.avif", 640, 427, Layout::Rgb);
+}
+
+#[test]
+fn what_cannot_be_decoded_is_told() {
+    let file = read("hopper.heif");
+    assert_eq!(decode(&file, &DecodeOptions { max_pixels: 128 * 128 - 1 }), Err(Error::TooManyPixels));
+    for broken in [&b""[..], b"GIF89a", &file[..20], &file[..file.len() / 2]] {
+        let error = decode(broken, &PLENTY).unwrap_err();
+        assert!(matches!(error, Error::Damaged(_) | Error::Unsupported(_)), "{error:?}");
+        assert!(error.to_string().len() > 20, "{error}");
+    }
+}
+
+#[test]
+fn threads_may_decode_at_once() {
+    let file = read("hopper.avif");
+    let expect = decode(&file, &PLENTY).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| assert_eq!(decode(&file, &PLENTY).unwrap(), expect));
+        }
+    });
+}

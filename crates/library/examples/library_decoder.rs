@@ -1,0 +1,7 @@
+//! The decoder that this crate's tests run: in a test, the program itself is the test.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    sandbox::run_worker()
+}

@@ -1,0 +1,61 @@
+use domain::{CaptureTime, Position, Timestamp};
+
+/// What a position says: the place's name, and the offset of a clock that showed the time there.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Located {
+    pub(crate) capture: CaptureTime,
+    pub(crate) place: Option<String>,
+}
+
+/// Completes a capture time without an offset by the time zone of the position, and names the nearest city. Without a
+/// position the time stays as it is, read as UTC.
+///
+/// It takes microseconds, but the first call unpacks the data and may block for longer.
+pub(crate) fn locate(capture: CaptureTime, position: Option<Position>) -> Located {
+    let Some(position) = position else { return Located { capture, place: None } };
+    Located { capture: zoned(capture, position), place: places::place(position) }
+}
+
+fn zoned(capture: CaptureTime, position: Position) -> CaptureTime {
+    let completed = || {
+        let wall = capture.wall.filter(|_| capture.offset_minutes.is_none())?;
+        let offset = places::offset_minutes(position, wall)?;
+        let at = Timestamp::from_wall(wall, offset)?;
+        Some(CaptureTime { at, offset_minutes: Some(offset), ..capture })
+    };
+    completed().unwrap_or(capture)
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::CaptureSource;
+    use jiff::civil::date;
+
+    use super::*;
+
+    fn shown(offset_minutes: Option<i32>) -> CaptureTime {
+        let wall = date(2019, 7, 4).at(18, 3, 22, 0);
+        let at = Timestamp::from_wall(wall, offset_minutes.unwrap_or(0)).unwrap();
+        CaptureTime { at, wall: Some(wall), offset_minutes, source: CaptureSource::ExifOriginal }
+    }
+
+    #[test]
+    fn a_time_without_offset_has_that_of_its_place() {
+        let paris = Position::new(48.8566, 2.3522).ok();
+        let check = |capture, position, at: &str, offset| {
+            let located = locate(capture, position);
+            assert_eq!(
+                (located.capture.at.to_string().as_str(), located.capture.offset_minutes),
+                (at, offset)
+            );
+            assert_eq!(located.capture.wall, capture.wall);
+        };
+        check(shown(None), paris, "2019-07-04T16:03:22.000Z", Some(120));
+        check(shown(None), None, "2019-07-04T18:03:22.000Z", None);
+        check(shown(Some(-300)), paris, "2019-07-04T23:03:22.000Z", Some(-300));
+        let instant = CaptureTime { wall: None, ..shown(None) };
+        check(instant, paris, "2019-07-04T18:03:22.000Z", None);
+        assert_eq!(locate(shown(None), paris).place.as_deref(), Some("Paris, France"));
+        assert_eq!(locate(shown(None), None).place, None);
+    }
+}

@@ -1,0 +1,161 @@
+//! Boxes and the numbers in them: ISO/IEC 14496-12, section 4.2.
+
+use crate::container::take;
+
+/// The name of a box, an item type, a brand.
+pub(crate) type FourCc = [u8; 4];
+
+/// The boxes in a file or in another box, one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Boxes<'a> {
+    rest: &'a [u8],
+}
+
+/// A box.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Box<'a> {
+    pub(super) kind: FourCc,
+    /// Its content; of a box that the file cuts off, what there is.
+    pub(super) body: &'a [u8],
+    /// Whether the file cuts it off.
+    pub(super) cut: bool,
+}
+
+impl<'a> Boxes<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes }
+    }
+
+    /// Whether the bytes end within the last box.
+    pub(super) fn are_cut(mut self) -> bool {
+        let last = self.by_ref().last();
+        // A few more bytes are the beginning of one more.
+        last.is_none_or(|last| last.cut) || matches!(self.rest.len(), 1..8)
+    }
+}
+
+impl<'a> Iterator for Boxes<'a> {
+    type Item = Box<'a>;
+
+    /// The next box; none when what follows cannot be one.
+    fn next(&mut self) -> Option<Self::Item> {
+        let start = self.rest.len();
+        let mut reader = Reader::new(self.rest);
+        let size = reader.u32()?;
+        let kind = reader.four_cc()?;
+        let size = match size {
+            0 => u64::try_from(start).ok()?,
+            1 => reader.u64()?,
+            size => u64::from(size),
+        };
+        let header = u64::try_from(start - reader.rest.len()).ok()?;
+        let announced = size.checked_sub(header)?;
+        let length = usize::try_from(announced).unwrap_or(usize::MAX).min(reader.rest.len());
+        let body = reader.take(length)?;
+        self.rest = reader.rest;
+        Some(Box { kind, body, cut: u64::try_from(length).is_ok_and(|length| length < announced) })
+    }
+}
+
+/// Reads a box from its front; numbers are big-endian. A read that finds too few bytes takes none.
+#[derive(Debug, Clone)]
+pub(super) struct Reader<'a> {
+    pub(super) rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(rest: &'a [u8]) -> Self {
+        Self { rest }
+    }
+
+    pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        take(&mut self.rest, count)
+    }
+
+    pub(super) fn u8(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.take(2)?.try_into().ok().map(u16::from_be_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.take(4)?.try_into().ok().map(u32::from_be_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.take(8)?.try_into().ok().map(u64::from_be_bytes)
+    }
+
+    pub(super) fn four_cc(&mut self) -> Option<FourCc> {
+        self.take(4)?.try_into().ok()
+    }
+
+    /// The version and the flags that full boxes begin with.
+    pub(super) fn version_and_flags(&mut self) -> Option<(u8, u32)> {
+        let [version, flags @ ..] = self.u32()?.to_be_bytes();
+        let [f2, f1, f0] = flags;
+        Some((version, u32::from_be_bytes([0, f2, f1, f0])))
+    }
+
+    /// A number in 0, 4 or 8 bytes.
+    pub(super) fn number(&mut self, bytes: u8) -> Option<u64> {
+        match bytes {
+            0 => Some(0),
+            4 => self.u32().map(u64::from),
+            8 => self.u64(),
+            _ => None,
+        }
+    }
+
+    /// An item's number, which newer versions of a box write in more bytes.
+    pub(super) fn item(&mut self, long: bool) -> Option<u32> {
+        if long { self.u32() } else { self.u16().map(u32::from) }
+    }
+
+    /// Text up to a NUL, or to the end.
+    pub(super) fn text(&mut self) -> &'a [u8] {
+        let end = self.rest.iter().position(|byte| *byte == 0);
+        let text = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();
+        self.rest = end.and_then(|end| self.rest.get(end + 1..)).unwrap_or_default();
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_of_every_kind_of_size() {
+        let check = |bytes: &[u8], expect: &[(&[u8; 4], &[u8], bool)]| {
+            let found: Vec<_> = Boxes::new(bytes).map(|found| (found.kind, found.body, found.cut)).collect();
+            let expect: Vec<_> = expect.iter().map(|(kind, body, cut)| (**kind, *body, *cut)).collect();
+            assert_eq!(found, expect, "{bytes:?}");
+        };
+        check(b"", &[]);
+        check(b"\0\0\0\x08free\0\0\0\x0Amdat..", &[(b"free", b"", false), (b"mdat", b"..", false)]);
+        check(b"\0\0\0\0mdat...", &[(b"mdat", b"...", false)]);
+        check(
+            b"\0\0\0\x01mdat\0\0\0\0\0\0\0\x12..\0\0\0\x08free",
+            &[(b"mdat", b"..", false), (b"free", b"", false)],
+        );
+        check(b"\0\0\0\x0Amdat.", &[(b"mdat", b".", true)]);
+        check(b"\0\0\0\x01mdat\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF..", &[(b"mdat", b"..", true)]);
+        for broken in [&b"\0\0\0\x07mdat..."[..], b"\0\0\0\x01mdat\0\0\0\0\0\0\0\x0F", b"\0\0\0\x08mda"] {
+            check(broken, &[]);
+        }
+    }
+
+    #[test]
+    fn numbers_and_texts() {
+        let mut reader = Reader::new(b"\x02\0\0\x03\0\x05abc\0de");
+        assert_eq!(reader.version_and_flags(), Some((2, 3)));
+        assert_eq!(reader.number(0), Some(0));
+        assert_eq!(reader.number(3), None);
+        assert_eq!(reader.item(false), Some(5));
+        assert_eq!(reader.u64(), None);
+        assert_eq!((reader.text(), reader.text(), reader.text()), (&b"abc"[..], &b"de"[..], &b""[..]));
+    }
+}

@@ -1,0 +1,256 @@
+//! HEIF and AVIF: ISO/IEC 14496-12 (boxes) and 23008-12 (items); of AVIF, its own specification, which builds on both.
+//!
+//! The decoder reads the same boxes again. They are read here first, because sizes are checked before it sees a file,
+//! and because it is not there on every machine, while what a photo says about itself always has to be found.
+
+mod boxes;
+mod coded;
+mod meta;
+#[cfg(test)]
+mod tests;
+mod transform;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use domain::PixelSize;
+
+pub(crate) use self::coded::Coding;
+
+use self::boxes::{Boxes, Reader};
+use self::meta::Meta;
+use super::{Blocks, Colour, Header};
+use crate::{MediaError, Orientation};
+
+/// How deep pictures may be made of others: an identity of a grid of tiles is two steps deep.
+const MAX_DEPTH: usize = 4;
+
+/// How many times the pixels of the picture all its parts together may have, and how many more: tiles reach over the
+/// edge of their grid, and small pictures are made of parts of no less than a certain size.
+const MAX_PARTS_AREA: (u64, u64) = (4, 4_000_000);
+
+/// What decoding holds at once, at most, for each pixel that comes out: planes as coded, planes in RGB, a turned copy
+/// of them, the interleaved pixels and our copy of these. Measured with libheif 1.15, with a fifth on top.
+const BYTES_PER_PIXEL: u64 = 10;
+/// The same when channels have more than 8 bits, which take 2 bytes until the end.
+const BYTES_PER_DEEP_PIXEL: u64 = 30;
+/// What transparency adds.
+const BYTES_PER_PIXEL_OF_ALPHA: u64 = 4;
+
+pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
+    let missing = |what: &str| {
+        if is_cut(bytes) { MediaError::Truncated } else { MediaError::Corrupt(what.into()) }
+    };
+    let meta = find_meta(bytes).ok_or_else(|| missing("it has no still picture"))?;
+    let primary = meta.primary.filter(|id| meta.item(*id).is_some_and(|item| item.kind != [0; 4]));
+    let primary = primary.ok_or_else(|| missing("it does not say which picture it is about"))?;
+    let stored = stored_size(&meta, primary)?;
+    let stored = stored.ok_or_else(|| missing("it does not say how large its picture is"))?;
+    let shown = transform::shown(stored, meta.properties(primary));
+
+    let parts = Parts::of(&meta, primary);
+    let largest = larger(stored, parts.largest.unwrap_or(stored));
+    let (times, more) = MAX_PARTS_AREA;
+    // The largest one has a limit of its own.
+    let others = parts.area.saturating_sub(largest.area());
+    if others > stored.area().saturating_mul(times).saturating_add(more) {
+        return Err(MediaError::Corrupt("its tiles do not fit its grid".into()));
+    }
+    let bytes_per_pixel = if parts.deep { BYTES_PER_DEEP_PIXEL } else { BYTES_PER_PIXEL }
+        + if parts.alpha { BYTES_PER_PIXEL_OF_ALPHA } else { 0 };
+    Ok(Header {
+        decoded_size: largest,
+        // libheif turns the pixels by itself, and what the container says counts more than EXIF.
+        orientation: shown.turned.then_some(Orientation::Upright),
+        decode_bytes: largest.area().saturating_mul(bytes_per_pixel),
+        ..Header::plain(shown.size, bytes_per_pixel)
+    })
+}
+
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    let Some(meta) = find_meta(bytes) else { return Blocks::default() };
+    let exif = meta.describing(|item| item.kind == *b"Exif");
+    let xmp = meta.describing(|item| item.kind == *b"mime" && item.content_type == b"application/rdf+xml");
+    Blocks {
+        exif: exif.and_then(|id| meta.data(id)).and_then(tiff_block),
+        xmp: xmp.and_then(|id| meta.data(id)),
+        iptc: None,
+        colour: meta.primary.and_then(|id| colour(&meta, id)),
+    }
+}
+
+/// How the picture that the file is about is coded, or the first tile of it.
+pub(crate) fn coding(bytes: &[u8]) -> Coding {
+    let meta = find_meta(bytes);
+    let coding = meta.and_then(|meta| Parts::of(&meta, meta.primary?).coding);
+    coding.unwrap_or(Coding::Other)
+}
+
+/// Whether the file ends before its last box does.
+pub(crate) fn is_cut(bytes: &[u8]) -> bool {
+    Boxes::new(bytes).are_cut()
+}
+
+fn find_meta(bytes: &[u8]) -> Option<Meta<'_>> {
+    let meta = Boxes::new(bytes).find(|found| found.kind == *b"meta")?;
+    Some(Meta::read(bytes, meta.body))
+}
+
+/// The size with more pixels.
+fn larger(a: PixelSize, b: PixelSize) -> PixelSize {
+    if b.area() > a.area() { b } else { a }
+}
+
+/// The size of a picture before it is turned; of a grid, what the grid itself says, which is what the decoder goes by.
+fn stored_size(meta: &Meta<'_>, id: u32) -> Result<Option<PixelSize>, MediaError> {
+    let announced = meta.property(id, b"ispe").and_then(extents);
+    if meta.item(id).is_none_or(|item| item.kind != *b"grid") {
+        return Ok(announced);
+    }
+    let Some(grid) = meta.data(id).and_then(|data| Grid::read(&data)) else { return Ok(announced) };
+    if announced.is_some_and(|announced| announced != grid.size) {
+        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+    }
+    if meta.references(b"dimg", id).len() != grid.tiles {
+        return Err(MediaError::Corrupt("tiles are missing in its grid".into()));
+    }
+    Ok(Some(grid.size))
+}
+
+fn extents(ispe: &[u8]) -> Option<PixelSize> {
+    let mut reader = Reader::new(ispe);
+    reader.version_and_flags()?;
+    Some(PixelSize { width: reader.u32()?, height: reader.u32()? })
+}
+
+/// A picture that is put together of tiles (ISO/IEC 23008-12, section 6.6.2.3).
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    tiles: usize,
+    size: PixelSize,
+}
+
+impl Grid {
+    fn read(data: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(data);
+        let _version = reader.u8()?;
+        let long = reader.u8()? & 1 == 1;
+        let (rows, columns) = (usize::from(reader.u8()?) + 1, usize::from(reader.u8()?) + 1);
+        // Sides are written like the numbers of items, in 2 bytes or 4.
+        let size = PixelSize { width: reader.item(long)?, height: reader.item(long)? };
+        Some(Self { tiles: rows * columns, size })
+    }
+}
+
+/// What of a picture is coded: itself, or its tiles; and its transparency.
+#[derive(Debug, Default)]
+struct Parts {
+    coding: Option<Coding>,
+    /// The size of the largest one, as its container and as its own data say.
+    largest: Option<PixelSize>,
+    /// Pixels of all of them.
+    area: u64,
+    /// Whether channels have more than 8 bits.
+    deep: bool,
+    /// Whether there is transparency among them.
+    alpha: bool,
+}
+
+impl Parts {
+    fn of(meta: &Meta<'_>, primary: u32) -> Self {
+        let mut parts = Self::default();
+        let mut seen = BTreeSet::new();
+        parts.collect(meta, primary, MAX_DEPTH, &mut seen);
+        for auxiliary in meta.referring(b"auxl", primary) {
+            // Maps of depth and gain are never decoded.
+            if meta.property(auxiliary, b"auxC").is_some_and(is_alpha) {
+                parts.alpha = true;
+                parts.collect(meta, auxiliary, MAX_DEPTH, &mut seen);
+            }
+        }
+        parts
+    }
+
+    /// Follows an item to what it is made of. Each item is looked at once, and counts once for each time it is used
+    /// as long as that is within one picture.
+    fn collect(&mut self, meta: &Meta<'_>, id: u32, depth: usize, seen: &mut BTreeSet<u32>) {
+        let Some(item) = meta.item(id).filter(|_| depth > 0) else { return };
+        if matches!(&item.kind, b"grid" | b"iden" | b"iovl") {
+            if seen.insert(id) {
+                for part in meta.references(b"dimg", id) {
+                    self.collect(meta, *part, depth - 1, seen);
+                }
+            }
+            return;
+        }
+        let coding = Coding::of(item.kind);
+        self.coding.get_or_insert(coding);
+        let configuration = coding.configuration().and_then(|kind| meta.property(id, kind));
+        let configuration = configuration.unwrap_or_default();
+        let announced = meta.property(id, b"ispe").and_then(extents);
+        // The data of one item that is used as many tiles are read once.
+        let coded = if seen.insert(id) { coding.size(configuration, meta.head(id)) } else { self.largest };
+        if let Some(size) = announced.into_iter().chain(coded).reduce(larger) {
+            self.area = self.area.saturating_add(size.area());
+            self.largest = Some(self.largest.map_or(size, |largest| larger(largest, size)));
+        }
+        self.deep |= coding.is_deep(configuration);
+    }
+}
+
+/// Whether an auxiliary picture is transparency, by the names of HEVC, of HEIF with AVC, and of MIAF.
+fn is_alpha(aux_c: &[u8]) -> bool {
+    let mut reader = Reader::new(aux_c);
+    reader.version_and_flags().is_some()
+        && matches!(
+            reader.text(),
+            b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"
+                | b"urn:mpeg:hevc:2015:auxid:1"
+                | b"urn:mpeg:avc:2015:auxid:1"
+        )
+}
+
+/// The TIFF structure of an `Exif` item, which begins with how many bytes lie before it (ISO/IEC 23008-12, annex A.2.1).
+/// Where there is none at that place, it is looked for: some programs write 0 before an `Exif\0\0`, some anything.
+fn tiff_block(data: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
+    /// Nobody writes more before it than an `Exif\0\0`.
+    const SEARCHED_BYTES: usize = 64;
+    let is_tiff = |start: usize| {
+        data.get(start..).is_some_and(|rest| rest.starts_with(b"II*\0") || rest.starts_with(b"MM\0*"))
+    };
+    let announced = data.first_chunk().copied().map(u32::from_be_bytes)?;
+    let announced = usize::try_from(announced).ok().and_then(|offset| offset.checked_add(4));
+    let start =
+        announced.filter(|start| is_tiff(*start)).or_else(|| (0..SEARCHED_BYTES).find(|at| is_tiff(*at)))?;
+    Some(match data {
+        Cow::Borrowed(data) => Cow::Borrowed(data.get(start..)?),
+        Cow::Owned(mut data) => Cow::Owned(data.split_off(start)),
+    })
+}
+
+/// What the colours of a picture mean; of a grid that does not say it, what its first tile says. A profile says it
+/// best.
+fn colour<'a>(meta: &Meta<'a>, id: u32) -> Option<Colour<'a>> {
+    let own = colour_of(meta, id);
+    own.or_else(|| meta.references(b"dimg", id).first().and_then(|tile| colour_of(meta, *tile)))
+}
+
+fn colour_of<'a>(meta: &Meta<'a>, id: u32) -> Option<Colour<'a>> {
+    let boxes = || meta.properties(id).filter(|property| property.kind == *b"colr");
+    let profile = boxes().find_map(|property| match property.body {
+        [b'p', b'r', b'o', b'f', profile @ ..] | [b'r', b'I', b'C', b'C', profile @ ..]
+            if !profile.is_empty() =>
+        {
+            Some(Colour::Icc(Cow::Borrowed(profile)))
+        }
+        _ => None,
+    });
+    profile.or_else(|| {
+        boxes().find_map(|property| match property.body {
+            [b'n', b'c', b'l', b'x', 0, primaries, 0, transfer, ..] => {
+                Some(Colour::Cicp { primaries: *primaries, transfer: *transfer })
+            }
+            _ => None,
+        })
+    })
+}

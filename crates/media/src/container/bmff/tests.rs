@@ -1,0 +1,493 @@
+use proptest::prelude::*;
+
+use super::boxes::FourCc;
+use super::*;
+use crate::decode::decode;
+use crate::probe::inspect;
+use crate::samples::ExifBlock;
+use crate::tiff::{Directory, Tags, tag};
+use crate::{Format, Limits};
+
+const HOPPER_HEIC: &[u8] = include_bytes!("../../../../../fixtures/media/hopper.heif");
+const HOPPER_AVIF: &[u8] = include_bytes!("../../../../../fixtures/media/hopper.avif");
+
+/// Builds a file item by item. Numbers of items and properties count from 1.
+#[derive(Debug, Clone, Default)]
+struct File {
+    items: Vec<Entry>,
+    properties: Vec<(FourCc, Vec<u8>)>,
+    references: Vec<(FourCc, u16, Vec<u16>)>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Entry {
+    kind: FourCc,
+    content_type: &'static str,
+    in_idat: bool,
+    parts: Vec<Vec<u8>>,
+    properties: Vec<u8>,
+}
+
+impl File {
+    fn item(&mut self, kind: &FourCc, data: &[u8]) -> u16 {
+        self.items.push(Entry { kind: *kind, parts: vec![data.to_vec()], ..Entry::default() });
+        u16::try_from(self.items.len()).unwrap()
+    }
+
+    fn entry(&mut self, id: u16) -> &mut Entry {
+        &mut self.items[usize::from(id) - 1]
+    }
+
+    fn property(&mut self, id: u16, kind: &FourCc, body: &[u8]) -> &mut Self {
+        self.properties.push((*kind, body.to_vec()));
+        let number = u8::try_from(self.properties.len()).unwrap();
+        self.entry(id).properties.push(number | 0x80);
+        self
+    }
+
+    fn refer(&mut self, kind: &FourCc, from: u16, to: &[u16]) -> &mut Self {
+        self.references.push((*kind, from, to.to_vec()));
+        self
+    }
+
+    /// A picture that is coded as [`HOPPER_HEIC`] is, which has 128 × 128 pixels.
+    fn hopper(&mut self) -> u16 {
+        let (configuration, data) = coded(HOPPER_HEIC, b"hvcC");
+        let id = self.item(b"hvc1", &data);
+        self.property(id, b"hvcC", &configuration).property(id, b"ispe", &ispe(128, 128));
+        id
+    }
+
+    /// A grid of so many rows and columns of that picture.
+    fn grid(&mut self, rows: u8, columns: u8, (width, height): (u16, u16)) -> u16 {
+        let tile = self.hopper();
+        let data = [&[0, 0, rows - 1, columns - 1][..], &width.to_be_bytes(), &height.to_be_bytes()].concat();
+        let grid = self.item(b"grid", &data);
+        self.entry(grid).in_idat = true;
+        self.property(grid, b"ispe", &ispe(width.into(), height.into()));
+        self.refer(b"dimg", grid, &[tile].repeat(usize::from(rows) * usize::from(columns)));
+        grid
+    }
+
+    fn build(&self, primary: u16) -> Vec<u8> {
+        let head = plain_box(b"ftyp", b"heic\0\0\0\0mif1heic");
+        let start = head.len() + self.meta(primary, 0).len() + 8;
+        let in_file = self.items.iter().filter(|item| !item.in_idat);
+        let data: Vec<u8> = in_file.flat_map(|item| item.parts.concat()).collect();
+        [head, self.meta(primary, start), plain_box(b"mdat", &data)].concat()
+    }
+
+    fn meta(&self, primary: u16, mut start: usize) -> Vec<u8> {
+        let count = |length: usize| u16::try_from(length).unwrap().to_be_bytes();
+        let long = |length: usize| u32::try_from(length).unwrap().to_be_bytes();
+        let (mut infe, mut iloc, mut ipma, mut idat) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (place, item) in self.items.iter().enumerate() {
+            let id = count(place + 1);
+            let entry =
+                [&id[..], &[0, 0], &item.kind, b"name\0", item.content_type.as_bytes(), b"\0"].concat();
+            infe.extend(full_box(b"infe", 2, 0, &entry));
+            iloc.extend([&id[..], &[0, u8::from(item.in_idat)], &[0, 0], &count(item.parts.len())].concat());
+            for part in &item.parts {
+                let offset = if item.in_idat { idat.len() } else { start };
+                iloc.extend([long(offset), long(part.len())].concat());
+                if item.in_idat {
+                    idat.extend(part);
+                } else {
+                    start += part.len();
+                }
+            }
+            let associations = u8::try_from(item.properties.len()).unwrap();
+            ipma.extend([&id[..], &[associations], &item.properties].concat());
+        }
+        let references = self.references.iter().flat_map(|(kind, from, to)| {
+            let to: Vec<u8> = to.iter().flat_map(|to| to.to_be_bytes()).collect();
+            plain_box(kind, &[&from.to_be_bytes()[..], &count(to.len() / 2), &to].concat())
+        });
+        let ipco = self.properties.iter().flat_map(|(kind, body)| plain_box(kind, body)).collect::<Vec<_>>();
+        let ipma = full_box(b"ipma", 0, 0, &[&long(self.items.len())[..], &ipma].concat());
+        let boxes = [
+            full_box(b"hdlr", 0, 0, b"\0\0\0\0pict\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+            full_box(b"pitm", 0, 0, &primary.to_be_bytes()),
+            full_box(b"iloc", 1, 0, &[&[0x44, 0][..], &count(self.items.len()), &iloc].concat()),
+            full_box(b"iinf", 0, 0, &[&count(self.items.len())[..], &infe].concat()),
+            full_box(b"iref", 0, 0, &references.collect::<Vec<_>>()),
+            plain_box(b"iprp", &[plain_box(b"ipco", &ipco), ipma].concat()),
+            plain_box(b"idat", &idat),
+        ];
+        full_box(b"meta", 0, 0, &boxes.concat())
+    }
+}
+
+fn plain_box(kind: &FourCc, body: &[u8]) -> Vec<u8> {
+    [&u32::try_from(body.len() + 8).unwrap().to_be_bytes()[..], kind, body].concat()
+}
+
+fn full_box(kind: &FourCc, version: u8, flags: u8, body: &[u8]) -> Vec<u8> {
+    plain_box(kind, &[&[version, 0, 0, flags][..], body].concat())
+}
+
+fn ispe(width: u32, height: u32) -> Vec<u8> {
+    [[0; 4], width.to_be_bytes(), height.to_be_bytes()].concat()
+}
+
+fn clap(numbers: [i32; 8]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
+}
+
+/// The configuration and the data of a file's picture.
+fn coded(file: &[u8], configuration: &FourCc) -> (Vec<u8>, Vec<u8>) {
+    let meta = find_meta(file).unwrap();
+    let primary = meta.primary.unwrap();
+    (meta.property(primary, configuration).unwrap().to_vec(), meta.data(primary).unwrap().into_owned())
+}
+
+fn size(width: u32, height: u32) -> PixelSize {
+    PixelSize { width, height }
+}
+
+fn probed(file: &[u8]) -> Result<Header, MediaError> {
+    inspect(file, &Limits::default()).map(|(_, header)| header)
+}
+
+fn corrupt(reason: &str) -> Result<Header, MediaError> {
+    Err(MediaError::Corrupt(reason.into()))
+}
+
+#[test]
+fn real_headers_are_read() {
+    for (file, format, expect) in
+        [(HOPPER_HEIC, Format::Heif, Coding::Hevc), (HOPPER_AVIF, Format::Avif, Coding::Av1)]
+    {
+        assert_eq!(Format::sniff(file), Some(format));
+        let header = probed(file).unwrap();
+        assert_eq!(
+            (header.size, header.decoded_size, header.orientation),
+            (size(128, 128), size(128, 128), None)
+        );
+        assert_eq!(header.decode_bytes, 128 * 128 * BYTES_PER_PIXEL);
+        assert_eq!(coding(file), expect);
+        let (configuration, data) = coded(file, expect.configuration().unwrap());
+        assert_eq!(expect.size(&configuration, &data), Some(size(128, 128)));
+    }
+}
+
+/// What the header foretells is what the decoder gives.
+#[test]
+fn crops_and_turns_are_foretold() {
+    let check = |properties: &[(&FourCc, &[u8])], expect: (u32, u32)| {
+        for grid in [false, true] {
+            let mut file = File::default();
+            let id = if grid { file.grid(2, 3, (290, 131)) } else { file.hopper() };
+            for (kind, body) in properties {
+                file.property(id, kind, body);
+            }
+            let file = file.build(id);
+            let header = probed(&file).unwrap();
+            let decoded = decode(Format::Heif, &file, &header, header.size).unwrap();
+            assert_eq!(decoded.pixels.size, header.size, "{properties:?}");
+            if !grid {
+                assert_eq!(header.size, size(expect.0, expect.1), "{properties:?}");
+            }
+            let turned = properties.iter().any(|(kind, _)| matches!(*kind, b"irot" | b"imir"));
+            assert_eq!(header.orientation, turned.then_some(Orientation::Upright));
+        }
+    };
+    let strip = clap([100, 1, 50, 1, 0, 1, 0, 1]);
+    let off_centre = clap([101, 1, 51, 1, 9, 1, -11, 2]);
+    let over_the_edge = clap([100, 1, 100, 1, 40, 1, -40, 1]);
+    let everything = clap([9000, 1, 9000, 1, 0, 1, 0, 1]);
+    let between = clap([201, 2, 101, 3, 1, 3, 1, 3]);
+    check(&[], (128, 128));
+    check(&[(b"irot", &[1])], (128, 128));
+    check(&[(b"clap", &strip)], (100, 50));
+    check(&[(b"clap", &strip), (b"irot", &[1])], (50, 100));
+    check(&[(b"irot", &[3]), (b"clap", &strip)], (100, 50));
+    check(&[(b"clap", &strip), (b"irot", &[2]), (b"imir", &[1])], (100, 50));
+    check(&[(b"clap", &off_centre), (b"imir", &[0])], (101, 51));
+    check(&[(b"clap", &over_the_edge)], (74, 75));
+    check(&[(b"clap", &everything)], (128, 128));
+    check(&[(b"clap", &between)], (101, 34));
+}
+
+#[test]
+fn a_grid_is_as_large_as_it_says() {
+    let mut file = File::default();
+    let grid = file.grid(2, 3, (300, 200));
+    let header = probed(&file.build(grid)).unwrap();
+    assert_eq!((header.size, header.orientation), (size(300, 200), None));
+    assert_eq!(coding(&file.build(grid)), Coding::Hevc);
+
+    let mut other = file.clone();
+    other.properties.last_mut().unwrap().1 = ispe(300, 201);
+    assert_eq!(probed(&other.build(grid)), corrupt("its headers disagree about its size"));
+    let mut fewer = file.clone();
+    fewer.references[0].2.pop();
+    assert_eq!(probed(&fewer.build(grid)), corrupt("tiles are missing in its grid"));
+    // Sixteen thousand pixels a tile, 65,000 tiles, none of which is seen.
+    let mut small = File::default();
+    let grid = small.grid(255, 100, (1, 1));
+    assert_eq!(probed(&small.build(grid)), corrupt("its tiles do not fit its grid"));
+}
+
+#[test]
+fn a_picture_that_is_larger_than_it_says_is_refused() {
+    // A reduced AV1 sequence header of 65,536 × 65,536: sides in 16 bits, all of which are 1.
+    let header = [0x0A, 7, 0x18, 0x3F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFC];
+    let refused = |file: &[u8]| matches!(probed(file), Err(MediaError::TooManyPixels { .. }));
+    for in_configuration in [false, true] {
+        let mut file = File::default();
+        let data: &[u8] = if in_configuration { &[] } else { &header };
+        let id = file.item(b"av01", data);
+        let configuration: &[u8] = if in_configuration { &header } else { &[] };
+        file.property(id, b"av1C", &[&[0x81, 0, 0, 0], configuration].concat()).property(
+            id,
+            b"ispe",
+            &ispe(64, 64),
+        );
+        assert!(refused(&file.build(id)));
+
+        // As a tile, and as the transparency of another picture.
+        let tile = id;
+        let identity = file.item(b"iden", &[]);
+        file.property(identity, b"ispe", &ispe(64, 64)).refer(b"dimg", identity, &[tile]);
+        assert!(refused(&file.build(identity)));
+        let picture = file.hopper();
+        file.property(tile, b"auxC", b"\0\0\0\0urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0");
+        assert!(!refused(&file.build(picture)));
+        file.refer(b"auxl", tile, &[picture]);
+        assert!(refused(&file.build(picture)));
+    }
+    let mut file = File::default();
+    let id = file.item(b"av01", &[]);
+    file.property(id, b"ispe", &ispe(17_000, 17_000));
+    // A crop does not make it smaller for the decoder.
+    file.property(id, b"clap", &clap([10, 1, 10, 1, 0, 1, 0, 1]));
+    assert!(refused(&file.build(id)));
+}
+
+#[test]
+fn items_that_refer_to_each_other_end() {
+    let mut file = File::default();
+    let ids: Vec<_> = (0..4).map(|_| file.item(b"iden", &[])).collect();
+    for id in &ids {
+        file.property(*id, b"ispe", &ispe(64, 64)).refer(b"dimg", *id, &ids.repeat(50));
+    }
+    assert_eq!(probed(&file.build(1)).unwrap().size, size(64, 64));
+    assert_eq!(coding(&file.build(1)), Coding::Other);
+}
+
+#[test]
+fn what_is_missing_is_told() {
+    let mut file = File::default();
+    let id = file.hopper();
+    let whole = file.build(id);
+    let check = |file: &[u8], expect| assert_eq!(probed(file), expect);
+    check(&whole[..10], Err(MediaError::UnknownFormat));
+    check(&whole[..30], Err(MediaError::Truncated));
+    check(&whole[..60], Err(MediaError::Truncated));
+    check(&whole[..24], corrupt("it has no still picture"));
+    check(&file.build(7), corrupt("it does not say which picture it is about"));
+    let mut unsized_file = file.clone();
+    unsized_file.entry(id).properties.pop();
+    check(&unsized_file.build(id), corrupt("it does not say how large its picture is"));
+    for (width, height) in [(0, 64), (64, 0)] {
+        file.properties.last_mut().unwrap().1 = ispe(width, height);
+        check(&file.build(id), Err(MediaError::NoPixels));
+    }
+}
+
+#[test]
+fn decoders_say_what_is_wrong() {
+    let check = |file: &[u8], expect: MediaError| {
+        let header = probed(file).unwrap();
+        assert_eq!(decode(Format::Heif, file, &header, header.size).unwrap_err(), expect);
+    };
+    check(&HOPPER_HEIC[..HOPPER_HEIC.len() - 100], MediaError::Corrupt("it is cut off".into()));
+    let mut file = File::default();
+    let id = file.hopper();
+    file.properties.last_mut().unwrap().1 = ispe(120, 128);
+    check(&file.build(id), MediaError::Corrupt("its headers disagree about its size".into()));
+    let id = file.item(b"new1", &[1, 2, 3]);
+    file.property(id, b"ispe", &ispe(64, 64));
+    let error = MediaError::NoDecoder {
+        format: "such HEIF",
+        missing: "a libheif that knows how they are coded",
+        install: "a newer libheif1",
+    };
+    check(&file.build(id), error);
+}
+
+#[test]
+fn exif_is_found_whatever_lies_before_it() {
+    let block = ExifBlock::default().text(Directory::Primary, tag::MAKE, "Nikon").build();
+    let check = |offset: u32, before: &[u8], expect: bool| {
+        let mut file = File::default();
+        let picture = file.hopper();
+        let data = [&offset.to_be_bytes()[..], before, &block].concat();
+        let exif = file.item(b"Exif", &data);
+        file.refer(b"cdsc", exif, &[picture]);
+        // In one part, and in three.
+        for cuts in [vec![], vec![9, 11]] {
+            let parts = file.entry(exif);
+            parts.parts = cuts.iter().rev().fold(vec![data.clone()], |mut parts, cut| {
+                let tail = parts[0].split_off(*cut);
+                parts.insert(1, tail);
+                parts
+            });
+            for in_idat in [false, true] {
+                file.entry(exif).in_idat = in_idat;
+                let file = file.build(picture);
+                let found = blocks(&file).exif;
+                let make = found.and_then(|exif| Tags::read(&exif)?.text(Directory::Primary, tag::MAKE));
+                assert_eq!(make.as_deref(), expect.then_some("Nikon"), "{offset} {before:?}");
+            }
+        }
+    };
+    check(0, b"", true);
+    check(6, b"Exif\0\0", true);
+    check(0, b"Exif\0\0", true);
+    check(6, b"", true);
+    check(u32::MAX, b"junk", true);
+    check(0, &[0; 100], false);
+    check(100, &[0; 100], true);
+}
+
+#[test]
+fn what_describes_the_picture_goes_first() {
+    let mut file = File::default();
+    let (picture, other) = (file.hopper(), file.hopper());
+    let mut xmp = |content_type: &'static str, text: &[u8]| {
+        let id = file.item(b"mime", text);
+        file.entry(id).content_type = content_type;
+        id
+    };
+    let _text = xmp("text/plain", b"text");
+    let of_other = xmp("application/rdf+xml", b"other");
+    let of_picture = xmp("application/rdf+xml", b"picture");
+    assert_eq!(blocks(&file.build(picture)).xmp.as_deref(), Some(&b"other"[..]));
+    file.refer(b"cdsc", of_other, &[other]).refer(b"cdsc", of_picture, &[picture]);
+    assert_eq!(blocks(&file.build(picture)).xmp.as_deref(), Some(&b"picture"[..]));
+    assert_eq!(blocks(&file.build(other)).xmp.as_deref(), Some(&b"other"[..]));
+    assert_eq!(blocks(&file.build(picture)).exif, None);
+}
+
+#[test]
+fn a_part_that_is_used_many_times_does_not_add_up() {
+    let mut file = File::default();
+    let picture = file.hopper();
+    let exif = file.item(b"Exif", &vec![1; 1 << 20]);
+    let big = file.entry(exif).parts[0].clone();
+    file.entry(exif).parts = vec![big; 8];
+    assert_eq!(blocks(&file.build(picture)).exif, None);
+}
+
+#[test]
+fn colours_are_told_by_profile_or_numbers() {
+    let check = |boxes: &[&[u8]], expect: Option<Colour<'_>>| {
+        let mut file = File::default();
+        let picture = file.hopper();
+        for body in boxes {
+            file.property(picture, b"colr", body);
+        }
+        assert_eq!(blocks(&file.build(picture)).colour, expect, "{boxes:?}");
+        // A grid that says nothing has the colours of its tiles.
+        let grid = file.item(b"grid", &[]);
+        file.refer(b"dimg", grid, &[picture]);
+        assert_eq!(blocks(&file.build(grid)).colour, expect, "{boxes:?}");
+    };
+    let numbers = b"nclx\0\x0C\0\x0D\0\x01\x80";
+    let cicp = Some(Colour::Cicp { primaries: 12, transfer: 13 });
+    let icc = Some(Colour::Icc(b"profile"[..].into()));
+    check(&[], None);
+    check(&[numbers], cicp.clone());
+    check(&[numbers, b"profprofile"], icc.clone());
+    check(&[b"rICCprofile", numbers], icc);
+    check(&[b"prof", numbers], cicp);
+    check(&[b"nclx\0\x0C", b"nclc\0\x01\0\x01\0\x01"], None);
+    check(&[b"nclx\x01\x0C\0\x0D\0\x01\x80"], None);
+}
+
+#[test]
+fn announced_counts_cost_nothing() {
+    let huge = u32::MAX.to_be_bytes();
+    let boxes = [
+        full_box(b"pitm", 1, 0, &huge),
+        // Extents without any bytes.
+        full_box(
+            b"iloc",
+            2,
+            0,
+            &[&[0, 0][..], &huge, &[0, 0, 0, 1, 0, 0, 0, 0, 0xFF, 0xFF].repeat(1000)].concat(),
+        ),
+        full_box(b"iinf", 1, 0, &huge),
+        full_box(b"iref", 1, 0, &plain_box(b"dimg", &[&huge[..], &[0xFF; 2]].concat())),
+        plain_box(b"iprp", &full_box(b"ipma", 1, 1, &[&huge[..], &huge, &[255]].concat())),
+    ];
+    let file = [plain_box(b"ftyp", b"heic\0\0\0\0"), full_box(b"meta", 0, 0, &boxes.concat())].concat();
+    assert_eq!(probed(&file), corrupt("it does not say which picture it is about"));
+
+    // As many items, properties and references as fit into 4 MB.
+    let entries: Vec<u8> =
+        (0..400_000_u32).flat_map(|id| [&id.to_be_bytes()[..], &[1, 1]].concat()).collect();
+    let boxes = [
+        full_box(b"pitm", 0, 0, &[0, 9]),
+        full_box(b"iref", 0, 0, &plain_box(b"dimg", &[0, 9, 0xFF, 0xFF].repeat(40_000)).repeat(10)),
+        plain_box(
+            b"iprp",
+            &[
+                plain_box(b"ipco", &plain_box(b"free", &[]).repeat(100_000)),
+                full_box(b"ipma", 1, 0, &[&huge[..], &entries].concat()),
+            ]
+            .concat(),
+        ),
+    ];
+    let file = [plain_box(b"ftyp", b"heic\0\0\0\0"), full_box(b"meta", 0, 0, &boxes.concat())].concat();
+    assert_eq!(probed(&file), corrupt("it does not say which picture it is about"));
+}
+
+/// Everything that is read without a decoder.
+fn ask_everything(file: &[u8]) {
+    let _ = header(file);
+    let _ = coding(file);
+    let _ = is_cut(file);
+    let found = blocks(file);
+    let _ = found.exif.as_deref().map(Tags::read);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn arbitrary_boxes_never_panic(
+        version in 0..3_u8,
+        kind in prop::sample::select(vec![b"pitm", b"iloc", b"iinf", b"iref", b"iprp", b"idat"]),
+        body in prop::collection::vec(any::<u8>(), 0..200),
+        rest in prop::collection::vec(any::<u8>(), 0..100),
+    ) {
+        let meta = full_box(b"meta", 0, 0, &[full_box(kind, version, 0, &body), rest.clone()].concat());
+        ask_everything(&[plain_box(b"ftyp", b"heic\0\0\0\0"), meta].concat());
+        ask_everything(&rest);
+    }
+
+    #[test]
+    fn mutated_files_never_panic(
+        which in 0..3_usize,
+        changes in prop::collection::vec((0..700_usize, any::<u8>()), 1..12),
+        keep in any::<prop::sample::Index>(),
+        cut in any::<bool>(),
+    ) {
+        let mut grid = File::default();
+        let id = grid.grid(2, 3, (290, 131));
+        let exif = grid.item(b"Exif", b"\0\0\0\0II*\0\0\0\0\0");
+        grid.refer(b"cdsc", exif, &[id]).property(id, b"irot", &[1]).property(id, b"clap", &clap([1; 8]));
+        let mut file = vec![HOPPER_HEIC.to_vec(), HOPPER_AVIF.to_vec(), grid.build(id)].swap_remove(which);
+        for (at, value) in changes {
+            let at = at % file.len();
+            file[at] = value;
+        }
+        if cut {
+            file.truncate(keep.index(file.len()));
+        }
+        ask_everything(&file);
+    }
+}

@@ -1,0 +1,66 @@
+//! Image resources of Photoshop: the "Image Resources Section" of Adobe's Photoshop File Formats Specification.
+//! JPEG, TIFF and ImageMagick's PNG carry them, and IPTC is one of them.
+
+use super::take;
+
+/// The resource that holds IPTC-IIM datasets.
+const IPTC: [u8; 2] = 0x0404_u16.to_be_bytes();
+
+/// What a resource may begin with; all but the first are of old programs.
+const SIGNATURES: [&[u8]; 5] = [b"8BIM", b"MeSa", b"AgHg", b"PHUT", b"DCSR"];
+
+/// The IPTC-IIM datasets among the resources.
+pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
+    loop {
+        let signature = take(&mut resources, 4)?;
+        if !SIGNATURES.contains(&signature) {
+            return None;
+        }
+        let id = take(&mut resources, 2)?;
+        let [name_length] = take(&mut resources, 1)? else { return None };
+        // The name with its length is even.
+        take(&mut resources, usize::from(name_length | 1))?;
+        let length = take(&mut resources, 4)?.try_into().ok().map(u32::from_be_bytes)?;
+        let length = usize::try_from(length).ok()?;
+        let data = take(&mut resources, length)?;
+        if id == IPTC {
+            return Some(data);
+        }
+        take(&mut resources, length % 2)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::photoshop_resource;
+    use proptest::prelude::*;
+
+    #[test]
+    fn iptc_is_found_behind_names_of_any_length() {
+        for name in ["", "a", "ab", "abc"] {
+            let resources = [
+                photoshop_resource(0x03ED, name, &[1, 2, 3]),
+                photoshop_resource(0x0404, name, b"\x1C\x02\x05\0\x01x"),
+            ]
+            .concat();
+            assert_eq!(iptc(&resources), Some(&b"\x1C\x02\x05\0\x01x"[..]), "{name:?}");
+        }
+        assert_eq!(iptc(&photoshop_resource(0x03ED, "", &[1])), None);
+        assert_eq!(iptc(b"not a resource"), None);
+    }
+
+    #[test]
+    fn a_resource_longer_than_its_block_is_none() {
+        let resource = photoshop_resource(0x0404, "", &[7; 20]);
+        assert_eq!(iptc(&resource[..resource.len() - 1]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_resources_never_panic(rest in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = iptc(&[&b"8BIM"[..], &rest].concat());
+            let _ = iptc(&rest);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! RAW files of cameras: where their embedded preview lies. The sensor's own data are not developed.
+
+mod cr3;
+mod preview;
+
+use super::{Blocks, Extent, Header, jpeg};
+use crate::MediaError;
+use crate::tiff::{Structure, tag};
+
+/// How the file is built.
+enum Kind<'a> {
+    /// Directories as in a TIFF, whatever the signature.
+    Tiff(Structure<'a>),
+    /// Boxes as in MP4 (Canon's CR3).
+    Boxes,
+    /// A header that says where the preview lies (Fujifilm's RAF).
+    Fujifilm,
+    /// Known by its signature only; a preview is looked for everywhere.
+    Other,
+}
+
+/// Tags of RAW files, by their numbers.
+mod raw_tag {
+    pub(super) const COMPRESSION: u16 = 259;
+    pub(super) const PHOTOMETRIC: u16 = 262;
+    pub(super) const STRIP_OFFSETS: u16 = 273;
+    pub(super) const STRIP_BYTE_COUNTS: u16 = 279;
+    pub(super) const JPEG_START: u16 = 0x0201;
+    pub(super) const JPEG_LENGTH: u16 = 0x0202;
+    /// Panasonic's preview.
+    pub(super) const JPG_FROM_RAW: u16 = 0x002E;
+    pub(super) const XMP: u16 = 700;
+    pub(super) const IPTC: u16 = 33_723;
+    pub(super) const DNG_VERSION: u16 = 0xC612;
+    /// Also Sony's.
+    pub(super) const DNG_PRIVATE_DATA: u16 = 0xC634;
+}
+
+/// Tells a RAW file that begins like any TIFF by what only a sensor's data have.
+pub(super) fn is_raw_tiff(bytes: &[u8]) -> bool {
+    let Some(structure) = Structure::read(bytes) else { return false };
+    let first = structure.first();
+    if first.entry(raw_tag::DNG_VERSION).is_some() || first.entry(raw_tag::DNG_PRIVATE_DATA).is_some() {
+        return true;
+    }
+    structure.directories().iter().any(|ifd| {
+        // A colour filter array or linear raw; the packing of Sony, Epson, Samsung, Nikon, Kodak, Pentax.
+        matches!(ifd.number(raw_tag::PHOTOMETRIC), Some(32_803 | 34_892))
+            || matches!(
+                ifd.number(raw_tag::COMPRESSION),
+                Some(32_767 | 32_769 | 32_770 | 34_713 | 65_000 | 65_535)
+            )
+    })
+}
+
+fn kind(bytes: &[u8]) -> Kind<'_> {
+    match bytes {
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Kind::Boxes,
+        [b'F', b'U', b'J', b'I', ..] => Kind::Fujifilm,
+        _ => Structure::read(bytes).map_or(Kind::Other, Kind::Tiff),
+    }
+}
+
+pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
+    let (extent, header) = find(bytes, &kind(bytes))?;
+    Ok(Header { preview: Some(extent), ..header })
+}
+
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    let kind = kind(bytes);
+    let preview = find(bytes, &kind).ok().and_then(|(extent, _)| extent.of(bytes));
+    let in_preview = preview.map(jpeg::blocks).unwrap_or_default();
+    match kind {
+        Kind::Tiff(structure) => {
+            let first = structure.first();
+            let says_nothing = first.entry(tag::EXIF_DIRECTORY).is_none();
+            Blocks {
+                exif: in_preview.exif.filter(|_| says_nothing).or_else(|| Some(bytes.into())),
+                xmp: first.bytes(raw_tag::XMP).map(Into::into).or(in_preview.xmp),
+                iptc: first.bytes(raw_tag::IPTC).map(Into::into).or(in_preview.iptc),
+                colour: in_preview.colour,
+            }
+        }
+        Kind::Boxes => Blocks {
+            exif: cr3::exif(bytes).map(Into::into).or(in_preview.exif),
+            xmp: cr3::xmp(bytes).map(Into::into).or(in_preview.xmp),
+            ..in_preview
+        },
+        // Its first preview knows about the shot, whichever is shown.
+        Kind::Fujifilm => {
+            let first = in_fujifilm_header(bytes).first().and_then(|extent| bytes.get(extent.start..));
+            let exif = first.and_then(|first| jpeg::blocks(first).exif);
+            Blocks { exif: exif.or(in_preview.exif), ..in_preview }
+        }
+        Kind::Other => in_preview,
+    }
+}
+
+/// The largest preview, with its header.
+fn find(bytes: &[u8], kind: &Kind<'_>) -> Result<(Extent, Header), MediaError> {
+    let listed = match kind {
+        Kind::Tiff(structure) => in_directories(structure),
+        Kind::Boxes => cr3::previews(bytes),
+        Kind::Fujifilm => in_fujifilm_header(bytes),
+        Kind::Other => Vec::new(),
+    };
+    // A DNG lists its previews, and what else looks like a JPEG in it may be a piece of the raw picture.
+    let may_scan = match kind {
+        Kind::Tiff(structure) => structure.first().entry(raw_tag::DNG_VERSION).is_none(),
+        Kind::Boxes | Kind::Fujifilm | Kind::Other => true,
+    };
+    let is_cut = listed.iter().any(|extent| extent.start >= bytes.len());
+    match preview::largest(bytes, listed, may_scan) {
+        Some(found) => Ok(found),
+        None if is_cut => Err(MediaError::Truncated),
+        None => Err(MediaError::NoPreview),
+    }
+}
+
+/// What the directories name: a JPEG file, or a picture whose only strip is one.
+fn in_directories(structure: &Structure<'_>) -> Vec<Extent> {
+    let mut found = Vec::new();
+    for ifd in structure.directories() {
+        let mut add = |start: Option<u64>, length: Option<u64>| {
+            let number = |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok());
+            if let Some((start, length)) = number(start).zip(number(length)) {
+                found.push(Extent { start, length });
+            }
+        };
+        add(ifd.number(raw_tag::JPEG_START), ifd.number(raw_tag::JPEG_LENGTH));
+        if matches!(ifd.number(raw_tag::COMPRESSION), Some(6 | 7))
+            && ifd.entry(raw_tag::STRIP_OFFSETS).is_some_and(|offsets| offsets.number(1).is_none())
+        {
+            add(ifd.number(raw_tag::STRIP_OFFSETS), ifd.number(raw_tag::STRIP_BYTE_COUNTS));
+        }
+        if let Some(entry) = ifd.entry(raw_tag::JPG_FROM_RAW) {
+            found.push(Extent { start: entry.start, length: entry.value.len() });
+        }
+    }
+    found
+}
+
+fn in_fujifilm_header(bytes: &[u8]) -> Vec<Extent> {
+    let number = |at: usize| {
+        let number = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
+        usize::try_from(number).ok()
+    };
+    number(84).zip(number(88)).map(|(start, length)| Extent { start, length }).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

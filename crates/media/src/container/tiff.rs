@@ -1,0 +1,54 @@
+//! TIFF 6.0 with its technical notes, and BigTIFF. Of several pictures the first that is not a reduced one counts.
+
+mod chunks;
+mod picture;
+
+pub(crate) use self::chunks::Chunks;
+pub(crate) use self::picture::{Alpha, Colours, Compression, Picture, Predictor};
+use super::{Blocks, Colour, Header};
+use crate::MediaError;
+use crate::tiff::{Ifd, Structure};
+
+pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
+    let picture = Picture::read(bytes)?;
+    let channels = u64::try_from(picture.layout().channels()).unwrap_or(u64::MAX);
+    let header = Header::plain(picture.size, channels);
+    let decode_bytes = header.decode_bytes.saturating_add(picture.working_bytes());
+    Ok(Header { decode_bytes, ..header })
+}
+
+pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
+    const XMP: u16 = 700;
+    const IPTC: u16 = 33_723;
+    const ICC_PROFILE: u16 = 34_675;
+
+    let Some(structure) = Structure::read(bytes) else { return Blocks::default() };
+    let first = structure.first();
+    let colour = || {
+        let shown = shown(&structure)?;
+        // The numbers of these become sRGB when they are decoded; the profile says how else they could.
+        let device_independent = picture::is_lab(&shown);
+        let profile = shown.bytes(ICC_PROFILE).or_else(|| first.bytes(ICC_PROFILE));
+        profile.filter(|_| !device_independent).map(|profile| Colour::Icc(profile.into()))
+    };
+    Blocks {
+        exif: Some(bytes.into()),
+        xmp: first.bytes(XMP).map(Into::into),
+        iptc: first.bytes(IPTC).map(Into::into),
+        colour: colour(),
+    }
+}
+
+/// The directory of the picture that is shown.
+fn shown<'a>(structure: &Structure<'a>) -> Option<Ifd<'a>> {
+    let first = structure.first();
+    if picture::is_full(&first) {
+        return Some(first);
+    }
+    // What follows a thumbnail may be the picture; without one, the thumbnail is.
+    let full = structure.directories().into_iter().find(picture::is_full);
+    full.or_else(|| picture::is_picture(&first).then_some(first))
+}
+
+#[cfg(test)]
+mod tests;

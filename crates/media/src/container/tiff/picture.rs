@@ -1,0 +1,401 @@
+use domain::PixelSize;
+
+use super::{Chunks, shown};
+use crate::MediaError;
+use crate::render::Layout;
+use crate::tiff::{ByteOrder, Entry, Ifd, Structure};
+
+/// The tags of a picture, by their numbers.
+pub(crate) mod tag {
+    pub(crate) const NEW_SUBFILE_TYPE: u16 = 254;
+    pub(crate) const SUBFILE_TYPE: u16 = 255;
+    pub(crate) const IMAGE_WIDTH: u16 = 256;
+    pub(crate) const IMAGE_LENGTH: u16 = 257;
+    pub(crate) const BITS_PER_SAMPLE: u16 = 258;
+    pub(crate) const COMPRESSION: u16 = 259;
+    pub(crate) const PHOTOMETRIC: u16 = 262;
+    pub(crate) const FILL_ORDER: u16 = 266;
+    pub(crate) const STRIP_OFFSETS: u16 = 273;
+    pub(crate) const SAMPLES_PER_PIXEL: u16 = 277;
+    pub(crate) const ROWS_PER_STRIP: u16 = 278;
+    pub(crate) const STRIP_BYTE_COUNTS: u16 = 279;
+    pub(crate) const PLANAR_CONFIGURATION: u16 = 284;
+    pub(crate) const T4_OPTIONS: u16 = 292;
+    pub(crate) const PREDICTOR: u16 = 317;
+    pub(crate) const COLOR_MAP: u16 = 320;
+    pub(crate) const TILE_WIDTH: u16 = 322;
+    pub(crate) const TILE_LENGTH: u16 = 323;
+    pub(crate) const TILE_OFFSETS: u16 = 324;
+    pub(crate) const TILE_BYTE_COUNTS: u16 = 325;
+    pub(crate) const INK_SET: u16 = 332;
+    pub(crate) const EXTRA_SAMPLES: u16 = 338;
+    pub(crate) const SAMPLE_FORMAT: u16 = 339;
+    pub(crate) const JPEG_TABLES: u16 = 347;
+    pub(crate) const JPEG_INTERCHANGE: u16 = 513;
+    pub(crate) const JPEG_INTERCHANGE_LENGTH: u16 = 514;
+    pub(crate) const YCBCR_SUBSAMPLING: u16 = 530;
+}
+
+/// More samples in each pixel than any photo has; what has more comes from a telescope or a satellite.
+const MAX_SAMPLES: usize = 8;
+
+/// Longer tables of a JPEG than there can be.
+const MAX_JPEG_TABLES: usize = 64 << 10;
+
+/// How the samples of a pixel make its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Colours {
+    Gray {
+        white_is_zero: bool,
+    },
+    Rgb,
+    Palette,
+    Cmyk,
+    /// Of ITU-R BT.601, with this many columns and rows to one pair of colour differences.
+    YCbCr {
+        across: u32,
+        down: u32,
+    },
+    /// CIE L*a*b*; a* and b* are signed, or unsigned around 128.
+    Lab {
+        signed: bool,
+    },
+}
+
+/// How the bytes of a chunk are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    None,
+    PackBits,
+    Lzw,
+    Deflate,
+    /// Group 3 in one dimension, with or without marks at the ends of lines, or only its codes in whole bytes.
+    Fax3 {
+        byte_aligned: bool,
+    },
+    Fax4,
+    Jpeg,
+}
+
+/// What has to be undone after a row is unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Predictor {
+    None,
+    /// Each sample is stored as the difference to the one before.
+    Horizontal,
+    /// So is each byte, and bytes of the same weight lie together.
+    FloatingPoint,
+}
+
+/// How a sample is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Samples {
+    /// In each pixel, colours and others.
+    pub(crate) count: usize,
+    /// Bits of each.
+    pub(crate) bits: usize,
+    /// Whether they are floating-point numbers.
+    pub(crate) float: bool,
+}
+
+/// What the alpha channel has been to the colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Alpha {
+    Straight,
+    /// The colours are multiplied by it.
+    Premultiplied,
+}
+
+/// All that is needed to unpack a picture.
+#[derive(Debug, Clone)]
+pub(crate) struct Picture<'a> {
+    pub(crate) size: PixelSize,
+    pub(crate) order: ByteOrder,
+    pub(crate) colours: Colours,
+    pub(crate) samples: Samples,
+    /// Of the sample behind the colours.
+    pub(crate) alpha: Option<Alpha>,
+    pub(crate) compression: Compression,
+    pub(crate) predictor: Predictor,
+    /// Whether each sample has chunks of its own.
+    pub(crate) planar: bool,
+    /// Whether the first bit of a byte is its lowest.
+    pub(crate) lowest_bit_first: bool,
+    /// Red values, then green ones, then blue ones.
+    pub(crate) palette: Option<Entry<'a>>,
+    /// What all JPEG chunks have in common.
+    pub(crate) jpeg_tables: Option<&'a [u8]>,
+    /// Whether the JPEG chunks store luma and colour differences. `None` leaves that to what they say themselves.
+    pub(crate) jpeg_ycc: Option<bool>,
+    pub(crate) chunks: Chunks<'a>,
+}
+
+impl Colours {
+    /// Samples of a colour.
+    pub(crate) const fn samples(self) -> usize {
+        match self {
+            Self::Gray { .. } | Self::Palette => 1,
+            Self::Rgb | Self::YCbCr { .. } | Self::Lab { .. } => 3,
+            Self::Cmyk => 4,
+        }
+    }
+}
+
+/// Whether the directory has a picture.
+pub(super) fn is_picture(ifd: &Ifd<'_>) -> bool {
+    ifd.number(tag::IMAGE_WIDTH).is_some() && ifd.number(tag::IMAGE_LENGTH).is_some()
+}
+
+/// Whether it has one that is neither the thumbnail of another nor a mask for it.
+pub(super) fn is_full(ifd: &Ifd<'_>) -> bool {
+    let reduced_or_mask = ifd.number(tag::NEW_SUBFILE_TYPE).is_some_and(|kind| kind & 0b101 != 0)
+        || ifd.number(tag::SUBFILE_TYPE) == Some(2);
+    is_picture(ifd) && !reduced_or_mask
+}
+
+/// Whether its colours are those of the eye, not of a device.
+pub(super) fn is_lab(ifd: &Ifd<'_>) -> bool {
+    matches!(ifd.number(tag::PHOTOMETRIC), Some(8..=10))
+}
+
+fn unsupported(what: &str) -> MediaError {
+    MediaError::Corrupt(format!("{what} not supported"))
+}
+
+impl<'a> Picture<'a> {
+    /// Refuses what cannot be decoded.
+    pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
+        let structure = Structure::read(bytes)
+            .ok_or_else(|| MediaError::Corrupt("its TIFF header is malformed".into()))?;
+        let ifd = shown(&structure).ok_or(MediaError::Truncated)?;
+        let side = |tag| ifd.number(tag).and_then(|side| u32::try_from(side).ok());
+        let size = side(tag::IMAGE_WIDTH).zip(side(tag::IMAGE_LENGTH));
+        let (width, height) =
+            size.ok_or_else(|| MediaError::Corrupt("its TIFF header has no size".into()))?;
+        let size = PixelSize { width, height };
+        if width == 0 || height == 0 {
+            return Err(MediaError::NoPixels);
+        }
+
+        let samples = samples(&ifd)?;
+        let compression = compression(&ifd, &structure)?;
+        let stored = colours(&ifd, samples, compression)?;
+        let is_jpeg = compression == Compression::Jpeg;
+        // The JPEG decoder turns one into the other.
+        let is_ycc = is_jpeg && matches!(stored, Colours::YCbCr { .. });
+        let whole_jpeg = whole_jpeg(&ifd, &structure);
+        let picture = Self {
+            size,
+            order: structure.order(),
+            colours: if is_ycc { Colours::Rgb } else { stored },
+            samples,
+            alpha: alpha(&ifd, stored, samples),
+            compression,
+            predictor: predictor(&ifd, compression)?,
+            planar: samples.count > 1 && ifd.number(tag::PLANAR_CONFIGURATION) == Some(2),
+            lowest_bit_first: !is_jpeg && ifd.number(tag::FILL_ORDER) == Some(2),
+            palette: ifd.entry(tag::COLOR_MAP),
+            jpeg_tables: ifd.bytes(tag::JPEG_TABLES).filter(|tables| tables.len() <= MAX_JPEG_TABLES),
+            jpeg_ycc: whole_jpeg.is_none().then_some(is_ycc),
+            chunks: match whole_jpeg {
+                Some(jpeg) => Chunks::one(jpeg, size),
+                None => Chunks::read(&ifd, size)?,
+            },
+        };
+        picture.check()?;
+        Ok(picture)
+    }
+
+    /// Refuses combinations that nobody writes.
+    fn check(&self) -> Result<(), MediaError> {
+        let Samples { count, bits, float } = self.samples;
+        if count < self.colours.samples() {
+            return Err(MediaError::Corrupt("it has too few samples for its colours".into()));
+        }
+        let whole_bytes = matches!(bits, 8 | 16 | 32 | 64);
+        let sensible = match self.compression {
+            Compression::Fax3 { .. } | Compression::Fax4 => bits == 1 && count == 1,
+            Compression::Jpeg => bits == 8 && !float,
+            _ => true,
+        } && match self.predictor {
+            Predictor::None => true,
+            Predictor::Horizontal => whole_bytes,
+            Predictor::FloatingPoint => float,
+        } && match self.colours {
+            Colours::Palette => bits <= 16 && !float && !self.planar && self.palette.is_some(),
+            Colours::YCbCr { .. } => {
+                bits == 8 && !self.planar && count == 3 && self.predictor == Predictor::None
+            }
+            Colours::Lab { .. } => matches!(bits, 8 | 16) && !float && !self.planar,
+            Colours::Gray { .. } | Colours::Rgb | Colours::Cmyk => true,
+        } && if float { matches!(bits, 16 | 32 | 64) } else { whole_bytes || bits < 16 };
+        if sensible { Ok(()) } else { Err(unsupported("its way of storing pixels is")) }
+    }
+
+    /// What its pixels become, 8 bits a channel.
+    pub(crate) fn layout(&self) -> Layout {
+        match (self.colours, self.alpha) {
+            (Colours::Gray { .. }, None) => Layout::Gray,
+            (Colours::Gray { .. }, Some(_)) => Layout::GrayAlpha,
+            (Colours::Palette, _) | (Colours::Rgb | Colours::YCbCr { .. } | Colours::Lab { .. }, None) => {
+                Layout::Rgb
+            }
+            (Colours::Rgb | Colours::YCbCr { .. } | Colours::Lab { .. }, Some(_)) => Layout::Rgba,
+            (Colours::Cmyk, _) => Layout::Cmyk { inverted: false },
+        }
+    }
+
+    /// The most memory that unpacking takes beside the finished pixels.
+    pub(super) fn working_bytes(&self) -> u64 {
+        const BASE_BYTES: u64 = 1 << 20;
+        // Of JPEG: the pixels (4), and their coefficients if they come in several scans (up to 8).
+        const JPEG_BYTES_PER_PIXEL: u64 = 12;
+        // A sample as it is stored and twice its 8 bits, of each of the samples.
+        const ROW_BYTES_PER_PIXEL: u64 = 10 * 8;
+
+        let area = self.chunks.size.area();
+        let chunk = match self.compression {
+            Compression::Jpeg => area.saturating_mul(JPEG_BYTES_PER_PIXEL),
+            Compression::Fax3 { .. } | Compression::Fax4 => area,
+            _ => u64::from(self.chunks.size.width).saturating_mul(ROW_BYTES_PER_PIXEL),
+        };
+        chunk.saturating_add(BASE_BYTES)
+    }
+}
+
+fn samples(ifd: &Ifd<'_>) -> Result<Samples, MediaError> {
+    let count = ifd.number(tag::SAMPLES_PER_PIXEL).unwrap_or(1);
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if !(1..=MAX_SAMPLES).contains(&count) {
+        return Err(MediaError::Corrupt(format!("it has {count} samples in each pixel")));
+    }
+    // One number may stand for all samples.
+    let same = |tag, default| {
+        let Some(entry) = ifd.entry(tag) else { return Some(default) };
+        let first = entry.number(0)?;
+        entry.numbers().take(count).all(|number| number == first).then_some(first)
+    };
+    let bits = same(tag::BITS_PER_SAMPLE, 1).and_then(|bits| usize::try_from(bits).ok());
+    let bits = bits.filter(|bits| (1..=64).contains(bits));
+    let bits = bits.ok_or_else(|| unsupported("its samples of different lengths are"))?;
+    match same(tag::SAMPLE_FORMAT, 1) {
+        // 4 means that nobody knows.
+        Some(1 | 4) => Ok(Samples { count, bits, float: false }),
+        Some(3) => Ok(Samples { count, bits, float: true }),
+        Some(2) => Err(unsupported("its signed numbers are")),
+        _ => Err(unsupported("its kind of numbers is")),
+    }
+}
+
+fn compression(ifd: &Ifd<'_>, structure: &Structure<'_>) -> Result<Compression, MediaError> {
+    let number = ifd.number(tag::COMPRESSION).unwrap_or(1);
+    let name = match number {
+        1 => return Ok(Compression::None),
+        2 => return Ok(Compression::Fax3 { byte_aligned: true }),
+        3 if ifd.number(tag::T4_OPTIONS).unwrap_or(0) & 1 == 0 => {
+            return Ok(Compression::Fax3 { byte_aligned: false });
+        }
+        4 => return Ok(Compression::Fax4),
+        5 => return Ok(Compression::Lzw),
+        6 if whole_jpeg(ifd, structure).is_some() => return Ok(Compression::Jpeg),
+        7 => return Ok(Compression::Jpeg),
+        8 | 32_946 => return Ok(Compression::Deflate),
+        32_773 => return Ok(Compression::PackBits),
+        3 => "Group 3 fax in two dimensions",
+        6 => "JPEG of TIFF 6.0",
+        9 | 10 | 34_661 => "JBIG",
+        32_809 => "ThunderScan",
+        33_003 | 33_005 | 34_712 => "JPEG 2000",
+        34_676 | 34_677 => "SGI LogLuv",
+        34_887 => "LERC",
+        34_892 => "lossy DNG",
+        34_925 => "LZMA",
+        34_933 => "PNG",
+        34_934 => "JPEG XR",
+        50_000 => "Zstandard",
+        50_001 => "WebP",
+        50_002 | 52_546 => "JPEG XL",
+        _ => return Err(unsupported(&format!("its compression (number {number}) is"))),
+    };
+    Err(unsupported(&format!("its compression ({name}) is")))
+}
+
+fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<Colours, MediaError> {
+    let is_fax = matches!(compression, Compression::Fax3 { .. } | Compression::Fax4);
+    let number = ifd.number(tag::PHOTOMETRIC).unwrap_or(match samples.count {
+        1 | 2 if is_fax => 0,
+        1 | 2 => 1,
+        _ => 2,
+    });
+    match number {
+        0 => Ok(Colours::Gray { white_is_zero: true }),
+        // 4 is a mask, which is all there is.
+        1 | 4 => Ok(Colours::Gray { white_is_zero: false }),
+        2 => Ok(Colours::Rgb),
+        3 => Ok(Colours::Palette),
+        5 if ifd.number(tag::INK_SET).unwrap_or(1) == 1 => Ok(Colours::Cmyk),
+        5 => Err(unsupported("its set of inks is")),
+        6 => {
+            let factors = ifd.entry(tag::YCBCR_SUBSAMPLING);
+            let factor = |place| {
+                let factor = factors.map_or(Some(2), |factors| factors.number(place));
+                factor
+                    .filter(|factor| matches!(factor, 1 | 2 | 4))
+                    .and_then(|factor| u32::try_from(factor).ok())
+            };
+            match factor(0).zip(factor(1)) {
+                Some((across, down)) => Ok(Colours::YCbCr { across, down }),
+                // A JPEG says so itself.
+                None if compression == Compression::Jpeg => Ok(Colours::YCbCr { across: 1, down: 1 }),
+                None => Err(unsupported("its way of storing colours is")),
+            }
+        }
+        8 => Ok(Colours::Lab { signed: true }),
+        9 => Ok(Colours::Lab { signed: false }),
+        32_803 | 34_892 => Err(unsupported("its unprocessed sensor data are")),
+        number => Err(unsupported(&format!("its way of storing colours (number {number}) is"))),
+    }
+}
+
+/// The first sample behind the colours may be alpha; 1 and 2 say that it is.
+fn alpha(ifd: &Ifd<'_>, colours: Colours, samples: Samples) -> Option<Alpha> {
+    if samples.count <= colours.samples() {
+        return None;
+    }
+    match ifd.number(tag::EXTRA_SAMPLES) {
+        Some(1) => Some(Alpha::Premultiplied),
+        Some(2) => Some(Alpha::Straight),
+        // Old programs write four samples without a word about the last.
+        None if colours == Colours::Rgb && samples.count == 4 => Some(Alpha::Straight),
+        _ => None,
+    }
+}
+
+/// Only these compressions have any.
+fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, MediaError> {
+    if !matches!(compression, Compression::Lzw | Compression::Deflate) {
+        return Ok(Predictor::None);
+    }
+    match ifd.number(tag::PREDICTOR) {
+        None | Some(1) => Ok(Predictor::None),
+        Some(2) => Ok(Predictor::Horizontal),
+        Some(3) => Ok(Predictor::FloatingPoint),
+        Some(number) => Err(unsupported(&format!("its predictor (number {number}) is"))),
+    }
+}
+
+/// In the older way of putting JPEG into TIFF, the file that is the whole picture. Where its strips lie outside, it has
+/// only their tables.
+fn whole_jpeg<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>) -> Option<&'a [u8]> {
+    if ifd.number(tag::COMPRESSION) != Some(6) {
+        return None;
+    }
+    let start = ifd.number(tag::JPEG_INTERCHANGE)?;
+    let behind =
+        ifd.number(tag::JPEG_INTERCHANGE_LENGTH).map_or(u64::MAX, |length| start.saturating_add(length));
+    let strip = ifd.number(tag::STRIP_OFFSETS);
+    if strip.is_some_and(|strip| !(start..behind).contains(&strip)) {
+        return None;
+    }
+    structure.data().get(usize::try_from(start).ok()?..)
+}

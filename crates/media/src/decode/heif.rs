@@ -1,0 +1,63 @@
+//! HEIC and AVIF by the system's libheif, which also crops and turns them.
+
+use domain::PixelSize;
+use heif::{Codec, DecodeOptions, Error, Image, Library};
+
+use super::Decoded;
+use crate::MediaError;
+use crate::container::Header;
+use crate::container::bmff::{self, Coding};
+use crate::decoders::{any_library, library};
+use crate::render::{Layout, Pixels};
+
+/// How far, in pixels, a side may be from the one that the header announced: releases of libheif round the edges of a
+/// crop between pixels differently.
+const MAX_ROUNDING: u32 = 1;
+
+pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
+    let coding = bmff::coding(bytes);
+    let library = library_for(coding)?;
+    // Tiles may reach over the edges of the picture.
+    let max_pixels = header.size.area().max(header.decoded_size.area());
+    let decoded = library.decode(bytes, &DecodeOptions { max_pixels });
+    let Image { width, height, layout, bytes } = decoded.map_err(|error| refusal(&error, coding, bytes))?;
+    let size = PixelSize { width, height };
+    if !is_close(size, header.size) {
+        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+    }
+    let layout = match layout {
+        heif::Layout::Rgb => Layout::Rgb,
+        heif::Layout::Rgba => Layout::Rgba,
+    };
+    Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged: None })
+}
+
+/// What decodes that coding. Whether it knows one that is neither HEVC nor AV1 has to be tried.
+fn library_for(coding: Coding) -> Result<&'static Library, MediaError> {
+    match coding {
+        Coding::Hevc => library(Codec::Hevc),
+        Coding::Av1 => library(Codec::Av1),
+        Coding::Other => any_library(),
+    }
+}
+
+fn is_close(size: PixelSize, expected: PixelSize) -> bool {
+    size.width.abs_diff(expected.width) <= MAX_ROUNDING
+        && size.height.abs_diff(expected.height) <= MAX_ROUNDING
+}
+
+fn refusal(error: &Error, coding: Coding, bytes: &[u8]) -> MediaError {
+    match (error, coding) {
+        (Error::NoMemory, _) => MediaError::Conversion("it does not fit into memory".into()),
+        (Error::Damaged(_), _) if bmff::is_cut(bytes) => MediaError::Corrupt("it is cut off".into()),
+        // What libheif knows besides HEVC and AV1 depends on its release.
+        (Error::Damaged(_) | Error::Unsupported(_), Coding::Other) => MediaError::NoDecoder {
+            format: "such HEIF",
+            missing: "a libheif that knows how they are coded",
+            install: "a newer libheif1",
+        },
+        (Error::Damaged(_) | Error::Unsupported(_) | Error::TooManyPixels, _) => {
+            MediaError::Corrupt(error.to_string())
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Files that are cut, refused, or lie.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::tiff::Structure;
+
+#[test]
+fn what_was_read_of_a_cut_file_is_kept() {
+    for compression in [1, 5, 8, 32_773] {
+        for (rows_per_strip, predictor, tiles) in
+            [(18, 1, None), (18, 2, None), (3, 2, None), (18, 1, Some((16, 16)))]
+        {
+            let sketch = Sketch { compression, rows_per_strip, predictor, tiles, ..Sketch::default() };
+            let whole = unpack_file(&sketch.file()).unwrap().pixels.bytes;
+            let (file, pixels) = with_pixels_last(&sketch);
+            assert_eq!(unpack_file(&file).unwrap().pixels.bytes, whole);
+            let cut = &file[..file.len() - pixels / 2];
+            let decoded = unpack_file(cut).unwrap();
+            assert!(decoded.damaged.is_some(), "{compression}");
+            assert_eq!(
+                decoded.pixels.bytes[..20 * 3],
+                whole[..20 * 3],
+                "{compression} {rows_per_strip} {tiles:?}"
+            );
+        }
+    }
+}
+
+/// The file with its pixels at the end, and their length.
+fn with_pixels_last(sketch: &Sketch) -> (Vec<u8>, usize) {
+    let file = sketch.file();
+    let structure = Structure::read(&file).unwrap();
+    let (tag, offsets) =
+        [273, 324].into_iter().find_map(|tag| Some((tag, structure.first().entry(tag)?))).unwrap();
+    let pixels = &file[8..usize::try_from(u32::from_le_bytes(file[4..8].try_into().unwrap())).unwrap()];
+    let behind = u64::try_from(file.len() - 8).unwrap();
+    let offsets = offsets.numbers().map(|offset| u32::try_from(offset + behind).unwrap()).collect();
+    let more = [sketch.more.clone(), vec![(tag, Value::Longs(offsets))]].concat();
+    // The lengths stay as they are.
+    let moved = Sketch { more, ..sketch.clone() }.file();
+    ([&moved, pixels].concat(), pixels.len())
+}
+
+#[test]
+fn what_is_not_supported_is_named() {
+    let check = |more: Vec<(u16, Value)>, expect: &str| {
+        let error = unpack_file(&Sketch { more, ..Sketch::default() }.file()).unwrap_err();
+        assert_eq!(error.to_string(), format!("the picture is damaged: {expect}"));
+    };
+    let short = |tag, value| vec![(tag, Value::Shorts(vec![value]))];
+    check(short(259, 34_712), "its compression (JPEG 2000) is not supported");
+    check(short(259, 50_000), "its compression (Zstandard) is not supported");
+    check(short(259, 6), "its compression (JPEG of TIFF 6.0) is not supported");
+    check(short(259, 4711), "its compression (number 4711) is not supported");
+    check(short(262, 32_845), "its way of storing colours (number 32845) is not supported");
+    check(short(262, 3), "its way of storing pixels is not supported");
+    check(short(262, 5), "it has too few samples for its colours");
+    check(short(277, 60_000), "it has 60000 samples in each pixel");
+    check(short(277, 0), "it has 0 samples in each pixel");
+    check(short(339, 2), "its signed numbers are not supported");
+    check(short(339, 3), "its way of storing pixels is not supported");
+    check(vec![(258, Value::Shorts(vec![5, 6, 5]))], "its samples of different lengths are not supported");
+}
+
+/// Fails, or gives the little that there is, at once and with a small part of the memory that is announced.
+#[test]
+fn lies_about_sizes() {
+    let long = |tag, value| (tag, Value::Longs(vec![value]));
+    let check = |what: &str, more: Vec<(u16, Value)>, sketch: Sketch| {
+        let file = Sketch { more, ..sketch }.file();
+        let begun = Instant::now();
+        let limits = crate::Limits { max_pixels: 1_000_000 };
+        let _ = crate::probe(&file, &limits);
+        let _ = crate::render(&file, &[domain::Rendition::Thumb], &limits);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{what} took {:?}", begun.elapsed());
+    };
+    for compression in [1, 5, 7, 8, 32_773] {
+        let plain = Sketch { compression, ..Sketch::default() };
+        let tiled = Sketch { tiles: Some((16, 16)), ..plain.clone() };
+        check("a huge width", vec![long(256, u32::MAX)], plain.clone());
+        check("a huge height", vec![long(257, u32::MAX)], plain.clone());
+        check(
+            "a high picture in one column",
+            vec![long(256, 1), long(257, 1_000_000), long(278, 1)],
+            plain.clone(),
+        );
+        check("no rows in a strip", vec![long(278, 0)], plain.clone());
+        check("huge strips", vec![long(278, u32::MAX)], plain.clone());
+        check("strips far away", vec![(273, Value::Longs(vec![u32::MAX; 3]))], plain.clone());
+        check("strips of huge lengths", vec![(279, Value::Longs(vec![u32::MAX; 3]))], plain.clone());
+        check(
+            "a hundred thousand strips",
+            vec![(273, Value::Longs(vec![8; 100_000])), long(257, 100_000), long(278, 1)],
+            plain,
+        );
+        check("huge tiles", vec![long(322, u32::MAX), long(323, u32::MAX)], tiled.clone());
+        check("wide tiles", vec![long(322, 1 << 30)], tiled.clone());
+        check("tiles without a size", vec![long(322, 0), long(323, 0)], tiled.clone());
+        check("tiny tiles", vec![long(256, 1000), long(257, 1000), long(322, 1), long(323, 1)], tiled);
+    }
+}
+
+#[test]
+fn a_picture_in_more_pieces_than_it_can_have() {
+    let more = vec![
+        (256, Value::Longs(vec![10_000])),
+        (257, Value::Longs(vec![10_000])),
+        (322, Value::Longs(vec![2])),
+    ];
+    let sketch = Sketch { tiles: Some((16, 16)), more, ..Sketch::default() };
+    let error = unpack_file(&sketch.file()).unwrap_err();
+    assert_eq!(error.to_string(), "the picture is damaged: it is cut into 3125000 pieces");
+}
+
+#[test]
+fn a_directory_behind_the_end() {
+    let file = Sketch::default().file();
+    for length in [0, 2, 4, 7, 8, file.len() / 2] {
+        assert!(unpack_file(&file[..length]).is_err(), "{length}");
+    }
+    assert_eq!(unpack_file(&file[..8]).unwrap_err(), MediaError::Truncated);
+}
+
+/// A sketch of any kind.
+fn any_sketch() -> impl Strategy<Value = Sketch> {
+    let kinds =
+        prop::sample::select(vec![(1, 8), (2, 1), (3, 1), (4, 1), (5, 8), (5, 16), (8, 32), (32_773, 8)]);
+    let places = prop::sample::select(vec![None, Some((16, 16)), Some((32, 16))]);
+    (kinds, places, any::<(bool, bool, bool)>(), 1_u16..=3).prop_map(
+        |((compression, bits), tiles, (planar, big_endian, big), predictor)| {
+            let samples = if bits == 1 { 1 } else { 3 };
+            let predictor = if bits > 1 && (predictor < 3 || bits == 32) { predictor } else { 1 };
+            let more = if predictor == 3 { vec![(339, Value::Shorts(vec![3]))] } else { vec![] };
+            Sketch {
+                value: |x, y, s| u64::from((x * 13 + y * 29 + s * 71) % 2),
+                photometric: if samples == 1 { 0 } else { 2 },
+                compression,
+                bits,
+                samples,
+                tiles,
+                planar,
+                big_endian,
+                big,
+                predictor,
+                more,
+                ..Sketch::default()
+            }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn changed_files_never_panic(
+        sketch in any_sketch(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        length in any::<prop::sample::Index>(),
+        is_cut in any::<bool>(),
+    ) {
+        let mut file = sketch.file();
+        for (at, byte) in changes {
+            let at = at.index(file.len());
+            file[at] = byte;
+        }
+        if is_cut {
+            file.truncate(length.index(file.len()));
+        }
+        let limits = crate::Limits { max_pixels: 100_000 };
+        let _ = crate::render(&file, &[domain::Rendition::Thumb], &limits);
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(
+        head in prop::sample::select(vec![&b"II*\0\x08\0\0\0"[..], b"MM\0*\0\0\0\x08", b"II+\0\x08\0\0\0\x10\0\0\0\0\0\0\0"]),
+        rest in prop::collection::vec(any::<u8>(), 0..400),
+    ) {
+        let file = [head, &rest].concat();
+        let _ = crate::render(&file, &[domain::Rendition::Thumb], &crate::Limits { max_pixels: 100_000 });
+    }
+}

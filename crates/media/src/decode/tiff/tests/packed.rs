@@ -1,0 +1,312 @@
+//! Every compression.
+
+use ::fax::maps::{black, white};
+use ::fax::{BitWriter as _, Color, VecWriter};
+use image::{DynamicImage, RgbImage};
+
+use super::*;
+
+/// Literals and repeats in turns.
+pub(super) fn pack_bits(row: &[u8]) -> Vec<u8> {
+    let mut packed = Vec::new();
+    for piece in row.chunk_by(|a, b| a == b) {
+        for piece in piece.chunks(128) {
+            match piece {
+                // Nothing, then a literal of one.
+                [byte] => packed.extend([128, 0, *byte]),
+                piece => packed.extend([u8::try_from(257 - piece.len()).unwrap(), piece[0]]),
+            }
+        }
+    }
+    packed
+}
+
+/// Whether the bits of a row are black (1).
+fn bits(row: &[u8], width: u32) -> impl Iterator<Item = bool> {
+    (0..width as usize).map(|at| row[at / 8] >> (7 - at % 8) & 1 == 1)
+}
+
+pub(super) fn group_4(rows: &[Vec<u8>], width: u32) -> Vec<u8> {
+    let mut encoder = ::fax::encoder::Encoder::new(VecWriter::new());
+    for row in rows {
+        let pixels = bits(row, width).map(|is_black| if is_black { Color::Black } else { Color::White });
+        encoder.encode_line(pixels, width).unwrap();
+    }
+    encoder.finish().unwrap().finish()
+}
+
+pub(super) fn group_3(rows: &[Vec<u8>], width: u32, byte_aligned: bool) -> Vec<u8> {
+    let mut chunk = Vec::new();
+    let mut writer = VecWriter::new();
+    for row in rows {
+        if !byte_aligned {
+            writer.write(::fax::maps::EOL).unwrap();
+        }
+        let (mut is_black, mut run) = (false, 0_u16);
+        let mut write = |is_black: bool, run: u16| {
+            let code = |run| (if is_black { black::encode(run) } else { white::encode(run) }).unwrap();
+            if run >= 64 {
+                writer.write(code(run / 64 * 64)).unwrap();
+            }
+            writer.write(code(run % 64)).unwrap();
+        };
+        for bit in bits(row, width) {
+            if bit != is_black {
+                write(is_black, run);
+                (is_black, run) = (bit, 0);
+            }
+            run += 1;
+        }
+        write(is_black, run);
+        if byte_aligned {
+            chunk.extend(std::mem::replace(&mut writer, VecWriter::new()).finish());
+        }
+    }
+    chunk.extend(writer.finish());
+    chunk
+}
+
+#[test]
+fn bytes_in_every_compression() {
+    for compression in [1, 5, 8, 32_946, 32_773] {
+        for predictor in [1, 2] {
+            // Without these two a predictor means nothing.
+            let predictor = if matches!(compression, 5 | 8 | 32_946) { predictor } else { 1 };
+            for (big_endian, planar, tiles) in [
+                (false, false, None),
+                (true, false, Some((16, 16))),
+                (false, true, None),
+                (true, true, Some((16, 16))),
+            ] {
+                for (bits, value) in [
+                    (8, gradient as fn(u32, u32, u32) -> u64),
+                    (16, |x, y, s| gradient(x, y, s) * 257),
+                    (32, |x, y, s| gradient(x, y, s) * 0x0101_0101),
+                    (64, |x, y, s| gradient(x, y, s) * 0x0101_0101_0101_0101),
+                ] {
+                    let sketch = Sketch {
+                        bits,
+                        value,
+                        compression,
+                        predictor,
+                        big_endian,
+                        planar,
+                        tiles,
+                        ..Sketch::default()
+                    };
+                    check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_predictor_where_none_belongs_is_ignored() {
+    let sketch = Sketch { more: vec![(317, Value::Shorts(vec![2]))], ..Sketch::default() };
+    check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
+}
+
+#[test]
+fn fax() {
+    /// Discs, a white row and a black one, and rows that begin black.
+    fn discs(x: u32, y: u32, _: u32) -> u64 {
+        let (dx, dy) = (i64::from(x % 150) - 75, i64::from(y) - 9);
+        u64::from(y == 3 || (y != 0 && y != 17 && dx * dx + dy * dy * 60 < 4800) || (x < 2 && y % 4 == 1))
+    }
+    for compression in [2, 3, 4] {
+        for (size, rows_per_strip) in [((700, 18), 18), ((701, 18), 7), ((2, 18), 18)] {
+            let sketch = Sketch {
+                size,
+                value: discs,
+                bits: 1,
+                samples: 1,
+                photometric: 0,
+                compression,
+                rows_per_strip,
+                ..Sketch::default()
+            };
+            let expect = bytes_of(&sketch, |x, y| vec![if discs(x, y, 0) == 1 { 0 } else { 255 }]);
+            check(&sketch, Layout::Gray, &expect);
+        }
+    }
+}
+
+#[test]
+fn the_lowest_bit_may_come_first() {
+    for compression in [1, 5, 8, 32_773] {
+        let straight = Sketch { compression, rows_per_strip: 18, ..Sketch::default() };
+        let mut writer = Writer::new(false, false);
+        let rows: Vec<_> = (0..18).map(|y| straight.row(y, 0..20, &[0, 1, 2])).collect();
+        let turned: Vec<u8> =
+            compress(compression, &rows, 20).iter().map(|byte| byte.reverse_bits()).collect();
+        let data = writer.data(&turned);
+        let more = vec![
+            (266, Value::Shorts(vec![2])),
+            (273, Value::Longs(vec![data])),
+            (279, Value::Longs(vec![u32::try_from(turned.len()).unwrap()])),
+        ];
+        let first = Sketch { more, ..straight.clone() }.write(&mut writer, 0);
+        assert_eq!(unpack_file(&writer.finish(first)).unwrap().pixels.bytes, gradient_bytes(&straight));
+    }
+}
+
+#[test]
+fn lzw_as_it_was_before() {
+    let sketch = Sketch { rows_per_strip: 18, ..Sketch::default() };
+    let rows: Vec<_> = (0..18).map(|y| sketch.row(y, 0..20, &[0, 1, 2])).collect();
+    let packed = weezl::encode::Encoder::new(weezl::BitOrder::Lsb, 8).encode(&rows.concat()).unwrap();
+    let mut writer = Writer::new(false, false);
+    let data = writer.data(&packed);
+    let length = u32::try_from(packed.len()).unwrap();
+    let more = vec![
+        (259, Value::Shorts(vec![5])),
+        (273, Value::Longs(vec![data])),
+        (279, Value::Longs(vec![length])),
+    ];
+    let first = Sketch { more, ..sketch.clone() }.write(&mut writer, 0);
+    assert_eq!(unpack_file(&writer.finish(first)).unwrap().pixels.bytes, gradient_bytes(&sketch));
+}
+
+/// Cuts a JPEG into its tables and the rest, each a JPEG stream.
+fn split(jpeg: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let (mut tables, mut rest) = (vec![0xFF, 0xD8], vec![0xFF, 0xD8]);
+    let mut at = 2;
+    while jpeg[at + 1] != 0xDA {
+        let length = 2 + usize::from(u16::from_be_bytes([jpeg[at + 2], jpeg[at + 3]]));
+        let segment = &jpeg[at..at + length];
+        match jpeg[at + 1] {
+            0xC4 | 0xDB => tables.extend(segment),
+            // What says how the colours are stored is left to TIFF.
+            0xE0..=0xEF => {}
+            _ => rest.extend(segment),
+        }
+        at += length;
+    }
+    rest.extend(&jpeg[at..]);
+    tables.extend([0xFF, 0xD9]);
+    (tables, rest)
+}
+
+/// A TIFF of JPEG strips with shared tables.
+pub(super) fn with_jpeg_strips(picture: &RgbImage, rows_per_strip: u32) -> Vec<u8> {
+    let mut writer = Writer::new(false, false);
+    let (mut offsets, mut lengths, mut shared) = (Vec::new(), Vec::new(), Vec::new());
+    for top in (0..picture.height()).step_by(rows_per_strip as usize) {
+        let height = rows_per_strip.min(picture.height() - top);
+        let strip = image::imageops::crop_imm(picture, 0, top, picture.width(), height).to_image();
+        let (tables, strip) = split(&encode(&DynamicImage::from(strip), Format::Jpeg));
+        shared = tables;
+        offsets.push(writer.data(&strip));
+        lengths.push(u32::try_from(strip.len()).unwrap());
+    }
+    let entries = [
+        (256, Value::Longs(vec![picture.width()])),
+        (257, Value::Longs(vec![picture.height()])),
+        (258, Value::Shorts(vec![8, 8, 8])),
+        (259, Value::Shorts(vec![7])),
+        (262, Value::Shorts(vec![6])),
+        (273, Value::Longs(offsets)),
+        (277, Value::Shorts(vec![3])),
+        (278, Value::Longs(vec![rows_per_strip])),
+        (279, Value::Longs(lengths)),
+        (347, Value::Undefined(shared)),
+        (530, Value::Shorts(vec![1, 1])),
+    ];
+    let first = writer.directory(&entries, 0);
+    writer.finish(first)
+}
+
+fn looks_like(decoded: &Decoded, expect: &[u8]) {
+    assert_eq!(decoded.damaged, None);
+    assert_eq!(decoded.pixels.bytes.len(), expect.len());
+    let sum: u64 = decoded.pixels.bytes.iter().zip(expect).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
+    assert!(sum < expect.len() as u64 * 6, "{sum}");
+}
+
+#[test]
+fn jpeg_strips_with_shared_tables() {
+    let picture = quarters(64, 48);
+    looks_like(&unpack_file(&with_jpeg_strips(&picture, 16)).unwrap(), picture.as_raw());
+    looks_like(&unpack_file(&with_jpeg_strips(&picture, 48)).unwrap(), picture.as_raw());
+    // The last strip is a short one.
+    looks_like(&unpack_file(&with_jpeg_strips(&picture, 40)).unwrap(), picture.as_raw());
+}
+
+#[test]
+fn a_jpeg_as_tiff_6_had_it() {
+    let picture = quarters(64, 48);
+    let mut writer = Writer::new(true, false);
+    let jpeg = writer.data(&encode(&DynamicImage::from(picture.clone()), Format::Jpeg));
+    let entries = [
+        (256, Value::Longs(vec![64])),
+        (257, Value::Longs(vec![48])),
+        (258, Value::Shorts(vec![8, 8, 8])),
+        (259, Value::Shorts(vec![6])),
+        (262, Value::Shorts(vec![6])),
+        (277, Value::Shorts(vec![3])),
+        (513, Value::Longs(vec![jpeg])),
+    ];
+    let first = writer.directory(&entries, 0);
+    looks_like(&unpack_file(&writer.finish(first)).unwrap(), picture.as_raw());
+}
+
+#[test]
+fn a_jpeg_that_has_only_the_tables() {
+    let picture = quarters(64, 48);
+    let mut writer = Writer::new(true, false);
+    let jpeg = encode(&DynamicImage::from(picture), Format::Jpeg);
+    let tables = writer.data(&jpeg[..jpeg.len() / 2]);
+    let strip = writer.data(&jpeg[jpeg.len() / 2..]);
+    let entries = [
+        (256, Value::Longs(vec![64])),
+        (257, Value::Longs(vec![48])),
+        (258, Value::Shorts(vec![8, 8, 8])),
+        (259, Value::Shorts(vec![6])),
+        (262, Value::Shorts(vec![6])),
+        (273, Value::Longs(vec![strip])),
+        (277, Value::Shorts(vec![3])),
+        (513, Value::Longs(vec![tables])),
+        (514, Value::Longs(vec![u32::try_from(jpeg.len() / 2).unwrap()])),
+    ];
+    let first = writer.directory(&entries, 0);
+    let error = unpack_file(&writer.finish(first)).unwrap_err();
+    assert!(error.to_string().ends_with("its compression (JPEG of TIFF 6.0) is not supported"), "{error}");
+}
+
+#[test]
+fn white_rows_before_the_end_mark_may_be_left_out() {
+    // Every count of bits before the end mark.
+    for width in 100..140 {
+        let rows: Vec<Vec<u8>> = (0..5_u8)
+            .map(|y| (0..18_u8).map(|x| x.wrapping_mul(37) ^ y.wrapping_mul(11)).collect())
+            .collect();
+        let (unpacked, damaged) = fax::group_4(&group_4(&rows, width), width, 9);
+        assert_eq!(damaged, None, "{width}");
+        let row_bytes = usize::try_from(width.div_ceil(8)).unwrap();
+        assert_eq!(unpacked.len(), 9 * row_bytes);
+        assert_eq!(unpacked[..row_bytes - 1], rows[0][..row_bytes - 1]);
+        assert!(unpacked[5 * row_bytes..].iter().all(|byte| *byte == 0));
+    }
+}
+
+#[test]
+fn fax_that_breaks_off_is_white_from_there() {
+    let sketch = Sketch {
+        size: (200, 40),
+        value: |x, y, _| u64::from((x + y) % 50 < 20),
+        bits: 1,
+        samples: 1,
+        photometric: 0,
+        compression: 4,
+        rows_per_strip: 40,
+        ..Sketch::default()
+    };
+    let file = sketch.file();
+    let whole = unpack_file(&file).unwrap().pixels.bytes;
+    let more = vec![(279, Value::Shorts(vec![20]))];
+    let decoded = unpack_file(&Sketch { more, ..sketch }.file()).unwrap();
+    assert_eq!(decoded.damaged.as_deref(), Some("it is cut off"));
+    assert_eq!(decoded.pixels.bytes[..200], whole[..200]);
+    assert!(decoded.pixels.bytes[39 * 200..].iter().all(|byte| *byte == 255));
+}

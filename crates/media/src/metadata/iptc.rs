@@ -1,0 +1,180 @@
+//! What the IPTC-IIM datasets of a file say about its photo (IPTC-IIM 4.2, chapter 1.5 and 6).
+
+use super::written_time::{WrittenTime, parse_iptc};
+
+/// More datasets than any program writes.
+const MAX_DATASETS: usize = 10_000;
+
+/// The longest length field of an extended dataset that is read, in bytes.
+const MAX_LENGTH_BYTES: usize = 4;
+
+/// The coded character set that says UTF-8: `ESC % G`.
+const UTF_8: &[u8] = b"\x1B%G";
+
+/// What is read of the datasets; each the first of its number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Iptc {
+    /// When what the picture shows was there to be seen: 2:55 and 2:60.
+    pub(super) created: Option<WrittenTime>,
+    /// When the picture became a file: 2:62 and 2:63.
+    pub(super) digitized: Option<WrittenTime>,
+    /// 2:120.
+    pub(super) caption: Option<String>,
+    /// The object's name, 2:05.
+    pub(super) title: Option<String>,
+}
+
+impl Iptc {
+    /// Reads the datasets up to the first that is broken.
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        let found: Vec<Dataset<'_>> = Datasets { rest: bytes }.take(MAX_DATASETS).collect();
+        let value = |record: u8, number: u8| {
+            found.iter().find(|set| (set.record, set.number) == (record, number)).map(|set| set.value)
+        };
+        let is_utf8 = value(1, 90) == Some(UTF_8);
+        let text = |number| value(2, number).map(|value| text(value, is_utf8));
+        let time = |date, time| parse_iptc(&text(date)?, text(time).as_deref());
+        Self { created: time(55, 60), digitized: time(62, 63), caption: text(120), title: text(5) }
+    }
+}
+
+struct Dataset<'a> {
+    record: u8,
+    number: u8,
+    value: &'a [u8],
+}
+
+struct Datasets<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Datasets<'a> {
+    type Item = Dataset<'a>;
+
+    fn next(&mut self) -> Option<Dataset<'a>> {
+        let [0x1C, record, number, high, low, rest @ ..] = self.rest else { return None };
+        let (length, rest) = match u16::from_be_bytes([*high, *low]) {
+            length @ ..0x8000 => (usize::from(length), rest),
+            extended => {
+                let count = usize::from(extended & 0x7FFF);
+                let (digits, rest) = rest.split_at_checked(count).filter(|_| count <= MAX_LENGTH_BYTES)?;
+                let length = digits.iter().fold(0_u32, |length, digit| length << 8 | u32::from(*digit));
+                (usize::try_from(length).ok()?, rest)
+            }
+        };
+        let (value, rest) = rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(Dataset { record: *record, number: *number, value })
+    }
+}
+
+/// Text in the declared UTF-8, whose last letter programs cut to fit the standard's lengths; undeclared in UTF-8 when
+/// it is, else in Latin-1 as Windows has it.
+fn text(value: &[u8], is_utf8: bool) -> String {
+    match std::str::from_utf8(value) {
+        Ok(text) => text.to_owned(),
+        Err(_) if is_utf8 => {
+            String::from_utf8_lossy(value).trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned()
+        }
+        Err(_) => value.iter().copied().map(windows_1252).collect(),
+    }
+}
+
+fn windows_1252(byte: u8) -> char {
+    /// The letters of 0x80 to 0x9F; where there is none, the control character of Latin-1.
+    const LETTERS: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
+        '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
+    ];
+    let index = byte.checked_sub(0x80).map(usize::from);
+    index.and_then(|index| LETTERS.get(index)).copied().unwrap_or(char::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn dataset(record: u8, number: u8, value: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(value.len()).unwrap().to_be_bytes();
+        [&[0x1C, record, number], &length[..], value].concat()
+    }
+
+    fn extended(number: u8, length: &[u8], value: &[u8]) -> Vec<u8> {
+        let count = 0x8000 | u16::try_from(length.len()).unwrap();
+        [&[0x1C, 2, number], &count.to_be_bytes()[..], length, value].concat()
+    }
+
+    fn wall(time: Option<WrittenTime>) -> Option<(String, Option<i32>)> {
+        time.map(|time| (time.wall.to_string(), time.offset_minutes))
+    }
+
+    #[test]
+    fn times_are_paired_with_their_days() {
+        let read = Iptc::read(
+            &[
+                dataset(2, 0, &[0, 4]),
+                dataset(2, 63, b"091500+0100"),
+                dataset(2, 60, b"180322+0200"),
+                dataset(2, 55, b"20190704"),
+                dataset(2, 62, b"20190705"),
+                dataset(2, 55, b"20200101"),
+            ]
+            .concat(),
+        );
+        assert_eq!(wall(read.created), Some(("2019-07-04T18:03:22".into(), Some(120))));
+        assert_eq!(wall(read.digitized), Some(("2019-07-05T09:15:00".into(), Some(60))));
+        assert_eq!(Iptc::read(&dataset(2, 60, b"180322+0200")).created, None);
+    }
+
+    #[test]
+    fn letters() {
+        let check = |charset: Option<&[u8]>, caption: &[u8], expect: &str| {
+            let charset = charset.map(|charset| dataset(1, 90, charset)).unwrap_or_default();
+            let read = Iptc::read(&[charset, dataset(2, 120, caption)].concat());
+            assert_eq!(read.caption.as_deref(), Some(expect), "{caption:?}");
+        };
+        check(Some(UTF_8), "Zürich".as_bytes(), "Zürich");
+        check(Some(UTF_8), b"Z\xC3\xBCri\xC3", "Züri");
+        check(None, "Zürich".as_bytes(), "Zürich");
+        check(None, b"Z\xFCrich \x96 \x93See\x94", "Zürich – “See”");
+        check(Some(b"\x1B.A"), b"Z\xFCrich", "Zürich");
+        check(None, b"", "");
+    }
+
+    #[test]
+    fn extended_lengths() {
+        let check = |length: &[u8], value: &[u8], expect: Option<&str>| {
+            let read = Iptc::read(&[extended(120, length, value), dataset(2, 5, b"title")].concat());
+            assert_eq!(read.caption.as_deref(), expect, "{length:?}");
+        };
+        check(&[5], b"beach", Some("beach"));
+        check(&[0, 0, 0, 5], b"beach", Some("beach"));
+        check(&[], b"", Some(""));
+        check(&[0xFF, 0xFF, 0xFF, 0xFF], b"beach", None);
+        check(&[0, 0, 0, 0, 5], b"beach", None);
+    }
+
+    #[test]
+    fn what_stands_before_a_break_is_kept() {
+        let whole = [dataset(2, 5, b"title"), dataset(2, 120, b"caption")].concat();
+        let cut = Iptc::read(&whole[..whole.len() - 1]);
+        assert_eq!((cut.title.as_deref(), cut.caption), (Some("title"), None));
+        let broken =
+            Iptc::read(&[&dataset(2, 5, b"title")[..], b"\0\0\0", &dataset(2, 120, b"caption")].concat());
+        assert_eq!((broken.title.as_deref(), broken.caption), (Some("title"), None));
+        assert_eq!(Iptc::read(b""), Iptc::default());
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(prop_oneof![Just(0x1C), Just(2), Just(0), any::<u8>()], 0..200)) {
+            let _ = Iptc::read(&bytes);
+        }
+
+        #[test]
+        fn arbitrary_values_never_panic(date in prop::collection::vec(any::<u8>(), 0..20), time in "[0-9:+-]{0,12}") {
+            let _ = Iptc::read(&[dataset(2, 55, &date), dataset(2, 60, time.as_bytes())].concat());
+        }
+    }
+}

@@ -1,0 +1,207 @@
+use proptest::prelude::*;
+
+use super::*;
+
+/// The names of each photo's XMP and Takeout sidecars, and of those that belong to none.
+fn matched<'a>(pictures: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
+    let found = match_sidecars(pictures, sidecars);
+    let name = |place: Option<usize>| place.map_or("", |place| sidecars[place]);
+    let of_pictures = found.of_pictures.iter().map(|found| (name(found.xmp), name(found.takeout))).collect();
+    (of_pictures, found.unmatched.iter().map(|place| sidecars[*place]).collect())
+}
+
+#[test]
+fn xmp_files() {
+    let check = |pictures: &[&str], sidecars: &[&str], expect: &[&str], unmatched: &[&str]| {
+        let (found, left) = matched(pictures, sidecars);
+        assert_eq!(
+            found.iter().map(|(xmp, _)| *xmp).collect::<Vec<_>>(),
+            expect,
+            "{pictures:?} {sidecars:?}"
+        );
+        assert_eq!(left, unmatched, "{pictures:?} {sidecars:?}");
+    };
+    check(&["x.jpg"], &["x.jpg.xmp"], &["x.jpg.xmp"], &[]);
+    check(&["x.jpg"], &["x.xmp"], &["x.xmp"], &[]);
+    check(&["x.jpg"], &["x.xmp", "x.jpg.xmp"], &["x.jpg.xmp"], &[]);
+    check(&["x.jpg", "x.cr2"], &["x.xmp"], &["x.xmp", "x.xmp"], &[]);
+    check(&["x.jpg", "x.cr2"], &["x.xmp", "x.cr2.xmp"], &["x.xmp", "x.cr2.xmp"], &[]);
+    check(&["x.jpg"], &["x.cr2.xmp"], &[""], &["x.cr2.xmp"]);
+    check(&["x.jpg"], &["y.xmp", ".xmp", "x.jpg"], &[""], &["y.xmp", ".xmp", "x.jpg"]);
+    check(&["IMG_1.JPG"], &["img_1.jpg.XMP"], &["img_1.jpg.XMP"], &[]);
+    check(&["IMG_1.JPG"], &["IMG_1.xmp"], &["IMG_1.xmp"], &[]);
+    check(&["X.jpg", "x.jpg"], &["x.jpg.xmp", "X.jpg.xmp"], &["X.jpg.xmp", "x.jpg.xmp"], &[]);
+    check(&["a.b.jpg", "a.jpg"], &["a.b.xmp", "a.xmp"], &["a.b.xmp", "a.xmp"], &[]);
+    check(&["Zürich.jpg"], &["ZÜRICH.XMP"], &["ZÜRICH.XMP"], &[]);
+    check(&["x"], &["x.xmp"], &["x.xmp"], &[]);
+    check(&[], &["x.xmp"], &[], &["x.xmp"]);
+}
+
+#[test]
+fn takeout_files() {
+    let check = |picture: &str, sidecar: &str| {
+        let (found, left) = matched(&[picture], &[sidecar]);
+        assert_eq!(found, [("", sidecar)], "{picture}");
+        assert!(left.is_empty());
+    };
+    check("IMG_1.jpg", "IMG_1.jpg.json");
+    check("IMG_1.jpg", "IMG_1.json");
+    check("IMG_1.jpg", "IMG_1.jpg.supplemental-metadata.json");
+    // Cut at 46 characters.
+    check("Screenshot_2017-07-05-10-05-26.png", "Screenshot_2017-07-05-10-05-26.png.supplementa.json");
+    check("D7157814-D2D5-4A62-AFCE-9CF465CB7D66.jpeg", "D7157814-D2D5-4A62-AFCE-9CF465CB7D66.jpeg.supp.json");
+    check("PXL_20210102_221126856.jpg", "PXL_20210102_221126856.jpg.supplemental-metada.json");
+    check(
+        "123456789_123456789_123456789_123456789_.jpg",
+        "123456789_123456789_123456789_123456789_.jpg.s.json",
+    );
+    check(
+        "123456789_123456789_123456789_123456789_1.jpg",
+        "123456789_123456789_123456789_123456789_1.jpg..json",
+    );
+    check(
+        "123456789_123456789_123456789_123456789_12.jpg",
+        "123456789_123456789_123456789_123456789_12.jpg.json",
+    );
+    check(
+        "Screenshot_20220207_102421_com.snapchat.android.jpg",
+        "Screenshot_20220207_102421_com.snapchat.androi.json",
+    );
+    check(
+        "123456789_123456789_123456789_123456789_1234.jpg",
+        "123456789_123456789_123456789_123456789_1234.j.json",
+    );
+    check(
+        "123456789_123456789_123456789_123456789_123456_P.jpg",
+        "123456789_123456789_123456789_123456789_123456.json",
+    );
+    check(
+        "Übergröße_Übergröße_Übergröße_Übergröße_Übergröße.jpg",
+        "Übergröße_Übergröße_Übergröße_Übergröße_Übergr.json",
+    );
+    // Numbers.
+    check("IMG_1(1).jpg", "IMG_1.jpg(1).json");
+    check("IMG_1(1).jpg", "IMG_1(1).jpg.json");
+    check("IMG_1(1).jpg", "IMG_1(1).json");
+    check("IMG_1(12).jpg", "IMG_1.jpg.supplemental-metadata(12).json");
+    check("IMG_1(1).jpg", "IMG_1.jpg.supplemental-met(1).json");
+    check("IMG_1(1).jpg", "IMG_1(1).jpg.supplemental-metadata.json");
+    check(
+        "Backyard_wedding_photography_of_two_people_xxxx_m(494).jpg",
+        "Backyard_wedding_photography_of_two_people_xxx(494).json",
+    );
+    // Edits.
+    check("IMG_1-edited.jpg", "IMG_1.jpg.json");
+    check("IMG_1-EDITED.jpg", "IMG_1.jpg.supplemental-metadata.json");
+    check("IMG_1-bearbeitet.jpg", "IMG_1.jpg.json");
+    check("IMG_1-modifié.jpg", "IMG_1.jpg.json");
+    check("IMG_1-modifie\u{301}.jpg", "IMG_1.jpg.json");
+    check("IMG_1-編集済み.jpg", "IMG_1.jpg.json");
+    check("IMG_1-edited(2).jpg", "IMG_1.jpg(2).json");
+    check("IMG_1(2)-edited.jpg", "IMG_1.jpg.supplemental-metadata(2).json");
+    // Letters.
+    check("img_1.JPG", "IMG_1.jpg.json");
+    check("IMG_1.jpg", "IMG_1.jpg.JSON");
+}
+
+#[test]
+fn what_belongs_to_no_photo() {
+    let check = |picture: &str, sidecar: &str| {
+        let (found, left) = matched(&[picture], &[sidecar]);
+        assert_eq!((found, left), (vec![("", "")], vec![sidecar]), "{picture}");
+    };
+    for other in
+        ["metadata.json", "print-subscriptions.json", "shared_album_comments.json", "Metadaten.json", ".json"]
+    {
+        check("IMG_1.jpg", other);
+    }
+    check("IMG_1.jpg", "IMG_1.png.json");
+    check("IMG_1.jpg", "IMG_1(1).jpg.json");
+    check("IMG_1.jpg", "IMG_1.jpg(1).json");
+    check("IMG_1(1).jpg", "IMG_1.jpg.json");
+    check("IMG_1(1).jpg", "IMG_1.jpg(2).json");
+    check("IMG_1.jpg", "IMG_1.jpg.supplemental-x.json");
+    check("IMG_12.jpg", "IMG_1.json");
+    check("-edited.jpg", ".jpg.json");
+    // Shorter than an export would cut it.
+    check(
+        "123456789_123456789_123456789_123456789_123456_P.jpg",
+        "123456789_123456789_123456789_123456789_.json",
+    );
+}
+
+#[test]
+fn every_photo_has_its_own() {
+    let pictures = ["IMG_1.jpg", "IMG_1(1).jpg", "IMG_1-edited.jpg", "IMG_1(1)-edited.jpg", "IMG_2.jpg"];
+    let sidecars =
+        ["IMG_1.jpg.supplemental-metadata(1).json", "IMG_1.jpg.json", "metadata.json", "IMG_1.xmp"];
+    let (found, left) = matched(&pictures, &sidecars);
+    let [numbered, plain, album, xmp] = sidecars;
+    assert_eq!(found, [(xmp, plain), ("", numbered), ("", plain), ("", numbered), ("", "")]);
+    assert_eq!(left, [album]);
+}
+
+#[test]
+fn its_own_before_that_of_the_original() {
+    let (found, left) =
+        matched(&["IMG_1-edited.jpg", "IMG_1.jpg"], &["IMG_1.jpg.json", "IMG_1-edited.jpg.json"]);
+    assert_eq!(found, [("", "IMG_1-edited.jpg.json"), ("", "IMG_1.jpg.json")]);
+    assert!(left.is_empty());
+}
+
+#[test]
+fn of_two_exports_the_newer_form() {
+    let (old, new) = ("IMG_1.jpg.json", "IMG_1.jpg.supplemental-metadata.json");
+    for sidecars in [[old, new], [new, old]] {
+        assert_eq!(matched(&["IMG_1.jpg"], &sidecars), (vec![("", new)], vec![]));
+        assert_eq!(matched(&["IMG_2.jpg"], &sidecars).1, sidecars);
+    }
+}
+
+#[test]
+fn a_cut_name_that_two_photos_share_belongs_to_none() {
+    let name = "123456789_123456789_123456789_123456789_123456";
+    let (first, second) = (format!("{name}_A.jpg"), format!("{name}_B.jpg"));
+    let sidecar = format!("{name}.json");
+    let (found, left) = matched(&[&first, &second], &[&sidecar]);
+    assert_eq!((found, left), (vec![("", ""), ("", "")], vec![sidecar.as_str()]));
+    // Versions of one photo share it.
+    for version in [format!("{name}_A-edited.jpg"), format!("{name}_A.dng")] {
+        let (found, _) = matched(&[&first, &version], &[&sidecar]);
+        assert_eq!(found, [("", sidecar.as_str()), ("", &sidecar)], "{version}");
+    }
+}
+
+#[test]
+fn big_folders_take_no_time() {
+    let pictures: Vec<String> = (0..50_000).map(|number| format!("IMG_{number}({number}).jpg")).collect();
+    let sidecars: Vec<String> =
+        (0..50_000).map(|number| format!("IMG_{number}.jpg.supplemental-metadata({number}).json")).collect();
+    let found = match_sidecars(
+        &pictures.iter().map(String::as_str).collect::<Vec<_>>(),
+        &sidecars.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    assert!(found.unmatched.is_empty());
+    assert!(found.of_pictures.iter().enumerate().all(|(place, found)| found.takeout == Some(place)));
+}
+
+proptest! {
+    #[test]
+    fn places_are_of_the_list(
+        pictures in prop::collection::vec("[xX]{1,2}(-edited)?(\\([0-9]{1,2}\\))?(\\.jpg)?|.{0,60}", 0..6),
+        sidecars in prop::collection::vec("[xX]{1,2}(\\.jpg)?(\\.supp)?(\\([0-9]{1,2}\\))?\\.(json|xmp)|.{0,60}", 0..6),
+    ) {
+        let pictures: Vec<&str> = pictures.iter().map(String::as_str).collect();
+        let sidecars: Vec<&str> = sidecars.iter().map(String::as_str).collect();
+        let found = match_sidecars(&pictures, &sidecars);
+        prop_assert_eq!(found.of_pictures.len(), pictures.len());
+        for picture in &found.of_pictures {
+            for (place, kind) in [(picture.xmp, SidecarKind::Xmp), (picture.takeout, SidecarKind::Takeout)] {
+                if let Some(place) = place {
+                    prop_assert_eq!(sidecar_kind(sidecars[place]), Some(kind));
+                    prop_assert!(!found.unmatched.contains(&place));
+                }
+            }
+        }
+    }
+}

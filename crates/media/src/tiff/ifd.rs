@@ -1,0 +1,212 @@
+//! The image file directories that a TIFF structure is made of (TIFF 6.0, section 2), read one at a time and each in
+//! bounded work. BigTIFF has the same with wider numbers; some cameras change only the signature.
+
+use std::collections::VecDeque;
+
+use super::{ByteOrder, tag};
+
+/// More entries than any camera writes into one directory.
+pub(crate) const MAX_ENTRIES: usize = 1024;
+
+/// More directories than any camera writes into one file.
+const MAX_DIRECTORIES: usize = 64;
+
+/// A TIFF structure whose signature is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Structure<'a> {
+    data: &'a [u8],
+    order: ByteOrder,
+    /// Whether offsets and counts have 8 bytes.
+    big: bool,
+}
+
+/// One directory. Whatever entry is broken is left out.
+#[derive(Debug, Default)]
+pub(crate) struct Ifd<'a> {
+    pub(crate) entries: Vec<Entry<'a>>,
+    /// Where the next one of its chain lies.
+    next: Option<u64>,
+}
+
+/// A value with its tag.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entry<'a> {
+    pub(crate) tag: u16,
+    /// The number of its type.
+    pub(crate) kind: u16,
+    /// Where the value lies in the structure.
+    pub(crate) start: usize,
+    pub(crate) value: &'a [u8],
+    order: ByteOrder,
+}
+
+impl<'a> Structure<'a> {
+    /// `None` when the signature is unknown.
+    pub(crate) fn read(data: &'a [u8]) -> Option<Self> {
+        let (order, big) = match data {
+            [b'I', b'I', 42, 0, ..] => (ByteOrder::Little, false),
+            [b'M', b'M', 0, 42, ..] => (ByteOrder::Big, false),
+            // BigTIFF; the 8 is the length of its offsets.
+            [b'I', b'I', 43, 0, 8, 0, 0, 0, ..] => (ByteOrder::Little, true),
+            [b'M', b'M', 0, 43, 0, 8, 0, 0, ..] => (ByteOrder::Big, true),
+            // RAW files of Panasonic, and of Olympus.
+            [b'I', b'I', b'U', 0, ..] | [b'I', b'I', b'R', b'O' | b'S', ..] => (ByteOrder::Little, false),
+            [b'M', b'M', b'O', b'R', ..] => (ByteOrder::Big, false),
+            _ => return None,
+        };
+        Some(Self { data, order, big })
+    }
+
+    pub(crate) fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    /// The bytes that all offsets count from.
+    pub(crate) fn data(&self) -> &'a [u8] {
+        self.data
+    }
+
+    /// The first directory; empty when the file is cut off before it.
+    pub(crate) fn first(&self) -> Ifd<'a> {
+        self.first_offset().map(|offset| self.directory(offset)).unwrap_or_default()
+    }
+
+    fn first_offset(&self) -> Option<u64> {
+        if self.big { self.u64_at(8) } else { self.u32_at(4).map(u64::from) }
+    }
+
+    /// The first directory and those that it leads to: the rest of its chain, the sub-directories of each, and the
+    /// EXIF directory. Each is read once, whatever leads to it.
+    pub(crate) fn directories(&self) -> Vec<Ifd<'a>> {
+        let mut seen: Vec<u64> = self.first_offset().into_iter().collect();
+        let mut waiting: VecDeque<u64> = seen.iter().copied().collect();
+        let mut found = Vec::new();
+        while let Some(offset) = waiting.pop_front() {
+            let ifd = self.directory(offset);
+            let children = [tag::SUB_DIRECTORIES, tag::EXIF_DIRECTORY]
+                .into_iter()
+                .filter_map(|tag| ifd.entry(tag))
+                .flat_map(Entry::numbers);
+            for child in children.chain(ifd.next).take(MAX_DIRECTORIES) {
+                if seen.len() < MAX_DIRECTORIES && !seen.contains(&child) {
+                    seen.push(child);
+                    waiting.push_back(child);
+                }
+            }
+            found.push(ifd);
+        }
+        found
+    }
+
+    /// The directory at that offset, with as many of its entries as are there.
+    pub(crate) fn directory(&self, offset: u64) -> Ifd<'a> {
+        let read = || {
+            let start = usize::try_from(offset).ok()?;
+            let (count, head, length) = if self.big {
+                (usize::try_from(self.u64_at(start)?).ok()?, 8, 20)
+            } else {
+                (usize::from(self.u16_at(start)?), 2, 12)
+            };
+            let first = start.checked_add(head)?;
+            let behind = count.checked_mul(length).and_then(|bytes| first.checked_add(bytes));
+            let next =
+                behind.and_then(|at| if self.big { self.u64_at(at) } else { self.u32_at(at).map(u64::from) });
+            let starts = (0..count.min(MAX_ENTRIES)).map(|place| first + place * length);
+            let entries = starts.take_while(|at| at + length <= self.data.len());
+            Some(Ifd {
+                entries: entries.filter_map(|at| self.entry(at)).collect(),
+                next: next.filter(|next| *next != 0),
+            })
+        };
+        read().unwrap_or_default()
+    }
+
+    fn entry(&self, at: usize) -> Option<Entry<'a>> {
+        let (tag, kind) = (self.u16_at(at)?, self.u16_at(at + 2)?);
+        let (count, inline_at, inline) = if self.big {
+            (self.u64_at(at + 4)?, at + 12, 8)
+        } else {
+            (u64::from(self.u32_at(at + 4)?), at + 8, 4)
+        };
+        let length = usize::try_from(count).ok()?.checked_mul(unit_length(kind)?)?;
+        let start = if length <= inline {
+            inline_at
+        } else if self.big {
+            usize::try_from(self.u64_at(inline_at)?).ok()?
+        } else {
+            usize::try_from(self.u32_at(inline_at)?).ok()?
+        };
+        Some(Entry { tag, kind, start, value: self.slice(start, length)?, order: self.order })
+    }
+
+    fn slice(&self, offset: usize, length: usize) -> Option<&'a [u8]> {
+        self.data.get(offset..offset.checked_add(length)?)
+    }
+
+    fn u16_at(&self, offset: usize) -> Option<u16> {
+        self.slice(offset, 2)?.try_into().ok().map(|bytes| self.order.u16(bytes))
+    }
+
+    fn u32_at(&self, offset: usize) -> Option<u32> {
+        self.slice(offset, 4)?.try_into().ok().map(|bytes| self.order.u32(bytes))
+    }
+
+    fn u64_at(&self, offset: usize) -> Option<u64> {
+        self.slice(offset, 8)?.try_into().ok().map(|bytes| self.order.u64(bytes))
+    }
+}
+
+impl<'a> Ifd<'a> {
+    pub(crate) fn entry(&self, tag: u16) -> Option<Entry<'a>> {
+        self.entries.iter().find(|entry| entry.tag == tag).copied()
+    }
+
+    /// The first number of an entry.
+    pub(crate) fn number(&self, tag: u16) -> Option<u64> {
+        self.entry(tag)?.number(0)
+    }
+
+    /// The value of an entry as it is stored, whatever its type.
+    pub(crate) fn bytes(&self, tag: u16) -> Option<&'a [u8]> {
+        self.entry(tag).map(|entry| entry.value)
+    }
+}
+
+impl<'a> Entry<'a> {
+    /// How many values it has.
+    pub(crate) fn count(&self) -> usize {
+        unit_length(self.kind).map_or(0, |length| self.value.len() / length)
+    }
+
+    /// The number at that place, if the values are whole and not negative by their type.
+    pub(crate) fn number(&self, place: usize) -> Option<u64> {
+        let length = match self.kind {
+            1 | 3 | 4 | 13 | 16 | 18 => unit_length(self.kind)?,
+            _ => return None,
+        };
+        let start = place.checked_mul(length)?;
+        match *self.value.get(start..start.checked_add(length)?)? {
+            [byte] => Some(u64::from(byte)),
+            [a, b] => Some(u64::from(self.order.u16([a, b]))),
+            [a, b, c, d] => Some(u64::from(self.order.u32([a, b, c, d]))),
+            [a, b, c, d, e, f, g, h] => Some(self.order.u64([a, b, c, d, e, f, g, h])),
+            _ => None,
+        }
+    }
+
+    /// Its numbers from the first on.
+    pub(crate) fn numbers(self) -> impl Iterator<Item = u64> + use<'a> {
+        (0..).map_while(move |place| self.number(place))
+    }
+}
+
+/// Bytes of one value of a TIFF type; 129 is the UTF-8 text of EXIF 3.0.
+fn unit_length(kind: u16) -> Option<usize> {
+    match kind {
+        1 | 2 | 6 | 7 | 129 => Some(1),
+        3 | 8 => Some(2),
+        4 | 9 | 11 | 13 => Some(4),
+        5 | 10 | 12 | 16..=18 => Some(8),
+        _ => None,
+    }
+}

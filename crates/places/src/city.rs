@@ -1,0 +1,160 @@
+//! The search for the nearest city.
+//!
+//! Distances are straight lines through the Earth, between points in space: nothing special happens at the poles
+//! and at 180° E, and the order is that of great circles. At 100 km the line is 1 m shorter than the circle.
+
+use domain::{EARTH_RADIUS_M, Position};
+
+use crate::table::{City, MAX_EDGE_M, Point, Record, Table};
+
+/// A city whose edge is further away does not name a place.
+const MAX_DISTANCE_M: f64 = 100_000.0;
+
+/// What the search found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Nearest<'a> {
+    pub(crate) city: City<'a>,
+    /// From the city's edge, negative within it.
+    distance_m: f64,
+}
+
+/// The city whose edge is nearest, unless it is more than [`MAX_DISTANCE_M`] away.
+pub(crate) fn nearest<'a>(table: &Table<'a>, position: Position) -> Option<Nearest<'a>> {
+    let mut search = Search { from: point(position), best: None };
+    search.visit(table.cities, Axis::X);
+    search.best
+}
+
+fn point(position: Position) -> Point {
+    let (latitude, longitude) = (position.latitude().to_radians(), position.longitude().to_radians());
+    let to_axis_m = latitude.cos() * EARTH_RADIUS_M;
+    [to_axis_m * longitude.cos(), to_axis_m * longitude.sin(), latitude.sin() * EARTH_RADIUS_M]
+}
+
+#[derive(Clone, Copy)]
+enum Axis {
+    X,
+    Y,
+    Z,
+}
+
+impl Axis {
+    fn next(self) -> Self {
+        match self {
+            Self::X => Self::Y,
+            Self::Y => Self::Z,
+            Self::Z => Self::X,
+        }
+    }
+
+    fn of(self, [x, y, z]: Point) -> f64 {
+        match self {
+            Self::X => x,
+            Self::Y => y,
+            Self::Z => z,
+        }
+    }
+}
+
+struct Search<'a> {
+    from: Point,
+    best: Option<Nearest<'a>>,
+}
+
+impl<'a> Search<'a> {
+    /// Looks at a branch of the tree, which `axis` splits. As deep as the tree: 18 for 200,000 cities.
+    fn visit(&mut self, branch: &'a [Record], axis: Axis) {
+        let (before, rest) = branch.split_at(branch.len() / 2);
+        let Some((middle, after)) = rest.split_first() else { return };
+        let city = City(middle);
+        self.look_at(city);
+
+        let past_middle_m = axis.of(self.from) - axis.of(city.at());
+        let (near, far) = if past_middle_m < 0.0 { (before, after) } else { (after, before) };
+        self.visit(near, axis.next());
+        if past_middle_m.abs() - MAX_EDGE_M <= self.limit_m() {
+            self.visit(far, axis.next());
+        }
+    }
+
+    fn look_at(&mut self, city: City<'a>) {
+        let [x, y, z] = city.at();
+        let [from_x, from_y, from_z] = self.from;
+        let to_centre_m = ((x - from_x).powi(2) + (y - from_y).powi(2) + (z - from_z).powi(2)).sqrt();
+        let distance_m = to_centre_m - city.edge_m();
+        if distance_m < self.limit_m() {
+            self.best = Some(Nearest { city, distance_m });
+        }
+    }
+
+    fn limit_m(&self) -> f64 {
+        self.best.map_or(MAX_DISTANCE_M, |best| best.distance_m)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::{prelude::*, test_runner::RngSeed};
+
+    fn table() -> Table<'static> {
+        Table::read(crate::CITIES).unwrap()
+    }
+
+    /// The same answer without the tree.
+    fn nearest_of_all(table: &Table<'static>, position: Position) -> Option<f64> {
+        let mut search = Search { from: point(position), best: None };
+        table.cities.iter().for_each(|record| search.look_at(City(record)));
+        search.best.map(|best| best.distance_m)
+    }
+
+    #[test]
+    fn the_straight_line_is_as_long_as_the_great_circle() {
+        let check = |a: (f64, f64), b: (f64, f64)| {
+            let (a, b) = (Position::new(a.0, a.1).unwrap(), Position::new(b.0, b.1).unwrap());
+            let ([ax, ay, az], [bx, by, bz]) = (point(a), point(b));
+            let line_m = ((ax - bx).powi(2) + (ay - by).powi(2) + (az - bz).powi(2)).sqrt();
+            assert!((line_m - a.distance_m(b)).abs() < 1.1, "{a:?} {b:?}");
+        };
+        check((48.0, 2.0), (48.5, 2.9));
+        check((-16.5, 179.6), (-16.9, -179.7));
+        check((89.8, 10.0), (89.7, -170.0));
+    }
+
+    #[test]
+    fn the_centre_of_a_city_lies_in_it_or_in_one_that_reaches_further() {
+        let table = table();
+        for record in table.cities.iter().step_by(1000) {
+            let city = City(record);
+            let mut search = Search { from: city.at(), best: None };
+            search.visit(table.cities, Axis::X);
+            assert!(search.best.is_some_and(|best| best.distance_m <= -city.edge_m()), "{city:?}");
+        }
+    }
+
+    proptest! {
+        // Few, because every case looks at all cities.
+        #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_tree_finds_what_looking_at_every_city_finds(
+            latitude in prop_oneof![-90.0..=90.0_f64, -60.0..=75.0_f64],
+            longitude in prop_oneof![-180.0..=180.0_f64, -180.0..=-179.0_f64, 179.0..=180.0_f64],
+        ) {
+            let (table, position) = (table(), Position::new(latitude, longitude).unwrap());
+            let found = nearest(&table, position).map(|nearest| nearest.distance_m);
+            prop_assert_eq!(found, nearest_of_all(&table, position));
+        }
+
+        #[test]
+        fn near_cities_too(index in 0..150_000_usize, north in -0.2..=0.2_f64, east in -0.2..=0.2_f64) {
+            let table = table();
+            let [x, y, z] = City(&table.cities[index]).at();
+            let latitude = (z / EARTH_RADIUS_M).clamp(-1.0, 1.0).asin().to_degrees() + north;
+            let longitude = y.atan2(x).to_degrees() + east;
+            let position = Position::new(latitude.clamp(-90.0, 90.0), longitude.clamp(-180.0, 180.0)).unwrap();
+            let found = nearest(&table, position).map(|nearest| nearest.distance_m);
+            prop_assert_eq!(found, nearest_of_all(&table, position));
+        }
+    }
+}

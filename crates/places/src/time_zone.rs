@@ -1,0 +1,195 @@
+//! The time zone at a position, and what its clocks showed.
+//!
+//! The outlines are those of timezone-boundary-builder, simplified: no border is further than 112 m from where it
+//! is. On the open sea the zones are the nautical ones (`Etc/GMT+5`), each 15° wide.
+
+use std::sync::LazyLock;
+
+use domain::Position;
+use jiff::{
+    civil::DateTime,
+    tz::{AmbiguousOffset, TimeZoneDatabase},
+};
+use tzf_rs::EmbeddedFinder;
+
+/// Reads the outlines in place: about 0.2 MB of memory beside the program itself.
+static OUTLINES: LazyLock<Option<EmbeddedFinder>> =
+    LazyLock::new(|| EmbeddedFinder::from_tzb(tzf_dist::load_lite_tzb()).ok());
+
+/// Not jiff's global database, which would ask the system first.
+static RULES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
+
+/// The IANA name of the time zone at a position, as `Europe/Lisbon`.
+///
+/// Where two zones claim the same land, the one that comes first in the outlines is taken: in Xinjiang
+/// `Asia/Shanghai`, China's official time, and not `Asia/Urumqi`. On the open sea the name is that of the nautical
+/// zone, as `Etc/GMT+5` (which is five hours *behind* Greenwich).
+///
+/// No position on Earth is without a zone today; `None` is for outlines that leave a gap.
+pub fn time_zone(position: Position) -> Option<&'static str> {
+    let outlines = OUTLINES.as_ref()?;
+    Some(outlines.get_tz_name(position.longitude(), position.latitude())).filter(|name| !name.is_empty())
+}
+
+/// How far a wall clock at a position was ahead of UTC, in minutes (−240 is four hours behind), by the rules of
+/// its time.
+///
+/// A wall time that came twice, when clocks went back, is taken for the first. One that never came, when clocks
+/// went forward, is taken for that of a clock that nobody had set yet. RFC 5545 (section 3.3.5) reads both so.
+/// Offsets from before standard time, which have seconds, are rounded to the minute.
+///
+/// `None` where [`time_zone`] is, or if the zone has no rules.
+pub fn offset_minutes(position: Position, wall: DateTime) -> Option<i32> {
+    let rules = RULES.get(time_zone(position)?).ok()?;
+    let offset = match rules.to_ambiguous_timestamp(wall).offset() {
+        AmbiguousOffset::Unambiguous { offset } => offset,
+        AmbiguousOffset::Fold { before, .. } | AmbiguousOffset::Gap { before, .. } => before,
+    };
+    Some((offset.seconds() + 30).div_euclid(60))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(latitude: f64, longitude: f64) -> Position {
+        Position::new(latitude, longitude).unwrap()
+    }
+
+    #[test]
+    fn zones_and_offsets_around_the_world() {
+        let check = |latitude, longitude, zone: &str, wall: &str, minutes: i32| {
+            let position = at(latitude, longitude);
+            assert_eq!(time_zone(position), Some(zone), "{latitude}, {longitude}");
+            assert_eq!(offset_minutes(position, wall.parse().unwrap()), Some(minutes), "{zone} {wall}");
+        };
+        // Winter and summer, north and south.
+        check(48.8566, 2.3522, "Europe/Paris", "2024-01-15T12:00", 60);
+        check(48.8566, 2.3522, "Europe/Paris", "2024-07-15T12:00", 120);
+        check(40.7128, -74.0060, "America/New_York", "2024-01-15T12:00", -300);
+        check(40.7128, -74.0060, "America/New_York", "2024-07-15T12:00", -240);
+        check(-33.8568, 151.2153, "Australia/Sydney", "2024-01-15T12:00", 660);
+        check(-33.8568, 151.2153, "Australia/Sydney", "2024-07-15T12:00", 600);
+        check(-33.45, -70.66, "America/Santiago", "2024-01-15T12:00", -180);
+        // Half and quarter hours.
+        check(28.6139, 77.2090, "Asia/Kolkata", "2024-01-15T12:00", 330);
+        check(27.7172, 85.3240, "Asia/Kathmandu", "2024-01-15T12:00", 345);
+        check(27.7172, 85.3240, "Asia/Kathmandu", "1985-06-15T12:00", 330);
+        check(47.5615, -52.7126, "America/St_Johns", "2024-01-15T12:00", -210);
+        check(-34.9285, 138.6007, "Australia/Adelaide", "2024-07-15T12:00", 570);
+        check(-31.68, 128.88, "Australia/Eucla", "2024-07-15T12:00", 525);
+        check(-31.5553, 159.0821, "Australia/Lord_Howe", "2024-01-15T12:00", 660);
+        check(-31.5553, 159.0821, "Australia/Lord_Howe", "2024-07-15T12:00", 630);
+        check(-43.9504, -176.5597, "Pacific/Chatham", "2024-01-15T12:00", 825);
+        check(34.5553, 69.2075, "Asia/Kabul", "2024-01-15T12:00", 270);
+        // Both sides of the date line, and islands that changed sides.
+        check(1.8721, -157.4278, "Pacific/Kiritimati", "2024-01-15T12:00", 840);
+        check(1.8721, -157.4278, "Pacific/Kiritimati", "1975-01-15T12:00", -640);
+        check(1.8721, -157.4278, "Pacific/Kiritimati", "1990-01-15T12:00", -600);
+        check(-13.8333, -171.7667, "Pacific/Apia", "2024-01-15T12:00", 780);
+        check(-13.8333, -171.7667, "Pacific/Apia", "2011-12-01T12:00", -600);
+        check(-14.2756, -170.7020, "Pacific/Pago_Pago", "2024-01-15T12:00", -660);
+        check(-16.85, 179.97, "Pacific/Fiji", "2024-07-15T12:00", 720);
+        check(-16.85, -179.97, "Pacific/Fiji", "2024-07-15T12:00", 720);
+        check(65.78, -169.06, "Asia/Anadyr", "2024-07-15T12:00", 720);
+        check(65.75, -168.92, "America/Nome", "2024-07-15T12:00", -480);
+        // Neighbours that differ: Arizona keeps no summer time, the Navajo in it do, the Hopi in them do not.
+        check(33.4484, -112.0740, "America/Phoenix", "2024-07-15T12:00", -420);
+        check(36.1544, -109.5526, "America/Denver", "2024-07-15T12:00", -360);
+        check(35.8750, -110.6200, "America/Phoenix", "2024-07-15T12:00", -420);
+        // Two zones claim Xinjiang.
+        check(43.8256, 87.6168, "Asia/Shanghai", "2024-01-15T12:00", 480);
+        // The far north and south.
+        check(78.2232, 15.6267, "Arctic/Longyearbyen", "2024-07-15T12:00", 120);
+        check(-77.8460, 166.6760, "Antarctica/McMurdo", "2024-01-15T12:00", 780);
+        check(-90.0, 0.0, "Antarctica/McMurdo", "2024-01-15T12:00", 780);
+        check(90.0, 0.0, "Etc/GMT", "2024-07-15T12:00", 0);
+        // The open sea.
+        check(30.0, -40.0, "Etc/GMT+3", "2024-07-15T12:00", -180);
+        check(0.0, 180.0, "Etc/GMT-12", "2024-07-15T12:00", 720);
+        check(0.0, -180.0, "Etc/GMT+12", "2024-07-15T12:00", -720);
+    }
+
+    #[test]
+    fn the_rules_are_those_of_the_time() {
+        let check = |latitude, longitude, wall: &str, minutes: i32| {
+            let offset = offset_minutes(at(latitude, longitude), wall.parse().unwrap());
+            assert_eq!(offset, Some(minutes), "{latitude}, {longitude} {wall}");
+        };
+        let (berlin, paris, lisbon) = ((52.52, 13.405), (48.8566, 2.3522), (38.7223, -9.1393));
+        let (moscow, caracas, istanbul) = ((55.7558, 37.6173), (10.48, -66.9), (41.0082, 28.9784));
+        let at_place = |(latitude, longitude), wall, minutes| check(latitude, longitude, wall, minutes);
+        // Germany had no summer time in the seventies; France had it from 1976.
+        at_place(berlin, "1975-07-15T12:00", 60);
+        at_place(berlin, "1980-07-15T12:00", 120);
+        at_place(berlin, "1947-06-01T12:00", 180);
+        at_place(paris, "1975-07-15T12:00", 60);
+        at_place(paris, "1976-07-15T12:00", 120);
+        // Portugal kept the time of Central Europe from 1992 to 1996.
+        at_place(lisbon, "1991-07-15T12:00", 60);
+        at_place(lisbon, "1994-07-15T12:00", 120);
+        at_place(lisbon, "1995-01-15T12:00", 60);
+        at_place(lisbon, "1998-01-15T12:00", 0);
+        // Moscow stayed on summer time from 2011 to 2014.
+        at_place(moscow, "2010-01-15T12:00", 180);
+        at_place(moscow, "2012-01-15T12:00", 240);
+        at_place(moscow, "2015-01-15T12:00", 180);
+        at_place(caracas, "2010-01-15T12:00", -270);
+        at_place(istanbul, "2015-01-15T12:00", 120);
+        at_place(istanbul, "2017-01-15T12:00", 180);
+        // Before standard time: 9 minutes and 21 seconds, and −4:56:02.
+        at_place(paris, "1880-01-15T12:00", 9);
+        check(40.7128, -74.0060, "1880-01-15T12:00", -296);
+        // The rules go on after the last year in the database.
+        at_place(paris, "2100-07-15T12:00", 120);
+    }
+
+    #[test]
+    fn times_that_came_twice_or_never() {
+        let check = |wall: &str, minutes: i32| {
+            let offset = offset_minutes(at(40.7128, -74.0060), wall.parse().unwrap());
+            assert_eq!(offset, Some(minutes), "{wall}");
+        };
+        check("2024-03-10T01:59:59", -300);
+        check("2024-03-10T02:30", -300);
+        check("2024-03-10T03:00", -240);
+        check("2024-11-03T00:59:59", -240);
+        check("2024-11-03T01:30", -240);
+        check("2024-11-03T02:00", -300);
+    }
+
+    #[test]
+    fn every_zone_has_rules() {
+        let outlines = OUTLINES.as_ref().unwrap();
+        let names = outlines.timezonenames();
+        assert!(names.len() > 400);
+        for name in names {
+            assert!(RULES.get(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn threads_may_ask_at_the_same_time() {
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert_eq!(time_zone(at(38.7223, -9.1393)), Some("Europe/Lisbon")));
+            }
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn every_wall_time_has_an_offset_of_at_most_a_day(
+            latitude in -90.0..=90.0_f64,
+            longitude in -180.0..=180.0_f64,
+            year in -9999..=9999_i16,
+            month in 1..=12_i8,
+            hour in 0..=23_i8,
+        ) {
+            let wall = jiff::civil::date(year, month, 28).at(hour, 30, 0, 0);
+            let minutes = offset_minutes(at(latitude, longitude), wall);
+            prop_assert!(minutes.is_some_and(|minutes| minutes.abs() <= 24 * 60), "{minutes:?}");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! From what a worker says to values that can be trusted to be what they claim, or to the finding that it lies.
+
+use domain::{
+    CaptureSource, CaptureTime, PixelSize, Position, Rendition, SidecarKind, Timestamp, clean_text,
+};
+use jiff::civil;
+use media::{EncodedRendition, Metadata};
+
+use crate::{
+    FileFault, Task, Wanted,
+    error::MAX_REASON_CHARS,
+    wire::{self, Refusal, Request},
+};
+
+/// What a worker said that cannot be.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Lie(pub(crate) &'static str);
+
+/// The most that rendering a pixel can take, in bytes; what a worker claims beyond it is not believed.
+const MAX_BYTES_PER_PIXEL: u64 = 32;
+const MAX_BASE_BYTES: u64 = 256 << 20;
+
+/// A picture that a worker announces.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) upright_size: PixelSize,
+    /// What is to come, with its size.
+    pub(crate) renditions: Vec<(Rendition, PixelSize)>,
+    /// What rendering it takes.
+    pub(crate) memory_bytes: u64,
+}
+
+impl Plan {
+    pub(crate) fn new(
+        (width, height): (u32, u32),
+        memory_bytes: u64,
+        wanted: &Wanted,
+        max_pixels: u64,
+    ) -> Result<Self, Lie> {
+        let upright_size = PixelSize { width, height };
+        if upright_size.area() == 0 || upright_size.area() > max_pixels {
+            return Err(Lie("it announced a picture that it had to refuse"));
+        }
+        let most = MAX_BASE_BYTES.saturating_add(max_pixels.saturating_mul(MAX_BYTES_PER_PIXEL));
+        if memory_bytes > most {
+            return Err(Lie("it announced more memory than any picture needs"));
+        }
+        let sized = |rendition: Rendition| (rendition, upright_size.fit_within(rendition.longest_side_px()));
+        let renditions = wanted.renditions(upright_size).into_iter().map(sized).collect();
+        Ok(Self { upright_size, renditions, memory_bytes })
+    }
+
+    /// Checks the lengths of the files to come: no longer than the plain pixels, and together no longer than the memory
+    /// that was granted, of which honest ones take a fraction.
+    pub(crate) fn check_lengths(&self, webp_bytes: &[u64]) -> Result<(), Lie> {
+        const HEADERS: u64 = 4096;
+        if webp_bytes.len() != self.renditions.len() {
+            return Err(Lie("it made other renditions than were wanted"));
+        }
+        let sane = |((_, size), bytes): (&(Rendition, PixelSize), &u64)| *bytes <= size.area() * 4 + HEADERS;
+        if !self.renditions.iter().zip(webp_bytes).all(sane) {
+            return Err(Lie("it made a rendition that is longer than its pixels"));
+        }
+        if webp_bytes.iter().sum::<u64>() > self.memory_bytes {
+            return Err(Lie("it made more than the memory holds that it asked for"));
+        }
+        Ok(())
+    }
+}
+
+/// A rendition that is what it should be.
+pub(crate) fn rendition(
+    rendition: Rendition,
+    size: PixelSize,
+    webp: Vec<u8>,
+) -> Result<EncodedRendition, Lie> {
+    crate::webp::check(&webp, size).map_err(Lie)?;
+    Ok(EncodedRendition { rendition, size, webp })
+}
+
+/// A reason, in one line of limited length.
+pub(crate) fn reason(text: &str) -> Option<String> {
+    let line = clean_text(text)?.replace('\n', " ");
+    Some(line.chars().take(MAX_REASON_CHARS).collect())
+}
+
+pub(crate) fn refused(refusal: &Refusal) -> Result<FileFault, Lie> {
+    let reason = reason(&refusal.reason).ok_or(Lie("it refused the file without a reason"))?;
+    Ok(FileFault::Refused { kind: refusal.kind, reason })
+}
+
+pub(crate) fn metadata(said: wire::Metadata) -> Result<Metadata, Lie> {
+    const MINUTES_A_DAY: i32 = 24 * 60;
+    let at = Timestamp::from_millis(said.captured_ms).ok_or(Lie("its capture time is out of range"))?;
+    let source = CaptureSource::from_name(&said.source).ok_or(Lie("its capture time has no known source"))?;
+    if said.offset_minutes.is_some_and(|offset| !(-MINUTES_A_DAY..=MINUTES_A_DAY).contains(&offset)) {
+        return Err(Lie("its capture time has an offset of more than a day"));
+    }
+    let position = said
+        .position
+        .map(|(latitude, longitude)| Position::new(f64::from_bits(latitude), f64::from_bits(longitude)));
+    let text = |found: Option<String>| found.as_deref().and_then(clean_text);
+    Ok(Metadata {
+        capture: CaptureTime {
+            at,
+            wall: said.wall.as_deref().map(wall).transpose()?,
+            offset_minutes: said.offset_minutes,
+            source,
+        },
+        position: position.transpose().map_err(|_| Lie("its position is not on Earth"))?,
+        description: text(said.description),
+        camera_make: text(said.camera_make),
+        camera_model: text(said.camera_model),
+    })
+}
+
+fn wall(text: &str) -> Result<civil::DateTime, Lie> {
+    const MAX_LENGTH: usize = 40;
+    let wall: Option<civil::DateTime> = if text.len() <= MAX_LENGTH { text.parse().ok() } else { None };
+    wall.filter(|wall| wall.year() >= 1).ok_or(Lie("its wall clock shows no time"))
+}
+
+/// What a worker is told of a file.
+pub(crate) fn request(task: &Task, file_bytes: u64, max_pixels: u64) -> Request {
+    let name = |rendition: &Rendition| rendition.name().to_owned();
+    let sidecar = |(kind, content): &(SidecarKind, bytes::Bytes)| wire::Sidecar {
+        kind: kind.as_str().to_owned(),
+        bytes: content.len() as u64,
+    };
+    Request {
+        file_bytes,
+        max_pixels,
+        wanted: match &task.wanted {
+            Wanted::Displayable => None,
+            Wanted::These(renditions) => Some(renditions.iter().map(name).collect()),
+        },
+        facts: task.read_metadata.as_ref().map(|facts| wire::Facts {
+            file_name: facts.file_name.as_deref().and_then(clean_text),
+            modified_ms: facts.modified.map(Timestamp::millis),
+            added_ms: facts.added.millis(),
+            sidecars: facts.sidecars.iter().map(sidecar).collect(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Rendition::{Full, Medium, Thumb};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::RefusalKind;
+
+    fn said() -> wire::Metadata {
+        wire::Metadata {
+            captured_ms: 1_700_000_000_000,
+            wall: Some("2023-11-14T22:13:20.5".into()),
+            offset_minutes: Some(-330),
+            source: "exif-original".into(),
+            position: Some(((-17.0_f64).to_bits(), 37.774_929_f64.to_bits())),
+            description: Some(" a\0b ".into()),
+            camera_make: Some("\u{7}".into()),
+            camera_model: Some("X".repeat(20_000)),
+        }
+    }
+
+    #[test]
+    fn metadata_are_cleaned() {
+        let read = metadata(said()).unwrap();
+        assert_eq!(read.capture.wall.unwrap().to_string(), "2023-11-14T22:13:20.5");
+        assert_eq!(read.description.as_deref(), Some("a b"));
+        assert_eq!(read.camera_make, None);
+        assert_eq!(read.camera_model.unwrap().len(), domain::MAX_TEXT_CHARS);
+        assert_eq!(read.position.unwrap().longitude(), 37.774_929);
+    }
+
+    #[test]
+    fn impossible_metadata_are_lies() {
+        let check = |change: fn(&mut wire::Metadata), lie: &'static str| {
+            let mut said = said();
+            change(&mut said);
+            assert_eq!(metadata(said), Err(Lie(lie)));
+        };
+        check(|said| said.captured_ms = i64::MAX, "its capture time is out of range");
+        check(|said| said.source = "hearsay".into(), "its capture time has no known source");
+        check(
+            |said| said.offset_minutes = Some(i32::MIN),
+            "its capture time has an offset of more than a day",
+        );
+        check(|said| said.position = Some((90.5_f64.to_bits(), 0)), "its position is not on Earth");
+        check(|said| said.position = Some((0, f64::NAN.to_bits())), "its position is not on Earth");
+        check(|said| said.wall = Some("-000001-01-01T00:00".into()), "its wall clock shows no time");
+        check(|said| said.wall = Some("2".repeat(5000)), "its wall clock shows no time");
+    }
+
+    #[test]
+    fn pictures_are_planned() {
+        let plan = Plan::new((3000, 1500), 64 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
+        let size = |width, height| PixelSize { width, height };
+        assert_eq!(plan.renditions, [(Full, size(3000, 1500)), (Thumb, size(512, 256))]);
+        assert_eq!(plan.check_lengths(&[18_000_000, 500_000]), Ok(()));
+        assert!(plan.check_lengths(&[1, u64::MAX]).is_err());
+        let modest =
+            Plan::new((3000, 1500), 1 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
+        assert_eq!(modest.check_lengths(&[1_000_000, 10_000]), Ok(()));
+        assert!(modest.check_lengths(&[1_000_000, 100_000]).is_err());
+        assert!(plan.check_lengths(&[1]).is_err());
+        assert!(plan.check_lengths(&[1, 1, 1]).is_err());
+        for (size, memory) in
+            [((0, 5), 1), ((5, 0), 1), ((20_000, 20_000), 1), ((u32::MAX, u32::MAX), 1), ((5, 5), u64::MAX)]
+        {
+            assert!(Plan::new(size, memory, &Wanted::Displayable, 200_000_000).is_err(), "{size:?} {memory}");
+        }
+    }
+
+    #[test]
+    fn reasons_are_one_short_line() {
+        let refusal =
+            |reason: &str| refused(&Refusal { kind: RefusalKind::Corrupt, reason: reason.to_owned() });
+        let fault =
+            |reason: &str| FileFault::Refused { kind: RefusalKind::Corrupt, reason: reason.to_owned() };
+        assert_eq!(refusal("broken\nin\u{1b}two\n"), Ok(fault("broken in two")));
+        assert_eq!(refusal(&"é".repeat(9000)), Ok(fault(&"é".repeat(MAX_REASON_CHARS))));
+        assert!(refusal(" \0 ").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>, text in ".*") {
+            if let Ok(plan) = Plan::new((width, height), memory, &Wanted::These(vec![Medium]), max) {
+                let _ = plan.check_lengths(&lengths);
+            }
+            let _ = wall(&text);
+        }
+    }
+}

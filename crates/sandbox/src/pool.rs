@@ -1,0 +1,291 @@
+//! Which job runs when, in which worker, and what becomes of it.
+
+use std::{
+    io,
+    sync::{Arc, Once, Weak},
+    time::Duration,
+};
+
+use media::DECODER_VERSION;
+use tokio::time;
+
+use crate::{
+    DecodeError, Decoded, FileFault, FileSource, PoolOptions, Protections, Task, Urgency, answer,
+    budget::{Budget, Closed},
+    exchange::{self, Interrupted},
+    nursery::Nursery,
+    process::{Bounds, Patience, Worker},
+    staff::{Duty, Staff},
+    wire::Request,
+};
+
+/// Memory is accounted in these units.
+const UNIT_BYTES: u64 = 1 << 20;
+
+/// What a worker may take beyond the estimate, besides a quarter of that: code, stacks and heap grow a little, too.
+const SPARE_BYTES: u64 = 64 << 20;
+
+/// Worker processes that decode photos. They start as they are needed, are used again, and end when they have had
+/// nothing to do for a while, or with the pool.
+#[derive(Debug)]
+pub struct Pool {
+    shared: Arc<Shared>,
+}
+
+/// Jobs wait for a slot, then for memory for the file, then for memory for decoding, always in this order: whoever
+/// has memory for decoding waits for nobody, so nobody waits in a circle.
+#[derive(Debug)]
+struct Shared {
+    options: PoolOptions,
+    slots: Budget,
+    files: Budget,
+    decoding: Budget,
+    staff: Arc<Staff>,
+    nursery: Nursery,
+    noted: Once,
+}
+
+/// Whether a file has been tried before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Attempt {
+    First,
+    /// In a fresh worker, with all the memory that background work can have, and with no background work beside it.
+    Alone,
+}
+
+/// How an attempt ended without a picture.
+enum Failed<E> {
+    /// That is it.
+    For(DecodeError<E>),
+    /// The worker came to grief.
+    Died(FileFault),
+}
+
+impl<E> From<Closed> for DecodeError<E> {
+    fn from(_: Closed) -> Self {
+        Self::Unavailable(io::Error::other("the decoders are shut down"))
+    }
+}
+
+impl<E> From<Closed> for Failed<E> {
+    fn from(closed: Closed) -> Self {
+        Self::For(closed.into())
+    }
+}
+
+impl Pool {
+    /// Makes a pool without any worker yet. To be called within a runtime.
+    ///
+    /// # Errors
+    /// There is no runtime, or no thread can be started.
+    pub fn new(options: PoolOptions) -> io::Result<Self> {
+        let slots =
+            Budget::new(u32::try_from(options.workers.max(1)).unwrap_or(u32::MAX - 1).saturating_add(1), 1);
+        let files_bytes = options.memory_bytes / 8;
+        // Interactive jobs come first in any case: what is kept for them decides how soon they begin.
+        let memory = |bytes: u64| Budget::new(units(bytes), units(bytes) / 8);
+        let shared = Shared {
+            files: memory(files_bytes),
+            decoding: memory(options.memory_bytes - files_bytes),
+            staff: Staff::new(usize::try_from(slots.total()).unwrap_or(usize::MAX)),
+            nursery: Nursery::new(options.command.clone())?,
+            slots,
+            options,
+            noted: Once::new(),
+        };
+        let shared = Arc::new(shared);
+        tokio::spawn(dismiss_idle(Arc::downgrade(&shared), shared.options.idle_limit));
+        Ok(Self { shared })
+    }
+
+    /// Decodes a photo.
+    ///
+    /// A worker that crashes over a file, or meets a limit, is replaced, and the file is tried once more in a fresh
+    /// one, without background work beside it; only then it counts as the file's fault. Whoever drops the future
+    /// ends the worker.
+    ///
+    /// # Errors
+    /// [`DecodeError`].
+    pub async fn decode<S: FileSource>(
+        &self,
+        file: &S,
+        task: &Task,
+        urgency: Urgency,
+    ) -> Result<Decoded, DecodeError<S::Error>> {
+        let pool = &*self.shared;
+        let first = {
+            let _slot = pool.slots.take(1, urgency).await?;
+            pool.attempt(file, task, urgency, Attempt::First).await
+        };
+        let fault = match first {
+            Ok(decoded) => return Ok(decoded),
+            Err(Failed::For(error)) => return Err(error),
+            Err(Failed::Died(fault)) => fault,
+        };
+        tracing::warn!(?fault, "a decoder failed over a file, which is tried once more, alone");
+        let slots = match urgency {
+            Urgency::Background => pool.slots.unreserved(),
+            // Whoever waits for another photo must not wait for the background work to pause.
+            Urgency::Interactive => 1,
+        };
+        let _slots = pool.slots.take(slots, urgency).await?;
+        match pool.attempt(file, task, urgency, Attempt::Alone).await {
+            Ok(decoded) => Ok(decoded),
+            Err(Failed::For(error)) => Err(error),
+            Err(Failed::Died(fault)) => {
+                tracing::warn!(?fault, "a decoder failed over the same file again");
+                Err(DecodeError::File(fault))
+            }
+        }
+    }
+
+    /// Starts a worker, if none is idle, and tells what holds it back.
+    ///
+    /// # Errors
+    /// No worker can be started.
+    pub async fn protections(&self) -> io::Result<Protections> {
+        let pool = &*self.shared;
+        let closed = |_| io::Error::other("the decoders are shut down");
+        let _slot = pool.slots.take(1, Urgency::Interactive).await.map_err(closed)?;
+        let (duty, idle) = pool.staff.call(Urgency::Interactive);
+        let worker = match idle {
+            Some(worker) => worker,
+            None => pool.hire(Urgency::Interactive).await?,
+        };
+        let protections = worker.protections;
+        duty.off(worker);
+        Ok(protections)
+    }
+
+    /// Finishes the jobs that run, turns away those that wait, and ends all workers. Without it, workers are killed
+    /// as the pool is dropped.
+    pub async fn close(&self) {
+        let pool = &*self.shared;
+        let all = pool.slots.take(pool.slots.total(), Urgency::Interactive).await;
+        for budget in [&pool.slots, &pool.files, &pool.decoding] {
+            budget.close();
+        }
+        for worker in pool.staff.all_idle() {
+            worker.dismiss().await;
+        }
+        drop(all);
+    }
+}
+
+impl Shared {
+    async fn attempt<S: FileSource>(
+        &self,
+        file: &S,
+        task: &Task,
+        urgency: Urgency,
+        attempt: Attempt,
+    ) -> Result<Decoded, Failed<S::Error>> {
+        let file_bytes = file.length().saturating_add(task.sidecar_bytes());
+        let _files = self.files.take(units(file_bytes), urgency).await?;
+        let chunks = file.open().await.map_err(|error| Failed::For(DecodeError::Source(error)))?;
+
+        let mut patience = Patience::new(self.options.wall_limit);
+        let request = answer::request(task, file.length(), self.options.max_pixels);
+        let started = self.start(&request, urgency, attempt, &mut patience).await;
+        let (duty, mut worker) = started.map_err(|error| Failed::For(DecodeError::Unavailable(error)))?;
+
+        let mut bounds = self.bounds(file_bytes, attempt);
+        let before = worker.bound(bounds.memory_bytes, bounds.cpu);
+        let worker_and_file = async {
+            exchange::send(&mut worker, task, chunks, file.length(), &mut patience).await?;
+            let plan = exchange::inspect(&mut worker, task, self.options.max_pixels, &mut patience).await?;
+            let plan = match plan {
+                Ok(plan) => plan,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            let wanted = match attempt {
+                Attempt::First => units(plan.memory_bytes),
+                Attempt::Alone => units(plan.memory_bytes).max(self.decoding.unreserved()),
+            };
+            let _memory = self.decoding.take(wanted, urgency).await.map_err(|Closed| Interrupted::Closed)?;
+            bounds = self.bounds(file_bytes.saturating_add(plan.memory_bytes), attempt);
+            worker.bound_memory(before, bounds.memory_bytes);
+            Ok(exchange::render(&mut worker, task, plan, &mut patience).await?)
+        };
+        match worker_and_file.await {
+            Ok(outcome) => {
+                self.finish(duty, worker);
+                outcome.map_err(|fault| Failed::For(DecodeError::File(fault)))
+            }
+            Err(Interrupted::Trouble(trouble)) => Err(Failed::Died(worker.blame(trouble, bounds).await)),
+            Err(Interrupted::Source(error)) => Err(Failed::For(DecodeError::Source(error))),
+            Err(Interrupted::SourceLength) => {
+                Err(Failed::For(DecodeError::SourceLength { expected: file.length() }))
+            }
+            Err(Interrupted::Closed) => Err(Closed.into()),
+        }
+    }
+
+    /// A worker that knows what comes. An idle one may have ended meanwhile: then it is a new one.
+    async fn start(
+        &self,
+        request: &Request,
+        urgency: Urgency,
+        attempt: Attempt,
+        patience: &mut Patience,
+    ) -> io::Result<(Duty, Worker)> {
+        let (duty, idle) = self.staff.call(urgency);
+        if attempt == Attempt::First
+            && let Some(mut worker) = idle
+            && exchange::begin(&mut worker, request, patience).await.is_ok()
+        {
+            return Ok((duty, worker));
+        }
+        let mut worker = self.hire(urgency).await?;
+        exchange::begin(&mut worker, request, patience).await?;
+        Ok((duty, worker))
+    }
+
+    async fn hire(&self, urgency: Urgency) -> io::Result<Worker> {
+        self.staff.make_room();
+        let worker = Worker::welcome(self.nursery.start().await?, urgency).await?;
+        self.noted.call_once(|| {
+            tracing::debug!(decoder_version = DECODER_VERSION, protections = ?worker.protections, "decoders start");
+            for missing in worker.protections.missing() {
+                tracing::warn!("{missing}");
+            }
+        });
+        Ok(worker)
+    }
+
+    /// Keeps a worker for the next job, unless it has done enough or holds too much.
+    fn finish(&self, duty: Duty, mut worker: Worker) {
+        worker.jobs += 1;
+        if worker.jobs < self.options.jobs_per_worker && !worker.is_bloated() {
+            duty.off(worker);
+        }
+    }
+
+    /// The bounds of a job that needs so much memory.
+    fn bounds(&self, needed_bytes: u64, attempt: Attempt) -> Bounds {
+        let memory_bytes = needed_bytes.saturating_add(needed_bytes / 4).saturating_add(SPARE_BYTES);
+        let memory_bytes = match attempt {
+            Attempt::First => memory_bytes,
+            Attempt::Alone => memory_bytes.max(u64::from(self.decoding.total()) * UNIT_BYTES),
+        };
+        Bounds { wall: self.options.wall_limit, cpu: self.options.cpu_limit, memory_bytes }
+    }
+}
+
+fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
+}
+
+/// Ends workers that have had nothing to do for a while, as long as there is a pool.
+async fn dismiss_idle(pool: Weak<Shared>, limit: Duration) {
+    let pause = limit.clamp(Duration::from_millis(10), Duration::from_secs(10));
+    loop {
+        time::sleep(pause).await;
+        let Some(shared) = pool.upgrade() else { return };
+        let idle = shared.staff.long_idle(limit);
+        drop(shared);
+        for worker in idle {
+            worker.dismiss().await;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What a pool is asked, and what it gives.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use domain::{PixelSize, Rendition, SidecarKind, Timestamp};
+use futures_util::{Stream, stream};
+use media::{Metadata, Rendered};
+
+/// Whether somebody waits for the outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Urgency {
+    /// A person waits. Never behind background work that has not begun; one worker is kept for such jobs.
+    Interactive,
+    /// Nobody waits; the work yields to everything else on the machine.
+    Background,
+}
+
+/// Which renditions are made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// What makes an image visible: medium and thumb, and full where it is the same picture as medium.
+    Displayable,
+    /// These, in this order.
+    These(Vec<Rendition>),
+}
+
+impl Wanted {
+    /// The renditions that are made of an upright picture of that size, each once.
+    pub fn renditions(&self, upright: PixelSize) -> Vec<Rendition> {
+        match self {
+            Self::Displayable if upright.longest() <= Rendition::Medium.longest_side_px() => {
+                Rendition::ALL.to_vec()
+            }
+            Self::Displayable => vec![Rendition::Medium, Rendition::Thumb],
+            Self::These(wanted) => {
+                let mut each_once = Vec::with_capacity(wanted.len());
+                for rendition in wanted {
+                    if !each_once.contains(rendition) {
+                        each_once.push(*rendition);
+                    }
+                }
+                each_once
+            }
+        }
+    }
+}
+
+/// What is done with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// The renditions to make.
+    pub wanted: Wanted,
+    /// Reads the metadata, too, with what is known of the file besides its bytes.
+    pub read_metadata: Option<OwnedFileFacts>,
+}
+
+/// [`media::FileFacts`] that can be sent to a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedFileFacts {
+    /// The file's name.
+    pub file_name: Option<String>,
+    /// When it was last changed, as its client says.
+    pub modified: Option<Timestamp>,
+    /// When it arrived.
+    pub added: Timestamp,
+    /// The files beside it that describe it.
+    pub sidecars: Vec<(SidecarKind, Bytes)>,
+}
+
+impl Task {
+    /// The sidecars that go to the worker with the file.
+    pub(crate) fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
+        self.read_metadata.as_ref().map_or(&[], |facts| &facts.sidecars)
+    }
+
+    /// Their length in bytes, together.
+    pub(crate) fn sidecar_bytes(&self) -> u64 {
+        self.sidecars().iter().map(|(_, content)| content.len() as u64).sum()
+    }
+}
+
+/// What was made of a file. All of it was checked, but a worker that a hostile file has taken over can still give a
+/// wrong picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoded {
+    /// The renditions.
+    pub rendered: Rendered,
+    /// The metadata, if they were asked for.
+    pub metadata: Option<Metadata>,
+}
+
+/// Where a file's bytes come from. It is opened again when the file is tried once more.
+pub trait FileSource: Sync {
+    /// Why it cannot be read.
+    type Error: Error + Send + Sync + 'static;
+
+    /// The file's length in bytes.
+    fn length(&self) -> u64;
+
+    /// The file's bytes from the first on, chunk by chunk. Chunks of 64 KiB and more are best.
+    fn open(
+        &self,
+    ) -> impl Future<Output = Result<impl Stream<Item = Result<Bytes, Self::Error>> + Send, Self::Error>> + Send;
+}
+
+/// A file in memory.
+impl FileSource for Bytes {
+    type Error = std::convert::Infallible;
+
+    fn length(&self) -> u64 {
+        self.len() as u64
+    }
+
+    async fn open(&self) -> Result<impl Stream<Item = Result<Bytes, Self::Error>> + Send, Self::Error> {
+        Ok(stream::iter([Ok(self.clone())]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use Rendition::{Full, Medium, Thumb};
+
+    use super::*;
+
+    #[test]
+    fn what_is_wanted_depends_on_the_size() {
+        let check = |wanted: Wanted, side, expect: &[Rendition]| {
+            assert_eq!(wanted.renditions(PixelSize { width: side, height: 10 }), expect);
+        };
+        check(Wanted::Displayable, 1200, &[Full, Medium, Thumb]);
+        check(Wanted::Displayable, 1201, &[Medium, Thumb]);
+        check(Wanted::These(vec![Thumb, Full, Thumb]), 5000, &[Thumb, Full]);
+        check(Wanted::These(vec![]), 100, &[]);
+    }
+}

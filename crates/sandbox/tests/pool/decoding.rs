@@ -1,0 +1,190 @@
+use std::{fs, io, path::PathBuf, sync::Arc};
+
+use bytes::Bytes;
+use domain::{Rendition, SidecarKind};
+use futures_util::{Stream, StreamExt as _, stream};
+use media::{FileFacts, Limits, Sidecar};
+use sandbox::{DecodeError, FileFault, FileSource, Pool, RefusalKind, Task, Urgency, Wanted};
+
+use crate::{ask, honest, hostile, said, task, who};
+
+/// Photos of all kinds, among them some with positions, which must not come out rounded.
+fn samples() -> Vec<PathBuf> {
+    let folders = ["samples", "media"].map(|name| {
+        fs::read_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)).unwrap()
+    });
+    let mut samples: Vec<_> = folders.into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    samples.sort();
+    samples
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_give_what_the_decoder_gives() {
+    let pool = Arc::new(Pool::new(honest()).unwrap());
+    let jobs: Vec<_> = samples()
+        .into_iter()
+        .enumerate()
+        .map(|(place, path)| {
+            let pool = pool.clone();
+            tokio::spawn(async move {
+                let file = Bytes::from(fs::read(&path).unwrap());
+                let urgency = [Urgency::Background, Urgency::Interactive][place % 2];
+                let decoded = pool.decode(&file, &task(), urgency).await;
+
+                let limits = Limits::default();
+                let rendered = media::probe(&file, &limits).and_then(|probe| {
+                    media::render(&file, &task().wanted.renditions(probe.upright_size), &limits)
+                });
+                let (decoded, rendered) = match (decoded, rendered) {
+                    (Ok(decoded), Ok(rendered)) => (decoded, rendered),
+                    (Err(DecodeError::File(fault)), Err(error)) => {
+                        return assert_eq!(fault.to_string(), error.to_string(), "{path:?}");
+                    }
+                    (decoded, rendered) => panic!("{path:?}: {decoded:?}, not {rendered:?}"),
+                };
+                assert_eq!(decoded.rendered, rendered, "{path:?}");
+                let told = task().read_metadata.unwrap();
+                let facts = FileFacts {
+                    file_name: told.file_name.as_deref(),
+                    modified: told.modified,
+                    added: told.added,
+                    sidecars: &[],
+                };
+                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts), "{path:?}");
+            })
+        })
+        .collect();
+    assert!(!jobs.is_empty());
+    for job in jobs {
+        job.await.unwrap();
+    }
+    pool.close().await;
+}
+
+#[tokio::test]
+async fn what_is_asked_for_comes_in_that_order() {
+    let pool = Pool::new(honest()).unwrap();
+    let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
+    let wanted = Wanted::These(vec![Rendition::Thumb, Rendition::Full, Rendition::Thumb]);
+    let task = Task { wanted, read_metadata: None };
+    let decoded = pool.decode(&file, &task, Urgency::Interactive).await.unwrap();
+    let kinds: Vec<_> = decoded.rendered.renditions.iter().map(|made| made.rendition).collect();
+    assert_eq!(kinds, [Rendition::Thumb, Rendition::Full]);
+    assert_eq!(decoded.metadata, None);
+    let nothing = Task { wanted: Wanted::These(vec![]), read_metadata: None };
+    let decoded = pool.decode(&file, &nothing, Urgency::Interactive).await.unwrap();
+    assert_eq!(decoded.rendered.renditions, []);
+}
+
+#[tokio::test]
+async fn sidecars_go_with_the_file() {
+    let pool = Pool::new(honest()).unwrap();
+    let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
+    let packet = Bytes::from_static(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>");
+    let mut task = task();
+    let told = task.read_metadata.as_mut().unwrap();
+    told.sidecars =
+        vec![(SidecarKind::Xmp, packet.clone()), (SidecarKind::Takeout, Bytes::from_static(b"{}"))];
+    let sidecars = [
+        Sidecar { kind: SidecarKind::Xmp, content: &packet },
+        Sidecar { kind: SidecarKind::Takeout, content: b"{}" },
+    ];
+    let (name, modified, added) = (told.file_name.clone(), told.modified, told.added);
+    let facts = FileFacts { file_name: name.as_deref(), modified, added, sidecars: &sidecars };
+    let decoded = pool.decode(&file, &task, Urgency::Background).await.unwrap();
+    assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts));
+}
+
+#[tokio::test]
+async fn a_bad_file_is_refused_in_words_and_the_worker_goes_on() {
+    let pool = Pool::new(honest()).unwrap();
+    let photo = include_bytes!("../../../../fixtures/samples/cyclamen.jpg");
+    for (file, kind) in [
+        (&b""[..], RefusalKind::Empty),
+        (b"hello, I am a text", RefusalKind::UnknownFormat),
+        (b"GIF89a", RefusalKind::Truncated),
+        (b"GIF89a\xFF\xFF\xFF\xFF\0\0\0,\0\0\0\0\x01\0\x01\0\0", RefusalKind::TooManyPixels),
+        // Its headers are good, its pixels are not: refused while it is rendered.
+        (photo.get(..photo.len() / 40).unwrap(), RefusalKind::Corrupt),
+    ] {
+        let limits = Limits::default();
+        let expect = media::render(file, &[Rendition::Medium], &limits).unwrap_err();
+        let expect = FileFault::Refused { kind, reason: expect.to_string() };
+        match ask(&pool, file, Urgency::Background).await {
+            Err(DecodeError::File(fault)) => assert_eq!(fault, expect),
+            other => panic!("{other:?}"),
+        }
+        assert!(ask(&pool, photo, Urgency::Background).await.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn workers_are_used_again_but_not_for_ever() {
+    let mut options = hostile();
+    options.jobs_per_worker = 2;
+    let pool = Pool::new(options).unwrap();
+    let (first, _) = who(&pool, Urgency::Background).await;
+    assert_eq!(who(&pool, Urgency::Background).await, (first, 2));
+    let (second, jobs) = who(&pool, Urgency::Background).await;
+    assert!(second != first && jobs == 1);
+    crate::ended(first).await;
+}
+
+/// A file whose place fails after so many bytes, or has more or fewer than it should.
+struct Failing {
+    length: u64,
+    chunks: Vec<Result<Bytes, io::ErrorKind>>,
+}
+
+impl FileSource for Failing {
+    type Error = io::Error;
+
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    async fn open(&self) -> Result<impl Stream<Item = Result<Bytes, io::Error>> + Send, io::Error> {
+        if self.chunks.is_empty() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        Ok(stream::iter(self.chunks.clone()).map(|chunk| chunk.map_err(Into::into)))
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_not_at_fault() {
+    let pool = Pool::new(hostile()).unwrap();
+    let half = Ok(Bytes::from_static(b"hostile:"));
+    let check = async |length, chunks: Vec<_>, expect: &str| {
+        let (before, _) = who(&pool, Urgency::Background).await;
+        let error = pool.decode(&Failing { length, chunks }, &task(), Urgency::Background).await.unwrap_err();
+        assert_eq!(format!("{error:?}"), expect);
+        // What the worker has heard half of must not be taken for the beginning of the next file.
+        let (after, _) = who(&pool, Urgency::Background).await;
+        (before, after)
+    };
+    let (before, after) = check(8, vec![], "Source(Kind(NotFound))").await;
+    assert_eq!(before, after);
+    for (length, chunks, expect) in [
+        (11, vec![half.clone(), Err(io::ErrorKind::ConnectionReset)], "Source(Kind(ConnectionReset))"),
+        (11, vec![half.clone()], "SourceLength { expected: 11 }"),
+        (7, vec![half.clone(), half.clone()], "SourceLength { expected: 7 }"),
+    ] {
+        let (before, after) = check(length, chunks, expect).await;
+        assert_ne!(before, after);
+    }
+}
+
+#[tokio::test]
+async fn a_file_in_many_pieces_arrives_whole() {
+    let pool = Pool::new(hostile()).unwrap();
+    let chunks: Vec<_> = b"hostile:who".chunks(1).map(|byte| Ok(Bytes::from_static(byte))).collect();
+    let file = Failing { length: 11, chunks };
+    match pool.decode(&file, &task(), Urgency::Background).await {
+        Err(DecodeError::File(FileFault::Refused { reason, .. })) => {
+            assert!(reason.ends_with(" 1"), "{reason}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(said(ask(&pool, b"hostile:who", Urgency::Background).await).ends_with(" 2"));
+}

@@ -1,0 +1,120 @@
+//! Photo files and what lies beside them.
+
+use domain::{Rendition, SidecarKind, Timestamp};
+use media::{FileFacts, Format, Limits, MediaError, Sidecar};
+
+/// Pictures of a fuzzer are small: it is to find what is wrong, not to wait.
+const LIMITS: Limits = Limits { max_pixels: 1_000_000 };
+
+/// All that a worker does with a file, whatever its bytes are.
+pub(crate) fn photo(bytes: &[u8]) {
+    read(bytes);
+    // Decoding goes into C, whose memory errors only a process of its own survives; a fuzzer is one.
+    if cfg!(fuzzing) {
+        let _ = media::render(bytes, &[Rendition::Thumb], &LIMITS);
+    }
+}
+
+/// What is read of a file without decoding it.
+fn read(bytes: &[u8]) {
+    match media::probe(bytes, &LIMITS) {
+        Ok(probe) => {
+            assert!(probe.stored_size.area() > 0 && probe.stored_size.area() <= LIMITS.max_pixels);
+            assert_eq!(probe.stored_size.area(), probe.upright_size.area());
+            assert!(probe.decode_memory_bytes(&Rendition::ALL) >= probe.stored_size.area());
+        }
+        Err(MediaError::TooManyPixels { pixels, limit }) => assert!(pixels > limit),
+        Err(error) => assert!(error.to_string().len() < 2000),
+    }
+    describe(bytes, &[]);
+}
+
+fn describe(bytes: &[u8], sidecars: &[Sidecar<'_>]) {
+    let facts = FileFacts { file_name: None, modified: None, added: Timestamp::MAX, sidecars };
+    let metadata = media::metadata(bytes, &facts);
+    assert!(metadata.capture.at <= Timestamp::MAX);
+    if let Some(minutes) = metadata.capture.offset_minutes {
+        assert!((-14 * 60..=14 * 60).contains(&minutes), "{minutes}");
+    }
+    for text in [metadata.description, metadata.camera_make, metadata.camera_model].into_iter().flatten() {
+        assert!(!text.trim().is_empty());
+    }
+}
+
+/// The bytes behind the beginning of a file of one format, so that nothing is lost on finding it.
+fn behind(head: &[u8], expected: Format, bytes: &[u8]) {
+    let file = if Format::sniff(bytes) == Some(expected) { bytes.to_vec() } else { [head, bytes].concat() };
+    read(&file);
+}
+
+pub(crate) fn jpeg(bytes: &[u8]) {
+    behind(b"\xFF\xD8\xFF", Format::Jpeg, bytes);
+}
+
+pub(crate) fn png(bytes: &[u8]) {
+    behind(b"\x89PNG\r\n\x1A\n", Format::Png, bytes);
+}
+
+pub(crate) fn webp(bytes: &[u8]) {
+    behind(b"RIFF\0\0\0\0WEBP", Format::WebP, bytes);
+}
+
+pub(crate) fn gif(bytes: &[u8]) {
+    behind(b"GIF89a", Format::Gif, bytes);
+}
+
+/// Little-endian, big-endian and BigTIFF.
+pub(crate) fn tiff(bytes: &[u8]) {
+    for head in [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"] {
+        behind(head, Format::Tiff, bytes);
+    }
+}
+
+pub(crate) fn heif(bytes: &[u8]) {
+    behind(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", Format::Heif, bytes);
+}
+
+pub(crate) fn avif(bytes: &[u8]) {
+    behind(b"\0\0\0\x18ftypavif\0\0\0\0mif1avif", Format::Avif, bytes);
+}
+
+/// Each kind that tells itself by its first bytes.
+pub(crate) fn raw(bytes: &[u8]) {
+    for head in [
+        &b"FUJIFILMCCD-RAW "[..],
+        b"\0\0\0\x18ftypcrx \0\0\0\x01crx isom",
+        b"IIU\0",
+        b"IIRO",
+        b"MMOR",
+        b"II*\0\x10\0\0\0CR\x02\0",
+    ] {
+        behind(head, Format::Raw, bytes);
+    }
+}
+
+/// A sidecar, and the packet inside a JPEG.
+pub(crate) fn xmp(bytes: &[u8]) {
+    sidecar(SidecarKind::Xmp, bytes);
+    read(&jpeg_with(0xE1, &[b"http://ns.adobe.com/xap/1.0/\0", bytes].concat()));
+}
+
+pub(crate) fn takeout(bytes: &[u8]) {
+    sidecar(SidecarKind::Takeout, bytes);
+}
+
+fn sidecar(kind: SidecarKind, content: &[u8]) {
+    describe(b"", &[Sidecar { kind, content }]);
+}
+
+/// Datasets where Photoshop puts them.
+pub(crate) fn iptc(bytes: &[u8]) {
+    let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes();
+    read(&jpeg_with(0xED, &[&b"Photoshop 3.0\08BIM\x04\x04\0\0"[..], &length, bytes].concat()));
+}
+
+/// A JPEG of one segment, cut to what that can hold, and no picture.
+fn jpeg_with(marker: u8, payload: &[u8]) -> Vec<u8> {
+    let payload = payload.get(..65_533).unwrap_or(payload);
+    let length = u16::try_from(payload.len() + 2).unwrap_or(u16::MAX).to_be_bytes();
+    [&[0xFF, 0xD8, 0xFF, marker][..], &length, payload].concat()
+}

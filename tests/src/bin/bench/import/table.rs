@@ -1,0 +1,187 @@
+use std::{path::Path, time::Duration};
+
+use ::tests::outside::{Usage, megabytes};
+use serde_json::{Value, json};
+
+use super::copies::Photos;
+
+/// What one run took.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Figures {
+    pub(super) name: &'static str,
+    /// How many photos came out of it.
+    pub(super) photos: u64,
+    pub(super) failed: u64,
+    pub(super) took: Duration,
+    pub(super) used: Usage,
+    /// The length of all renditions.
+    pub(super) bytes: u64,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    photos_per_s: f64,
+    cpu_s_per_photo: f64,
+    peak_mb: f64,
+    renditions_mb: f64,
+    photos: u64,
+    failed: u64,
+}
+
+impl Row {
+    fn of(figures: &Figures) -> Self {
+        // No more than 2^32 photos are imported in a round.
+        let photos = f64::from(u32::try_from(figures.photos.max(1)).unwrap_or(u32::MAX));
+        Self {
+            photos_per_s: photos / figures.took.as_secs_f64(),
+            cpu_s_per_photo: figures.used.cpu.as_secs_f64() / photos,
+            peak_mb: megabytes(figures.used.peak_bytes),
+            renditions_mb: megabytes(figures.bytes),
+            photos: figures.photos,
+            failed: figures.failed,
+        }
+    }
+
+    fn print(&self, round: &str, name: &str) {
+        let failed = if self.failed > 0 { format!("  {} failed", self.failed) } else { String::new() };
+        println!(
+            "{round:>6}  {name:<24} {:>7} {:>9.2} {:>13.3} {:>8.0} {:>14.1}{failed}",
+            self.photos, self.photos_per_s, self.cpu_s_per_photo, self.peak_mb, self.renditions_mb
+        );
+    }
+
+    fn to_json(self, name: &str) -> Value {
+        json!({
+            "what": name,
+            "photos": self.photos,
+            "failed": self.failed,
+            "photosPerSecond": self.photos_per_s,
+            "cpuSecondsPerPhoto": self.cpu_s_per_photo,
+            "peakMegabytes": self.peak_mb,
+            "renditionMegabytes": self.renditions_mb,
+        })
+    }
+}
+
+/// All rounds, printed as they come.
+pub(super) struct Table {
+    rows: Vec<(u32, &'static str, Row)>,
+}
+
+impl Table {
+    pub(super) fn new() -> Self {
+        println!(
+            "{:>6}  {:<24} {:>7} {:>9} {:>13} {:>8} {:>14}",
+            "round", "", "photos", "photos/s", "CPU s/photo", "peak MB", "renditions MB"
+        );
+        Self { rows: Vec::new() }
+    }
+
+    pub(super) fn add(&mut self, round: u32, figures: Figures) {
+        let row = Row::of(&figures);
+        row.print(&round.to_string(), figures.name);
+        self.rows.push((round, figures.name, row));
+    }
+
+    pub(super) fn print_medians(&self) {
+        for (name, row) in self.medians() {
+            row.print("median", name);
+        }
+    }
+
+    /// How often one is as fast, and as cheap, as another.
+    pub(super) fn print_comparison(&self, ours: &str, other: &str) {
+        let medians = self.medians();
+        let find = |wanted: &str| medians.iter().find(|(name, _)| *name == wanted).map(|(_, row)| row);
+        if let (Some(one), Some(two)) = (find(ours), find(other)) {
+            println!(
+                "{ours}: {:.1} times the photos/s, {:.2} of the CPU time, {:.2} of the memory of {other}",
+                one.photos_per_s / two.photos_per_s,
+                one.cpu_s_per_photo / two.cpu_s_per_photo,
+                one.peak_mb / two.peak_mb
+            );
+        }
+    }
+
+    pub(super) fn to_json(&self, dir: &Path, photos: &Photos) -> Value {
+        let rounds = self.rows.iter().map(|(round, name, row)| {
+            let mut row = row.to_json(name);
+            row["round"] = json!(round);
+            row
+        });
+        json!({
+            "dir": dir,
+            "files": photos.files().len(),
+            "copies": photos.copies(),
+            "processors": std::thread::available_parallelism().map_or(0, usize::from),
+            "rounds": rounds.collect::<Vec<_>>(),
+            "medians": self.medians().iter().map(|(name, row)| row.to_json(name)).collect::<Vec<_>>(),
+        })
+    }
+
+    /// The median of each figure by itself, in the order of the first round.
+    fn medians(&self) -> Vec<(&'static str, Row)> {
+        let mut names: Vec<&'static str> = Vec::new();
+        for (_, name, _) in &self.rows {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        let of = |name: &'static str| {
+            let rows: Vec<Row> = self.rows.iter().filter(|row| row.1 == name).map(|row| row.2).collect();
+            let figure = |of: fn(&Row) -> f64| median(rows.iter().map(of).collect());
+            let row = Row {
+                photos_per_s: figure(|row| row.photos_per_s),
+                cpu_s_per_photo: figure(|row| row.cpu_s_per_photo),
+                peak_mb: figure(|row| row.peak_mb),
+                renditions_mb: figure(|row| row.renditions_mb),
+                photos: rows.iter().map(|row| row.photos).min().unwrap_or_default(),
+                failed: rows.iter().map(|row| row.failed).max().unwrap_or_default(),
+            };
+            (name, row)
+        };
+        names.into_iter().map(of).collect()
+    }
+}
+
+/// The one in the middle, or between the two in the middle; 0 of nothing.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let at = |place: usize| values.get(place).copied().unwrap_or_default();
+    if values.len() % 2 == 1 { at(middle) } else { f64::midpoint(at(middle.saturating_sub(1)), at(middle)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_are_of_sorted_values() {
+        for (values, expect) in
+            [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)]
+        {
+            assert!((median(values.clone()) - expect).abs() < f64::EPSILON, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn the_table_knows_each_name_once() {
+        let mut table = Table::new();
+        for (round, seconds) in [(1, 10), (2, 30), (3, 20)] {
+            let figures = Figures {
+                name: "it",
+                photos: 60,
+                failed: 0,
+                took: Duration::from_secs(seconds),
+                used: Usage { cpu: Duration::from_secs(6), peak_bytes: 5_000_000 },
+                bytes: 7,
+            };
+            table.add(round, figures);
+        }
+        let medians = table.medians();
+        let [("it", row)] = medians.as_slice() else { panic!("{medians:?}") };
+        assert!((row.photos_per_s - 3.0).abs() < 1e-9 && (row.cpu_s_per_photo - 0.1).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,86 @@
+use std::{ops::Range, process::ExitCode, time::Duration};
+
+use ::tests::outside::{AnyError, Imported, Reasons, States, Usage};
+
+/// So many reasons, and so many faults, are shown.
+const SHOWN: usize = 25;
+
+/// What became of the files.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    files: u64,
+    imported: u64,
+    duplicates: u64,
+    refused: Reasons,
+    /// What all imports used, one after the other.
+    pub(super) importer: Usage,
+    /// The library in the end.
+    pub(super) states: States,
+    /// Photos whose full rendition was not made.
+    pub(super) without_full: u64,
+    panics: u64,
+    /// What is wrong.
+    pub(super) faults: Vec<String>,
+}
+
+impl Tally {
+    /// Counts the files of these numbers.
+    pub(super) fn add(&mut self, numbers: Range<u64>, imported: Result<Imported, AnyError>) {
+        let files = numbers.end - numbers.start;
+        let batch = format!("files {} to {}", numbers.start, numbers.end - 1);
+        self.files += files;
+        let imported = match imported {
+            Ok(imported) => imported,
+            Err(error) => return self.faults.push(format!("{batch}: {error}")),
+        };
+        if imported.settled() != files {
+            self.faults.push(format!("{batch}: {files} files but {} outcomes", imported.settled()));
+        }
+        self.imported += imported.imported;
+        self.duplicates += imported.duplicates;
+        self.importer = self.importer + imported.usage;
+        self.note_panics(&batch, &imported.stderr);
+        for file in imported.failed {
+            let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if file.reason.trim().is_empty() {
+                self.faults.push(format!("{name} was refused without a reason"));
+            }
+            self.refused.add(&file.reason, name);
+        }
+    }
+
+    /// A panic that was contained is an outcome, but a flaw all the same.
+    pub(super) fn note_panics(&mut self, who: &str, log: &str) {
+        for line in log.lines().filter(|line| line.contains("panicked at")) {
+            self.panics += 1;
+            if self.panics <= 5 {
+                println!("{who}: {line}");
+            }
+        }
+    }
+
+    pub(super) fn print(&self, took: Duration) {
+        println!(
+            "{} imported (the library has {} damaged), {} duplicates, {} refused in {:.0} s; {:.3} CPU s per \
+             file in imports; {} contained panics; {} full renditions not made",
+            self.imported,
+            self.states.damaged,
+            self.duplicates,
+            self.refused.count(),
+            took.as_secs_f64(),
+            self.importer.cpu.as_secs_f64() / f64::from(u32::try_from(self.files.max(1)).unwrap_or(u32::MAX)),
+            self.panics,
+            self.without_full
+        );
+        self.refused.print("why files were refused", SHOWN, 1);
+    }
+
+    /// Prints what is wrong.
+    pub(super) fn judge(&self) -> ExitCode {
+        for fault in self.faults.iter().take(SHOWN) {
+            println!("FAULT {fault}");
+        }
+        println!("\n{} files, {} faults", self.files, self.faults.len());
+        if self.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}

@@ -1,0 +1,217 @@
+//! The ways to break a file.
+
+use super::{
+    Damage,
+    dice::Dice,
+    structure::{self, Field, Width},
+};
+
+/// Where headers stand: numbers are changed in so many bytes at the beginning.
+const HEADER_BYTES: usize = 4096;
+const LONGEST_BLOCK: usize = 65_536;
+
+/// Breaks a file in place; `other` is a file that it may get bytes of.
+pub(super) fn apply(damage: Damage, file: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
+    if file.is_empty() {
+        return insert(file, dice);
+    }
+    match damage {
+        Damage::FewFlips => {
+            for _ in 0..=dice.index(8) {
+                flip(file, dice);
+            }
+        }
+        Damage::ManyFlips => {
+            for _ in 0..=file.len() / 128 {
+                flip(file, dice);
+            }
+        }
+        Damage::Cut => file.truncate(dice.index(file.len())),
+        Damage::CutAtBlock => {
+            let block = block_start(file, dice);
+            let beside = block.saturating_add(dice.index(9)).saturating_sub(4);
+            file.truncate(beside.min(file.len() - 1));
+        }
+        Damage::Spliced => {
+            file.truncate(block_start(file, dice));
+            file.extend(other.get(block_start(other, dice)..).unwrap_or_default());
+        }
+        Damage::LyingNumber => lie_anywhere(file, dice),
+        Damage::LyingField => match structure::of(file).fields {
+            fields if fields.is_empty() => lie_anywhere(file, dice),
+            fields => lie(file, dice.one_of(&fields), dice),
+        },
+        Damage::Doubled => {
+            let (from, to) = block(file, dice);
+            let copy = file[from..to].to_vec();
+            file.splice(to..to, copy);
+        }
+        Damage::Removed => {
+            let (from, to) = block(file, dice);
+            file.drain(from..to);
+        }
+        Damage::Zeroed => {
+            let (from, to) = block(file, dice);
+            file[from..to].fill(0);
+        }
+        Damage::Inserted => insert(file, dice),
+    }
+}
+
+fn flip(file: &mut [u8], dice: &mut Dice) {
+    // Headers are short and matter most.
+    let end = if dice.one_in(3) { file.len().min(HEADER_BYTES) } else { file.len() };
+    let at = dice.index(end);
+    if let Some(byte) = file.get_mut(at) {
+        *byte ^= 1 << dice.index(8);
+    }
+}
+
+fn insert(file: &mut Vec<u8>, dice: &mut Dice) {
+    let at = dice.index(file.len() + 1);
+    let bytes: Vec<u8> = (0..dice.length(256)).map(|_| dice.byte()).collect();
+    file.splice(at..at, bytes);
+}
+
+/// Where a block of the format begins, or any place in a file of which no format is known.
+fn block_start(file: &[u8], dice: &mut Dice) -> usize {
+    let blocks = structure::of(file).blocks;
+    if blocks.is_empty() || dice.one_in(4) { dice.index(file.len()) } else { dice.one_of(&blocks) }
+}
+
+/// From where to where a block reaches: one of the format, or any bytes.
+fn block(file: &[u8], dice: &mut Dice) -> (usize, usize) {
+    let mut blocks = structure::of(file).blocks;
+    if blocks.is_empty() || dice.one_in(2) {
+        let from = dice.index(file.len());
+        return (from, from + dice.length((file.len() - from).min(LONGEST_BLOCK)));
+    }
+    let from = dice.one_of(&blocks);
+    blocks.retain(|block| *block > from);
+    let to = blocks.into_iter().min().unwrap_or(file.len());
+    (from, to.max(from))
+}
+
+fn lie_anywhere(file: &mut [u8], dice: &mut Dice) {
+    let width = dice.one_of(&[Width::Two, Width::Four]);
+    let end = file.len().min(HEADER_BYTES).saturating_sub(width.bytes()) + 1;
+    let field = Field { at: dice.index(end), width, big_endian: dice.one_in(2) };
+    lie(file, field, dice);
+}
+
+/// Writes another value where an integer stands.
+fn lie(file: &mut [u8], field: Field, dice: &mut Dice) {
+    let length = file.len() as u64;
+    let Some(bytes) = file.get_mut(field.at..field.at + field.width.bytes()) else { return };
+    let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
+    let old = if field.big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) };
+    let max = u64::MAX >> (64 - 8 * field.width.bytes());
+    let values = [
+        0,
+        1,
+        max,
+        max / 2,
+        max / 2 + 1,
+        max - dice.next() % 32,
+        old.wrapping_add(1),
+        old.wrapping_sub(1),
+        old.wrapping_mul(2),
+        old / 2,
+        old.wrapping_add(dice.next() % 4096),
+        length,
+        dice.next(),
+        dice.next() >> dice.index(64),
+    ];
+    let value = dice.one_of(&values).to_be_bytes();
+    let value = &value[8 - bytes.len()..];
+    if field.big_endian {
+        bytes.copy_from_slice(value);
+    } else {
+        bytes.iter_mut().zip(value.iter().rev()).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// Makes the checksum of every chunk of a PNG right, as far as its lengths lead.
+pub(super) fn repair_png_checksums(file: &mut [u8]) {
+    if structure::Kind::of(file) != structure::Kind::Png {
+        return;
+    }
+    let mut at = 8;
+    while let Some(length) = file.get(at..at + 4) {
+        let length = length.iter().fold(0_usize, |length, byte| length << 8 | usize::from(*byte));
+        let end = at + 8 + length;
+        let Some(covered) = file.get(at + 4..end) else { return };
+        let checksum = crc32(covered);
+        let Some(slot) = file.get_mut(end..end + 4) else { return };
+        slot.copy_from_slice(&checksum.to_be_bytes());
+        at = end + 4;
+    }
+}
+
+/// The checksum of PNG's chunks (ISO 3309), bit by bit.
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(
+            crc ^ u32::from(*byte),
+            |crc, _| {
+                if crc & 1 == 1 { crc >> 1 ^ 0xEDB8_8320 } else { crc >> 1 }
+            },
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_repaired_png_is_whole_but_for_what_it_says() {
+        assert_eq!(crc32(b"IEND"), 0xAE42_6082);
+        let whole = std::fs::read(crate::fixture("media/palette.png")).unwrap();
+        let mut broken = whole.clone();
+        broken[19] ^= 1;
+        repair_png_checksums(&mut broken);
+        assert_ne!(broken[29..33], whole[29..33], "the header's checksum follows its width");
+        assert_eq!(broken[33..], whole[33..]);
+        broken[19] ^= 1;
+        repair_png_checksums(&mut broken);
+        assert_eq!(broken, whole);
+    }
+
+    #[test]
+    fn an_integer_is_written_as_wide_as_it_is() {
+        for width in [Width::One, Width::Two, Width::Four, Width::Eight] {
+            for big_endian in [true, false] {
+                for number in 0..100 {
+                    let mut file = [0xA5; 32];
+                    let field = Field { at: 10, width, big_endian };
+                    lie(&mut file, field, &mut Dice::new(5, number));
+                    assert!(file[..10].iter().chain(&file[10 + width.bytes()..]).all(|byte| *byte == 0xA5));
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_can_be_broken_in_any_way(
+            bytes in proptest::collection::vec(any::<u8>(), 0..600),
+            head in 0..7_usize,
+            number: u64,
+        ) {
+            let heads: [&[u8]; 7] =
+                [b"", b"\xff\xd8\xff\xe1\x00\x40Exif\0\0II*\0\x08\0\0\0", b"\x89PNG\r\n\x1a\n", b"GIF89a",
+                 b"RIFF\x10\x01\0\0WEBPVP8X", b"MM\0*\0\0\0\x08", b"\0\0\0\x10ftypheic\0\0\0\0"];
+            let file = [heads[head], &bytes].concat();
+            let mut dice = Dice::new(number, 0);
+            for damage in Damage::ALL {
+                let mut broken = file.clone();
+                apply(damage, &mut broken, &bytes, &mut dice);
+                repair_png_checksums(&mut broken);
+                prop_assert!(broken.len() <= 2 * file.len() + bytes.len() + 256);
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! HEIF and AVIF (ISO/IEC 14496-12): boxes of size, name and payload, some of them full of boxes.
+
+use super::{Walk, Width};
+
+/// Boxes in boxes in boxes: real files need five.
+const MAX_DEPTH: usize = 8;
+/// So much of a box that holds no boxes is taken for integers.
+const PAYLOAD_BYTES: usize = 48;
+
+pub(super) fn walk(walk: &mut Walk<'_>) {
+    boxes(walk, 0, walk.file.len(), 0);
+}
+
+fn boxes(walk: &mut Walk<'_>, mut at: usize, end: usize, depth: usize) {
+    while at + 8 <= end {
+        let Some(size) = walk.field(at, Width::Four, true) else { return };
+        walk.block(at);
+        let (header, size) = match size {
+            0 => (8, end - at),
+            1 => match walk.field(at + 8, Width::Eight, true) {
+                Some(size) => (16, size),
+                None => return,
+            },
+            size => (8, size),
+        };
+        let Some(next) = at.checked_add(size).filter(|next| size >= header && *next <= end) else { return };
+        let payload = at + header;
+        match inner(walk.file.get(at + 4..at + 8)) {
+            Some(skip) if depth < MAX_DEPTH => boxes(walk, payload + skip, next, depth + 1),
+            _ => integers(walk, payload, next),
+        }
+        at = next;
+    }
+}
+
+/// Behind how many bytes of its payload the boxes begin that a box holds.
+fn inner(name: Option<&[u8]>) -> Option<usize> {
+    match name? {
+        b"moov" | b"trak" | b"mdia" | b"minf" | b"stbl" | b"dinf" | b"iprp" | b"ipco" | b"grpl" => Some(0),
+        b"meta" | b"iref" => Some(4),
+        b"iinf" => Some(6),
+        b"stsd" | b"dref" => Some(8),
+        _ => None,
+    }
+}
+
+/// Picture sizes, counts, item places: all are whole numbers of two or four bytes.
+fn integers(walk: &mut Walk<'_>, payload: usize, end: usize) {
+    let end = end.min(payload + PAYLOAD_BYTES);
+    for at in (payload..end).step_by(2) {
+        walk.field(at, Width::Two, true);
+    }
+    for at in (payload..end).step_by(4) {
+        walk.field(at, Width::Four, true);
+    }
+}

@@ -1,0 +1,246 @@
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    Connection as _, QueryableByName, RunQueryDsl as _, SqliteConnection,
+    connection::SimpleConnection as _,
+    sql_query,
+    sql_types::{BigInt, Binary, Nullable, Text},
+};
+
+use super::{AnyError, Server};
+
+/// How often a waiting look is taken.
+const POLL: Duration = Duration::from_millis(100);
+/// A server that adds no rendition for so long, and hardly works, will add none.
+const IDLE: Duration = Duration::from_secs(8);
+const IDLE_CPU: Duration = Duration::from_millis(400);
+
+/// A look into a library's metadata file. It changes nothing.
+pub struct Ledger {
+    connection: SqliteConnection,
+    data_dir: PathBuf,
+}
+
+/// How many images are how far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct States {
+    /// Waiting, or being indexed.
+    pub pending: u64,
+    /// Visible.
+    pub ready: u64,
+    /// Of those, how many could be read in part only.
+    pub damaged: u64,
+    /// Failed, with a reason.
+    pub failed: u64,
+}
+
+/// A thumb of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thumb {
+    /// The name of the image's file.
+    pub file_name: String,
+    /// Where the thumb's file stands.
+    pub path: PathBuf,
+}
+
+/// What is kept of an image's capture time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capture {
+    /// The SHA-256 of the image's file.
+    pub original: Vec<u8>,
+    /// The moment in milliseconds since 1970, before it made room for another image.
+    pub at_ms: i64,
+    /// What the clock showed.
+    pub wall: Option<String>,
+    /// Its minutes east of UTC.
+    pub offset_minutes: Option<i64>,
+    /// The name of the source.
+    pub source: String,
+}
+
+#[derive(QueryableByName)]
+struct CaptureRow {
+    #[diesel(sql_type = Binary)]
+    original: Vec<u8>,
+    #[diesel(sql_type = BigInt)]
+    at_ms: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    wall: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    offset_minutes: Option<i64>,
+    #[diesel(sql_type = Text)]
+    source: String,
+}
+
+#[derive(QueryableByName)]
+struct Number {
+    #[diesel(sql_type = BigInt)]
+    number: i64,
+}
+
+#[derive(QueryableByName)]
+struct Named {
+    #[diesel(sql_type = Nullable<Text>)]
+    file_name: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    note: Option<String>,
+}
+
+#[derive(QueryableByName)]
+struct Blob {
+    #[diesel(sql_type = Nullable<Text>)]
+    file_name: Option<String>,
+    #[diesel(sql_type = Binary)]
+    blob: Vec<u8>,
+}
+
+impl Ledger {
+    /// Opens the file in a data folder.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn open(data_dir: &Path) -> Result<Self, AnyError> {
+        let path = data_dir.join("library.sqlite");
+        let path = path.to_str().ok_or("the data folder's name is not UTF-8")?;
+        let mut connection = SqliteConnection::establish(path)?;
+        connection.batch_execute("PRAGMA busy_timeout = 10000; PRAGMA query_only = ON")?;
+        Ok(Self { connection, data_dir: data_dir.to_owned() })
+    }
+
+    /// How far the images are.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn states(&mut self) -> Result<States, AnyError> {
+        Ok(States {
+            pending: self.count("images WHERE state = 'pending'")?,
+            ready: self.count("images WHERE state = 'ready'")?,
+            damaged: self.count("images WHERE state = 'ready' AND damaged IS NOT NULL")?,
+            failed: self.count("images WHERE state = 'failed'")?,
+        })
+    }
+
+    /// The names of files that could be read in part only, each with what is wrong with it; those that came after
+    /// the first `skip`.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn damaged(&mut self, skip: u64) -> Result<Vec<(String, String)>, AnyError> {
+        let query = format!(
+            "SELECT file_name, damaged AS note FROM images WHERE state = 'ready' AND damaged IS NOT NULL \
+             ORDER BY seq LIMIT -1 OFFSET {skip}"
+        );
+        let rows: Vec<Named> = sql_query(query).load(&mut self.connection)?;
+        Ok(rows
+            .into_iter()
+            .map(|row| (row.file_name.unwrap_or_default(), row.note.unwrap_or_default()))
+            .collect())
+    }
+
+    /// What is kept of the capture times of all images that can be seen.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn captures(&mut self) -> Result<Vec<Capture>, AnyError> {
+        let query = "SELECT original, requested_captured_at_ms AS at_ms, capture_wall AS wall, \
+                     capture_offset_min AS offset_minutes, capture_source AS source \
+                     FROM images WHERE state = 'ready' ORDER BY seq";
+        let rows: Vec<CaptureRow> = sql_query(query).load(&mut self.connection)?;
+        let capture = |row: CaptureRow| Capture {
+            original: row.original,
+            at_ms: row.at_ms,
+            wall: row.wall,
+            offset_minutes: row.offset_minutes,
+            source: row.source,
+        };
+        Ok(rows.into_iter().map(capture).collect())
+    }
+
+    /// The names of files that have no outcome yet.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn unsettled(&mut self) -> Result<Vec<String>, AnyError> {
+        let query = "SELECT file_name, NULL AS note FROM images WHERE state = 'pending' ORDER BY seq";
+        let rows: Vec<Named> = sql_query(query).load(&mut self.connection)?;
+        Ok(rows.into_iter().filter_map(|row| row.file_name).collect())
+    }
+
+    /// How many images lack their full rendition.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn without_full(&mut self) -> Result<u64, AnyError> {
+        self.count(
+            "images i WHERE i.state = 'ready' AND i.deleted_at_ms IS NULL AND NOT EXISTS (\
+             SELECT 1 FROM renditions r WHERE r.original = i.original AND r.name = 'webp-full')",
+        )
+    }
+
+    /// The length of all renditions together, equal ones of different photos counted each.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn rendition_bytes(&mut self) -> Result<u64, AnyError> {
+        self.number("SELECT coalesce(sum(bytes), 0) AS number FROM renditions")
+    }
+
+    /// The thumbs of all images in the order in which they came.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn thumbs(&mut self) -> Result<Vec<Thumb>, AnyError> {
+        let query = "SELECT i.file_name, r.blob FROM images i JOIN renditions r ON r.original = i.original \
+                     WHERE i.state = 'ready' AND r.name = 'webp-thumb' ORDER BY i.seq";
+        let rows: Vec<Blob> = sql_query(query).load(&mut self.connection)?;
+        let folder = self.data_dir.join("blobs/renditions");
+        let thumb = |row: Blob| {
+            let name = row.blob.iter().fold(String::new(), |mut name, byte| {
+                // Writing to a string does not fail.
+                let _ = write!(name, "{byte:02x}");
+                name
+            });
+            let path = folder.join(name.get(..2).unwrap_or_default()).join(&name);
+            Thumb { file_name: row.file_name.unwrap_or_default(), path }
+        };
+        Ok(rows.into_iter().map(thumb).collect())
+    }
+
+    /// Waits until every image has its full rendition, which a running server makes in the background. Gives how
+    /// many lack it in the end: more than none when the server has become idle without making them.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the server ended.
+    pub fn wait_for_full(&mut self, server: &mut Server) -> Result<u64, AnyError> {
+        let mut lacking = self.without_full()?;
+        let (mut since, mut cpu) = (Instant::now(), server.usage().cpu);
+        while lacking > 0 {
+            if let Some(status) = server.ended()? {
+                return Err(format!("the server ended with {status}").into());
+            }
+            thread::sleep(POLL);
+            let now = self.without_full()?;
+            let used = server.usage().cpu;
+            if now != lacking || used.saturating_sub(cpu) > IDLE_CPU {
+                (lacking, since, cpu) = (now, Instant::now(), used);
+            } else if since.elapsed() > IDLE {
+                break;
+            }
+        }
+        Ok(lacking)
+    }
+
+    fn count(&mut self, what: &str) -> Result<u64, AnyError> {
+        self.number(&format!("SELECT count(*) AS number FROM {what}"))
+    }
+
+    fn number(&mut self, query: &str) -> Result<u64, AnyError> {
+        let row: Number = sql_query(query).get_result(&mut self.connection)?;
+        Ok(u64::try_from(row.number)?)
+    }
+}

@@ -1,0 +1,30 @@
+//! The service as its operator has it: the `server` program, as processes of their own, on a data folder.
+//!
+//! Nothing here depends on how the program divides its work among processes: a [`Watch`] counts all that descend from
+//! the one that it was given. Figures of processes come from `/proc`, so they are zero but on Linux.
+//!
+//! [`Ledger`] looks into the metadata file for what no command and no answer tells.
+
+mod instance;
+mod ledger;
+mod measured;
+mod prober;
+mod reasons;
+mod server;
+mod tree;
+
+pub use instance::{Failed, Imported, Instance};
+pub use ledger::{Capture, Ledger, States, Thumb};
+pub use measured::{Finished, run};
+pub use prober::{Latencies, Prober};
+pub use reasons::Reasons;
+pub use server::Server;
+pub use tree::{Usage, Watch};
+
+/// Whatever went wrong, in words.
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Bytes in units of 10^6.
+pub fn megabytes(bytes: u64) -> f64 {
+    std::time::Duration::from_micros(bytes).as_secs_f64()
+}

