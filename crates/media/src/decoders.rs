@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(
             missing(Codec::Av1).to_string(),
             "AVIF pictures need libheif with an AV1 decoder; install libheif1 (with libheif-plugin-dav1d where that \
-             is a package of its own) and add the file again"
+             is a package of its own), restart the service if it runs, and add the file again"
         );
     }
 
