@@ -54,15 +54,15 @@ pub struct PoolOptions {
 }
 
 impl PoolOptions {
-    /// Two workers, 512 MiB, 200 megapixels, 60 s, 30 s of CPU time, 500 photos for each worker, 30 s idle.
+    /// Two workers, 512 MiB, 200 megapixels, 120 s, 60 s of CPU time, 500 photos for each worker, 30 s idle.
     pub fn new(command: WorkerCommand) -> Self {
         Self {
             command,
             workers: 2,
             memory_bytes: 512 << 20,
             max_pixels: media::Limits::default().max_pixels,
-            wall_limit: Duration::from_secs(60),
-            cpu_limit: Duration::from_secs(30),
+            wall_limit: Duration::from_secs(120),
+            cpu_limit: Duration::from_secs(60),
             jobs_per_worker: 500,
             idle_limit: Duration::from_secs(30),
         }

@@ -22,8 +22,16 @@ pub(super) fn webp(pixels: &Pixels) -> Result<Vec<u8>, MediaError> {
     config.quality = QUALITY;
     config.method = METHOD;
     let encoder = Encoder::new(&pixels.bytes, layout, pixels.size.width, pixels.size.height);
-    match encoder.encode_advanced(&config) {
+    match encoder.encode_advanced(&config).map_err(|error| format!("{error:?}")) {
         Ok(file) => Ok(file.to_vec()),
-        Err(error) => Err(MediaError::Conversion(format!("libwebp: {error:?}"))),
+        // How each block is predicted has to fit into 512 KiB, which pictures beyond 100 megapixels exceed: then at the
+        // cost of some quality.
+        Err(error) if error.contains("PARTITION0_OVERFLOW") => {
+            config.partition_limit = 100;
+            let file = encoder.encode_advanced(&config);
+            file.map(|file| file.to_vec())
+                .map_err(|error| MediaError::Conversion(format!("libwebp: {error:?}")))
+        }
+        Err(error) => Err(MediaError::Conversion(format!("libwebp: {error}"))),
     }
 }
