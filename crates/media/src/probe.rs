@@ -1,6 +1,6 @@
 use domain::{PixelSize, Rendition};
 
-use crate::container::Header;
+use crate::container::{Blocks, Header};
 use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, MediaError, Orientation, check_decoder, container};
@@ -64,11 +64,19 @@ impl Probe {
 /// # Errors
 /// Every [`MediaError`] but [`MediaError::Conversion`].
 pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
-    inspect(bytes, limits).map(|(probe, _)| probe)
+    inspect(bytes, limits).map(|found| found.probe)
 }
 
-/// [`probe`] with the header that the decoder goes by.
-pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), MediaError> {
+/// All that is read of a file before its pixels.
+pub(crate) struct Inspected<'a> {
+    pub(crate) probe: Probe,
+    /// What the decoder goes by.
+    pub(crate) header: Header,
+    pub(crate) blocks: Blocks<'a>,
+}
+
+/// [`probe`] with what it was read from.
+pub(crate) fn inspect<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Inspected<'a>, MediaError> {
     let format = sniff(bytes)?;
     let header = container::header(format, bytes)?;
     check_size(header.size, limits)?;
@@ -88,7 +96,7 @@ pub(crate) fn inspect(bytes: &[u8], limits: &Limits) -> Result<(Probe, Header), 
         orientation,
         decode_bytes: header.decode_bytes,
     };
-    Ok((probe, header))
+    Ok(Inspected { probe, header, blocks })
 }
 
 /// Tells by the first bytes, of which 64 suffice, whether a file is worth taking in: it is of a known format, and

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::samples::{encode as encode_file, png_chunk, riff_chunk, riff_file};
-use crate::{Format, Limits, container, render};
+use crate::{Format, Limits, render};
 
 /// Every picture in `fixtures/colour`.
 const PICTURES: [&str; 11] = [
@@ -33,9 +33,10 @@ fn read(path: &str) -> Vec<u8> {
 
 /// The pixels as stored, and what describes their colours.
 fn stored(file: &[u8]) -> (Pixels, Option<Colour<'_>>) {
-    let (probe, header) = crate::probe::inspect(file, &Limits::default()).unwrap();
+    let crate::probe::Inspected { probe, header, blocks } =
+        crate::probe::inspect(file, &Limits::default()).unwrap();
     let decoded = crate::decode::decode(probe.format, file, &header, header.size).unwrap();
-    (decoded.pixels, container::blocks(probe.format, file).colour)
+    (decoded.pixels, blocks.colour)
 }
 
 fn profile(name: &str) -> Vec<u8> {

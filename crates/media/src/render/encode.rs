@@ -1,6 +1,8 @@
 //! WebP by libwebp.
 
-use webp::{Encoder, PixelLayout, WebPConfig};
+use std::fmt::Debug;
+
+use webp::{Encoder, PixelLayout, WebPConfig, WebPEncodingError};
 
 use crate::MediaError;
 use crate::render::{Layout, Pixels};
@@ -17,21 +19,20 @@ pub(super) fn webp(pixels: &Pixels) -> Result<Vec<u8>, MediaError> {
         Layout::Rgba => PixelLayout::Rgba,
         other => return Err(MediaError::Conversion(format!("{other:?} pixels cannot be encoded"))),
     };
-    let failed = || MediaError::Conversion("libwebp does not start".into());
-    let mut config = WebPConfig::new().map_err(|()| failed())?;
+    let mut config = WebPConfig::new().map_err(|()| failed("no configuration"))?;
     config.quality = QUALITY;
     config.method = METHOD;
     let encoder = Encoder::new(&pixels.bytes, layout, pixels.size.width, pixels.size.height);
-    match encoder.encode_advanced(&config).map_err(|error| format!("{error:?}")) {
-        Ok(file) => Ok(file.to_vec()),
-        // How each block is predicted has to fit into 512 KiB, which pictures beyond 100 megapixels exceed: then at the
-        // cost of some quality.
-        Err(error) if error.contains("PARTITION0_OVERFLOW") => {
-            config.partition_limit = 100;
-            let file = encoder.encode_advanced(&config);
-            file.map(|file| file.to_vec())
-                .map_err(|error| MediaError::Conversion(format!("libwebp: {error:?}")))
-        }
-        Err(error) => Err(MediaError::Conversion(format!("libwebp: {error}"))),
+    let mut encoded = encoder.encode_advanced(&config);
+    // How each block of 16 x 16 pixels is predicted has to fit into 512 KiB, 5 bits a block at 200 megapixels. Without
+    // segments, which take up to two of them, every picture fits; where contrasts differ much the file then doubles.
+    if let Err(WebPEncodingError::VP8_ENC_ERROR_PARTITION0_OVERFLOW) = encoded {
+        config.segments = 1;
+        encoded = encoder.encode_advanced(&config);
     }
+    encoded.map(|file| file.to_vec()).map_err(failed)
+}
+
+fn failed(reason: impl Debug) -> MediaError {
+    MediaError::Conversion(format!("libwebp: {reason:?}"))
 }

@@ -8,9 +8,9 @@ use domain::{PixelSize, Rendition};
 
 pub(crate) use self::pixels::{Layout, Pixels};
 use crate::colour::{self, Unconverted};
-use crate::container::{self, Colour};
+use crate::container::Colour;
 use crate::decode::{Decoded, decode};
-use crate::probe::{Probe, inspect};
+use crate::probe::{Inspected, Probe, inspect};
 use crate::{Limits, MediaError, Orientation};
 
 /// The renditions of a file.
@@ -36,8 +36,7 @@ pub struct EncodedRendition {
 }
 
 /// Makes the renditions: upright, never larger than the original, in the colours of sRGB, encoded the same way every
-/// time. Renditions of
-/// the same size are the same bytes, encoded once.
+/// time. Renditions of the same size are the same bytes, encoded once.
 ///
 /// Everything is checked as in [`probe`](crate::probe()) before a pixel is decoded.
 ///
@@ -45,7 +44,7 @@ pub struct EncodedRendition {
 /// Any [`MediaError`]. A file that is only damaged gives what can be read of it, and says so in
 /// [`Rendered::damaged`].
 pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
-    let (probe, header) = inspect(bytes, limits)?;
+    let Inspected { probe, header, blocks } = inspect(bytes, limits)?;
     let full_size = probe.upright_size.fit_within(Rendition::Full.longest_side_px());
     let steps = steps(&probe, wanted);
     let Some(largest) = steps.first() else {
@@ -53,8 +52,7 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
     };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
-    let colour = container::blocks(probe.format, bytes).colour;
-    let (encoded, unconverted) = encode_steps(pixels, colour.as_ref(), probe.orientation, &steps)?;
+    let (encoded, unconverted) = encode_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps)?;
     let notes: Vec<String> =
         damaged.into_iter().chain(unconverted.map(|reason| reason.note().to_owned())).collect();
     let damaged = (!notes.is_empty()).then(|| notes.join("; "));

@@ -146,7 +146,7 @@ fn size(width: u32, height: u32) -> PixelSize {
 }
 
 fn probed(file: &[u8]) -> Result<Header, MediaError> {
-    inspect(file, &Limits::default()).map(|(_, header)| header)
+    inspect(file, &Limits::default()).map(|found| found.header)
 }
 
 fn corrupt(reason: &str) -> Result<Header, MediaError> {
