@@ -1,0 +1,13 @@
+//! An OAuth 2.1 authorization server as decisions over one [`Store`], to be embedded in any HTTP service.
+#![deny(missing_docs)]
+
+mod model;
+mod store;
+
+pub use model::{
+    AuthMethod, Client, ClientMetadata, Connection, CurrentRefreshToken, Grant, GrantType, IssuedCode,
+    MAX_RECENT_ROTATIONS, RefreshableGrant, SecretHash, UnixMillis,
+};
+pub use store::{
+    Issued, NewClient, NewCode, NewRefreshToken, Redemption, Rotation, Store, StoreError, Sweep,
+};
