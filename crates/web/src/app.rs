@@ -1,11 +1,11 @@
 use std::{
-    any::Any, convert::Infallible, net::SocketAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant,
+    any::Any, convert::Infallible, net::{IpAddr, Ipv6Addr, SocketAddr}, panic::AssertUnwindSafe, sync::Arc, time::Instant,
 };
 
 use futures_util::FutureExt as _;
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use hyper::body::Incoming;
-use keys::UrlSigner;
+use keys::{Secret, UrlSigner};
 use library::Library;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
@@ -16,9 +16,11 @@ use crate::{
     client_address::client_address,
     health, images_api,
     links::Links,
-    mcp, pages,
+    mcp,
+    oauth::{self, Authorization},
+    pages,
     reply::{Reply, WithHeader as _, error, method_not_allowed},
-    signed_images,
+    sign_in, signed_images,
 };
 
 /// What every surface works with.
@@ -28,6 +30,7 @@ pub(crate) struct Service {
     pub(crate) config: WebConfig,
     pub(crate) images_api: images_api::Router,
     pub(crate) mcp: mcp::Servers,
+    pub(crate) authorization: Authorization,
 }
 
 impl Service {
@@ -55,14 +58,21 @@ pub struct App {
 }
 
 impl App {
-    /// Builds the surface of a library.
+    /// Builds the surface of a library, whose grants are kept in `grants`. What is signed is signed with keys that are
+    /// derived from `secret`.
     ///
     /// # Errors
     /// [`BuildError`], which a test of this crate rules out.
-    pub fn new(library: Library, signer: UrlSigner, config: WebConfig) -> Result<Self, BuildError> {
+    pub fn new(
+        library: Library,
+        grants: Arc<dyn oauth_core::Store>,
+        secret: &Secret,
+        config: WebConfig,
+    ) -> Result<Self, BuildError> {
         let service = Arc::new(Service {
+            authorization: Authorization::new(&library, grants, secret, &config)?,
             library,
-            signer,
+            signer: UrlSigner::new(secret),
             config,
             images_api: images_api::Router::new()?,
             mcp: mcp::Servers::new()?,
@@ -84,12 +94,13 @@ impl App {
     }
 
     /// Answers one request.
-    pub(crate) async fn answer(&self, (peer, request): PeerRequest) -> Reply {
+    pub(crate) async fn answer(&self, (peer, mut request): PeerRequest) -> Reply {
         let started = Instant::now();
         let method = request.method().clone();
         // The query is left out: it can hold a signature.
         let path = request.uri().path().to_owned();
         let client = client_address(peer, request.headers(), &self.service.config.trusted_proxies);
+        request.extensions_mut().insert(ClientAddress(client));
         let reply = self.routed(request).await;
         let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
         if reply.status().is_server_error() {
@@ -115,6 +126,10 @@ impl App {
     }
 }
 
+/// The address that a request counts as coming from.
+#[derive(Debug, Clone, Copy)]
+struct ClientAddress(IpAddr);
+
 /// Whether a browser asks beforehand (Fetch standard, "CORS-preflight request"). Any other OPTIONS is a method like
 /// the rest.
 fn is_preflight(request: &Request<Incoming>) -> bool {
@@ -126,7 +141,8 @@ fn is_preflight(request: &Request<Incoming>) -> bool {
 
 /// Programs in browsers of any origin may call these; they read no cookie.
 fn is_for_programs(path: &str) -> bool {
-    path.starts_with("/api/") || path.starts_with("/i/")
+    let is_for_people = path == "/api/oauth/authorize";
+    (path.starts_with("/api/") && !is_for_people) || path.starts_with("/i/") || oauth::is_discovery(path)
 }
 
 fn cors() -> CorsLayer {
@@ -157,17 +173,22 @@ fn panicked(cause: &(dyn Any + Send)) -> Reply {
 async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
     let (parts, incoming) = request.into_parts();
     let body = RequestBody::new(&parts.headers, incoming, service.config.limits.body_timeout);
+    let address = parts.extensions.get::<ClientAddress>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |at| at.0);
     let path = parts.uri.path();
     match path {
         _ if path.starts_with("/i/") => signed_images::handle(service, &parts).await,
         _ if path == images_api::PREFIX || path.starts_with(images_api::PREFIX_SLASH) => {
             images_api::handle(service, &parts, body).await
         }
-        _ if path.starts_with(mcp::PREFIX) => mcp::handle(service, &parts, body).await,
+        _ if path.starts_with(mcp::PREFIX) => mcp::handle(service, &parts, body, address).await,
+        _ if path.starts_with(oauth::PREFIX) => oauth::handle(service, &parts, body, address).await,
+        _ if oauth::is_discovery(path) => oauth::discover(service, &parts),
         "/healthz" => reading(&parts, async { health::alive() }).await,
         "/readyz" => reading(&parts, health::ready(&service.library)).await,
         "/" => reading(&parts, async { pages::start(&service.config.base_url) }).await,
         "/account/sync" => reading(&parts, async { pages::sync(&service.config.base_url) }).await,
+        "/sign-in" => sign_in::sign_in_page(service, &parts, body, address).await,
+        "/sign-out" => sign_in::sign_out(service, &parts, body, address).await,
         _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
     }
 }

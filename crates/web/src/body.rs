@@ -29,6 +29,9 @@ pub(crate) enum ReadBodyError {
     Broken,
 }
 
+/// The longest request body that an API takes.
+pub(crate) const MAX_BODY_BYTES: usize = 512_000;
+
 /// How much of a body that nobody wanted is still taken in, so that its sender comes to read the answer.
 const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 

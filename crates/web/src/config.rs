@@ -3,11 +3,14 @@ use std::time::Duration;
 use ipnet::IpNet;
 use url::{Host, Url};
 
+use crate::oauth::RateLimit;
+
 /// Where the service is reached from outside. Every URL it writes begins so; none is taken from a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseUrl {
     text: String,
     is_loopback: bool,
+    is_https: bool,
 }
 
 /// The base URL is not one.
@@ -35,12 +38,17 @@ impl BaseUrl {
             Some(Host::Ipv6(address)) => address.is_loopback(),
             None => return Err(InvalidBaseUrl),
         };
-        Ok(Self { text: url.origin().ascii_serialization(), is_loopback })
+        Ok(Self { text: url.origin().ascii_serialization(), is_loopback, is_https: url.scheme() == "https" })
     }
 
     /// The URL without a slash at its end.
     pub fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Whether browsers reach it over TLS.
+    pub fn is_https(&self) -> bool {
+        self.is_https
     }
 
     /// Whether only this machine can reach it.
@@ -68,6 +76,12 @@ pub struct Limits {
     pub write_timeout: Duration,
     /// How long running requests may go on after shutdown began.
     pub drain_timeout: Duration,
+    /// How often clients may be registered from one address; of IPv6, one /64.
+    pub registrations: RateLimit,
+    /// How often tokens may be asked for or revoked from one address. Hosted apps come from few addresses.
+    pub token_requests: RateLimit,
+    /// How often the same code or refresh token may be presented.
+    pub same_token: RateLimit,
 }
 
 impl Default for Limits {
@@ -78,6 +92,9 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
+            registrations: RateLimit { burst: 1_000, per_minute: 600 },
+            token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
+            same_token: RateLimit { burst: 200, per_minute: 60 },
         }
     }
 }

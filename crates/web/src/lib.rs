@@ -1,7 +1,7 @@
 //! The HTTP surface of the photo library.
 //!
 //! One module per surface: [`images_api`](crate) for REST, `signed_images` for renditions behind signed URLs, `mcp`
-//! for the Model Context Protocol, `pages` for people, `health` for operators. Each turns a request into values of
+//! for the Model Context Protocol, `oauth` for the authorization server, `sign_in` for sessions and forms, `pages` for people, `health` for operators. Each turns a request into values of
 //! `domain`, asks the [`Library`](library::Library), and turns what it says into a response; nothing is decided
 //! here that another surface would have to decide again.
 //!
@@ -19,15 +19,19 @@ mod health;
 mod images_api;
 mod links;
 mod mcp;
+mod oauth;
 mod pages;
 mod presented_key;
 mod query;
 mod reply;
+mod security_log;
 mod serving;
+mod sign_in;
 mod signed_images;
 
 pub use app::{App, BuildError};
 pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};
 pub use images_api::openapi_document;
 pub use mcp::mcp_tools_document;
+pub use oauth::RateLimit;
 pub use serving::serve;

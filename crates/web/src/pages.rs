@@ -1,5 +1,7 @@
 //! Plain pages for people; they need no script and load nothing from elsewhere.
 
+use std::sync::LazyLock;
+
 use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
 
@@ -55,31 +57,89 @@ pub(crate) fn sync(base_url: &BaseUrl) -> Reply {
     )
 }
 
-fn page(title: &str, content: &Markup) -> Reply {
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                link rel="icon" href="data:,";
-                style { (maud::PreEscaped(STYLE)) }
-            }
-            body {
-                main {
-                    h1 { (title) }
-                    (content)
+/// The frame around every page.
+pub(crate) struct Page<'a> {
+    /// Its title and heading.
+    pub(crate) title: &'a str,
+    pub(crate) status: StatusCode,
+    /// Where its forms may lead beside this service, as sources of a Content-Security-Policy: browsers hold the
+    /// redirects that follow a form against it, too.
+    pub(crate) form_targets: &'a [String],
+}
+
+impl Page<'_> {
+    /// The page with this content. It needs no script and loads nothing, can be framed by no other, and no cache keeps
+    /// it.
+    pub(crate) fn reply(&self, content: &Markup) -> Reply {
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) }
+                    link rel="icon" href="data:,";
+                    style { (maud::PreEscaped(STYLE)) }
+                }
+                body {
+                    main {
+                        h1 { (self.title) }
+                        (content)
+                    }
                 }
             }
+        };
+        let policy = HeaderValue::try_from(self.policy()).unwrap_or(HeaderValue::from_static(NOTHING));
+        with_body(self.status, full(markup.into_string()))
+            .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
+            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            .with(header::CONTENT_SECURITY_POLICY, policy)
+            .with(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+            .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+            // Without it browsers would send forms with the origin `null`.
+            .with(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
+    }
+
+    fn policy(&self) -> String {
+        let targets: String = self.form_targets.iter().map(|target| format!(" {target}")).collect();
+        format!(
+            "default-src 'none'; style-src '{}'; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
+            *STYLE_HASH
+        )
+    }
+}
+
+/// The policy of a page whose own cannot be written.
+const NOTHING: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
+
+/// The one style that a page may have (CSP level 3, section 6.7.3.3).
+static STYLE_HASH: LazyLock<String> =
+    LazyLock::new(|| format!("sha256-{}", keys::sha256_base64(STYLE.as_bytes())));
+
+fn page(title: &str, content: &Markup) -> Reply {
+    Page { title, status: StatusCode::OK, form_targets: &[] }.reply(content)
+}
+
+/// What went wrong, and what to do about it.
+pub(crate) fn problem(status: StatusCode, title: &str, words: &str, what_to_do: Option<&str>) -> Reply {
+    let content = html! {
+        p { (words) }
+        @if let Some(what_to_do) = what_to_do {
+            p { (what_to_do) }
         }
     };
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    with_body(StatusCode::OK, full(markup.into_string()))
-        .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
-        .with(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy))
-        .with(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
-        .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-        .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+    Page { title, status, form_targets: &[] }.reply(&content)
+}
+
+/// The service cannot answer now.
+pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
+    tracing::error!(%error, "a page cannot be shown");
+    let words = "The photo library cannot answer at the moment. Nothing was changed; try again in a little while.";
+    retry_after(problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", words, None), 5)
+}
+
+/// Adds how many seconds there are to wait.
+pub(crate) fn retry_after(reply: Reply, seconds: u64) -> Reply {
+    reply.with(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
 }

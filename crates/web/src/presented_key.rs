@@ -22,6 +22,18 @@ fn the_only_value(headers: &HeaderMap) -> Option<&str> {
     values.next().is_none().then_some(value)
 }
 
+/// There are several `Authorization` headers.
+pub(crate) struct Ambiguous;
+
+/// The `Authorization` header, as sent; one that is not text counts as empty.
+pub(crate) fn only_authorization(headers: &HeaderMap) -> Result<Option<&str>, Ambiguous> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    match (values.next(), values.next()) {
+        (Some(_), Some(_)) => Err(Ambiguous),
+        (value, _) => Ok(value.map(|value| value.to_str().unwrap_or_default())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,6 +51,27 @@ pub(crate) fn method_not_allowed(allow: &'static str) -> Reply {
     error(StatusCode::METHOD_NOT_ALLOWED, &message).with(header::ALLOW, HeaderValue::from_static(allow))
 }
 
+/// Leads a browser on, after a GET.
+pub(crate) fn found(location: &str) -> Reply {
+    leads_to(StatusCode::FOUND, location)
+}
+
+/// Leads a browser on, after a form: with a GET, whatever the form's method was.
+pub(crate) fn see_other(location: &str) -> Reply {
+    leads_to(StatusCode::SEE_OTHER, location)
+}
+
+fn leads_to(status: StatusCode, location: &str) -> Reply {
+    let Ok(location) = HeaderValue::try_from(location) else {
+        tracing::error!("a redirect leads to what no header can hold");
+        return error(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; retry later");
+    };
+    empty(status)
+        .with(header::LOCATION, location)
+        .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+        .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
+}
+
 /// Adds a header in passing.
 pub(crate) trait WithHeader {
     fn with(self, name: HeaderName, value: HeaderValue) -> Self;

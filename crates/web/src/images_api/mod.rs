@@ -26,7 +26,7 @@ pub(crate) use records::{
 
 use crate::{
     app::{BuildError, Service},
-    body::{ReadBodyError, RequestBody, full},
+    body::{MAX_BODY_BYTES, ReadBodyError, RequestBody, full},
     presented_key::bearer_or_bare,
     query::Query,
     reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body},
@@ -34,9 +34,6 @@ use crate::{
 
 pub(crate) const PREFIX: &str = "/api/ext/v2";
 pub(crate) const PREFIX_SLASH: &str = "/api/ext/v2/";
-
-/// The longest request body.
-const MAX_BODY_BYTES: usize = 512_000;
 
 /// What can be done at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! POST, one JSON answer, no session and no event stream.
 //!
 //! What is checked first: the host and origin when only this machine can reach the service (403), the path (404),
-//! the method (405), the token (401, 503), the body's length (413), type (415) and form (400, −32700 and −32600),
+//! the method (405), the token (401, 403, 503), the body's length (413), type (415) and form (400, −32700 and −32600),
 //! the protocol revision (400), and then what the method itself says.
 
 mod authentication;
@@ -14,6 +14,8 @@ mod resource;
 mod revision;
 mod tools;
 
+use std::net::IpAddr;
+
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use mcp_protocol::{
     ListToolsResult, ToolRegistry,
@@ -21,6 +23,8 @@ use mcp_protocol::{
 };
 
 pub use document::mcp_tools_document;
+
+pub(crate) use resource::Resource as McpResource;
 
 use self::{
     authentication::{Refused, authenticate},
@@ -77,7 +81,7 @@ impl Server {
     }
 }
 
-pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody) -> Reply {
+pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let base_url = &service.config.base_url;
     if !local_access::is_allowed(base_url, parts) {
         return error(
@@ -91,9 +95,9 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody) 
     if parts.method != Method::POST {
         return method_refused(service, resource, parts).await;
     }
-    let caller = match authenticate(service, parts).await {
+    let caller = match authenticate(service, resource, parts).await {
         Ok(caller) => caller,
-        Err(refused) => return refused.into_reply(base_url, resource),
+        Err(refused) => return refused.into_reply(base_url, resource, address),
     };
     match json_bytes(parts, body).await {
         Ok(bytes) => messages::answer(service, resource, &caller, &parts.headers, &bytes).await,
@@ -106,10 +110,10 @@ async fn method_refused(service: &Service, resource: Resource, parts: &Parts) ->
     let refusal = ErrorObject::new(SERVER_ERROR, "method not allowed: send each message by POST");
     let reply = json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, refusal))
         .with(header::ALLOW, HeaderValue::from_static("POST, OPTIONS"));
-    match authenticate(service, parts).await {
+    match authenticate(service, resource, parts).await {
         Err(Refused::NoValidToken) => reply
             .with(header::WWW_AUTHENTICATE, authentication::challenge(&service.config.base_url, resource)),
-        Ok(_) | Err(Refused::Unavailable) => reply,
+        Ok(_) | Err(Refused::InsufficientScope { .. } | Refused::Unavailable) => reply,
     }
 }
 

@@ -1,0 +1,91 @@
+use std::net::IpAddr;
+
+use http::{Method, StatusCode, request::Parts};
+use maud::{Markup, html};
+use oauth_core::{AuthorizationRequest, AuthorizeError};
+
+use super::consent::{self, shown_name};
+use crate::{
+    app::Service,
+    body::RequestBody,
+    pages,
+    reply::{Reply, found, method_not_allowed},
+    security_log,
+    sign_in::{Outcome, ReturnTo, read_form, session, sign_in, sign_in_form},
+};
+
+/// `/api/oauth/authorize`: checks what a client asks for, then shows the sign-in form or the consent form, which post
+/// back to the same URL.
+pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    if !matches!(parts.method, Method::GET | Method::HEAD | Method::POST) {
+        return method_not_allowed("GET, HEAD, POST");
+    }
+    let query = parts.uri.query().unwrap_or_default();
+    let request = match service.authorization.server.authorize(query).await {
+        Ok(request) => request,
+        Err(refused) => return refusal(refused, address),
+    };
+    // The request URL itself: what the browser has, whatever name it knows the service by.
+    let here = format!("{}?{query}", parts.uri.path());
+    if parts.method == Method::POST {
+        return answered(service, parts, body, address, &request, &here).await;
+    }
+    match session(service, &parts.headers).await {
+        Ok(Some(session)) => consent::page(service, &parts.headers, &request, &session, &here),
+        Ok(None) => {
+            let targets = [request.form_target()];
+            sign_in_form(service, &parts.headers, &here, &asks(&request), &targets)
+        }
+        Err(reply) => reply,
+    }
+}
+
+/// Answers a form that this page showed: the consent form, or the sign-in form before it.
+async fn answered(
+    service: &Service,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+    request: &AuthorizationRequest,
+    here: &str,
+) -> Reply {
+    let form = match read_form(service, parts, body, address).await {
+        Ok(form) => form,
+        Err(reply) => return reply,
+    };
+    if form.get("decision").is_some() {
+        return consent::answered(service, &parts.headers, &form, address, request, here).await;
+    }
+    let on = ReturnTo::parse(Some(here));
+    let targets = [request.form_target()];
+    match sign_in(service, &parts.headers, &form, address, &on, (here, &asks(request), &targets)).await {
+        Outcome::Done(reply) | Outcome::Refused(reply) => reply,
+    }
+}
+
+/// Why one should sign in.
+fn asks(request: &AuthorizationRequest) -> Markup {
+    html! {
+        p { "Sign in to connect " strong { (shown_name(&request.client.metadata.client_name)) } " to your photo library." }
+    }
+}
+
+/// A request that cannot be granted: told to the client when it is known where that is safe, else to the person.
+fn refusal(refused: AuthorizeError, address: IpAddr) -> Reply {
+    match refused {
+        AuthorizeError::Page(error) => {
+            security_log::authorization_refused(address, "bad client or redirect URI");
+            pages::problem(
+                StatusCode::BAD_REQUEST,
+                "This app cannot be connected",
+                &error.to_string(),
+                Some("Go back to the app and connect again. If that does not help, remove this service from the app and add it anew, so that the app registers again."),
+            )
+        }
+        AuthorizeError::Redirect(redirect) => {
+            security_log::authorization_refused(address, redirect.code);
+            found(&redirect.to)
+        }
+        AuthorizeError::Unavailable(error) => pages::unavailable(&error),
+    }
+}

@@ -1,0 +1,191 @@
+//! The consent form, and what its buttons do.
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, StatusCode};
+use keys::{new_session_token, token_hash};
+use library::SessionHolder;
+use maud::{Markup, html};
+use oauth_core::{AllowError, AuthorizationRequest};
+
+use crate::{
+    app::Service,
+    mcp::McpResource,
+    pages::{self, Page},
+    reply::{Reply, see_other},
+    security_log,
+    sign_in::{Form, csrf_field, form_refused, session, session_token, sign_out_button},
+};
+
+/// How long a consent form may be looked at, in seconds.
+const FORM_LIFETIME_S: i64 = 3600;
+/// What the token of a consent form is bound to beside session, request and attempt.
+const PURPOSE: &[u8] = b"consent";
+/// The name of the field that tells one showing of the form from another.
+const ATTEMPT: &str = "attempt";
+
+/// One showing of the form: a random part and the second it was made in. The code that Allow gives is derived from it,
+/// so that a double click gives one code, not two.
+struct Attempt<'a> {
+    text: &'a str,
+    made_at_s: i64,
+}
+
+impl<'a> Attempt<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (_, made_at_s) = text.split_once('.')?;
+        Some(Self { text, made_at_s: made_at_s.parse().ok()? })
+    }
+}
+
+/// What a consent form is bound to: whoever changes one of these has another form, without a token.
+fn bound_to<'a>(session: &'a [u8; 32], query_path: &'a str, attempt: &'a str) -> [&'a [u8]; 4] {
+    [PURPOSE, session, query_path.as_bytes(), attempt.as_bytes()]
+}
+
+/// The consent form.
+pub(super) fn page(
+    service: &Service,
+    headers: &HeaderMap,
+    request: &AuthorizationRequest,
+    session: &SessionHolder,
+    here: &str,
+) -> Reply {
+    let now_s = service.library.clock().now().millis().div_euclid(1000);
+    let nonce = match new_session_token(service.library.random()) {
+        Ok(nonce) => nonce,
+        Err(error) => return pages::unavailable(&error),
+    };
+    let attempt = format!("{nonce}.{now_s}");
+    let token = session_token(&service.config.base_url, headers).unwrap_or_default();
+    let (forms, hash) = (&service.authorization.forms, token_hash(&token));
+    let name = shown_name(&request.client.metadata.client_name);
+    let content = html! {
+        p.asks {
+            strong { (name) } " wants to use the photo library of " strong { (session.account.email.as_str()) } "."
+        }
+        dl {
+            dt { "Name, as the app gives it" } dd { (name) }
+            dt { "You will be sent to" } dd { strong { (request.redirect_host()) } }
+            dt { "It connects to" } dd { code { (request.resource) } }
+            dt { "It may" }
+            dd { ul { @for scope in &request.scopes { li { (in_words(scope)) } } } }
+        }
+        @if request.all_redirects_are_loopback() {
+            p.notice {
+                "This app runs on the machine that your browser runs on. Any program there can call itself “" (name)
+                "”: allow this only if you have just started connecting it yourself."
+            }
+        }
+        p { "It never gets your originals or your password. You can disconnect it at any time." }
+        form method="post" action=(here) {
+            (csrf_field(forms, &bound_to(&hash, here, &attempt)))
+            input type="hidden" name=(ATTEMPT) value=(attempt);
+            div.buttons {
+                button type="submit" name="decision" value="allow" { "Allow" }
+                button.quiet type="submit" name="decision" value="deny" { "Deny" }
+            }
+        }
+        (sign_out_button(forms, &token, here))
+    };
+    let targets = [request.form_target()];
+    Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
+}
+
+/// Answers the consent form.
+pub(super) async fn answered(
+    service: &Service,
+    headers: &HeaderMap,
+    form: &Form,
+    address: IpAddr,
+    request: &AuthorizationRequest,
+    here: &str,
+) -> Reply {
+    let session = match session(service, headers).await {
+        Ok(session) => session,
+        Err(reply) => return reply,
+    };
+    let token = session_token(&service.config.base_url, headers).unwrap_or_default();
+    let hash = token_hash(&token);
+    let forms = &service.authorization.forms;
+    let now_s = service.library.clock().now().millis().div_euclid(1000);
+    let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
+    let good = session.zip(attempt).filter(|(_, attempt)| {
+        form.has_token(forms, &bound_to(&hash, here, attempt.text))
+            && (0..=FORM_LIFETIME_S).contains(&(now_s - attempt.made_at_s))
+    });
+    let Some((session, attempt)) = good else {
+        security_log::form_refused(address, "consent without its token");
+        return form_refused();
+    };
+    let client_id = &request.client.id;
+    match form.get("decision") {
+        Some("allow") => {
+            let code = forms.derive(&bound_to(&hash, here, attempt.text));
+            let subject = session.account.id.0.to_string();
+            match service.authorization.server.allow(request, &subject, &code).await {
+                Ok(redirect) => {
+                    security_log::consent_answered(address, session.account.id, client_id, true);
+                    see_other(&redirect.to)
+                }
+                Err(AllowError::AlreadyAnswered) => pages::problem(
+                    StatusCode::CONFLICT,
+                    "You have answered this already",
+                    "The app has its answer. If it still waits, go back to it and connect again.",
+                    None,
+                ),
+                Err(AllowError::Unavailable(error)) => pages::unavailable(&error),
+            }
+        }
+        Some("deny") => {
+            security_log::consent_answered(address, session.account.id, client_id, false);
+            see_other(&service.authorization.server.deny(request).to)
+        }
+        _ => pages::problem(
+            StatusCode::BAD_REQUEST,
+            "That is no answer",
+            "Choose Allow or Deny.",
+            None,
+        ),
+    }
+}
+
+/// A name that anyone may have chosen, without what would disturb the page around it: control characters, and those
+/// that turn the direction of text or have no width.
+pub(super) fn shown_name(name: &str) -> String {
+    let is_plain = |c: &char| {
+        !c.is_control()
+            && !matches!(
+                c,
+                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}'
+            )
+    };
+    let shown: String = name.chars().filter(is_plain).collect();
+    if shown.trim().is_empty() { "An app without a name".to_owned() } else { shown }
+}
+
+/// What a scope allows.
+fn in_words(scope: &str) -> Markup {
+    let known = McpResource::ALL.into_iter().find(|resource| resource.scope() == scope);
+    html! {
+        @match known {
+            Some(resource) => { (resource.scope_in_words()) }
+            None => { code { (scope) } }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_disturb_the_page() {
+        let check = |name: &str, expect: &str| assert_eq!(shown_name(name), expect, "{name:?}");
+        check("Claude", "Claude");
+        check("<script>", "<script>");
+        check("a\u{202e}b\u{2066}c\u{200d}d\ne", "abcde");
+        check("\u{200b} \u{feff}", "An app without a name");
+        check("Фото 写真", "Фото 写真");
+    }
+}

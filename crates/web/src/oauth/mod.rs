@@ -1,0 +1,126 @@
+//! The OAuth 2.1 authorization server's HTTP surface: discovery documents, registration, sign-in and consent, tokens,
+//! revocation.
+//!
+//! What is true of a client, a code or a token is decided by `oauth-core`; here a request is read, held against rate
+//! limits, and answered in the form that the RFCs give.
+
+mod authorize;
+mod configuration;
+mod consent;
+mod discovery;
+mod oauth_error;
+mod ports;
+mod rate_limits;
+mod register;
+mod revoke;
+mod token;
+mod verified_tokens;
+
+use std::{net::IpAddr, sync::Arc};
+
+use http::{StatusCode, header, request::Parts};
+use keys::{FormSigner, Secret};
+use library::Library;
+use oauth_core::AuthorizationServer;
+
+pub(crate) use rate_limits::{RateLimit, RateLimits};
+pub(crate) use verified_tokens::VerifiedTokens;
+
+use crate::{
+    BaseUrl, WebConfig,
+    app::{BuildError, Service},
+    body::RequestBody,
+    reply::{Reply, error, method_not_allowed},
+};
+
+/// Where the endpoints begin.
+pub(crate) const PREFIX: &str = "/api/oauth/";
+
+/// The authorization server with what its HTTP surface needs.
+pub(crate) struct Authorization {
+    pub(crate) server: AuthorizationServer,
+    pub(crate) verified: VerifiedTokens,
+    pub(crate) forms: FormSigner,
+    documents: discovery::Documents,
+    limits: RateLimits,
+}
+
+impl Authorization {
+    pub(crate) fn new(
+        library: &Library,
+        store: Arc<dyn oauth_core::Store>,
+        secret: &Secret,
+        config: &WebConfig,
+    ) -> Result<Self, BuildError> {
+        let failed = |error: &dyn std::fmt::Display| BuildError(format!("the authorization server: {error}"));
+        let set_up = configuration::configuration(&config.base_url).map_err(|error| failed(&error))?;
+        let tokens = Arc::new(ports::Tokens(library.clone()));
+        let server = AuthorizationServer::new(
+            set_up,
+            store,
+            tokens.clone(),
+            Arc::new(ports::Clock(library.clone())),
+            Arc::new(ports::Random(library.clone())),
+        );
+        let documents = discovery::Documents::new(&server).map_err(|error| failed(&error))?;
+        Ok(Self {
+            documents,
+            server,
+            verified: VerifiedTokens::new(tokens),
+            forms: FormSigner::new(secret),
+            limits: RateLimits::new(library, &config.limits),
+        })
+    }
+}
+
+/// Answers what stands under `/api/oauth/`.
+pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    match parts.uri.path() {
+        "/api/oauth/jwks" => discovery::keys(service, parts).await,
+        "/api/oauth/register" => register::handle(service, parts, body, address).await,
+        "/api/oauth/authorize" => authorize::handle(service, parts, body, address).await,
+        "/api/oauth/token" => token::handle(service, parts, body, address).await,
+        "/api/oauth/revoke" => revoke::handle(service, parts, body, address).await,
+        _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
+    }
+}
+
+/// Answers a path with `/.well-known/` in it.
+pub(crate) fn discover(service: &Service, parts: &Parts) -> Reply {
+    service.authorization.documents.answer(parts)
+}
+
+/// Whether a path asks for a discovery document.
+pub(crate) fn is_discovery(path: &str) -> bool {
+    path.starts_with("/.well-known/") || path.starts_with("/api/.well-known/")
+}
+
+/// The one URL of an endpoint.
+fn endpoint(base_url: &BaseUrl, name: &str) -> String {
+    format!("{}{PREFIX}{name}", base_url.as_str())
+}
+
+/// Whether a body is announced as JSON or as a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BodyKind {
+    Form,
+    Json,
+}
+
+/// What a request says its body is, parameters such as a character set aside.
+fn body_kind(parts: &Parts) -> Option<BodyKind> {
+    let value = parts.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        Some(BodyKind::Form)
+    } else if essence.eq_ignore_ascii_case("application/json") {
+        Some(BodyKind::Json)
+    } else {
+        None
+    }
+}
+
+/// The refusal of a method at an endpoint that takes POST.
+fn post_only() -> Reply {
+    method_not_allowed("POST")
+}

@@ -1,0 +1,123 @@
+use std::{
+    hash::Hash,
+    net::{IpAddr, Ipv6Addr},
+    num::NonZeroU32,
+    time::Duration,
+};
+
+use governor::{Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore};
+use library::Library;
+use oauth_core::SecretHash;
+
+use crate::Limits;
+
+/// The most keys that one limiter remembers. Beyond them nothing new is counted: memory is bounded first.
+const MAX_KEYS: usize = 100_000;
+
+/// How often something may be done: so many times at once, and so many each minute on the average.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// How many times at once.
+    pub burst: u32,
+    /// How many times a minute after that.
+    pub per_minute: u32,
+}
+
+impl RateLimit {
+    fn quota(self) -> Quota {
+        let at_least_one = |number: u32| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        Quota::per_minute(at_least_one(self.per_minute)).allow_burst(at_least_one(self.burst))
+    }
+}
+
+/// Time as the library's clock tells it, since 1970.
+#[derive(Clone)]
+struct LibraryClock(Library);
+
+impl Clock for LibraryClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.clock().now().millis()).unwrap_or(0))
+    }
+}
+
+/// Allowances for each of many keys.
+struct Limiter<K: Hash + Eq + Clone> {
+    limiter: RateLimiter<K, HashMapStateStore<K>, LibraryClock, NoOpMiddleware<Duration>>,
+    clock: LibraryClock,
+}
+
+impl<K: Hash + Eq + Clone> Limiter<K> {
+    fn new(limit: RateLimit, clock: LibraryClock) -> Self {
+        Self { limiter: RateLimiter::hashmap_with_clock(limit.quota(), clock.clone()), clock }
+    }
+
+    /// Counts one more; when that is too many, how many seconds there are to wait.
+    fn check(&self, key: &K) -> Result<(), u64> {
+        if self.limiter.len() >= MAX_KEYS {
+            self.limiter.retain_recent();
+            if self.limiter.len() >= MAX_KEYS {
+                return Ok(());
+            }
+        }
+        self.limiter.check_key(key).map_err(|until| {
+            let wait = until.wait_time_from(self.clock.now());
+            wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+        })
+    }
+}
+
+/// What keeps one client from costing all others: generous for an address, from which a hosted client may serve many
+/// people, narrower for one token.
+pub(crate) struct RateLimits {
+    registrations: Limiter<IpAddr>,
+    token_requests: Limiter<IpAddr>,
+    same_token: Limiter<SecretHash>,
+}
+
+impl RateLimits {
+    pub(crate) fn new(library: &Library, limits: &Limits) -> Self {
+        let clock = LibraryClock(library.clone());
+        Self {
+            registrations: Limiter::new(limits.registrations, clock.clone()),
+            token_requests: Limiter::new(limits.token_requests, clock.clone()),
+            same_token: Limiter::new(limits.same_token, clock),
+        }
+    }
+
+    pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
+        self.registrations.check(&network(address))
+    }
+
+    pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
+        self.token_requests.check(&network(address))
+    }
+
+    pub(super) fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {
+        self.same_token.check(&token)
+    }
+}
+
+/// What one subscriber has: an IPv4 address, or an IPv6 network of 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_subscriber_is_one_key() {
+        let check = |address: &str, expect: &str| {
+            assert_eq!(network(address.parse().unwrap()), expect.parse::<IpAddr>().unwrap(), "{address}");
+        };
+        check("192.0.2.7", "192.0.2.7");
+        check("::ffff:192.0.2.7", "192.0.2.7");
+        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
+    }
+}

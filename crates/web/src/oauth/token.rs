@@ -1,0 +1,83 @@
+use std::net::IpAddr;
+
+use http::{HeaderValue, Method, StatusCode, header, request::Parts};
+use oauth_core::{InvalidGrant, TokenError, TokenRequest};
+
+use super::{
+    BodyKind, body_kind,
+    oauth_error::{refusal, too_many, unavailable, unread},
+    post_only,
+};
+use crate::{
+    app::Service,
+    body::{MAX_BODY_BYTES, RequestBody},
+    presented_key::only_authorization,
+    reply::{Reply, WithHeader as _, json},
+    security_log,
+};
+
+/// `POST /api/oauth/token` (RFC 6749, section 3.2): a code or a refresh token in, an access token out.
+pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    const MALFORMED: &str = "invalid_request";
+    if parts.method != Method::POST {
+        return post_only();
+    }
+    let limits = &service.authorization.limits;
+    if let Err(retry_after_s) = limits.check_token_request(address) {
+        security_log::rate_limited(address, "token");
+        return too_many(retry_after_s);
+    }
+    let Some(kind) = body_kind(parts) else {
+        let description = "the body must be a form or JSON, and its Content-Type say which";
+        return refusal(StatusCode::BAD_REQUEST, MALFORMED, description);
+    };
+    let Ok(authorization) = only_authorization(&parts.headers) else {
+        return refusal(StatusCode::BAD_REQUEST, MALFORMED, "there is more than one Authorization header");
+    };
+    let bytes = match body.read(MAX_BODY_BYTES).await {
+        Ok(bytes) => bytes,
+        Err(cause) => return unread(cause, MALFORMED),
+    };
+    let read = match kind {
+        BodyKind::Form => TokenRequest::from_form(&bytes, authorization),
+        BodyKind::Json => TokenRequest::from_json(&bytes, authorization),
+    };
+    let request = match read {
+        Ok(request) => request,
+        Err(refused) => return refused_reply(&refused, None, address),
+    };
+    if let Some(Err(retry_after_s)) = request.token_hash().map(|hash| limits.check_same_token(hash)) {
+        security_log::rate_limited(address, "the same token");
+        return too_many(retry_after_s);
+    }
+    let (client_id, refreshed) = (request.client_hint().map(str::to_owned), request.is_refresh());
+    match service.authorization.server.token(request).await {
+        Ok(tokens) => {
+            security_log::tokens_issued(address, client_id.as_deref(), refreshed);
+            json(StatusCode::OK, &tokens).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
+        }
+        Err(refused) => refused_reply(&refused, client_id.as_deref(), address),
+    }
+}
+
+fn refused_reply(refused: &TokenError, client_id: Option<&str>, address: IpAddr) -> Reply {
+    let status = match refused {
+        TokenError::Unavailable(error) => return unavailable(error),
+        TokenError::InvalidClient { .. } => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    match refused {
+        TokenError::InvalidGrant(InvalidGrant::Replayed { grant_ended }) => {
+            security_log::refresh_token_replayed(address, client_id, *grant_ended);
+        }
+        _ => security_log::token_refused(address, client_id, refused.code()),
+    }
+    let reply = refusal(status, refused.code(), &refused.to_string());
+    match refused {
+        TokenError::InvalidClient { basic: true } => {
+            let challenge = HeaderValue::from_static("Basic realm=\"token endpoint\", charset=\"UTF-8\"");
+            reply.with(header::WWW_AUTHENTICATE, challenge)
+        }
+        _ => reply,
+    }
+}

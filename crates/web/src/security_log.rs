@@ -1,0 +1,110 @@
+//! What happened that matters to the safety of accounts: sign-ins, clients, grants, refusals, replays.
+//!
+//! Every event goes to the log under the target `security` with fields that can be searched: `event`, the client's
+//! `address`, and where known `account`, `client_id` and `grant_id`. None of them opens anything; what does (passwords,
+//! codes, tokens, keys, cookies) is never passed to these functions.
+
+use std::net::IpAddr;
+
+use domain::AccountId;
+
+/// The target that a filter such as `RUST_LOG=security=info` names.
+pub(crate) const TARGET: &str = "security";
+
+/// Somebody signed in.
+pub(crate) fn signed_in(address: IpAddr, account: AccountId) {
+    tracing::info!(target: TARGET, event = "signed_in", %address, account = account.0, "signed in");
+}
+
+/// A sign-in failed. The email is not logged: people type passwords into that field.
+pub(crate) fn sign_in_failed(address: IpAddr, reason: &'static str) {
+    tracing::warn!(target: TARGET, event = "sign_in_failed", %address, reason, "a sign-in failed");
+}
+
+/// A session ended.
+pub(crate) fn signed_out(address: IpAddr) {
+    tracing::info!(target: TARGET, event = "signed_out", %address, "signed out");
+}
+
+/// A form came without its token, or from another site.
+pub(crate) fn form_refused(address: IpAddr, reason: &'static str) {
+    tracing::warn!(target: TARGET, event = "form_refused", %address, reason, "a form was refused");
+}
+
+/// A client was registered, or registered again.
+pub(crate) fn client_registered(address: IpAddr, client_id: &str) {
+    tracing::info!(target: TARGET, event = "client_registered", %address, client_id, "a client was registered");
+}
+
+/// A registration was refused.
+pub(crate) fn registration_refused(address: IpAddr, code: &'static str) {
+    tracing::info!(target: TARGET, event = "registration_refused", %address, code, "a registration was refused");
+}
+
+/// An authorization request was refused.
+pub(crate) fn authorization_refused(address: IpAddr, code: &'static str) {
+    tracing::info!(
+        target: TARGET,
+        event = "authorization_refused",
+        %address,
+        code,
+        "an authorization request was refused"
+    );
+}
+
+/// A user answered a consent form.
+pub(crate) fn consent_answered(address: IpAddr, account: AccountId, client_id: &str, allowed: bool) {
+    tracing::info!(
+        target: TARGET,
+        event = if allowed { "consent_given" } else { "consent_denied" },
+        %address,
+        account = account.0,
+        client_id,
+        "a consent form was answered"
+    );
+}
+
+/// Tokens were issued.
+pub(crate) fn tokens_issued(address: IpAddr, client_id: Option<&str>, refreshed: bool) {
+    let event = if refreshed { "tokens_refreshed" } else { "code_redeemed" };
+    tracing::info!(target: TARGET, event, %address, client_id, "tokens were issued");
+}
+
+/// A token request was refused.
+pub(crate) fn token_refused(address: IpAddr, client_id: Option<&str>, code: &'static str) {
+    tracing::info!(target: TARGET, event = "token_refused", %address, client_id, code, "a token request was refused");
+}
+
+/// A refresh token was used that had been replaced: by a client that runs twice, or by a thief.
+pub(crate) fn refresh_token_replayed(address: IpAddr, client_id: Option<&str>, grant_ended: bool) {
+    tracing::warn!(
+        target: TARGET,
+        event = "refresh_token_replayed",
+        %address,
+        client_id,
+        grant_ended,
+        "a refresh token that had been replaced was used"
+    );
+}
+
+/// A grant was revoked by one of its tokens.
+pub(crate) fn grant_revoked(address: IpAddr, client_id: &str, grant_id: &str) {
+    tracing::info!(target: TARGET, event = "grant_revoked", %address, client_id, grant_id, "a grant was revoked");
+}
+
+/// A token was good but does not allow what was asked.
+pub(crate) fn scope_refused(address: IpAddr, client_id: &str, grant_id: &str) {
+    tracing::warn!(
+        target: TARGET,
+        event = "insufficient_scope",
+        %address,
+        client_id,
+        grant_id,
+        "a token lacks the scope of the resource"
+    );
+}
+
+/// Too much came from one address or with one token.
+pub(crate) fn rate_limited(address: IpAddr, what: &'static str) {
+    tracing::warn!(target: TARGET, event = "rate_limited", %address, what, "too many requests");
+}

@@ -1,0 +1,108 @@
+use headers::{Cookie, HeaderMapExt as _};
+use http::{HeaderMap, HeaderValue};
+use keys::{Random, RandomFailed, new_session_token};
+
+use crate::BaseUrl;
+
+/// How long a browser keeps the session cookie; the store decides how long the session holds.
+const SESSION_MAX_AGE_S: u32 = 30 * 24 * 3600;
+
+/// The name of a cookie. Over https its prefix makes the browser take it from this host only, and never for a part of
+/// the paths.
+fn name(base_url: &BaseUrl, name: &str) -> String {
+    if base_url.is_https() { format!("__Host-{name}") } else { name.to_owned() }
+}
+
+fn value(base_url: &BaseUrl, headers: &HeaderMap, short: &str) -> Option<String> {
+    let cookies = headers.typed_get::<Cookie>()?;
+    cookies.get(&name(base_url, short)).filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+fn set(base_url: &BaseUrl, short: &str, value: &str, max_age_s: Option<u32>) -> Option<HeaderValue> {
+    let name = name(base_url, short);
+    let secure = if base_url.is_https() { "; Secure" } else { "" };
+    let age = max_age_s.map(|age| format!("; Max-Age={age}")).unwrap_or_default();
+    HeaderValue::try_from(format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}")).ok()
+}
+
+const SESSION: &str = "photos_session";
+const VISITOR: &str = "photos_visitor";
+
+/// The session token that a browser sent.
+pub(crate) fn session_token(base_url: &BaseUrl, headers: &HeaderMap) -> Option<String> {
+    value(base_url, headers, SESSION)
+}
+
+/// Gives a browser its session.
+pub(crate) fn session_cookie(base_url: &BaseUrl, token: &str) -> Option<HeaderValue> {
+    set(base_url, SESSION, token, Some(SESSION_MAX_AGE_S))
+}
+
+/// Takes the session from a browser.
+pub(crate) fn end_session_cookie(base_url: &BaseUrl) -> Option<HeaderValue> {
+    set(base_url, SESSION, "", Some(0))
+}
+
+/// A browser that nobody has signed in with yet, known by a cookie so that the sign-in form can be bound to it.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    pub(crate) id: String,
+    is_new: bool,
+}
+
+impl Visitor {
+    /// The visitor that a browser says it is, if any.
+    pub(crate) fn of(base_url: &BaseUrl, headers: &HeaderMap) -> Option<Self> {
+        Some(Self { id: value(base_url, headers, VISITOR)?, is_new: false })
+    }
+
+    /// The same, or a new one.
+    pub(crate) fn known_or_new(
+        base_url: &BaseUrl,
+        headers: &HeaderMap,
+        random: &dyn Random,
+    ) -> Result<Self, RandomFailed> {
+        match Self::of(base_url, headers) {
+            Some(visitor) => Ok(visitor),
+            None => Ok(Self { id: new_session_token(random)?, is_new: true }),
+        }
+    }
+
+    /// The cookie that makes a new one known; it goes when the browser is closed.
+    pub(crate) fn cookie(&self, base_url: &BaseUrl) -> Option<HeaderValue> {
+        if self.is_new { set(base_url, VISITOR, &self.id, None) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::header;
+
+    #[test]
+    fn cookies_are_as_strict_as_the_base_url_allows() {
+        let local = BaseUrl::parse("http://127.0.0.1:8080").unwrap();
+        let public = BaseUrl::parse("https://photos.example.org").unwrap();
+        assert_eq!(
+            session_cookie(&local, "t").unwrap(),
+            "photos_session=t; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
+        );
+        assert_eq!(
+            session_cookie(&public, "t").unwrap(),
+            "__Host-photos_session=t; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=2592000"
+        );
+    }
+
+    #[test]
+    fn only_the_cookie_of_the_right_name_counts() {
+        let public = BaseUrl::parse("https://photos.example.org").unwrap();
+        let check = |cookies: &'static str, expect: Option<&str>| {
+            let headers = HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_static(cookies))]);
+            assert_eq!(session_token(&public, &headers).as_deref(), expect, "{cookies}");
+        };
+        check("a=b; __Host-photos_session=t; c=d", Some("t"));
+        check("photos_session=t", None);
+        check("__Host-photos_session=", None);
+        check("", None);
+    }
+}

@@ -1,0 +1,132 @@
+use std::net::IpAddr;
+
+use http::{HeaderMap, StatusCode, header};
+use library::{SignInError, SignInFrom};
+use maud::{Markup, html};
+
+use super::{Form, ReturnTo, Visitor, csrf_field, session_cookie};
+use crate::{
+    app::Service,
+    pages::{self, Page},
+    reply::{Reply, WithHeader as _, see_other},
+    security_log,
+};
+
+/// What a sign-in form's token is bound to beside the visitor.
+const PURPOSE: &[u8] = b"sign in";
+
+/// What became of a sign-in form.
+pub(crate) enum Outcome {
+    /// Signed in; the answer sets the cookie and leads on.
+    Done(Reply),
+    /// Not, and the answer says why.
+    Refused(Reply),
+}
+
+/// What the form says above its fields.
+struct Notice {
+    status: StatusCode,
+    words: &'static str,
+}
+
+/// The page with the sign-in form, whose answer goes to `action`. `why` says what the sign-in is for.
+pub(crate) fn sign_in_form(
+    service: &Service,
+    headers: &HeaderMap,
+    action: &str,
+    why: &Markup,
+    form_targets: &[String],
+) -> Reply {
+    shown(service, headers, action, why, form_targets, "", None)
+}
+
+fn shown(
+    service: &Service,
+    headers: &HeaderMap,
+    action: &str,
+    why: &Markup,
+    form_targets: &[String],
+    email: &str,
+    notice: Option<Notice>,
+) -> Reply {
+    let base_url = &service.config.base_url;
+    let visitor = match Visitor::known_or_new(base_url, headers, service.library.random()) {
+        Ok(visitor) => visitor,
+        Err(error) => return pages::unavailable(&error),
+    };
+    let content = html! {
+        (why)
+        @if let Some(notice) = &notice {
+            p.notice role="alert" { (notice.words) }
+        }
+        form method="post" action=(action) {
+            (csrf_field(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()]))
+            label for="email" { "Email" }
+            input #email type="email" name="email" value=(email) autocomplete="username" required
+                autofocus[email.is_empty()];
+            label for="password" { "Password" }
+            input #password type="password" name="password" autocomplete="current-password" required
+                autofocus[!email.is_empty()];
+            button type="submit" { "Sign in" }
+        }
+    };
+    let status = notice.map_or(StatusCode::OK, |notice| notice.status);
+    let page = Page { title: "Sign in", status, form_targets };
+    let reply = page.reply(&content);
+    match visitor.cookie(base_url) {
+        Some(cookie) => reply.with(header::SET_COOKIE, cookie),
+        None => reply,
+    }
+}
+
+/// Answers the sign-in form: leads to `on` with a new session, or shows the form again.
+pub(crate) async fn sign_in(
+    service: &Service,
+    headers: &HeaderMap,
+    form: &Form,
+    address: IpAddr,
+    on: &ReturnTo,
+    again: (&str, &Markup, &[String]),
+) -> Outcome {
+    let base_url = &service.config.base_url;
+    let visitor = Visitor::of(base_url, headers);
+    let is_ours = visitor.is_some_and(|visitor| {
+        form.has_token(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()])
+    });
+    if !is_ours {
+        security_log::form_refused(address, "sign-in without its token");
+        return Outcome::Refused(super::form_refused());
+    }
+    let email = form.get("email").unwrap_or_default();
+    let password = form.get("password").unwrap_or_default();
+    let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    let from = SignInFrom { address, user_agent: user_agent.map(str::to_owned) };
+    let refused = |status, words| {
+        let (action, why, targets) = again;
+        shown(service, headers, action, why, targets, email, Some(Notice { status, words }))
+    };
+    match service.library.sign_in(email, password, from).await {
+        Ok(signed_in) => {
+            security_log::signed_in(address, signed_in.account.id);
+            let reply = see_other(on.as_str());
+            Outcome::Done(match session_cookie(base_url, &signed_in.token) {
+                Some(cookie) => reply.with(header::SET_COOKIE, cookie),
+                None => reply,
+            })
+        }
+        Err(SignInError::Wrong) => {
+            security_log::sign_in_failed(address, "wrong email or password");
+            Outcome::Refused(refused(StatusCode::UNAUTHORIZED, "The email or the password is wrong."))
+        }
+        Err(SignInError::LockedOut { retry_after_s }) => {
+            security_log::sign_in_failed(address, "locked out");
+            let words = "Too many sign-ins have failed. Wait a quarter of an hour, then try again.";
+            Outcome::Refused(pages::retry_after(refused(StatusCode::TOO_MANY_REQUESTS, words), retry_after_s))
+        }
+        Err(SignInError::Busy { retry_after_s }) => {
+            let words = "Very many people are signing in. Try again in a moment.";
+            Outcome::Refused(pages::retry_after(refused(StatusCode::SERVICE_UNAVAILABLE, words), retry_after_s))
+        }
+        Err(SignInError::Unavailable(error)) => Outcome::Refused(pages::unavailable(&error)),
+    }
+}

@@ -1,0 +1,56 @@
+//! Who is looking at a page: sessions in cookies, forms that only this service's own pages can send, and the sign-in
+//! form itself.
+//!
+//! A form carries a token bound to the cookie of the browser that it was shown to; without the right one a POST is
+//! refused with 403. The session cookie is new at every sign-in, and the store has only its hash.
+
+mod cookies;
+mod form;
+mod forms;
+mod page;
+mod return_to;
+
+use std::net::IpAddr;
+
+use http::{HeaderMap, StatusCode, request::Parts};
+use library::SessionHolder;
+
+use cookies::{Visitor, end_session_cookie, session_cookie};
+pub(crate) use cookies::session_token;
+pub(crate) use form::{Outcome, sign_in, sign_in_form};
+use forms::origin_is_ours;
+pub(crate) use forms::{Form, csrf_field};
+pub(crate) use page::{sign_in_page, sign_out, sign_out_button};
+pub(crate) use return_to::ReturnTo;
+
+use crate::{app::Service, pages, reply::Reply, security_log};
+
+/// The session of a request; `None` without one that holds.
+pub(crate) async fn session(service: &Service, headers: &HeaderMap) -> Result<Option<SessionHolder>, Reply> {
+    let Some(token) = session_token(&service.config.base_url, headers) else { return Ok(None) };
+    service.library.session(&token).await.map_err(|error| pages::unavailable(&error))
+}
+
+/// Reads the form of a POST that was sent by a page of ours, as far as its origin tells.
+pub(crate) async fn read_form(
+    service: &Service,
+    parts: &Parts,
+    body: crate::body::RequestBody,
+    address: IpAddr,
+) -> Result<Form, Reply> {
+    if !origin_is_ours(&service.config.base_url, &parts.headers) {
+        security_log::form_refused(address, "another origin");
+        return Err(form_refused());
+    }
+    Form::read(parts, body).await.map_err(|error| {
+        let (status, words) = error.answer();
+        pages::problem(status, "That form could not be read", words, None)
+    })
+}
+
+/// The refusal of a form without the token that it was shown with.
+pub(crate) fn form_refused() -> Reply {
+    let words = "The form was not sent by a page of this service, is too old, or you have signed in or out since it was \
+                 shown. Go back, load the page again and try once more.";
+    pages::problem(StatusCode::FORBIDDEN, "That form does not count", words, None)
+}

@@ -1,0 +1,86 @@
+use std::net::IpAddr;
+
+use http::{Method, header, request::Parts};
+use keys::{FormSigner, token_hash};
+use maud::{Markup, html};
+
+use super::{Outcome, ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form};
+use crate::{
+    app::Service,
+    body::RequestBody,
+    pages,
+    query::Query,
+    reply::{Reply, WithHeader as _, method_not_allowed, see_other},
+    security_log,
+};
+
+/// What the token of a sign-out button is bound to beside the session.
+const SIGN_OUT: &[u8] = b"sign out";
+
+/// A button that ends the session of this browser and leads back.
+pub(crate) fn sign_out_button(forms: &FormSigner, session_token: &str, return_to: &str) -> Markup {
+    html! {
+        form.aside method="post" action="/sign-out" {
+            (csrf_field(forms, &[SIGN_OUT, &token_hash(session_token)]))
+            input type="hidden" name="return_to" value=(return_to);
+            button.quiet type="submit" { "Use another account" }
+        }
+    }
+}
+
+/// `/sign-in?return_to=PATH`: the sign-in form on its own.
+pub(crate) async fn sign_in_page(
+    service: &Service,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+) -> Reply {
+    let query = Query::parse(parts.uri.query());
+    let on = ReturnTo::parse(query.get("return_to"));
+    let action = on.by_way_of_sign_in();
+    let why = html! { p { "Sign in to your photo library." } };
+    match parts.method {
+        Method::GET | Method::HEAD => sign_in_form(service, &parts.headers, &action, &why, &[]),
+        Method::POST => {
+            let form = match read_form(service, parts, body, address).await {
+                Ok(form) => form,
+                Err(reply) => return reply,
+            };
+            match sign_in(service, &parts.headers, &form, address, &on, (&action, &why, &[])).await {
+                Outcome::Done(reply) | Outcome::Refused(reply) => reply,
+            }
+        }
+        _ => method_not_allowed("GET, HEAD, POST"),
+    }
+}
+
+/// `POST /sign-out`: ends the session of this browser.
+pub(crate) async fn sign_out(
+    service: &Service,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+) -> Reply {
+    if parts.method != Method::POST {
+        return method_not_allowed("POST");
+    }
+    let form = match read_form(service, parts, body, address).await {
+        Ok(form) => form,
+        Err(reply) => return reply,
+    };
+    let base_url = &service.config.base_url;
+    let token = session_token(base_url, &parts.headers).unwrap_or_default();
+    if !form.has_token(&service.authorization.forms, &[SIGN_OUT, &token_hash(&token)]) {
+        security_log::form_refused(address, "sign-out without its token");
+        return super::form_refused();
+    }
+    if let Err(error) = service.library.sign_out(&token).await {
+        return pages::unavailable(&error);
+    }
+    security_log::signed_out(address);
+    let reply = see_other(ReturnTo::parse(form.get("return_to")).as_str());
+    match end_session_cookie(base_url) {
+        Some(cookie) => reply.with(header::SET_COOKIE, cookie),
+        None => reply,
+    }
+}
