@@ -188,6 +188,16 @@ impl TestApp {
         self.account_on(name, Plan::Paid).await
     }
 
+    /// An account of the paid plan, with a sync set up, that can sign in with [`PASSWORD`](crate::oauth::PASSWORD).
+    pub async fn person(&self, name: &str) -> Account {
+        let email = Email::parse(&format!("{name}@example.org")).unwrap();
+        let password = Some(crate::oauth::PASSWORD.to_owned());
+        let (account, _) = self.library.create_account(email.clone(), Plan::Paid, password).await.unwrap();
+        self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
+        let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
+        Account { id: account.id, email, key }
+    }
+
     async fn account_on(&self, name: &str, plan: Plan) -> Account {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let created_at = self.library.clock().now();

@@ -20,6 +20,7 @@ mod app;
 mod date_cases;
 mod decoder;
 pub mod mutations;
+pub mod oauth;
 pub mod outside;
 mod raw;
 mod requests;

@@ -1,0 +1,110 @@
+use std::{collections::BTreeMap, sync::Mutex};
+
+use reqwest::{Client, Method, RequestBuilder, header, redirect::Policy};
+
+use super::{PASSWORD, forms, html::HtmlForm};
+use crate::{Account, Answer, TestApp};
+
+/// A browser with cookies of its own, which follows no redirect by itself.
+pub struct Browser<'a> {
+    app: &'a TestApp,
+    client: Client,
+    cookies: Mutex<BTreeMap<String, String>>,
+}
+
+impl TestApp {
+    /// A browser without cookies.
+    ///
+    /// # Panics
+    /// When no client can be made.
+    pub fn browser(&self) -> Browser<'_> {
+        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        Browser { app: self, client, cookies: Mutex::default() }
+    }
+}
+
+impl Browser<'_> {
+    /// A request with this browser's cookies.
+    ///
+    /// # Panics
+    /// When a test before panicked in here.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.app.base_url));
+        let cookies: Vec<String> =
+            self.cookies.lock().unwrap().iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if cookies.is_empty() { request } else { request.header(header::COOKIE, cookies.join("; ")) }
+    }
+
+    /// Sends a request and keeps the cookies that come back.
+    ///
+    /// # Panics
+    /// When there is no answer.
+    pub async fn send(&self, request: RequestBuilder) -> Answer {
+        let answer = Answer::read(request.send().await.unwrap()).await;
+        for cookie in answer.headers.get_all(header::SET_COOKIE) {
+            let cookie = cookie.to_str().unwrap();
+            let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
+            let mut cookies = self.cookies.lock().unwrap();
+            match value {
+                "" => cookies.remove(name),
+                value => cookies.insert(name.to_owned(), value.to_owned()),
+            };
+        }
+        answer
+    }
+
+    /// Opens a page.
+    pub async fn open(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path)).await
+    }
+
+    /// Sends a form of a page that was opened at `path`, with some fields filled in.
+    pub async fn submit(&self, path: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> Answer {
+        let action = if form.action.is_empty() { path } else { &form.action };
+        self.send(self.form_request(action, form, filled)).await
+    }
+
+    /// The same as a request that can still be changed.
+    pub fn form_request(&self, action: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> RequestBuilder {
+        let mut fields = form.fields.clone();
+        for (name, value) in filled {
+            fields.insert((*name).to_owned(), (*value).to_owned());
+        }
+        self.request(Method::POST, action).header(header::ORIGIN, &self.app.base_url).form(&fields)
+    }
+
+    /// Signs in at the form of this page, and gives what follows.
+    ///
+    /// # Panics
+    /// When the page has no form.
+    pub async fn sign_in(&self, path: &str, account: &Account, password: &str) -> Answer {
+        let page = self.open(path).await;
+        let form = forms(&page.text()).remove(0);
+        self.submit(path, &form, &[("email", account.email.as_str()), ("password", password)]).await
+    }
+
+    /// Signs in, so that the next page needs no password.
+    ///
+    /// # Panics
+    /// When that fails.
+    pub async fn signed_in(self, account: &Account) -> Self {
+        self.sign_in("/sign-in", account, PASSWORD).await.expect(303);
+        self
+    }
+
+    /// A cookie that the browser holds.
+    ///
+    /// # Panics
+    /// When a test before panicked in here.
+    pub fn cookie(&self, name: &str) -> Option<String> {
+        self.cookies.lock().unwrap().get(name).cloned()
+    }
+
+    /// Puts a cookie into the browser.
+    ///
+    /// # Panics
+    /// When a test before panicked in here.
+    pub fn set_cookie(&self, name: &str, value: &str) {
+        self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
+    }
+}

@@ -1,0 +1,15 @@
+//! An app, a browser and a person, as the authorization server meets them.
+
+mod browser;
+mod client;
+mod html;
+
+pub use browser::Browser;
+pub use client::{Authorize, OauthClient, Tokens, challenge};
+pub use html::{HtmlForm, forms};
+
+/// What every person of these flows signs in with.
+pub const PASSWORD: &str = "correct horse battery staple";
+
+/// The verifier that these flows use.
+pub const VERIFIER: &str = "a-verifier-of-fifty-characters.is_long~enough-1234";
