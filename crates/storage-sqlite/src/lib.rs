@@ -34,9 +34,11 @@ mod connection;
 mod error;
 mod images;
 mod migrations;
+mod oauth;
 mod queue;
 mod rendition_queue;
 mod schema;
+mod sign_in;
 mod store;
 mod value;
 

@@ -143,11 +143,81 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    sessions (hash) {
+        hash -> Binary,
+        account_id -> BigInt,
+        user_agent -> Nullable<Text>,
+        address -> Text,
+        created_at_ms -> BigInt,
+        last_seen_at_ms -> BigInt,
+        expires_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    sign_in_attempts (id) {
+        id -> BigInt,
+        pair -> Binary,
+        address -> Binary,
+        at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    signing_keys (seq) {
+        seq -> BigInt,
+        kid -> Text,
+        sealed -> Binary,
+        created_at_ms -> BigInt,
+        retired_at_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    oauth_clients (seq) {
+        seq -> BigInt,
+        id -> Text,
+        metadata -> Text,
+        digest -> Nullable<Binary>,
+        secret_hash -> Nullable<Binary>,
+        issued_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    oauth_grants (seq) {
+        seq -> BigInt,
+        id -> Text,
+        client_id -> Text,
+        account_id -> BigInt,
+        resource -> Text,
+        scopes -> Text,
+        created_at_ms -> BigInt,
+        revoked_at_ms -> Nullable<BigInt>,
+        last_used_at_ms -> Nullable<BigInt>,
+        code_hash -> Binary,
+        redirect_uri -> Text,
+        challenge -> Text,
+        code_expires_at_ms -> BigInt,
+        redeemed_at_ms -> Nullable<BigInt>,
+        access_expires_at_ms -> Nullable<BigInt>,
+        refresh_handle -> Nullable<Binary>,
+        refresh_hash -> Nullable<Binary>,
+        refresh_generation -> Nullable<BigInt>,
+        refresh_expires_at_ms -> Nullable<BigInt>,
+        recent_rotations -> Nullable<Text>,
+        ends_at_ms -> Nullable<BigInt>,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));
 diesel::joinable!(index_jobs -> images (image_seq));
 diesel::joinable!(albums -> accounts (account_id));
 diesel::joinable!(album_images -> images (image_seq));
+diesel::joinable!(sessions -> accounts (account_id));
+diesel::joinable!(oauth_grants -> accounts (account_id));
 diesel::allow_tables_to_appear_in_same_query!(
     accounts,
     album_images,
@@ -155,5 +225,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     api_keys,
     images,
     index_jobs,
+    oauth_clients,
+    oauth_grants,
     renditions,
+    sessions,
 );

@@ -74,6 +74,15 @@ impl SqliteStore {
         hop(&self.readers, move |c| c.transaction(operation)).await
     }
 
+    /// Runs an operation that reads with one statement, which is a snapshot by itself.
+    pub(crate) async fn look_up<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        hop(&self.readers, operation).await
+    }
+
     /// Runs an operation that writes, alone, in one transaction.
     pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
     where

@@ -99,18 +99,24 @@ pub trait AccountStore: Send + Sync + 'static {
     /// The account with this address.
     async fn account_by_email(&self, email: &Email) -> Result<Option<Account>, StorageError>;
 
+    /// The account of that number.
+    async fn account(&self, account: AccountId) -> Result<Option<Account>, StorageError>;
+
+    /// The account with this address and the hash of its password, to be checked against what its owner typed.
+    async fn password_hash_by_email(&self, email: &Email) -> Result<Option<(Account, String)>, StorageError>;
+
     /// Changes what an account pays for; `false` when there is none.
     async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError>;
 
-    /// Changes an account's password hash; `false` when there is none.
+    /// Changes an account's password hash and ends its sessions; `false` when there is none.
     async fn set_password_hash(
         &self,
         account: AccountId,
         password_hash: String,
     ) -> Result<bool, StorageError>;
 
-    /// Ends an account: from now on its keys open nothing, its images and albums are nobody's, and its address is
-    /// free. What it held goes batch by batch with [`purge_images`](crate::ImageStore::purge_images). `false` when
+    /// Ends an account: from now on its keys open nothing, its sessions are over, its grants are revoked, its images
+    /// and albums are nobody's, and its address is free. What it held goes batch by batch with [`purge_images`](crate::ImageStore::purge_images). `false` when
     /// there is none.
     async fn delete_account(&self, account: AccountId, at: Timestamp) -> Result<bool, StorageError>;
 

@@ -15,10 +15,14 @@ mod accounts;
 mod albums;
 mod blob_registry;
 mod error;
+mod grants;
 mod images;
 mod index_queue;
 mod rendition_queue;
 mod schema;
+mod sessions;
+mod sign_in;
+mod signing_keys;
 
 use std::sync::Arc;
 
@@ -31,6 +35,7 @@ pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
 pub use blob_registry::{Announced, BlobRef, BlobRegistry};
 pub use domain::BlobKind;
 pub use error::StorageError;
+pub use grants::{GrantHolder, GrantHolders};
 pub use images::{
     Found, ImageStore, Lookup, RenditionSource, SearchFilter, StoredRendition, TextColumns, TextMatch,
     TextTier,
@@ -41,15 +46,42 @@ pub use index_queue::{
 };
 pub use rendition_queue::{RenditionJob, RenditionLease, RenditionQueue};
 pub use schema::SchemaStore;
+pub use sessions::{NewSession, SessionHash, SessionHolder, SessionInfo, SessionStore};
+pub use sign_in::{Attempt, AttemptId, SignInAttempt, SignInAttempts, SignInLimits};
+pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};
 
-/// Everything the photo library needs of a metadata store.
+/// Everything the photo library needs of a metadata store. Clients and grants are kept behind the port of the
+/// authorization server; there, a grant's subject is the account's number in decimal, and a code for anything else than
+/// an account that is there is not stored: it is [`Spent`](oauth_core::Issued::Spent).
 pub trait Store:
-    AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + RenditionQueue + SchemaStore
+    AccountStore
+    + AlbumStore
+    + BlobRegistry
+    + GrantHolders
+    + ImageStore
+    + IndexQueue
+    + RenditionQueue
+    + SchemaStore
+    + SessionStore
+    + SignInAttempts
+    + SigningKeyStore
+    + oauth_core::Store
 {
 }
 
 impl<T> Store for T where
-    T: AccountStore + AlbumStore + BlobRegistry + ImageStore + IndexQueue + RenditionQueue + SchemaStore
+    T: AccountStore
+        + AlbumStore
+        + BlobRegistry
+        + GrantHolders
+        + ImageStore
+        + IndexQueue
+        + RenditionQueue
+        + SchemaStore
+        + SessionStore
+        + SignInAttempts
+        + SigningKeyStore
+        + oauth_core::Store
 {
 }
 

@@ -10,7 +10,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("mcp-protocol", &[]),
     ("oauth-core", &[]),
     ("keys", &[]),
-    ("storage", &["domain"]),
+    ("storage", &["domain", "oauth-core"]),
     ("blobs", &["domain"]),
     ("heif", &[]),
     ("media", &["domain", "heif"]),
@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("library", &["domain", "storage", "blobs", "media", "places", "sandbox", "vision", "keys"]),
     ("storage-sqlite", &["domain", "storage", "oauth-core"]),
     ("storage-postgres", &["domain", "storage", "oauth-core"]),
-    ("storage-conformance", &["domain", "storage"]),
+    ("storage-conformance", &["domain", "storage", "oauth-core"]),
     ("web", &["library", "oauth-core", "mcp-protocol", "keys", "domain"]),
     // The developers' tool builds without anything of ours, so that it can set up what the rest needs.
     ("xtask", &[]),

@@ -1,0 +1,110 @@
+use data_encoding::BASE64URL_NOPAD;
+use ring::hmac;
+
+use crate::Secret;
+
+/// Signs what a form carries, such as the token that proves that we wrote it, and derives what must come out the same
+/// when the same form is sent twice.
+///
+/// A signature is of a list of parts. Each part counts with its length, so that no two lists are the same message.
+pub struct FormSigner {
+    signing: hmac::Key,
+    deriving: hmac::Key,
+}
+
+impl std::fmt::Debug for FormSigner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("FormSigner(…)")
+    }
+}
+
+impl FormSigner {
+    /// The signer of a service.
+    pub fn new(secret: &Secret) -> Self {
+        let key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, &secret.derive(purpose));
+        Self { signing: key("form"), deriving: key("form attempt") }
+    }
+
+    /// The signature of these parts: 43 characters of base64url.
+    pub fn sign(&self, parts: &[&[u8]]) -> String {
+        BASE64URL_NOPAD.encode(hmac::sign(&self.signing, &message(parts)).as_ref())
+    }
+
+    /// Whether a signature is that of these parts; compared in constant time.
+    pub fn verify(&self, parts: &[&[u8]], signature: &str) -> bool {
+        BASE64URL_NOPAD
+            .decode(signature.as_bytes())
+            .is_ok_and(|tag| hmac::verify(&self.signing, &message(parts), &tag).is_ok())
+    }
+
+    /// 256 bits that only the service can tell from these parts, the same each time. They say nothing about the
+    /// signature of the same parts.
+    pub fn derive_attempt(&self, parts: &[&[u8]]) -> [u8; 32] {
+        let tag = hmac::sign(&self.deriving, &message(parts));
+        let mut bytes = [0; 32];
+        bytes.iter_mut().zip(tag.as_ref()).for_each(|(to, from)| *to = *from);
+        bytes
+    }
+}
+
+fn message(parts: &[&[u8]]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(parts.iter().map(|part| part.len() + size_of::<u64>()).sum());
+    for part in parts {
+        message.extend_from_slice(&(part.len() as u64).to_be_bytes());
+        message.extend_from_slice(part);
+    }
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn signer(text: &str) -> FormSigner {
+        FormSigner::new(&Secret::from_text(&text.repeat(32)).unwrap())
+    }
+
+    #[test]
+    fn every_part_and_where_it_ends_is_signed() {
+        let ours = signer("a");
+        let signature = ours.sign(&[b"session", b"form"]);
+        assert_eq!(signature.len(), 43);
+        let check = |parts: &[&[u8]], expect: bool| {
+            assert_eq!(ours.verify(parts, &signature), expect, "{parts:?}");
+            assert_eq!(ours.sign(parts) == signature, expect, "{parts:?}");
+            assert_eq!(
+                ours.derive_attempt(parts) == ours.derive_attempt(&[b"session", b"form"]),
+                expect,
+                "{parts:?}"
+            );
+        };
+        check(&[b"session", b"form"], true);
+        check(&[b"form", b"session"], false);
+        check(&[b"sessio", b"nform"], false);
+        check(&[b"sessionform"], false);
+        check(&[b"session", b"form", b""], false);
+        check(&[b"", b"session", b"form"], false);
+        check(&[b"session"], false);
+        check(&[], false);
+        assert!(!signer("b").verify(&[b"session", b"form"], &signature));
+    }
+
+    #[test]
+    fn an_attempt_is_no_signature() {
+        let ours = signer("a");
+        let attempt = ours.derive_attempt(&[b"form"]);
+        assert_ne!(BASE64URL_NOPAD.encode(&attempt), ours.sign(&[b"form"]));
+        assert_ne!(attempt, signer("b").derive_attempt(&[b"form"]));
+        assert_eq!(format!("{ours:?}"), "FormSigner(…)");
+    }
+
+    proptest! {
+        #[test]
+        fn only_the_one_signature_is_accepted(forged in "[A-Za-z0-9_=-]{0,60}|.*") {
+            let ours = signer("a");
+            let right = ours.sign(&[b"form"]);
+            prop_assert_eq!(ours.verify(&[b"form"], &forged), forged == right);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+use data_encoding::BASE64URL_NOPAD;
+
+use crate::{Random, RandomFailed, api_key_hash};
+
+/// A new session's token, which its browser keeps: 256 random bits as 43 characters of base64url. Only its hash is
+/// stored.
+///
+/// # Errors
+/// [`RandomFailed`].
+pub fn new_session_token(random: &dyn Random) -> Result<String, RandomFailed> {
+    let mut bytes = [0; 32];
+    random.fill(&mut bytes)?;
+    Ok(BASE64URL_NOPAD.encode(&bytes))
+}
+
+/// The SHA-256 under which a session is looked up, of whatever text a browser sends.
+pub fn session_hash(token: &str) -> [u8; 32] {
+    api_key_hash(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SeededRandom;
+
+    #[test]
+    fn tokens_have_their_shape_and_differ() {
+        let random = SeededRandom::new(1);
+        let (one, two) = (new_session_token(&random).unwrap(), new_session_token(&random).unwrap());
+        assert_eq!(one.len(), 43);
+        assert_ne!(session_hash(&one), session_hash(&two));
+        assert_eq!(session_hash(&one), session_hash(&one));
+    }
+}

@@ -1,0 +1,182 @@
+use std::sync::Arc;
+
+use tokio::sync::Barrier;
+
+use crate::{
+    Issued,
+    conformance::seed::{NOW, SUBJECTS, Seed, second},
+};
+
+/// How many do the same at once.
+const MANY: usize = 64;
+
+/// Runs the tasks at once, none before all are there, and gives what they give.
+async fn at_once<T, F>(tasks: impl ExactSizeIterator<Item = F>) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let barrier = Arc::new(Barrier::new(tasks.len()));
+    let tasks: Vec<_> = tasks
+        .map(|task| {
+            let barrier = barrier.clone();
+            tokio::spawn(async move {
+                barrier.wait().await;
+                task.await
+            })
+        })
+        .collect();
+    let mut outcomes = Vec::new();
+    for task in tasks {
+        outcomes.push(task.await.unwrap());
+    }
+    outcomes
+}
+
+pub(crate) async fn of_many_redemptions_one_wins(seed: &Seed) {
+    let code = seed.issue(seed.new_code()).await;
+    let outcomes = at_once((0..MANY).map(|_| {
+        let (store, redemption) = (seed.store().clone(), seed.redemption(code.hash, second(1)));
+        async move {
+            let refresh = redemption.refresh.clone().unwrap();
+            (refresh, store.redeem_code(redemption).await.unwrap())
+        }
+    }))
+    .await;
+    assert_eq!(outcomes.iter().filter(|(_, won)| *won).count(), 1);
+    for (refresh, won) in outcomes {
+        let found = seed.store().refreshable(&refresh.handle).await.unwrap();
+        assert_eq!(
+            found.map(|found| found.current),
+            won.then_some(refresh.token),
+            "only the winner's is kept"
+        );
+    }
+}
+
+pub(crate) async fn of_many_rotations_one_wins(seed: &Seed) {
+    let granted = seed.grant().await;
+    let mut token = granted.token;
+    for round in 1..=4 {
+        let outcomes = at_once((0..MANY).map(|_| {
+            let store = seed.store().clone();
+            let rotation = seed.rotation(&granted.grant.id, &token, second(round));
+            async move {
+                let next = rotation.next.clone();
+                (next, store.rotate_refresh_token(rotation).await.unwrap())
+            }
+        }))
+        .await;
+        let won: Vec<_> = outcomes.into_iter().filter(|(_, won)| *won).map(|(next, _)| next).collect();
+        assert_eq!(won, [seed.current(&granted.handle).await], "round {round}");
+        token = seed.current(&granted.handle).await;
+    }
+    assert!(seed.is_alive(&granted.grant.id).await);
+}
+
+pub(crate) async fn nothing_is_alive_after_a_refresh_that_races_a_revocation(seed: &Seed) {
+    for round in 0..16 {
+        let granted = seed.grant().await;
+        let outcomes = at_once((0..8).map(|number| {
+            let (seed, granted) = (seed.clone(), granted.clone());
+            async move {
+                let at = second(1);
+                let store = seed.store();
+                match (number, round % 2) {
+                    (3, 0) => store.revoke_grant(&granted.grant.id, at).await.unwrap(),
+                    (3, _) => store.revoke_by_token(&granted.handle, at).await.unwrap().is_some(),
+                    _ => {
+                        let rotation = seed.rotation(&granted.grant.id, &granted.token, at);
+                        store.rotate_refresh_token(rotation).await.unwrap();
+                        false
+                    }
+                }
+            }
+        }))
+        .await;
+        assert_eq!(outcomes.iter().filter(|revoked| **revoked).count(), 1);
+        assert!(!seed.is_alive(&granted.grant.id).await);
+        let found = seed.store().refreshable(&granted.handle).await.unwrap().unwrap();
+        assert_eq!(found.grant.revoked_at, Some(second(1)));
+        let rotation = seed.rotation(&granted.grant.id, &found.current, second(2));
+        assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap());
+    }
+}
+
+pub(crate) async fn nothing_is_alive_after_a_redemption_that_races_the_end_of_all(seed: &Seed) {
+    for _ in 0..16 {
+        let code = seed.issue(seed.new_code()).await;
+        at_once((0..8).map(|number| {
+            let (seed, code) = (seed.clone(), code.clone());
+            async move {
+                if number == 3 {
+                    assert_eq!(seed.store().revoke_all(SUBJECTS[0], second(1)).await.unwrap(), 1);
+                } else {
+                    seed.store().redeem_code(seed.redemption(code.hash, second(1))).await.unwrap();
+                }
+            }
+        }))
+        .await;
+        assert!(!seed.is_alive(&code.code.grant.id).await);
+        assert_eq!(seed.store().connections(SUBJECTS[0]).await.unwrap(), []);
+    }
+}
+
+pub(crate) async fn a_grant_is_ended_by_one(seed: &Seed) {
+    let granted = seed.grant().await;
+    let outcomes = at_once((0..MANY).map(|number| {
+        let (store, granted) = (seed.store().clone(), granted.clone());
+        async move {
+            match number % 3 {
+                0 => store.revoke_grant(&granted.grant.id, NOW).await.unwrap(),
+                1 => store.revoke_by_token(&granted.handle, NOW).await.unwrap().is_some(),
+                _ => store.revoke_all(SUBJECTS[0], NOW).await.unwrap() > 0,
+            }
+        }
+    }))
+    .await;
+    assert_eq!(outcomes.iter().filter(|ended| **ended).count(), 1);
+}
+
+pub(crate) async fn of_many_equal_registrations_one_is_kept(seed: &Seed) {
+    let digest = Some(seed.hash());
+    let registered = at_once((0..MANY).map(|_| {
+        let (store, mut new) = (seed.store().clone(), seed.new_client());
+        new.digest = digest;
+        async move { (new.client.id.clone(), store.register_client(new).await.unwrap()) }
+    }))
+    .await;
+    let first = registered[0].1.clone();
+    for (id, client) in registered {
+        assert_eq!(client, first);
+        let expect = (id == first.id).then(|| first.clone());
+        assert_eq!(seed.store().client(&id).await.unwrap(), expect);
+    }
+}
+
+pub(crate) async fn a_consent_that_is_sent_many_times_makes_one_grant(seed: &Seed) {
+    let code = seed.new_code();
+    let issued = at_once((0..MANY).map(|_| {
+        let (store, mut code) = (seed.store().clone(), code.clone());
+        code.code.grant.id = seed.id();
+        async move { (code.code.grant.id.clone(), store.issue_code(code).await.unwrap()) }
+    }))
+    .await;
+    let kept = seed.store().code(&code.hash).await.unwrap().unwrap().grant.id;
+    for (id, outcome) in issued {
+        assert_eq!(outcome, Issued::Waiting);
+        assert_eq!(seed.store().grant(&id).await.unwrap().is_some(), id == kept);
+    }
+}
+
+pub(crate) async fn the_latest_of_many_uses_stays(seed: &Seed) {
+    let granted = seed.grant().await;
+    at_once((0..MANY).map(|number| {
+        let (store, id) = (seed.store().clone(), granted.grant.id.clone());
+        let at = second(i64::try_from(number * 37 % MANY).unwrap());
+        async move { store.note_use(&id, at).await.unwrap() }
+    }))
+    .await;
+    let listed = seed.store().connections(SUBJECTS[0]).await.unwrap();
+    assert_eq!(listed[0].last_used_at, Some(second(63)));
+}

@@ -1,0 +1,110 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use oauth_core::{Grant, Issued, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
+
+use super::{
+    refresh::rotations_json,
+    row::{GrantRow, account_of, scopes_json},
+};
+use crate::{accounts::is_open, error::Failure, schema::oauth_grants};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = oauth_grants, check_for_backend(diesel::sqlite::Sqlite))]
+struct CodeRow {
+    #[diesel(embed)]
+    grant: GrantRow,
+    redirect_uri: String,
+    challenge: String,
+    code_expires_at_ms: i64,
+    redeemed_at_ms: Option<i64>,
+}
+
+impl TryFrom<CodeRow> for IssuedCode {
+    type Error = Failure;
+
+    fn try_from(row: CodeRow) -> Result<Self, Failure> {
+        Ok(Self {
+            grant: Grant::try_from(row.grant)?,
+            redirect_uri: row.redirect_uri,
+            challenge: row.challenge,
+            expires_at: UnixMillis(row.code_expires_at_ms),
+            redeemed_at: row.redeemed_at_ms.map(UnixMillis),
+        })
+    }
+}
+
+pub(super) fn by_hash(c: &mut SqliteConnection, hash: &SecretHash) -> Result<Option<IssuedCode>, Failure> {
+    oauth_grants::table
+        .filter(oauth_grants::code_hash.eq(hash.0.as_slice()))
+        .select(CodeRow::as_select())
+        .first(c)
+        .optional()?
+        .map(IssuedCode::try_from)
+        .transpose()
+}
+
+/// Stores a code for an account that is there.
+pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<Issued, Failure> {
+    let (code, grant) = (&new.code, &new.code.grant);
+    let Some(account) = account_of(&grant.subject) else { return Ok(Issued::Spent) };
+    if !is_open(c, account.0)? {
+        return Ok(Issued::Spent);
+    }
+    if let Some(known) = by_hash(c, &new.hash)? {
+        return Ok(if waits_for_the_same(&known, code) { Issued::Waiting } else { Issued::Spent });
+    }
+    diesel::insert_into(oauth_grants::table)
+        .values((
+            oauth_grants::id.eq(&grant.id),
+            oauth_grants::client_id.eq(&grant.client_id),
+            oauth_grants::account_id.eq(account.0),
+            oauth_grants::resource.eq(&grant.resource),
+            oauth_grants::scopes.eq(scopes_json(&grant.scopes)?),
+            oauth_grants::created_at_ms.eq(grant.created_at.0),
+            oauth_grants::code_hash.eq(new.hash.0.as_slice()),
+            oauth_grants::redirect_uri.eq(&code.redirect_uri),
+            oauth_grants::challenge.eq(&code.challenge),
+            oauth_grants::code_expires_at_ms.eq(code.expires_at.0),
+        ))
+        .execute(c)?;
+    Ok(Issued::Waiting)
+}
+
+/// Whether a stored code stands for what another would: the same form, sent twice, makes two grant ids.
+fn waits_for_the_same(known: &IssuedCode, new: &IssuedCode) -> bool {
+    let bound = |code: &IssuedCode| {
+        let grant = &code.grant;
+        (
+            grant.client_id.clone(),
+            grant.subject.clone(),
+            grant.resource.clone(),
+            grant.scopes.clone(),
+            code.redirect_uri.clone(),
+            code.challenge.clone(),
+        )
+    };
+    known.redeemed_at.is_none() && known.grant.revoked_at.is_none() && bound(known) == bound(new)
+}
+
+/// One statement decides: of two who redeem one code, the second changes no row.
+pub(super) fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Result<bool, Failure> {
+    let waiting = oauth_grants::table
+        .filter(oauth_grants::code_hash.eq(redemption.code.0.as_slice()))
+        .filter(oauth_grants::redeemed_at_ms.is_null())
+        .filter(oauth_grants::revoked_at_ms.is_null())
+        .filter(oauth_grants::code_expires_at_ms.gt(redemption.at.0));
+    let refresh = redemption.refresh.as_ref();
+    let token = refresh.map(|refresh| &refresh.token);
+    let rotations = token.map(|token| rotations_json(&token.recent_rotations)).transpose()?;
+    let redeemed = diesel::update(waiting)
+        .set((
+            oauth_grants::redeemed_at_ms.eq(redemption.at.0),
+            oauth_grants::access_expires_at_ms.eq(redemption.access_expires_at.0),
+            oauth_grants::refresh_handle.eq(refresh.map(|refresh| refresh.handle.0.as_slice())),
+            oauth_grants::refresh_hash.eq(token.map(|token| token.hash.0.as_slice())),
+            oauth_grants::refresh_generation.eq(token.map(|token| i64::from(token.generation))),
+            oauth_grants::refresh_expires_at_ms.eq(token.map(|token| token.expires_at.0)),
+            oauth_grants::recent_rotations.eq(rotations),
+        ))
+        .execute(c)?;
+    Ok(redeemed == 1)
+}

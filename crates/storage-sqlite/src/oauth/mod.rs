@@ -1,0 +1,107 @@
+mod clients;
+mod codes;
+mod holder;
+mod refresh;
+mod row;
+mod sweep;
+
+pub(crate) use row::revoke_all_of as revoke_all_grants;
+
+use async_trait::async_trait;
+use oauth_core::{
+    Client, Connection, Grant, Issued, IssuedCode, NewClient, NewCode, Redemption, RefreshableGrant,
+    Rotation, SecretHash, Store, StoreError, Sweep, UnixMillis,
+};
+use storage::{GrantHolder, GrantHolders, StorageError};
+
+use crate::SqliteStore;
+
+#[async_trait]
+impl GrantHolders for SqliteStore {
+    async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError> {
+        let grant_id = grant_id.to_owned();
+        self.look_up(move |c| holder::of(c, &grant_id)).await
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
+        let digest = client.digest;
+        // Clients register again and again: only a new one is worth the write lock.
+        if let Some(known) = self.look_up(move |c| clients::by_digest(c, digest)).await.map_err(failed)? {
+            return Ok(known);
+        }
+        self.write(move |c| clients::register(c, client)).await.map_err(failed)
+    }
+
+    async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
+        let id = id.to_owned();
+        self.look_up(move |c| clients::by_id(c, &id)).await.map_err(failed)
+    }
+
+    async fn issue_code(&self, code: NewCode) -> Result<Issued, StoreError> {
+        self.write(move |c| codes::issue(c, &code)).await.map_err(failed)
+    }
+
+    async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
+        let hash = *hash;
+        self.look_up(move |c| codes::by_hash(c, &hash)).await.map_err(failed)
+    }
+
+    async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
+        self.write(move |c| codes::redeem(c, &redemption)).await.map_err(failed)
+    }
+
+    async fn refreshable(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
+        let handle = *handle;
+        self.look_up(move |c| refresh::by_handle(c, &handle)).await.map_err(failed)
+    }
+
+    async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
+        self.write(move |c| refresh::rotate(c, &rotation)).await.map_err(failed)
+    }
+
+    async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError> {
+        let id = id.to_owned();
+        self.look_up(move |c| row::by_id(c, &id)).await.map_err(failed)
+    }
+
+    async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |c| row::revoke(c, &id, at)).await.map_err(failed)
+    }
+
+    async fn revoke_by_token(
+        &self,
+        handle: &SecretHash,
+        at: UnixMillis,
+    ) -> Result<Option<Grant>, StoreError> {
+        let handle = *handle;
+        self.write(move |c| refresh::revoke(c, &handle, at)).await.map_err(failed)
+    }
+
+    async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {
+        let Some(account) = row::account_of(subject) else { return Ok(Vec::new()) };
+        self.look_up(move |c| holder::connections(c, account)).await.map_err(failed)
+    }
+
+    async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError> {
+        let Some(account) = row::account_of(subject) else { return Ok(0) };
+        self.write(move |c| row::revoke_all_of(c, account, at)).await.map_err(failed)
+    }
+
+    async fn note_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
+        let id = grant_id.to_owned();
+        self.write(move |c| row::note_use(c, &id, at)).await.map_err(failed)
+    }
+
+    async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
+        self.write(move |c| sweep::sweep(c, &sweep)).await.map_err(failed)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+fn failed(error: StorageError) -> StoreError {
+    StoreError(error.to_string())
+}

@@ -1,0 +1,103 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use domain::AccountId;
+use oauth_core::{Grant, UnixMillis};
+
+use crate::{
+    error::Failure,
+    schema::oauth_grants,
+    value::{RowName, counted},
+};
+
+/// What is read of a grant wherever one is told.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = oauth_grants, check_for_backend(diesel::sqlite::Sqlite))]
+pub(super) struct GrantRow {
+    pub(super) id: String,
+    client_id: String,
+    account_id: i64,
+    resource: String,
+    scopes: String,
+    created_at_ms: i64,
+    revoked_at_ms: Option<i64>,
+}
+
+impl TryFrom<GrantRow> for Grant {
+    type Error = Failure;
+
+    fn try_from(row: GrantRow) -> Result<Self, Failure> {
+        let scopes = serde_json::from_str(&row.scopes).ok();
+        Ok(Self {
+            scopes: RowName::new("oauth_grants", &row.id).some("scopes", scopes)?,
+            id: row.id,
+            client_id: row.client_id,
+            subject: row.account_id.to_string(),
+            resource: row.resource,
+            created_at: UnixMillis(row.created_at_ms),
+            revoked_at: row.revoked_at_ms.map(UnixMillis),
+        })
+    }
+}
+
+/// The account that a subject names: its number in decimal, written in the one way that it can be.
+pub(super) fn account_of(subject: &str) -> Option<AccountId> {
+    let number: i64 = subject.parse().ok()?;
+    (number.to_string() == subject).then_some(AccountId(number))
+}
+
+pub(super) fn scopes_json(scopes: &[String]) -> Result<String, Failure> {
+    serde_json::to_string(scopes).map_err(|error| Failure::Refused(error.to_string()))
+}
+
+pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Grant>, Failure> {
+    oauth_grants::table
+        .filter(oauth_grants::id.eq(id))
+        .select(GrantRow::as_select())
+        .first(c)
+        .optional()?
+        .map(Grant::try_from)
+        .transpose()
+}
+
+pub(super) fn revoke(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<bool, Failure> {
+    let alive =
+        oauth_grants::table.filter(oauth_grants::id.eq(id)).filter(oauth_grants::revoked_at_ms.is_null());
+    Ok(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)? > 0)
+}
+
+/// Revokes all grants of an account, also those whose code waits.
+pub(crate) fn revoke_all_of(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: UnixMillis,
+) -> Result<u64, Failure> {
+    let alive = oauth_grants::table
+        .filter(oauth_grants::account_id.eq(account.0))
+        .filter(oauth_grants::revoked_at_ms.is_null());
+    Ok(counted(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)?))
+}
+
+/// Several requests may note their use out of order: the latest stays.
+pub(super) fn note_use(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), Failure> {
+    let older = oauth_grants::last_used_at_ms.is_null().or(oauth_grants::last_used_at_ms.lt(at.0));
+    diesel::update(oauth_grants::table.filter(oauth_grants::id.eq(id)).filter(older))
+        .set(oauth_grants::last_used_at_ms.eq(at.0))
+        .execute(c)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_a_number_written_in_one_way() {
+        let check = |subject: &str, expected: Option<i64>| {
+            assert_eq!(account_of(subject), expected.map(AccountId), "{subject:?}");
+        };
+        check("1", Some(1));
+        check("16777215", Some(16_777_215));
+        for subject in ["", "01", "+1", " 1", "1 ", "1.0", "one", "9223372036854775808", "١"] {
+            check(subject, None);
+        }
+    }
+}

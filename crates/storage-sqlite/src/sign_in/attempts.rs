@@ -1,0 +1,79 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
+use domain::Timestamp;
+use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
+
+use crate::{
+    error::Failure,
+    schema::sign_in_attempts::{self, address, at_ms, pair},
+    value::{RowName, counted},
+};
+
+/// Until when a pair or an address may not try; `None` when it may.
+pub(super) fn locked_until(
+    c: &mut SqliteConnection,
+    attempt: &SignInAttempt,
+    at: Timestamp,
+    limits: SignInLimits,
+) -> Result<Option<Timestamp>, Failure> {
+    let counts = at_ms.gt(at.millis().saturating_sub(limits.window_ms));
+    // Of as many attempts as are allowed, the oldest is the first to count no more.
+    let of_pair = sign_in_attempts::table
+        .filter(pair.eq(attempt.pair.as_slice()))
+        .filter(counts)
+        .order(at_ms.desc())
+        .offset(i64::from(limits.per_pair.saturating_sub(1)))
+        .select((sign_in_attempts::id, at_ms))
+        .first::<(i64, i64)>(c)
+        .optional()?;
+    let of_address = sign_in_attempts::table
+        .filter(address.eq(attempt.address.as_slice()))
+        .filter(counts)
+        .order(at_ms.desc())
+        .offset(i64::from(limits.per_address.saturating_sub(1)))
+        .select((sign_in_attempts::id, at_ms))
+        .first::<(i64, i64)>(c)
+        .optional()?;
+    let mut until = None;
+    for (id, begun_at_ms) in of_pair.into_iter().chain(of_address) {
+        let begun_at = RowName::new("sign_in_attempts", &id).timestamp("at_ms", begun_at_ms)?;
+        until = until.max(Some(begun_at.plus_millis(limits.window_ms)));
+    }
+    Ok(until)
+}
+
+pub(super) fn begin(
+    c: &mut SqliteConnection,
+    attempt: &SignInAttempt,
+    at: Timestamp,
+    limits: SignInLimits,
+) -> Result<Attempt, Failure> {
+    if let Some(until) = locked_until(c, attempt, at, limits)? {
+        return Ok(Attempt::LockedUntil(until));
+    }
+    let id = diesel::insert_into(sign_in_attempts::table)
+        .values((
+            pair.eq(attempt.pair.as_slice()),
+            address.eq(attempt.address.as_slice()),
+            at_ms.eq(at.millis()),
+        ))
+        .returning(sign_in_attempts::id)
+        .get_result(c)?;
+    Ok(Attempt::Go(AttemptId(id)))
+}
+
+pub(super) fn forget(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(), Failure> {
+    diesel::delete(sign_in_attempts::table.find(attempt.0)).execute(c)?;
+    Ok(())
+}
+
+pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, Failure> {
+    let swept = sql_query(
+        "DELETE FROM sign_in_attempts WHERE id IN (
+            SELECT id FROM sign_in_attempts WHERE at_ms < ?1 ORDER BY at_ms LIMIT ?2
+        )",
+    )
+    .bind::<BigInt, _>(before.millis())
+    .bind::<BigInt, _>(i64::from(max))
+    .execute(c)?;
+    Ok(counted(swept))
+}

@@ -1,0 +1,106 @@
+mod attempts;
+mod sessions;
+mod signing_keys;
+
+pub(crate) use sessions::end_all as end_all_sessions;
+
+use async_trait::async_trait;
+use domain::{AccountId, Timestamp};
+use storage::{
+    Attempt, AttemptId, NewSession, NewSigningKey, SessionHash, SessionHolder, SessionInfo, SessionStore,
+    SignInAttempt, SignInAttempts, SignInLimits, SigningKeyStore, StorageError, StoredSigningKey,
+};
+
+use crate::SqliteStore;
+
+#[async_trait]
+impl SessionStore for SqliteStore {
+    async fn add_session(&self, session: NewSession) -> Result<bool, StorageError> {
+        self.write(move |c| sessions::add(c, &session)).await
+    }
+
+    async fn session(
+        &self,
+        hash: &SessionHash,
+        at: Timestamp,
+    ) -> Result<Option<SessionHolder>, StorageError> {
+        let hash = *hash;
+        self.look_up(move |c| sessions::holder(c, &hash, at)).await
+    }
+
+    async fn touch_session(
+        &self,
+        hash: &SessionHash,
+        at: Timestamp,
+        expires_at: Timestamp,
+    ) -> Result<(), StorageError> {
+        let hash = *hash;
+        self.write(move |c| sessions::touch(c, &hash, at, expires_at)).await
+    }
+
+    async fn sessions(&self, account: AccountId) -> Result<Vec<SessionInfo>, StorageError> {
+        self.look_up(move |c| sessions::all(c, account)).await
+    }
+
+    async fn end_session(&self, hash: &SessionHash) -> Result<bool, StorageError> {
+        let hash = *hash;
+        self.write(move |c| sessions::end(c, &hash)).await
+    }
+
+    async fn end_sessions(
+        &self,
+        account: AccountId,
+        except: Option<SessionHash>,
+    ) -> Result<u64, StorageError> {
+        self.write(move |c| sessions::end_all(c, account, except)).await
+    }
+
+    async fn sweep_sessions(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
+        self.write(move |c| sessions::sweep(c, before, max)).await
+    }
+}
+
+#[async_trait]
+impl SignInAttempts for SqliteStore {
+    async fn begin_sign_in(
+        &self,
+        attempt: &SignInAttempt,
+        at: Timestamp,
+        limits: SignInLimits,
+    ) -> Result<Attempt, StorageError> {
+        let attempt = *attempt;
+        // Who is locked out is told so without the write lock: guessing holds up nobody.
+        if let Some(until) = self.read(move |c| attempts::locked_until(c, &attempt, at, limits)).await? {
+            return Ok(Attempt::LockedUntil(until));
+        }
+        self.write(move |c| attempts::begin(c, &attempt, at, limits)).await
+    }
+
+    async fn succeed_sign_in(&self, attempt: AttemptId) -> Result<(), StorageError> {
+        self.write(move |c| attempts::forget(c, attempt)).await
+    }
+
+    async fn sweep_sign_in_attempts(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
+        self.write(move |c| attempts::sweep(c, before, max)).await
+    }
+}
+
+#[async_trait]
+impl SigningKeyStore for SqliteStore {
+    async fn signing_keys(&self) -> Result<Vec<StoredSigningKey>, StorageError> {
+        self.look_up(signing_keys::all).await
+    }
+
+    async fn add_signing_key(
+        &self,
+        key: NewSigningKey,
+        only_if_none_active: bool,
+        at: Timestamp,
+    ) -> Result<bool, StorageError> {
+        self.write(move |c| signing_keys::add(c, &key, only_if_none_active, at)).await
+    }
+
+    async fn drop_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError> {
+        self.write(move |c| signing_keys::drop_retired(c, retired_before)).await
+    }
+}

@@ -1,0 +1,75 @@
+use diesel::{SqliteConnection, dsl::exists, prelude::*};
+use domain::Timestamp;
+use storage::{NewSigningKey, StoredSigningKey};
+
+use crate::{
+    error::{Failure, is_unique_violation},
+    schema::signing_keys,
+    value::{RowName, counted},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = signing_keys, check_for_backend(diesel::sqlite::Sqlite))]
+struct KeyRow {
+    kid: String,
+    sealed: Vec<u8>,
+    created_at_ms: i64,
+    retired_at_ms: Option<i64>,
+}
+
+impl TryFrom<KeyRow> for StoredSigningKey {
+    type Error = Failure;
+
+    fn try_from(row: KeyRow) -> Result<Self, Failure> {
+        let name = RowName::new("signing_keys", &row.kid);
+        Ok(Self {
+            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
+            retired_at: name.optional_timestamp("retired_at_ms", row.retired_at_ms)?,
+            sealed: row.sealed,
+            kid: row.kid,
+        })
+    }
+}
+
+pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<StoredSigningKey>, Failure> {
+    signing_keys::table
+        .order(signing_keys::seq.desc())
+        .select(KeyRow::as_select())
+        .load(c)?
+        .into_iter()
+        .map(StoredSigningKey::try_from)
+        .collect()
+}
+
+pub(super) fn add(
+    c: &mut SqliteConnection,
+    key: &NewSigningKey,
+    only_if_none_active: bool,
+    at: Timestamp,
+) -> Result<bool, Failure> {
+    let active = signing_keys::table.filter(signing_keys::retired_at_ms.is_null());
+    if only_if_none_active && diesel::select(exists(active)).get_result(c)? {
+        return Ok(false);
+    }
+    diesel::update(active).set(signing_keys::retired_at_ms.eq(at.millis())).execute(c)?;
+    let inserted = diesel::insert_into(signing_keys::table)
+        .values((
+            signing_keys::kid.eq(&key.kid),
+            signing_keys::sealed.eq(&key.sealed),
+            signing_keys::created_at_ms.eq(at.millis()),
+        ))
+        .execute(c);
+    match inserted {
+        Ok(_) => Ok(true),
+        Err(error) if is_unique_violation(&error) => {
+            Err(Failure::Refused("a signing key of this name is stored already".to_owned()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(super) fn drop_retired(c: &mut SqliteConnection, before: Timestamp) -> Result<u64, Failure> {
+    // There are a few keys at most: they are walked.
+    let retired = signing_keys::table.filter(signing_keys::retired_at_ms.lt(before.millis()));
+    Ok(counted(diesel::delete(retired).execute(c)?))
+}
