@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use http::{HeaderMap, StatusCode};
-use keys::{new_session_token, token_hash};
+use keys::{new_session_token, session_hash};
 use library::SessionHolder;
 use maud::{Markup, html};
 use oauth_core::{AllowError, AuthorizationRequest};
@@ -58,7 +58,7 @@ pub(super) fn page(
     };
     let attempt = format!("{nonce}.{now_s}");
     let token = session_token(&service.config.base_url, headers).unwrap_or_default();
-    let (forms, hash) = (&service.authorization.forms, token_hash(&token));
+    let (forms, hash) = (&service.authorization.forms, session_hash(&token));
     let name = shown_name(&request.client.metadata.client_name);
     let content = html! {
         p.asks {
@@ -106,7 +106,7 @@ pub(super) async fn answered(
         Err(reply) => return reply,
     };
     let token = session_token(&service.config.base_url, headers).unwrap_or_default();
-    let hash = token_hash(&token);
+    let hash = session_hash(&token);
     let forms = &service.authorization.forms;
     let now_s = service.library.clock().now().millis().div_euclid(1000);
     let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
@@ -121,7 +121,7 @@ pub(super) async fn answered(
     let client_id = &request.client.id;
     match form.get("decision") {
         Some("allow") => {
-            let code = forms.derive(&bound_to(&hash, here, attempt.text));
+            let code = forms.derive_attempt(&bound_to(&hash, here, attempt.text));
             let subject = session.account.id.0.to_string();
             match service.authorization.server.allow(request, &subject, &code).await {
                 Ok(redirect) => {

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use http::{Method, header, request::Parts};
-use keys::{FormSigner, token_hash};
+use keys::{FormSigner, session_hash};
 use maud::{Markup, html};
 
 use super::{Outcome, ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form};
@@ -21,7 +21,7 @@ const SIGN_OUT: &[u8] = b"sign out";
 pub(crate) fn sign_out_button(forms: &FormSigner, session_token: &str, return_to: &str) -> Markup {
     html! {
         form.aside method="post" action="/sign-out" {
-            (csrf_field(forms, &[SIGN_OUT, &token_hash(session_token)]))
+            (csrf_field(forms, &[SIGN_OUT, &session_hash(session_token)]))
             input type="hidden" name="return_to" value=(return_to);
             button.quiet type="submit" { "Use another account" }
         }
@@ -70,7 +70,7 @@ pub(crate) async fn sign_out(
     };
     let base_url = &service.config.base_url;
     let token = session_token(base_url, &parts.headers).unwrap_or_default();
-    if !form.has_token(&service.authorization.forms, &[SIGN_OUT, &token_hash(&token)]) {
+    if !form.has_token(&service.authorization.forms, &[SIGN_OUT, &session_hash(&token)]) {
         security_log::form_refused(address, "sign-out without its token");
         return super::form_refused();
     }

@@ -1,0 +1,202 @@
+use std::time::Duration;
+
+use reqwest::header;
+use serde_json::json;
+use tests::{
+    TestApp,
+    oauth::{Authorize, forms},
+};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_form_says_who_asks_for_what_and_where_it_leads() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.client_with(&["https://app.example:8443/cb"], json!({"client_name": "Photo <b>Pal</b>"})).await;
+    let browser = app.browser().signed_in(&person).await;
+    let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
+    let text = page.text();
+    for words in [
+        "Photo &lt;b&gt;Pal&lt;/b&gt;",
+        "app.example:8443",
+        "/api/mcp/v1",
+        "anna@example.org",
+        "organise them into albums",
+        "name=\"decision\" value=\"allow\"",
+        "name=\"decision\" value=\"deny\"",
+    ] {
+        assert!(text.contains(words), "{words} is missing in {text}");
+    }
+    assert!(!text.contains("<b>Pal"), "names are no markup");
+    assert!(!text.contains("<script"), "no script is needed");
+    assert_eq!(page.header("cache-control"), Some("no-store"));
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+    assert_eq!(page.header("access-control-allow-origin"), None, "pages are for people");
+    let policy = page.header("content-security-policy").unwrap();
+    for directive in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self' https://app.example:8443"] {
+        assert!(policy.contains(directive), "{policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_policy_lets_the_last_redirect_through() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    for (uri, source) in [
+        ("http://127.0.0.1:33418/", "form-action 'self' http://127.0.0.1:33418"),
+        ("http://localhost:8787/cb", "form-action 'self' http://localhost:8787"),
+        ("http://[::1]:7/cb", "form-action 'self' http:"),
+        ("cursor://anysphere.cursor-mcp/cb", "form-action 'self' cursor:"),
+    ] {
+        let client = app.client_with(&[uri], json!({})).await;
+        let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
+        assert!(page.header("content-security-policy").unwrap().contains(source), "{uri}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_app_on_ones_own_machine_is_warned_of() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    let local = app.client_with(&["http://127.0.0.1:1/", "http://localhost:2/"], json!({})).await;
+    let mixed = app.client_with(&["http://127.0.0.1:1/", "https://app.example/"], json!({})).await;
+    for (client, warned) in [(local, true), (mixed, false)] {
+        let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
+        assert_eq!(page.text().contains("Any program there"), warned);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_cannot_turn_the_page_around() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    let name = "Good\u{202e}live\u{2066}\u{200b}\nApp";
+    let client = app.client_with(&["https://app.example/callback"], json!({"client_name": name})).await;
+    let text = browser.open(&Authorize::of(&app, &client).path()).await.expect(200).text();
+    assert!(text.contains("GoodliveApp"));
+    assert!(!text.contains(['\u{202e}', '\u{2066}', '\u{200b}']));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn allow_redirects_with_code_state_and_issuer() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let browser = app.browser().signed_in(&person).await;
+    let answer = browser.allow(&Authorize::of(&app, &client)).await;
+    assert_eq!(answer.status, 303);
+    assert!(answer.header("location").unwrap().starts_with("https://app.example/callback?"));
+    assert_eq!(answer.redirected("state").as_deref(), Some("a state/with+odd &characters"));
+    assert_eq!(answer.redirected("iss"), Some(format!("{}/api", app.base_url)));
+    assert!(answer.code().len() >= 43);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deny_redirects_with_access_denied_and_no_code() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let browser = app.browser().signed_in(&person).await;
+    let answer = browser.decide(&Authorize::of(&app, &client), "deny").await.expect(303);
+    assert_eq!(answer.redirected("error").as_deref(), Some("access_denied"));
+    assert_eq!(answer.redirected("state").as_deref(), Some("a state/with+odd &characters"));
+    assert_eq!(answer.redirected("iss"), Some(format!("{}/api", app.base_url)));
+    assert_eq!(answer.redirected("code"), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn consent_is_asked_for_every_time() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let browser = app.browser().signed_in(&person).await;
+    for _ in 0..2 {
+        let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
+        assert!(forms(&page.text())[0].fields.contains_key("attempt"));
+        browser.allow(&Authorize::of(&app, &client)).await.code();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_counts_only_in_the_session_and_for_the_request_it_was_shown_for() {
+    let app = TestApp::start().await;
+    let (anna, bert) = (app.person("anna").await, app.person("bert").await);
+    let client = app.public_client().await;
+    let request = Authorize::of(&app, &client);
+    let path = request.path();
+    let browser = app.browser().signed_in(&anna).await;
+    let form = forms(&browser.open(&path).await.text()).remove(0);
+    let allow = [("decision", "allow")];
+
+    let mut without = form.clone();
+    without.fields.remove("csrf");
+    browser.submit(&path, &without, &allow).await.expect(403);
+    browser.submit(&path, &form, &[("decision", "allow"), ("csrf", "")]).await.expect(403);
+    browser.submit(&path, &form, &[("decision", "allow"), ("csrf", "x")]).await.expect(403);
+    browser.submit(&path, &form, &[("decision", "allow"), ("attempt", "x.1717243200")]).await.expect(403);
+
+    let other_session = app.browser().signed_in(&anna).await;
+    other_session.submit(&path, &form, &allow).await.expect(403);
+    app.browser().signed_in(&bert).await.submit(&path, &form, &allow).await.expect(403);
+    app.browser().submit(&path, &form, &allow).await.expect(403);
+
+    let mut elsewhere = form.clone();
+    elsewhere.action = request.clone().with("state", "other").path();
+    browser.submit(&path, &elsewhere, &allow).await.expect(403);
+    elsewhere.action = request.with("scope", "mcp:images").path();
+    browser.submit(&path, &elsewhere, &allow).await.expect(403);
+
+    let foreign = browser.form_request(&path, &form, &allow).header(header::ORIGIN, "https://evil.example");
+    browser.send(foreign).await.expect(403);
+    let cross_site = browser.form_request(&path, &form, &allow).header("sec-fetch-site", "cross-site");
+    browser.send(cross_site).await.expect(403);
+
+    browser.submit(&path, &form, &allow).await.expect(303).code();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stale_form_does_not_count() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let path = Authorize::of(&app, &client).path();
+    let browser = app.browser().signed_in(&person).await;
+    let form = forms(&browser.open(&path).await.text()).remove(0);
+    app.advance(Duration::from_secs(3_601));
+    browser.submit(&path, &form, &[("decision", "allow")]).await.expect(403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_gives_one_code_and_one_grant() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let path = Authorize::of(&app, &client).path();
+    let browser = app.browser().signed_in(&person).await;
+    let form = forms(&browser.open(&path).await.text()).remove(0);
+    let allow = [("decision", "allow")];
+    let (one, two) = tokio::join!(browser.submit(&path, &form, &allow), browser.submit(&path, &form, &allow));
+    let code = one.expect(303).code();
+    assert_eq!(code, two.expect(303).code());
+    app.redeem(&client, &code).await.expect(200);
+    let third = browser.submit(&path, &form, &allow).await;
+    assert_eq!(third.status, 409, "the answer was used");
+    assert!(third.header("location").is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_user_consents_to_nothing() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let path = Authorize::of(&app, &client).path();
+    let browser = app.browser().signed_in(&person).await;
+    let form = forms(&browser.open(&path).await.text()).remove(0);
+    app.other_process().await.delete_account(&person.email).await.unwrap();
+    browser.submit(&path, &form, &[("decision", "allow")]).await.expect(403);
+    let page = browser.open(&path).await.expect(200);
+    assert!(forms(&page.text())[0].fields.contains_key("password"), "it has to sign in again");
+}

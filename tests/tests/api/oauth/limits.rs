@@ -1,0 +1,54 @@
+use std::time::Duration;
+
+use serde_json::json;
+use tests::TestApp;
+use web::RateLimit;
+
+/// Checks a 429 in OAuth's shape and gives how long to wait.
+#[track_caller]
+fn has_to_wait(answer: &tests::Answer) -> u64 {
+    assert_eq!(answer.status, 429, "{}", answer.text());
+    assert!(answer.json["error"].is_string() && answer.json["error_description"].is_string());
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    answer.header("retry-after").unwrap().parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn registrations_from_one_address_are_limited() {
+    let limit = RateLimit { burst: 3, per_minute: 2 };
+    let app = TestApp::builder().limits(|limits| limits.registrations = limit).start().await;
+    let body = json!({"client_name": "a", "redirect_uris": ["https://a.example/"]});
+    for _ in 0..3 {
+        app.register(&body).await.expect(201);
+    }
+    let wait = has_to_wait(&app.register(&body).await);
+    assert!((1..=30).contains(&wait), "{wait}");
+    app.advance(Duration::from_secs(wait));
+    app.register(&body).await.expect(201);
+    has_to_wait(&app.register(&body).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_token_cannot_be_tried_without_end() {
+    let limit = RateLimit { burst: 5, per_minute: 1 };
+    let app = TestApp::builder().limits(|limits| limits.same_token = limit).start().await;
+    let client = app.public_client().await;
+    for _ in 0..5 {
+        app.refresh(&client, "guessed").await.expect(400);
+    }
+    assert!(has_to_wait(&app.refresh(&client, "guessed").await) <= 60);
+    app.refresh(&client, "another").await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn token_requests_and_revocations_of_one_address_are_limited_together() {
+    let limit = RateLimit { burst: 2, per_minute: 60 };
+    let app = TestApp::builder().limits(|limits| limits.token_requests = limit).start().await;
+    let client = app.public_client().await;
+    app.refresh(&client, "one").await.expect(400);
+    app.oauth_form("revoke", &[("token", "x")]).await.expect(200);
+    assert_eq!(has_to_wait(&app.refresh(&client, "two").await), 1);
+    has_to_wait(&app.oauth_form("revoke", &[("token", "x")]).await);
+    app.advance(Duration::from_secs(1));
+    app.refresh(&client, "two").await.expect(400);
+}

@@ -1,0 +1,100 @@
+use serde_json::json;
+use tests::TestApp;
+
+use super::refused;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn https_loopback_and_custom_schemes_are_accepted() {
+    let app = TestApp::start().await;
+    for uri in [
+        "https://app.example/callback",
+        "https://app.example",
+        "https://app.example:8443/cb?x=y&z",
+        "https://192.0.2.7/cb",
+        "http://localhost/cb",
+        "http://localhost:33418",
+        "http://127.0.0.1/",
+        "http://127.0.0.1:33418/",
+        "http://127.0.0.1:33418",
+        "http://[::1]:7/cb",
+        "cursor://anysphere.cursor-retrieval/oauth/user-x/callback",
+        "com.example.app:/oauth2redirect",
+        "com.example.app:callback",
+        "vscode://vscode.github-authentication/did-authenticate",
+        "myapp://cb",
+        "myapp:/cb",
+    ] {
+        let answer = app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await.expect(201);
+        assert_eq!(answer.json["redirect_uris"], json!([uri]));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_run_script_or_leave_the_machine_is_refused() {
+    let app = TestApp::start().await;
+    let long = format!("https://app.example/{}", "x".repeat(2_000));
+    for uri in [
+        "http://app.example/cb",
+        "http://localhost.evil.com/cb",
+        "http://127.0.0.1.evil.com/cb",
+        "http://127.0.0.1:p@evil.com/cb",
+        "http://localhost@evil.com/cb",
+        "http://localhost\\@evil.com/cb",
+        "http://127.1/cb",
+        "http://2130706433/cb",
+        "http://0x7f.0.0.1/cb",
+        "http://0.0.0.0/cb",
+        "http://127.0.0.2/cb",
+        "http://[::ffff:127.0.0.1]/cb",
+        "http://１２７.0.0.1/cb",
+        "http://LOCALHOST.evil/cb",
+        "http://%6c%6f%63alhost/cb",
+        "file:///etc/passwd",
+        "data:text/html,x",
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "vbscript:x",
+        "blob:https://app.example/x",
+        "about:blank",
+        "https://*.app.example/cb",
+        "https://user@app.example/cb",
+        "https://user:pw@app.example/cb",
+        "https://app.example/cb#fragment",
+        "https://app.example/cb#",
+        "https:///cb",
+        "https://",
+        "https://app.example/a b",
+        " https://app.example/",
+        "https://app.example/\u{9}x",
+        "https://app.example/\r\nx: y",
+        "https://app.example/\u{0}",
+        "/callback",
+        "//app.example/cb",
+        "callback",
+        "",
+        "myapp:",
+        "myapp",
+        "1app://cb",
+        long.as_str(),
+    ] {
+        let answer = app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await;
+        refused(&answer, 400, "invalid_redirect_uri");
+        let beside = json!({"client_name": "An app", "redirect_uris": ["https://app.example/", uri]});
+        refused(&app.register(&beside).await, 400, "invalid_redirect_uri");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_well_known_clients_send_is_accepted_whole() {
+    let app = TestApp::start().await;
+    let cursor = [
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "https://www.cursor.com/agents/mcp/oauth/callback",
+        "http://localhost:8787/callback",
+    ];
+    let code = ["http://127.0.0.1/", "http://127.0.0.1:33418/", "https://vscode.dev/redirect"];
+    for uris in [cursor, code] {
+        let answer = app.register(&json!({"client_name": "An app", "redirect_uris": uris})).await.expect(201);
+        assert_eq!(answer.json["redirect_uris"], json!(uris));
+    }
+}

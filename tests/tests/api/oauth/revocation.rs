@@ -1,0 +1,103 @@
+use reqwest::Method;
+use serde_json::json;
+use tests::{TestApp, oauth::Tokens};
+
+use super::{opens, refused};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn either_token_ends_the_grant_from_the_next_request_on() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    for hint in [None, Some("access_token"), Some("refresh_token"), Some("nonsense")] {
+        for by_refresh in [false, true] {
+            let tokens = app.connect(&client, &person).await;
+            assert!(opens(&app, &tokens.access).await, "it is remembered as good now");
+            let token = if by_refresh { &tokens.refresh } else { &tokens.access };
+            let mut fields = vec![("token", token.as_str())];
+            fields.extend(hint.map(|hint| ("token_type_hint", hint)));
+            let answer = app.oauth_form("revoke", &fields).await.expect(200);
+            assert_eq!(answer.header("cache-control"), Some("no-store"));
+            assert!(!opens(&app, &tokens.access).await);
+            refused(&app.refresh(&client, &tokens.refresh).await, 400, "invalid_grant");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refresh_token_that_was_replaced_ends_its_grant_too() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let first = app.connect(&client, &person).await;
+    let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
+    app.oauth_form("revoke", &[("token", &first.refresh)]).await.expect(200);
+    assert!(!opens(&app, &second.access).await);
+    refused(&app.refresh(&client, &second.refresh).await, 400, "invalid_grant");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn revoking_one_grant_leaves_the_others() {
+    let app = TestApp::start().await;
+    let (anna, bert) = (app.person("anna").await, app.person("bert").await);
+    let client = app.public_client().await;
+    let (one, two, berts) =
+        (app.connect(&client, &anna).await, app.connect(&client, &anna).await, app.connect(&client, &bert).await);
+    app.oauth_form("revoke", &[("token", &one.access)]).await.expect(200);
+    assert!(!opens(&app, &one.access).await);
+    assert!(opens(&app, &two.access).await && opens(&app, &berts.access).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invalid_token_is_200_all_the_same() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let tokens = app.connect(&client, &person).await;
+    let long = "x".repeat(100_000);
+    let forged = format!("{}x", &tokens.access[..tokens.access.len() - 1]);
+    for token in ["unknown", "a.b.c", "ü\u{0}", &long, &forged, &person.key] {
+        app.oauth_form("revoke", &[("token", token)]).await.expect(200);
+    }
+    assert!(opens(&app, &tokens.access).await);
+    assert!(opens(&app, &person.key).await);
+    for _ in 0..2 {
+        app.oauth_form("revoke", &[("token", &tokens.refresh)]).await.expect(200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn json_is_taken_and_what_is_malformed_is_not() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let tokens = app.connect(&client, &person).await;
+    refused(&app.oauth_form("revoke", &[]).await, 400, "invalid_request");
+    refused(&app.oauth_form("revoke", &[("token", "")]).await, 400, "invalid_request");
+    let twice = [("token", tokens.access.as_str()), ("token", tokens.access.as_str())];
+    refused(&app.oauth_form("revoke", &twice).await, 400, "invalid_request");
+    let post = |content_type: &str, body: String| {
+        app.send(app.request(Method::POST, "/api/oauth/revoke").header("content-type", content_type).body(body))
+    };
+    for body in ["", "[]", "{}", "null", "{", r#"{"token": 7}"#, r#"{"token": "a", "token": "a"}"#] {
+        refused(&post("application/json", body.to_owned()).await, 400, "invalid_request");
+    }
+    refused(&post("text/plain", format!("token={}", tokens.access)).await, 400, "invalid_request");
+    app.send(app.request(Method::GET, "/api/oauth/revoke")).await.expect(405);
+    assert!(opens(&app, &tokens.access).await);
+    let body = json!({"token": tokens.access, "token_type_hint": "refresh_token"});
+    post("application/json", body.to_string()).await.expect(200);
+    assert!(!opens(&app, &tokens.access).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_process_revokes_is_refused_here_at_once() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let tokens = app.connect(&client, &person).await;
+    assert!(opens(&app, &tokens.access).await);
+    app.other_process().await.delete_account(&person.email).await.unwrap();
+    assert!(!opens(&app, &tokens.access).await);
+    refused(&app.refresh(&client, &tokens.refresh).await, 400, "invalid_grant");
+}
