@@ -65,7 +65,7 @@ pub(crate) fn consent_answered(address: IpAddr, account: AccountId, client_id: &
 }
 
 /// Tokens were issued.
-pub(crate) fn tokens_issued(address: IpAddr, client_id: Option<&str>, refreshed: bool) {
+pub(crate) fn tokens_issued(address: IpAddr, client_id: &str, refreshed: bool) {
     let event = if refreshed { "tokens_refreshed" } else { "code_redeemed" };
     tracing::info!(target: TARGET, event, %address, client_id, "tokens were issued");
 }
@@ -76,20 +76,38 @@ pub(crate) fn token_refused(address: IpAddr, client_id: Option<&str>, code: &'st
 }
 
 /// A refresh token was used that had been replaced: by a client that runs twice, or by a thief.
-pub(crate) fn refresh_token_replayed(address: IpAddr, client_id: Option<&str>, grant_ended: bool) {
+pub(crate) fn refresh_token_replayed(
+    address: IpAddr,
+    client_id: Option<&str>,
+    grant_id: &str,
+    grant_ended: bool,
+) {
     tracing::warn!(
         target: TARGET,
         event = "refresh_token_replayed",
         %address,
         client_id,
+        grant_id,
         grant_ended,
         "a refresh token that had been replaced was used"
     );
 }
 
+/// A code was used again.
+pub(crate) fn code_replayed(address: IpAddr, client_id: Option<&str>, grant_id: &str) {
+    tracing::warn!(
+        target: TARGET,
+        event = "code_replayed",
+        %address,
+        client_id,
+        grant_id,
+        "an authorization code was used again"
+    );
+}
+
 /// A grant was revoked by one of its tokens.
-pub(crate) fn grant_revoked(address: IpAddr, client_id: &str, grant_id: &str) {
-    tracing::info!(target: TARGET, event = "grant_revoked", %address, client_id, grant_id, "a grant was revoked");
+pub(crate) fn grant_revoked(address: IpAddr, grant_id: &str) {
+    tracing::info!(target: TARGET, event = "grant_revoked", %address, grant_id, "a grant was revoked");
 }
 
 /// A token was good but does not allow what was asked.

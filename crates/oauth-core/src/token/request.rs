@@ -94,6 +94,11 @@ impl TokenRequest {
         &self.credentials.client_id
     }
 
+    /// Whether it comes with a refresh token rather than a code.
+    pub fn is_refresh(&self) -> bool {
+        matches!(self.asked, Asked::Refresh(_))
+    }
+
     /// The hash of the code or refresh token that was sent, to count attempts by.
     pub fn token_hash(&self) -> SecretHash {
         match &self.asked {

@@ -4,7 +4,7 @@ use std::{fmt::Display, net::IpAddr};
 
 use http::{HeaderValue, StatusCode, header, request::Parts};
 use library::Caller;
-use oauth_core::AccessRefused;
+use oauth_core::{AccessRefused, UnixMillis};
 use serde::Serialize;
 
 use super::Resource;
@@ -57,7 +57,8 @@ async fn by_access_token(service: &Service, resource: Resource, token: &str) -> 
     let holder = service.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
     let (caller, grant) = holder.ok_or(Refused::NoValidToken)?;
     let url = format!("{}{}", service.config.base_url.as_str(), resource.path());
-    match authorization.server.check_access(&claims, Some(&grant), &url) {
+    let now = UnixMillis(service.library.clock().now().millis());
+    match authorization.server.check_access(&claims, Some(&grant), &url, now) {
         Ok(()) => Ok(caller),
         Err(AccessRefused::Invalid) => Err(Refused::NoValidToken),
         Err(AccessRefused::InsufficientScope) => {

@@ -33,7 +33,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     match session(service, &parts.headers).await {
         Ok(Some(session)) => consent::page(service, &parts.headers, &request, &session, &here),
         Ok(None) => {
-            let targets = [request.form_target()];
+            let targets = [request.redirect_target()];
             sign_in_form(service, &parts.headers, &here, &asks(&request), &targets)
         }
         Err(reply) => reply,
@@ -57,7 +57,7 @@ async fn answered(
         return consent::answered(service, &parts.headers, &form, address, request, here).await;
     }
     let on = ReturnTo::parse(Some(here));
-    let targets = [request.form_target()];
+    let targets = [request.redirect_target()];
     match sign_in(service, &parts.headers, &form, address, &on, (here, &asks(request), &targets)).await {
         Outcome::Done(reply) | Outcome::Refused(reply) => reply,
     }

@@ -88,7 +88,7 @@ pub(super) fn page(
         }
         (sign_out_button(forms, &token, here))
     };
-    let targets = [request.form_target()];
+    let targets = [request.redirect_target()];
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
 }
 

@@ -1,5 +1,6 @@
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
+use keys::PublicJwk;
 use oauth_core::AuthorizationServer;
 use serde::Serialize;
 
@@ -74,8 +75,12 @@ pub(super) async fn keys(service: &Service, parts: &Parts) -> Reply {
     if !matches!(parts.method, Method::GET | Method::HEAD) {
         return method_not_allowed("GET, HEAD");
     }
-    match service.library.public_keys().await {
-        Ok(keys) => json(StatusCode::OK, &keys).with(header::CACHE_CONTROL, FIVE_MINUTES),
+    #[derive(Serialize)]
+    struct JwkSet {
+        keys: Vec<PublicJwk>,
+    }
+    match service.authorization.keys.jwks().await {
+        Ok(keys) => json(StatusCode::OK, &JwkSet { keys }).with(header::CACHE_CONTROL, FIVE_MINUTES),
         Err(error) => super::oauth_error::unavailable(&error),
     }
 }

@@ -20,7 +20,7 @@ use std::{net::IpAddr, sync::Arc};
 
 use http::{StatusCode, header, request::Parts};
 use keys::{FormSigner, Secret};
-use library::Library;
+use library::{Library, SigningKeys};
 use oauth_core::AuthorizationServer;
 
 pub(crate) use rate_limits::{RateLimit, RateLimits};
@@ -42,6 +42,7 @@ pub(crate) struct Authorization {
     pub(crate) verified: VerifiedTokens,
     pub(crate) forms: FormSigner,
     documents: discovery::Documents,
+    keys: SigningKeys,
     limits: RateLimits,
 }
 
@@ -54,7 +55,8 @@ impl Authorization {
     ) -> Result<Self, BuildError> {
         let failed = |error: &dyn std::fmt::Display| BuildError(format!("the authorization server: {error}"));
         let set_up = configuration::configuration(&config.base_url).map_err(|error| failed(&error))?;
-        let tokens = Arc::new(ports::Tokens(library.clone()));
+        let keys = library.signing_keys(secret.clone());
+        let tokens = Arc::new(ports::Tokens(keys.clone()));
         let server = AuthorizationServer::new(
             set_up,
             store,
@@ -65,6 +67,7 @@ impl Authorization {
         let documents = discovery::Documents::new(&server).map_err(|error| failed(&error))?;
         Ok(Self {
             documents,
+            keys,
             server,
             verified: VerifiedTokens::new(tokens),
             forms: FormSigner::new(secret),

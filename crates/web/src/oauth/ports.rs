@@ -1,7 +1,7 @@
 //! What `oauth-core` asks of its surroundings, answered by the library.
 
 use async_trait::async_trait;
-use library::Library;
+use library::{Library, SigningKeys};
 use oauth_core::{AccessTokenClaims, AccessTokens, RandomFailed, TokensUnavailable, UnixMillis};
 
 /// The library's clock.
@@ -23,17 +23,17 @@ impl oauth_core::Random for Random {
 }
 
 /// Access tokens as JWTs under the library's signing keys.
-pub(super) struct Tokens(pub(super) Library);
+pub(super) struct Tokens(pub(super) SigningKeys);
 
 #[async_trait]
 impl AccessTokens for Tokens {
     async fn sign(&self, claims: &AccessTokenClaims) -> Result<String, TokensUnavailable> {
         let claims = serde_json::to_vec(claims).map_err(unavailable)?;
-        self.0.sign_token(&claims).await.map_err(unavailable)
+        self.0.sign(&claims).await.map_err(unavailable)
     }
 
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
-        let claims = self.0.read_token(token).await.map_err(unavailable)?;
+        let claims = self.0.read(token).await.map_err(unavailable)?;
         Ok(claims.and_then(|claims| serde_json::from_slice(&claims).ok()))
     }
 }

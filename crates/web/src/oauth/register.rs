@@ -5,7 +5,7 @@ use oauth_core::RegisterError;
 
 use super::{
     BodyKind, body_kind,
-    oauth_error::{refusal, too_many, unavailable, unread},
+    oauth_error::{self, refusal, too_many, unavailable, unread},
     post_only,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     }
     if body_kind(parts) != Some(BodyKind::Json) {
         let description = "the body must be JSON, sent with `Content-Type: application/json`";
-        return refusal(StatusCode::BAD_REQUEST, MALFORMED, description);
+        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
     }
     let bytes = match body.read(MAX_BODY_BYTES).await {
         Ok(bytes) => bytes,
@@ -41,7 +41,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         Err(RegisterError::Unavailable(error)) => unavailable(&error),
         Err(refused) => {
             security_log::registration_refused(address, refused.code());
-            refusal(StatusCode::BAD_REQUEST, refused.code(), &refused.to_string())
+            refusal(StatusCode::BAD_REQUEST, &refused.body())
         }
     }
 }

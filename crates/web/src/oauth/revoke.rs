@@ -1,11 +1,11 @@
 use std::net::IpAddr;
 
 use http::{Method, StatusCode, request::Parts};
-use oauth_core::{RevokeError, RevokeRequest, Revoked};
+use oauth_core::{RevokeRequest, Revoked};
 
 use super::{
     BodyKind, body_kind,
-    oauth_error::{refusal, too_many, unavailable, unread},
+    oauth_error::{self, refusal, too_many, unavailable, unread},
     post_only,
 };
 use crate::{
@@ -27,7 +27,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     }
     let Some(kind) = body_kind(parts) else {
         let description = "the body must be a form or JSON, and its Content-Type say which";
-        return refusal(StatusCode::BAD_REQUEST, MALFORMED, description);
+        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
     };
     let bytes = match body.read(MAX_BODY_BYTES).await {
         Ok(bytes) => bytes,
@@ -39,15 +39,15 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     };
     let request = match read {
         Ok(request) => request,
-        Err(refused) => return refusal(StatusCode::BAD_REQUEST, MALFORMED, &refused.to_string()),
+        Err(refused) => return refusal(StatusCode::BAD_REQUEST, &refused.body()),
     };
-    match service.authorization.server.revoke(&request).await {
+    match service.authorization.server.revoke(request.token()).await {
         Ok(revoked) => {
             if let Revoked::Grant(grant) = revoked {
-                security_log::grant_revoked(address, &grant.client_id, &grant.id);
+                security_log::grant_revoked(address, &grant);
             }
             json(StatusCode::OK, &serde_json::Map::new())
         }
-        Err(RevokeError::Unavailable(error)) => unavailable(&error),
+        Err(error) => unavailable(&error),
     }
 }

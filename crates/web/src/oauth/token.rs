@@ -1,11 +1,11 @@
 use std::net::IpAddr;
 
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
-use oauth_core::{InvalidGrant, TokenError, TokenRequest};
+use oauth_core::{Reason, TokenError, TokenRequest};
 
 use super::{
     BodyKind, body_kind,
-    oauth_error::{refusal, too_many, unavailable, unread},
+    oauth_error::{self, refusal, too_many, unavailable, unread},
     post_only,
 };
 use crate::{
@@ -29,10 +29,11 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     }
     let Some(kind) = body_kind(parts) else {
         let description = "the body must be a form or JSON, and its Content-Type say which";
-        return refusal(StatusCode::BAD_REQUEST, MALFORMED, description);
+        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
     };
     let Ok(authorization) = only_authorization(&parts.headers) else {
-        return refusal(StatusCode::BAD_REQUEST, MALFORMED, "there is more than one Authorization header");
+        let description = "there is more than one Authorization header";
+        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
     };
     let bytes = match body.read(MAX_BODY_BYTES).await {
         Ok(bytes) => bytes,
@@ -46,17 +47,18 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         Ok(request) => request,
         Err(refused) => return refused_reply(&refused, None, address),
     };
-    if let Some(Err(retry_after_s)) = request.token_hash().map(|hash| limits.check_same_token(hash)) {
+    if let Err(retry_after_s) = limits.check_same_token(request.token_hash()) {
         security_log::rate_limited(address, "the same token");
         return too_many(retry_after_s);
     }
-    let (client_id, refreshed) = (request.client_hint().map(str::to_owned), request.is_refresh());
+    let client_id = request.client_hint().to_owned();
+    let refreshed = request.is_refresh();
     match service.authorization.server.token(request).await {
         Ok(tokens) => {
-            security_log::tokens_issued(address, client_id.as_deref(), refreshed);
+            security_log::tokens_issued(address, &client_id, refreshed);
             json(StatusCode::OK, &tokens).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
         }
-        Err(refused) => refused_reply(&refused, client_id.as_deref(), address),
+        Err(refused) => refused_reply(&refused, Some(&client_id), address),
     }
 }
 
@@ -67,12 +69,15 @@ fn refused_reply(refused: &TokenError, client_id: Option<&str>, address: IpAddr)
         _ => StatusCode::BAD_REQUEST,
     };
     match refused {
-        TokenError::InvalidGrant(InvalidGrant::Replayed { grant_ended }) => {
-            security_log::refresh_token_replayed(address, client_id, *grant_ended);
+        TokenError::InvalidGrant(Reason::TokenReplayed { grant_id, ended }) => {
+            security_log::refresh_token_replayed(address, client_id, grant_id, *ended);
+        }
+        TokenError::InvalidGrant(Reason::CodeReplayed { grant_id }) => {
+            security_log::code_replayed(address, client_id, grant_id);
         }
         _ => security_log::token_refused(address, client_id, refused.code()),
     }
-    let reply = refusal(status, refused.code(), &refused.to_string());
+    let reply = refusal(status, &refused.body());
     match refused {
         TokenError::InvalidClient { basic: true } => {
             let challenge = HeaderValue::from_static("Basic realm=\"token endpoint\", charset=\"UTF-8\"");
