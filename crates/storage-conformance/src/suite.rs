@@ -14,6 +14,8 @@ macro_rules! each_case {
                 an_address_is_taken_once,
                 accounts_are_listed_by_address,
                 nobody_has_an_unknown_address,
+                an_account_is_found_by_its_number,
+                a_password_hash_is_found_by_its_address,
                 a_plan_can_change,
                 a_password_hash_can_change,
                 the_first_sync_is_noted_for_good,
@@ -31,6 +33,46 @@ macro_rules! each_case {
                 the_last_use_is_noted,
                 keys_of_a_deleted_account_open_nothing,
                 a_plan_change_is_seen_by_the_next_request,
+            }
+            sessions {
+                a_session_speaks_for_its_account,
+                a_session_needs_an_account,
+                a_session_ends_when_it_expires,
+                a_session_that_is_used_is_prolonged,
+                sessions_are_listed_newest_first,
+                a_session_is_ended_once,
+                all_sessions_but_one_can_be_ended,
+                a_new_password_ends_all_sessions,
+                sessions_of_a_deleted_account_are_over,
+                expired_sessions_are_swept_batch_by_batch,
+            }
+            sign_in {
+                ten_failures_lock_a_pair_out,
+                the_window_moves_on,
+                being_locked_out_does_not_count,
+                a_hundred_failures_lock_an_address_out,
+                the_later_of_two_locks_is_told,
+                a_success_does_not_count,
+                of_many_attempts_at_once_no_more_go_than_may,
+                old_attempts_are_swept_batch_by_batch,
+            }
+            signing_keys {
+                the_first_key_is_active,
+                an_active_key_can_be_left_alone,
+                a_new_key_retires_the_one_before,
+                a_key_that_is_refused_retires_nothing,
+                of_many_first_keys_one_is_active,
+                of_many_rotations_one_key_stays_active,
+                keys_that_were_retired_long_ago_are_dropped,
+            }
+            grants {
+                a_grant_speaks_for_its_account,
+                a_revoked_grant_is_told_as_such,
+                a_plan_change_is_seen_by_the_next_request,
+                a_code_needs_an_account,
+                grants_of_a_deleted_account_are_revoked,
+                a_purged_account_takes_its_grants_along,
+                nothing_is_alive_after_consent_that_races_the_end_of_the_account,
             }
             blobs {
                 an_announced_blob_is_taken_once_it_is_idle,

@@ -66,19 +66,22 @@ define_sql_function! {
     ) -> diesel::sql_types::Nullable<diesel::sql_types::Double>;
 }
 
-/// Opens one connection and makes it ready.
+/// Opens a connection for a pool.
 pub(crate) async fn establish(
     url: String,
     role: Role,
     durability: Durability,
 ) -> ConnectionResult<Connection> {
-    let opened = tokio::task::spawn_blocking(move || {
-        let mut connection = SqliteConnection::establish(&url)?;
-        prepare(&mut connection, role, durability).map_err(ConnectionError::CouldntSetupConfiguration)?;
-        Ok::<_, ConnectionError>(connection)
-    });
+    let opened = tokio::task::spawn_blocking(move || connect(&url, role, durability));
     let connection = opened.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))??;
     Ok(Connection::with_runtime(connection, InPlace))
+}
+
+/// Opens one connection and makes it ready.
+pub(crate) fn connect(url: &str, role: Role, durability: Durability) -> ConnectionResult<SqliteConnection> {
+    let mut connection = SqliteConnection::establish(url)?;
+    prepare(&mut connection, role, durability).map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(connection)
 }
 
 fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> QueryResult<()> {

@@ -10,6 +10,10 @@ pub(crate) enum Failure {
     Unreadable { table: &'static str, column: &'static str, row: String },
     /// The operation makes no sense in the state that the store is in.
     Refused(String),
+    /// There is no connection.
+    Unavailable(String),
+    /// The transaction was lost in which the operation was done.
+    Undone(String),
 }
 
 impl From<Error> for Failure {
@@ -20,10 +24,20 @@ impl From<Error> for Failure {
 
 impl From<Failure> for StorageError {
     fn from(failure: Failure) -> Self {
+        Self::from(&failure)
+    }
+}
+
+impl From<&Failure> for StorageError {
+    fn from(failure: &Failure) -> Self {
         match failure {
-            Failure::Query(error) => from_query(&error),
-            Failure::Unreadable { table, column, row } => Self::Unreadable { table, column, row },
-            Failure::Refused(reason) => Self::Refused(reason),
+            Failure::Query(error) => from_query(error),
+            Failure::Unreadable { table, column, row } => {
+                Self::Unreadable { table, column, row: row.clone() }
+            }
+            Failure::Refused(reason) => Self::Refused(reason.clone()),
+            Failure::Unavailable(reason) => Self::Unavailable(reason.clone()),
+            Failure::Undone(reason) => Self::Unavailable(format!("the transaction was lost: {reason}")),
         }
     }
 }

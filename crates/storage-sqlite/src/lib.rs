@@ -1,8 +1,8 @@
 //! The photo library's metadata on embedded SQLite.
 //!
-//! [`SqliteStore`] implements every port of the `storage` crate. One writer connection and a pool of readers look
-//! at one file in WAL mode; each operation is one blocking hop on one connection, in one transaction, so that a
-//! caller who gives up leaves nothing half done. A second process may open the same file: what it writes is seen
+//! [`SqliteStore`] implements every port of the `storage` crate. One writing thread and a pool of readers look at one
+//! file in WAL mode; each operation is one blocking hop on one connection and happens whole or not at all, so that a
+//! caller who gives up leaves nothing half done. Writes that are asked for at the same time share a commit. A second process may open the same file: what it writes is seen
 //! by the next operation here, because nothing is cached between operations.
 //!
 //! This crate knows no HTTP, no blob bytes and no clock. It decides no rule of the library: it keeps those that
@@ -34,11 +34,14 @@ mod connection;
 mod error;
 mod images;
 mod migrations;
+mod oauth;
 mod queue;
 mod rendition_queue;
 mod schema;
+mod sign_in;
 mod store;
 mod value;
+mod writer;
 
 pub use connection::Durability;
 pub use store::{SqliteOptions, SqliteStore};

@@ -14,12 +14,13 @@ use futures_util::FutureExt as _;
 use storage::StorageError;
 
 use crate::{
-    connection::{Connection, Durability, Role, establish},
+    connection::{Connection, Durability, Role, connect, establish},
     error::Failure,
+    writer::Writer,
 };
 
 /// How long an operation waits for a connection before it gives up.
-const WAIT_FOR_CONNECTION: Duration = Duration::from_secs(30);
+pub(crate) const WAIT_FOR_CONNECTION: Duration = Duration::from_secs(30);
 
 /// How a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Default for SqliteOptions {
 /// Cloning is cheap and shares the connections.
 #[derive(Clone)]
 pub struct SqliteStore {
-    writer: Pool<Connection>,
+    writer: Writer,
     readers: Pool<Connection>,
 }
 
@@ -52,17 +53,15 @@ impl SqliteStore {
     /// [`StorageError::Unavailable`] when the file cannot be made or opened as a database.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StorageError> {
         let path = path.to_owned();
-        let url = tokio::task::spawn_blocking(move || make_file(&path))
-            .await
-            .map_err(|error| StorageError::Unavailable(error.to_string()))?
-            .map_err(|error| StorageError::Unavailable(error.to_string()))?;
-        let store = Self {
-            writer: pool(&url, Role::Writer, options.durability, 1)?,
-            readers: pool(&url, Role::Reader, options.durability, options.readers.max(1))?,
-        };
         // The writer comes first: it turns a new file to WAL, and says now what is wrong with the file.
-        drop(connection_of(&store.writer).await?);
-        Ok(store)
+        let opening = tokio::task::spawn_blocking(move || {
+            let url = make_file(&path).map_err(|error| StorageError::Unavailable(error.to_string()))?;
+            let of_writer = url.clone();
+            let writer = Writer::start(move || connect(&of_writer, Role::Writer, options.durability))?;
+            Ok::<_, StorageError>((writer, url))
+        });
+        let (writer, url) = opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))??;
+        Ok(Self { writer, readers: readers(&url, options)? })
     }
 
     /// Runs an operation that only reads, in one snapshot.
@@ -74,13 +73,22 @@ impl SqliteStore {
         hop(&self.readers, move |c| c.transaction(operation)).await
     }
 
-    /// Runs an operation that writes, alone, in one transaction.
+    /// Runs an operation that reads with one statement, which is a snapshot by itself.
+    pub(crate) async fn look_up<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        hop(&self.readers, operation).await
+    }
+
+    /// Runs an operation that writes, as if alone in a transaction of its own.
     pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
-        hop(&self.writer, move |c| c.immediate_transaction(operation)).await
+        self.writer.write(operation).await
     }
 }
 
@@ -98,18 +106,14 @@ fn make_file(path: &Path) -> io::Result<String> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the database path is not UTF-8"))
 }
 
-fn pool(
-    url: &str,
-    role: Role,
-    durability: Durability,
-    size: usize,
-) -> Result<Pool<Connection>, StorageError> {
+fn readers(url: &str, options: SqliteOptions) -> Result<Pool<Connection>, StorageError> {
     let mut config = ManagerConfig::default();
     config.recycling_method = RecyclingMethod::Fast;
-    config.custom_setup = Box::new(move |url| Box::pin(establish(url.to_owned(), role, durability)));
+    config.custom_setup =
+        Box::new(move |url| Box::pin(establish(url.to_owned(), Role::Reader, options.durability)));
     let manager = AsyncDieselConnectionManager::new_with_config(url, config);
     Pool::builder(manager)
-        .max_size(size)
+        .max_size(options.readers.max(1))
         .build()
         .map_err(|error| StorageError::Unavailable(error.to_string()))
 }

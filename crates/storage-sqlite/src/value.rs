@@ -1,4 +1,4 @@
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use domain::{ContentHash, PixelSize, Position, Timestamp};
 
@@ -46,6 +46,10 @@ impl<'a> RowName<'a> {
         self.some(column, ContentHash::from_slice(bytes))
     }
 
+    pub(crate) fn digest(self, column: &'static str, bytes: &[u8]) -> Result<[u8; 32], Failure> {
+        self.some(column, bytes.try_into().ok())
+    }
+
     pub(crate) fn size(self, width: i64, height: i64) -> Result<PixelSize, Failure> {
         Ok(PixelSize { width: self.unsigned("width", width)?, height: self.unsigned("height", height)? })
     }
@@ -64,6 +68,20 @@ impl<'a> RowName<'a> {
             (Some(_), None) => Err(self.unreadable("longitude")),
         }
     }
+}
+
+/// Shows a hash that is a row's key.
+pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
+
+impl Display for Hex<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// How many rows a statement changed.
+pub(crate) fn counted(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
 /// The most jobs that one statement leases: each is a parameter of it.
@@ -97,7 +115,13 @@ mod tests {
         assert!(row.position(Some(91.0), Some(0.0)).is_err());
         assert!(row.position(Some(1.0), None).is_err());
         assert!(row.hash("original", &[0; 31]).is_err());
+        assert!(row.digest("hash", &[0; 33]).is_err());
         assert!(row.unsigned::<u32>("width", -1).is_err());
+    }
+
+    #[test]
+    fn a_key_in_hexadecimal() {
+        assert_eq!(Hex(&[0, 0x7f, 0xff]).to_string(), "007fff");
     }
 
     #[test]

@@ -28,7 +28,10 @@ pub struct NewSession {
 
 impl fmt::Debug for NewSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NewSession").field("account", &self.account).field("at", &self.at).finish_non_exhaustive()
+        f.debug_struct("NewSession")
+            .field("account", &self.account)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
     }
 }
 

@@ -60,6 +60,31 @@ pub(crate) async fn a_password_hash_can_change(seed: &Seed) {
     assert!(!seed.store().set_password_hash(NOBODY, "$argon2id$other".to_owned()).await.unwrap());
 }
 
+pub(crate) async fn an_account_is_found_by_its_number(seed: &Seed) {
+    let ann = seed.account_of("ann@example.org", Plan::Paid).await;
+    seed.account_of("ben@example.org", Plan::Free).await;
+    assert_eq!(seed.store().account(ann.id).await.unwrap(), Some(ann.clone()));
+    assert_eq!(seed.store().account(NOBODY).await.unwrap(), None);
+    seed.store().delete_account(ann.id, second(9)).await.unwrap();
+    assert_eq!(seed.store().account(ann.id).await.unwrap(), None);
+}
+
+pub(crate) async fn a_password_hash_is_found_by_its_address(seed: &Seed) {
+    let ann = seed.store().create_account(new_account("ann@example.org")).await.unwrap();
+    let ben = seed.account_of("ben@example.org", Plan::Paid).await;
+    let found = |email| {
+        let email = Email::parse(email).unwrap();
+        async move { seed.store().password_hash_by_email(&email).await.unwrap() }
+    };
+    assert_eq!(found("ANN@example.org").await, Some((ann.clone(), "$argon2id$hash".to_owned())));
+    assert_eq!(found("zoe@example.org").await, None);
+    seed.store().set_password_hash(ann.id, "$argon2id$other".to_owned()).await.unwrap();
+    assert_eq!(found("ann@example.org").await.unwrap().1, "$argon2id$other");
+    assert_ne!(found(ben.email.as_str()).await.unwrap().1, "$argon2id$other");
+    seed.store().delete_account(ann.id, second(9)).await.unwrap();
+    assert_eq!(found("ann@example.org").await, None);
+}
+
 pub(crate) async fn the_first_sync_is_noted_for_good(seed: &Seed) {
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
     seed.store().mark_synced(ann.id, second(5)).await.unwrap();

@@ -1,25 +1,12 @@
 use domain::{AlbumChange, Email, Plan};
 use storage::{AddOutcome, AlbumWrite, CreateAccountError, Lookup, NewAccount};
 
+use super::at_once;
 use crate::{
     NOW, Photo, Seed, indexed, lease,
     look::{second, sent, timeline, walk},
     original_blob, rendition_blob,
 };
-
-/// Runs as many tasks at once as are given and gives what they give.
-async fn at_once<T, F>(tasks: impl Iterator<Item = F>) -> Vec<T>
-where
-    T: Send + 'static,
-    F: Future<Output = T> + Send + 'static,
-{
-    let tasks: Vec<_> = tasks.map(tokio::spawn).collect();
-    let mut outcomes = Vec::new();
-    for task in tasks {
-        outcomes.push(task.await.unwrap());
-    }
-    outcomes
-}
 
 /// One file from its announcement to its being seen, as a worker does it.
 async fn import(seed: Seed, viewer: storage::Viewer, number: i64) {

@@ -6,6 +6,7 @@ pub(crate) mod capture_times;
 pub(crate) mod circles;
 pub(crate) mod concurrency;
 pub(crate) mod full_renditions;
+pub(crate) mod grants;
 pub(crate) mod import;
 pub(crate) mod lookups;
 pub(crate) mod model;
@@ -14,6 +15,23 @@ pub(crate) mod purge;
 pub(crate) mod queue;
 pub(crate) mod refresh;
 pub(crate) mod renditions;
+pub(crate) mod sessions;
 pub(crate) mod sidecars;
+pub(crate) mod sign_in;
+pub(crate) mod signing_keys;
 pub(crate) mod text;
 pub(crate) mod window;
+
+/// Runs as many tasks at once as are given and gives what they give.
+pub(crate) async fn at_once<T, F>(tasks: impl Iterator<Item = F>) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let tasks: Vec<_> = tasks.map(tokio::spawn).collect();
+    let mut outcomes = Vec::new();
+    for task in tasks {
+        outcomes.push(task.await.unwrap());
+    }
+    outcomes
+}

@@ -1,7 +1,7 @@
 mod api_keys;
 mod rows;
 
-pub(crate) use rows::{add_live_images, is_open};
+pub(crate) use rows::{AccountRow, add_live_images, is_open};
 
 use async_trait::async_trait;
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
@@ -25,6 +25,15 @@ impl AccountStore for SqliteStore {
     async fn account_by_email(&self, email: &Email) -> Result<Option<Account>, StorageError> {
         let email = email.clone();
         self.read(move |c| rows::by_email(c, &email)).await
+    }
+
+    async fn account(&self, account: AccountId) -> Result<Option<Account>, StorageError> {
+        self.look_up(move |c| rows::by_id(c, account)).await
+    }
+
+    async fn password_hash_by_email(&self, email: &Email) -> Result<Option<(Account, String)>, StorageError> {
+        let email = email.clone();
+        self.look_up(move |c| rows::password_hash(c, &email)).await
     }
 
     async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError> {
@@ -71,7 +80,7 @@ impl AccountStore for SqliteStore {
 
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
         let hash = *hash;
-        self.read(move |c| api_keys::holder(c, &hash)).await
+        self.look_up(move |c| api_keys::holder(c, &hash)).await
     }
 
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {

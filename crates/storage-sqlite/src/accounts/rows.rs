@@ -1,17 +1,20 @@
 use diesel::{OptionalExtension, SqliteConnection, dsl::exists, prelude::*};
 use domain::{Account, AccountId, Email, Plan, Timestamp};
+use oauth_core::UnixMillis;
 use storage::NewAccount;
 
 use crate::{
     error::{Failure, is_unique_violation},
+    oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
+    sign_in::end_all_sessions,
     value::RowName,
 };
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = accounts, check_for_backend(diesel::sqlite::Sqlite))]
-pub(super) struct AccountRow {
+pub(crate) struct AccountRow {
     id: i64,
     email: Option<String>,
     plan: String,
@@ -74,6 +77,31 @@ pub(super) fn by_email(c: &mut SqliteConnection, email: &Email) -> Result<Option
         .transpose()
 }
 
+pub(super) fn by_id(c: &mut SqliteConnection, account: AccountId) -> Result<Option<Account>, Failure> {
+    accounts::table
+        .find(account.0)
+        .filter(accounts::deleted_at_ms.is_null())
+        .select(AccountRow::as_select())
+        .first(c)
+        .optional()?
+        .map(Account::try_from)
+        .transpose()
+}
+
+/// The account of an address, with its password hash.
+pub(super) fn password_hash(
+    c: &mut SqliteConnection,
+    email: &Email,
+) -> Result<Option<(Account, String)>, Failure> {
+    let found = accounts::table
+        .filter(accounts::email.eq(email.as_str()))
+        .select((AccountRow::as_select(), accounts::password_hash))
+        .first::<(AccountRow, String)>(c)
+        .optional()?;
+    let Some((account, hash)) = found else { return Ok(None) };
+    Ok(Some((Account::try_from(account)?, hash)))
+}
+
 pub(super) fn set_plan(c: &mut SqliteConnection, account: AccountId, plan: Plan) -> Result<bool, Failure> {
     let changed = diesel::update(accounts::table.find(account.0))
         .filter(accounts::deleted_at_ms.is_null())
@@ -91,6 +119,7 @@ pub(super) fn set_password_hash(
         .filter(accounts::deleted_at_ms.is_null())
         .set(accounts::password_hash.eq(password_hash))
         .execute(c)?;
+    end_all_sessions(c, account, None)?;
     Ok(changed > 0)
 }
 
@@ -120,6 +149,8 @@ pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp
         return Ok(false);
     }
     diesel::delete(api_keys::table.filter(api_keys::account_id.eq(account.0))).execute(c)?;
+    end_all_sessions(c, account, None)?;
+    revoke_all_grants(c, account, UnixMillis(at.millis()))?;
     // They walk the queues, which are short most of the time, rather than the account's images.
     let own =
         images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));

@@ -37,11 +37,7 @@ pub(super) fn connections(c: &mut SqliteConnection, account: AccountId) -> Resul
         .filter(oauth_grants::redeemed_at_ms.is_not_null())
         .filter(oauth_grants::revoked_at_ms.is_null())
         .order((oauth_grants::created_at_ms.desc(), oauth_grants::seq.desc()))
-        .select((
-            GrantRow::as_select(),
-            oauth_grants::last_used_at_ms,
-            oauth_clients::metadata.nullable(),
-        ))
+        .select((GrantRow::as_select(), oauth_grants::last_used_at_ms, oauth_clients::metadata.nullable()))
         .load(c)?;
     rows.into_iter()
         .map(|(grant, last_used_at_ms, client)| {

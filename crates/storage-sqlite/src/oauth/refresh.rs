@@ -28,11 +28,7 @@ impl TryFrom<RefreshableRow> for RefreshableGrant {
             hash: SecretHash(name.digest("refresh_hash", &hash)?),
             generation: name.unsigned("refresh_generation", generation)?,
             expires_at: UnixMillis(name.some("refresh_expires_at_ms", row.refresh_expires_at_ms)?),
-            recent_rotations: name
-                .some("recent_rotations", rotations)?
-                .into_iter()
-                .map(UnixMillis)
-                .collect(),
+            recent_rotations: name.some("recent_rotations", rotations)?.into_iter().map(UnixMillis).collect(),
         };
         Ok(Self { grant: Grant::try_from(row.grant)?, current })
     }

@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
 use domain::Timestamp;
 use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
 
@@ -67,11 +67,13 @@ pub(super) fn forget(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(),
 }
 
 pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, Failure> {
-    let old = sign_in_attempts::table
-        .filter(at_ms.lt(before.millis()))
-        .order(at_ms)
-        .limit(i64::from(max))
-        .select(sign_in_attempts::id);
-    let swept = diesel::delete(sign_in_attempts::table.filter(sign_in_attempts::id.eq_any(old)));
-    Ok(counted(swept.execute(c)?))
+    let swept = sql_query(
+        "DELETE FROM sign_in_attempts WHERE id IN (
+            SELECT id FROM sign_in_attempts WHERE at_ms < ?1 ORDER BY at_ms LIMIT ?2
+        )",
+    )
+    .bind::<BigInt, _>(before.millis())
+    .bind::<BigInt, _>(i64::from(max))
+    .execute(c)?;
+    Ok(counted(swept))
 }

@@ -1,4 +1,4 @@
-use diesel::{OptionalExtension, SqliteConnection, prelude::*};
+use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
 use domain::{Account, AccountId, Timestamp};
 use storage::{NewSession, SessionHash, SessionHolder, SessionInfo};
 
@@ -131,10 +131,13 @@ pub(crate) fn end_all(
 }
 
 pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, Failure> {
-    let expired = sessions::table
-        .filter(sessions::expires_at_ms.lt(before.millis()))
-        .order(sessions::expires_at_ms)
-        .limit(i64::from(max))
-        .select(sessions::hash);
-    Ok(counted(diesel::delete(sessions::table.filter(sessions::hash.eq_any(expired))).execute(c)?))
+    let swept = sql_query(
+        "DELETE FROM sessions WHERE hash IN (
+            SELECT hash FROM sessions WHERE expires_at_ms < ?1 ORDER BY expires_at_ms LIMIT ?2
+        )",
+    )
+    .bind::<BigInt, _>(before.millis())
+    .bind::<BigInt, _>(i64::from(max))
+    .execute(c)?;
+    Ok(counted(swept))
 }

@@ -4,6 +4,7 @@
 mod cancellation;
 mod files;
 mod migrations;
+mod oauth;
 mod query_plans;
 mod text_index;
 mod two_stores;

@@ -1,0 +1,127 @@
+use domain::Timestamp;
+use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
+
+use super::at_once;
+use crate::{Seed, look::second};
+
+/// Ten for a pair and a hundred for an address within 15 minutes.
+const LIMITS: SignInLimits = SignInLimits { per_pair: 10, per_address: 100, window_ms: 900_000 };
+const WINDOW: i64 = 900;
+
+fn attempt(pair: u8, address: u8) -> SignInAttempt {
+    SignInAttempt { pair: [pair; 32], address: [address; 32] }
+}
+
+async fn begin(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> Attempt {
+    seed.store().begin_sign_in(&attempt(pair, address), at, LIMITS).await.unwrap()
+}
+
+/// Begins an attempt that must be let through.
+async fn go(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> AttemptId {
+    match begin(seed, pair, address, at).await {
+        Attempt::Go(id) => id,
+        locked @ Attempt::LockedUntil(_) => panic!("{locked:?}"),
+    }
+}
+
+pub(crate) async fn ten_failures_lock_a_pair_out(seed: &Seed) {
+    for at in 0..10 {
+        go(seed, 1, 1, second(at)).await;
+    }
+    let locked = Attempt::LockedUntil(second(WINDOW));
+    assert_eq!(begin(seed, 1, 1, second(10)).await, locked);
+    assert_eq!(begin(seed, 1, 1, second(WINDOW).plus_millis(-1)).await, locked);
+    go(seed, 2, 1, second(10)).await;
+    go(seed, 3, 2, second(10)).await;
+}
+
+pub(crate) async fn the_window_moves_on(seed: &Seed) {
+    for at in 0..10 {
+        go(seed, 1, 1, second(at)).await;
+    }
+    // At each second one more failure is old enough not to count.
+    for at in 0..5 {
+        go(seed, 1, 1, second(WINDOW + at)).await;
+        let locked = Attempt::LockedUntil(second(WINDOW + at + 1));
+        assert_eq!(begin(seed, 1, 1, second(WINDOW + at)).await, locked);
+    }
+    for _ in 0..10 {
+        go(seed, 1, 1, second(3 * WINDOW)).await;
+    }
+}
+
+pub(crate) async fn being_locked_out_does_not_count(seed: &Seed) {
+    for _ in 0..10 {
+        go(seed, 1, 1, second(0)).await;
+    }
+    for at in 1..50 {
+        assert_eq!(begin(seed, 1, 1, second(at)).await, Attempt::LockedUntil(second(WINDOW)));
+    }
+    go(seed, 1, 1, second(WINDOW)).await;
+}
+
+pub(crate) async fn a_hundred_failures_lock_an_address_out(seed: &Seed) {
+    for at in 0..100_u8 {
+        go(seed, at, 1, second(i64::from(at))).await;
+    }
+    assert_eq!(begin(seed, 200, 1, second(100)).await, Attempt::LockedUntil(second(WINDOW)));
+    go(seed, 200, 2, second(100)).await;
+    go(seed, 200, 1, second(WINDOW)).await;
+}
+
+pub(crate) async fn the_later_of_two_locks_is_told(seed: &Seed) {
+    let limits = SignInLimits { per_pair: 2, per_address: 3, window_ms: 900_000 };
+    let at_second = |at: i64, pair| {
+        let (store, attempt) = (seed.store().clone(), attempt(pair, 1));
+        async move { store.begin_sign_in(&attempt, second(at), limits).await.unwrap() }
+    };
+    for (at, pair) in [(0, 9), (10, 1), (20, 1)] {
+        assert!(matches!(at_second(at, pair).await, Attempt::Go(_)));
+    }
+    assert_eq!(at_second(30, 2).await, Attempt::LockedUntil(second(WINDOW)), "by its address");
+    assert_eq!(at_second(30, 1).await, Attempt::LockedUntil(second(WINDOW + 10)), "by its pair");
+}
+
+pub(crate) async fn a_success_does_not_count(seed: &Seed) {
+    for _ in 0..30 {
+        let id = go(seed, 1, 1, second(0)).await;
+        seed.store().succeed_sign_in(id).await.unwrap();
+        seed.store().succeed_sign_in(id).await.unwrap();
+    }
+    for _ in 0..9 {
+        go(seed, 1, 1, second(1)).await;
+    }
+    let id = go(seed, 1, 1, second(1)).await;
+    seed.store().succeed_sign_in(id).await.unwrap();
+    go(seed, 1, 1, second(2)).await;
+    let still = begin(seed, 1, 1, second(2)).await;
+    assert_eq!(still, Attempt::LockedUntil(second(WINDOW + 1)), "the failures before it count");
+}
+
+pub(crate) async fn of_many_attempts_at_once_no_more_go_than_may(seed: &Seed) {
+    for round in 0..4 {
+        let outcomes = at_once((0..64).map(|_| {
+            let store = seed.store().clone();
+            async move { store.begin_sign_in(&attempt(round, round), second(0), LIMITS).await.unwrap() }
+        }))
+        .await;
+        let gone = outcomes.iter().filter(|outcome| matches!(outcome, Attempt::Go(_))).count();
+        assert_eq!(gone, 10);
+    }
+}
+
+pub(crate) async fn old_attempts_are_swept_batch_by_batch(seed: &Seed) {
+    for at in 0..10 {
+        go(seed, 1, 1, second(at)).await;
+    }
+    for expected in [3, 2, 0] {
+        assert_eq!(seed.store().sweep_sign_in_attempts(second(5), 3).await.unwrap(), expected);
+    }
+    for _ in 0..5 {
+        go(seed, 1, 1, second(10)).await;
+    }
+    assert!(
+        matches!(begin(seed, 1, 1, second(10)).await, Attempt::LockedUntil(_)),
+        "the younger ones are left"
+    );
+}
