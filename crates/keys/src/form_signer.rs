@@ -1,7 +1,7 @@
 use data_encoding::BASE64URL_NOPAD;
 use ring::hmac;
 
-use crate::Secret;
+use crate::{Secret, parts::message};
 
 /// Signs what a form carries, such as the token that proves that we wrote it, and derives what must come out the same
 /// when the same form is sent twice.
@@ -45,15 +45,6 @@ impl FormSigner {
         bytes.iter_mut().zip(tag.as_ref()).for_each(|(to, from)| *to = *from);
         bytes
     }
-}
-
-fn message(parts: &[&[u8]]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(parts.iter().map(|part| part.len() + size_of::<u64>()).sum());
-    for part in parts {
-        message.extend_from_slice(&(part.len() as u64).to_be_bytes());
-        message.extend_from_slice(part);
-    }
-    message
 }
 
 #[cfg(test)]

@@ -24,15 +24,17 @@
 mod access_token;
 mod api_key;
 mod form_signer;
+mod parts;
 mod random;
 mod secret;
 mod session;
 mod signed_url;
 mod strict_json;
 
-pub use access_token::{OpenKeyError, SignError, SignedToken, SigningKey, VerifyingKey};
+pub use access_token::{OpenKeyError, PublicJwk, SignError, SignedToken, SigningKey, VerifyingKey};
 pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password};
 pub use form_signer::FormSigner;
+pub use parts::hash_parts;
 pub use random::{Random, RandomFailed, SeededRandom, SystemRandom, new_id};
 pub use secret::{Secret, SecretError};
 pub use session::{new_session_token, session_hash};

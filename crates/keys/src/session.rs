@@ -1,6 +1,6 @@
 use data_encoding::BASE64URL_NOPAD;
 
-use crate::{Random, RandomFailed, api_key_hash};
+use crate::{Random, RandomFailed, parts::sha256};
 
 /// A new session's token, which its browser keeps: 256 random bits as 43 characters of base64url. Only its hash is
 /// stored.
@@ -15,7 +15,7 @@ pub fn new_session_token(random: &dyn Random) -> Result<String, RandomFailed> {
 
 /// The SHA-256 under which a session is looked up, of whatever text a browser sends.
 pub fn session_hash(token: &str) -> [u8; 32] {
-    api_key_hash(token)
+    sha256(token.as_bytes())
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
-use keys::{RandomFailed, api_key_hash, new_api_key, new_password};
-use storage::{
-    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, NewAccount, NewKey, StorageError,
-};
+use keys::{OpenKeyError, RandomFailed, SignError, api_key_hash, new_api_key, new_password};
+use oauth_core::{Grant, UnixMillis};
+use storage::{CreateAccountError, CreateKeyError, KeyHash, KeyInfo, NewAccount, NewKey, StorageError};
 
 use crate::{Library, passwords::PasswordError};
 
-/// How often the use of a key is written down at most, in milliseconds.
-const KEY_USE_RESOLUTION_MS: i64 = 60_000;
+/// How often the use of a key or of a grant is written down at most, in milliseconds.
+const USE_RESOLUTION_MS: i64 = 60_000;
 
 /// The service cannot answer now; the same call may succeed later.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +17,15 @@ pub enum Unavailable {
     /// There is no randomness.
     #[error(transparent)]
     Random(#[from] RandomFailed),
+    /// Passwords cannot be checked.
+    #[error("passwords cannot be checked: {0}")]
+    Passwords(String),
+    /// The key that access tokens are signed with cannot be used.
+    #[error(transparent)]
+    SigningKey(#[from] OpenKeyError),
+    /// Access tokens cannot be signed.
+    #[error("access tokens cannot be signed: {0}")]
+    Signing(#[from] SignError),
 }
 
 /// Why an account was not made or changed.
@@ -75,7 +83,12 @@ impl From<PasswordError> for AccountError {
     }
 }
 
-/// Who is calling, proved by an API key.
+/// Whether a use is to be written down.
+fn is_due(noted_at: Option<Timestamp>, now: Timestamp) -> bool {
+    noted_at.is_none_or(|at| now.millis() - at.millis() >= USE_RESOLUTION_MS)
+}
+
+/// Who is calling, proved by an API key, a grant or a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     /// The caller's account.
@@ -83,7 +96,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// A caller known by other means than a key, such as an operator at the command line.
+    /// A caller known by other means, such as a session, or an operator at the command line.
     pub fn of(account: Account) -> Self {
         Self { account }
     }
@@ -134,7 +147,8 @@ impl Library {
         self.done(self.parts.store.set_plan(account.id, plan).await?)
     }
 
-    /// Changes an account's password; without one it makes a strong one and gives it back.
+    /// Changes an account's password and ends its sessions; without a password it makes a strong one and gives it
+    /// back.
     ///
     /// # Errors
     /// [`AccountError`].
@@ -201,24 +215,27 @@ impl Library {
             return Ok(None);
         };
         let now = self.parts.clock.now();
-        let noted = holder.last_used_at.is_some_and(|at| now.millis() - at.millis() < KEY_USE_RESOLUTION_MS);
-        if !noted {
-            self.note_key_use(holder.key, now);
+        if is_due(holder.last_used_at, now) {
+            let store = self.parts.store.clone();
+            self.parts.key_notes.take(async move { store.touch_key(holder.key, now).await });
         }
         Ok(Some(Caller { account: holder.account }))
     }
 
-    /// Writes down that a key was used, while the request goes on. One note is written at a time; without room for
-    /// this one the key's next use is noted instead, and nobody decides anything by it.
-    fn note_key_use(&self, key: KeyId, at: Timestamp) {
-        let Ok(permit) = self.parts.key_notes.clone().try_acquire_owned() else { return };
-        let store = self.parts.store.clone();
-        tokio::spawn(async move {
-            if let Err(error) = store.touch_key(key, at).await {
-                tracing::warn!(%error, "the use of an API key was not noted");
-            }
-            drop(permit);
-        });
+    /// Who gave a grant, and the grant, which may have been revoked; `None` when there is none of that id or its
+    /// account is gone. Of one in force it is noted that it was used.
+    ///
+    /// # Errors
+    /// [`StorageError`]; never to be taken for a wrong grant.
+    pub async fn caller_by_grant(&self, grant_id: &str) -> Result<Option<(Caller, Grant)>, StorageError> {
+        let Some(holder) = self.parts.store.grant_holder(grant_id).await? else { return Ok(None) };
+        let now = self.parts.clock.now();
+        if holder.grant.revoked_at.is_none() && is_due(holder.last_used_at, now) {
+            let (store, id) = (self.parts.store.clone(), holder.grant.id.clone());
+            let at = UnixMillis(now.millis());
+            self.parts.grant_notes.take(async move { store.note_use(&id, at).await });
+        }
+        Ok(Some((Caller { account: holder.account }, holder.grant)))
     }
 
     async fn key_account(&self, email: &Email) -> Result<AccountId, KeyError> {

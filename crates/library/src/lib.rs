@@ -1,4 +1,5 @@
-//! The use cases of the photo library: accounts and keys, import and indexing, lists, searches, albums, renditions.
+//! The use cases of the photo library: accounts, keys and sessions, import and indexing, lists, searches, albums,
+//! renditions.
 //!
 //! A [`Library`] owns the clock, the randomness and the ports of the metadata store and the blob store, and is
 //! what every surface (HTTP, MCP, command line) calls. Its methods take values that `domain` has checked, and
@@ -20,11 +21,15 @@ mod images;
 mod import;
 mod indexing;
 mod localities;
+mod notes;
 mod passwords;
 mod renditions;
 mod search;
+mod sessions;
 mod settings;
 mod sidecars;
+mod sign_in;
+mod signing_keys;
 mod upkeep;
 
 use std::{io, sync::Arc};
@@ -33,7 +38,7 @@ use blobs::BlobStore;
 use domain::{AccountId, ContentHash};
 use keys::Random;
 use storage::{SharedStore, Viewer};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 pub use accounts::{AccountError, Caller, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader};
@@ -46,7 +51,11 @@ pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::WorkerCommand;
 pub use search::{Hit, SearchError};
 pub use settings::Settings;
-pub use storage::{AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, StorageError};
+pub use sign_in::{SignInError, SignInFrom, SignedIn};
+pub use signing_keys::SigningKeys;
+pub use storage::{
+    AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SessionHolder, StorageError,
+};
 pub use upkeep::Upkeep;
 
 /// The photo library of all accounts. Clones share it.
@@ -71,7 +80,9 @@ struct Parts {
     passwords: passwords::Passwords,
     in_the_making: renditions::InTheMaking,
     queue_changed: Notify,
-    key_notes: Arc<Semaphore>,
+    key_notes: notes::Notes,
+    grant_notes: notes::Notes,
+    session_notes: notes::Notes,
 }
 
 impl Library {
@@ -88,7 +99,7 @@ impl Library {
         settings: Settings,
     ) -> io::Result<Self> {
         let decoders = decoding::pool(&settings)?;
-        let passwords = passwords::Passwords::new(settings.decode_workers);
+        let passwords = passwords::Passwords::new(settings.decode_workers, settings.passwords_waiting);
         let parts = Parts {
             store,
             blobs,
@@ -98,7 +109,9 @@ impl Library {
             passwords,
             in_the_making: renditions::InTheMaking::default(),
             queue_changed: Notify::new(),
-            key_notes: Arc::new(Semaphore::new(1)),
+            key_notes: notes::Notes::of("an API key"),
+            grant_notes: notes::Notes::of("a grant"),
+            session_notes: notes::Notes::of("a session"),
             settings,
         };
         Ok(Self { parts: Arc::new(parts) })

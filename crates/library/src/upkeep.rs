@@ -1,14 +1,19 @@
 use std::time::Duration;
 
+use oauth_core::{StoreError, Sweep, UnixMillis};
 use storage::StorageError;
 use tokio::{sync::watch, task::JoinHandle, time};
 
-use crate::{Library, indexing::StorageErrorOrBlob};
+use crate::{Library, indexing::StorageErrorOrBlob, sign_in, signing_keys::RETIRED_KEY_MS};
 
 /// How long a deleted image can be restored: 30 days.
 const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
 /// How long an announced blob may wait for the image that refers to it.
 const IDLE_BLOB_MS: i64 = 3600 * 1000;
+/// How long codes that nobody redeemed and grants that ended are kept.
+const ENDED_GRANT_MS: i64 = 24 * 3600 * 1000;
+/// How long an app that nobody ever let in stays registered: 90 days.
+const UNUSED_CLIENT_MS: i64 = 90 * 24 * 3600 * 1000;
 /// How often a running service tidies up, and how many rows it takes at once so that nobody waits for it long.
 const INTERVAL: Duration = Duration::from_secs(600);
 const BATCH: u32 = 200;
@@ -49,7 +54,8 @@ impl Library {
         }
     }
 
-    /// Starts tidying at intervals: removes for good what was deleted 30 days ago and what deleted accounts held.
+    /// Starts tidying at intervals: removes for good what was deleted 30 days ago and what deleted accounts held, and
+    /// forgets what expired.
     pub fn start_upkeep(&self) -> Upkeep {
         let (stop, mut stopped) = watch::channel(false);
         let library = self.clone();
@@ -78,7 +84,34 @@ impl Library {
         self.remove_idle_blobs(IDLE_BLOB_MS, || false).await.map_err(|error| error.to_string())
     }
 
+    /// Forgets what is over: sessions, failed sign-ins, codes, grants and apps, signing keys.
+    ///
+    /// # Errors
+    /// The store failed; a running service tries again.
+    pub async fn forget_expired(&self) -> Result<(), StorageError> {
+        self.forget(|| false).await
+    }
+
+    async fn forget(&self, stopped: impl Fn() -> bool) -> Result<(), StorageError> {
+        let (store, now) = (&self.parts.store, self.parts.clock.now());
+        while !stopped() && store.sweep_sessions(now, BATCH).await? > 0 {}
+        let counted_since = now.plus_millis(-sign_in::LIMITS.window_ms);
+        while !stopped() && store.sweep_sign_in_attempts(counted_since, BATCH).await? > 0 {}
+        let before = |millis: i64| UnixMillis(now.millis()).plus_ms(-millis);
+        let ended = Sweep {
+            codes_before: before(ENDED_GRANT_MS),
+            grants_before: before(ENDED_GRANT_MS),
+            clients_before: before(UNUSED_CLIENT_MS),
+            max: BATCH,
+        };
+        let failed = |StoreError(reason)| StorageError::Unavailable(reason);
+        while !stopped() && store.sweep(ended).await.map_err(failed)? > 0 {}
+        store.drop_signing_keys(now.plus_millis(-RETIRED_KEY_MS)).await?;
+        Ok(())
+    }
+
     async fn tidy(&self, stopped: impl Fn() -> bool) -> Result<(), StorageErrorOrBlob> {
+        self.forget(&stopped).await?;
         self.purge(&stopped).await?;
         self.remove_idle_blobs(IDLE_BLOB_MS, stopped).await
     }

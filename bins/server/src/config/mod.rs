@@ -195,6 +195,6 @@ fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
         decode_memory_bytes: options
             .decode_memory_mb
             .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
-        decoder: defaults.decoder,
+        ..defaults
     })
 }

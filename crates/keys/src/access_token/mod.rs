@@ -9,7 +9,7 @@ mod verifying_key;
 #[cfg(test)]
 mod tests;
 
-pub use signing_key::{OpenKeyError, SignError, SigningKey};
+pub use signing_key::{OpenKeyError, PublicJwk, SignError, SigningKey};
 pub use verifying_key::{SignedToken, VerifyingKey};
 
 /// The longest token in bytes; those of ours are a tenth of it.

@@ -4,14 +4,11 @@ use josekit::{
     jwk::KeyPair as _,
     jws::{EdDSA, JwsSigner as _, alg::eddsa::EddsaJwsSigner},
 };
-use ring::{
-    aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey},
-    digest,
-};
+use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde_json::{Map, Value};
 
 use super::{HEADER, MAX_TOKEN_BYTES, VerifyingKey};
-use crate::{Random, RandomFailed, Secret, strict_json::is_strict_object};
+use crate::{Random, RandomFailed, Secret, parts::sha256, strict_json::is_strict_object};
 
 /// What a sealed key begins with; another form would begin with another byte.
 const FORM: u8 = 1;
@@ -19,7 +16,7 @@ const FORM: u8 = 1;
 const PKCS8_PREFIX: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 
 /// Why a stored signing key was not opened.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenKeyError {
     /// The secret is not the one that it was sealed with.
     #[error(
@@ -68,12 +65,15 @@ impl From<JoseError> for SignError {
     }
 }
 
+/// The public half of a signing key as others read it: a JWK (RFC 7517).
+pub type PublicJwk = Map<String, Value>;
+
 /// An Ed25519 key that signs access tokens. It is stored sealed, so that a copy of the metadata store signs nothing
 /// without the service's [`Secret`].
 pub struct SigningKey {
     private: [u8; 32],
     signer: EddsaJwsSigner,
-    jwk: Map<String, Value>,
+    jwk: PublicJwk,
     header: String,
     verifying: VerifyingKey,
 }
@@ -116,7 +116,7 @@ impl SigningKey {
     }
 
     /// The public half, as a JWK (RFC 8037) with `kid`, `alg` and `use`.
-    pub fn public_jwk(&self) -> &Map<String, Value> {
+    pub fn public_jwk(&self) -> &PublicJwk {
         &self.jwk
     }
 
@@ -201,5 +201,5 @@ fn public_key(jwk: &josekit::jwk::Jwk) -> Result<[u8; 32], JoseError> {
 fn thumbprint(public: &[u8; 32]) -> String {
     let x = BASE64URL_NOPAD.encode(public);
     let canonical = format!(r#"{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}"#);
-    BASE64URL_NOPAD.encode(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref())
+    BASE64URL_NOPAD.encode(&sha256(canonical.as_bytes()))
 }

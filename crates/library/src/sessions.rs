@@ -1,0 +1,45 @@
+use domain::AccountId;
+use keys::session_hash;
+use storage::{SessionHolder, StorageError};
+
+use crate::Library;
+
+/// How long a session lasts after its last use: 30 days.
+pub(crate) const SESSION_MS: i64 = 30 * 24 * 3600 * 1000;
+/// How often the use of a session is written down at most, in milliseconds.
+const SESSION_USE_RESOLUTION_MS: i64 = 3600 * 1000;
+
+impl Library {
+    /// Who is signed in with this token; `None` when nobody is. Using a session prolongs it: it ends 30 days after its
+    /// last use, give or take an hour.
+    ///
+    /// # Errors
+    /// [`StorageError`]; never to be taken for a wrong token.
+    pub async fn session(&self, token: &str) -> Result<Option<SessionHolder>, StorageError> {
+        let (hash, now) = (session_hash(token), self.parts.clock.now());
+        let holder = self.parts.store.session(&hash, now).await?;
+        if let Some(holder) = &holder
+            && now.millis() - holder.last_seen_at.millis() >= SESSION_USE_RESOLUTION_MS
+        {
+            let (store, expires_at) = (self.parts.store.clone(), now.plus_millis(SESSION_MS));
+            self.parts.session_notes.take(async move { store.touch_session(&hash, now, expires_at).await });
+        }
+        Ok(holder)
+    }
+
+    /// Ends a session, from the next request on; `false` when there is none.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn sign_out(&self, token: &str) -> Result<bool, StorageError> {
+        self.parts.store.end_session(&session_hash(token)).await
+    }
+
+    /// Ends all sessions of an account but the one with this token, from the next request on; gives how many.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn end_sessions(&self, account: AccountId, except: Option<&str>) -> Result<u64, StorageError> {
+        self.parts.store.end_sessions(account, except.map(session_hash)).await
+    }
+}

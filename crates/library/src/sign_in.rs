@@ -1,0 +1,226 @@
+use std::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+};
+
+use domain::{Account, Email, Timestamp};
+use keys::{hash_parts, new_session_token, session_hash};
+use storage::{Attempt, AttemptId, NewSession, SignInAttempt, SignInLimits, StorageError};
+
+use crate::{
+    Library, Unavailable,
+    passwords::{LineIsFull, PasswordError},
+    sessions::SESSION_MS,
+};
+
+/// How many sign-ins may fail, and within what time.
+pub(crate) const LIMITS: SignInLimits =
+    SignInLimits { per_pair: 10, per_address: 100, window_ms: 15 * 60 * 1000 };
+/// When to come back, in seconds, if too many wait: by then a line of the usual length is gone.
+const BUSY_RETRY_S: u64 = 2;
+/// The most characters that are kept of what a browser calls itself.
+const MAX_USER_AGENT_CHARS: usize = 300;
+
+/// Where somebody signs in from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInFrom {
+    /// The address.
+    pub address: IpAddr,
+    /// What the browser calls itself.
+    pub user_agent: Option<String>,
+}
+
+/// Somebody who signed in.
+#[derive(Clone)]
+pub struct SignedIn {
+    /// The new session's token, for their browser. It is kept nowhere else.
+    pub token: String,
+    /// Who they are.
+    pub account: Account,
+    /// When the session ends unless it is used.
+    pub expires_at: Timestamp,
+}
+
+impl fmt::Debug for SignedIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SignedIn").field("account", &self.account.id).finish_non_exhaustive()
+    }
+}
+
+/// Why somebody did not get in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInError {
+    /// There is no account with this email, or its password is another one.
+    #[error("the email or the password is wrong")]
+    Wrong,
+    /// Too many failed, for this email from this address, or from this address.
+    #[error("too many sign-ins failed; try again in {} min", retry_after_s.div_ceil(60))]
+    LockedOut {
+        /// When the next try counts, in seconds from now; at least 1.
+        retry_after_s: u64,
+    },
+    /// Too many want in at this moment.
+    #[error("too many people are signing in; try again in {retry_after_s} seconds")]
+    Busy {
+        /// When to come back, in seconds from now.
+        retry_after_s: u64,
+    },
+    /// The service cannot answer now; the try does not count.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl From<StorageError> for SignInError {
+    fn from(error: StorageError) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl From<PasswordError> for Unavailable {
+    fn from(error: PasswordError) -> Self {
+        match error {
+            PasswordError::Random(error) => error.into(),
+            PasswordError::Hash(reason) => Self::Passwords(reason),
+        }
+    }
+}
+
+/// Why a try came to no answer.
+enum Undecided {
+    Busy,
+    Unavailable(Unavailable),
+}
+
+impl<E: Into<Unavailable>> From<E> for Undecided {
+    fn from(error: E) -> Self {
+        Self::Unavailable(error.into())
+    }
+}
+
+impl Library {
+    /// Begins a session for whoever knows an account's password. An email that nobody has takes as long as a wrong
+    /// password. After ten failures for one email from one address (of IPv6: one /64), or a hundred from one address,
+    /// within 15 minutes, the right password does not help either; from elsewhere it does.
+    ///
+    /// # Errors
+    /// [`SignInError`].
+    pub async fn sign_in(
+        &self,
+        email: &str,
+        password: &str,
+        from: SignInFrom,
+    ) -> Result<SignedIn, SignInError> {
+        let attempt = match self.begin_attempt(email, from.address).await? {
+            Attempt::Go(attempt) => attempt,
+            Attempt::LockedUntil(until) => {
+                let left_ms = until.millis().saturating_sub(self.parts.clock.now().millis());
+                let retry_after_s = u64::try_from(left_ms).unwrap_or(0).div_ceil(1000).max(1);
+                return Err(SignInError::LockedOut { retry_after_s });
+            }
+        };
+        match self.try_password(email, password, from).await {
+            Ok(None) => Err(SignInError::Wrong),
+            Ok(Some(signed_in)) => {
+                // They are in: what fails now at worst locks them out for some minutes later on.
+                self.withdraw(attempt).await;
+                Ok(signed_in)
+            }
+            Err(undecided) => {
+                self.withdraw(attempt).await;
+                Err(match undecided {
+                    Undecided::Busy => SignInError::Busy { retry_after_s: BUSY_RETRY_S },
+                    Undecided::Unavailable(error) => SignInError::Unavailable(error),
+                })
+            }
+        }
+    }
+
+    async fn begin_attempt(&self, email: &str, address: IpAddr) -> Result<Attempt, StorageError> {
+        let network = network(address);
+        let name =
+            Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
+        let attempt = SignInAttempt {
+            pair: hash_parts(&[b"pair", name.as_bytes(), &network]),
+            address: hash_parts(&[b"address", &network]),
+        };
+        self.parts.store.begin_sign_in(&attempt, self.parts.clock.now(), LIMITS).await
+    }
+
+    /// Has an attempt not count.
+    async fn withdraw(&self, attempt: AttemptId) {
+        if let Err(error) = self.parts.store.succeed_sign_in(attempt).await {
+            tracing::warn!(%error, "a sign-in that did not fail counts as failed");
+        }
+    }
+
+    /// The session of whoever has this email and password; `None` when nobody has.
+    async fn try_password(
+        &self,
+        email: &str,
+        password: &str,
+        from: SignInFrom,
+    ) -> Result<Option<SignedIn>, Undecided> {
+        let place = self.parts.passwords.queue().map_err(|LineIsFull| Undecided::Busy)?;
+        let email = Email::parse(email).ok();
+        let known = match &email {
+            Some(email) => self.parts.store.password_hash_by_email(email).await?,
+            None => None,
+        };
+        let (account, hash) = known.unzip();
+        let right = self.parts.passwords.verify(place, password.to_owned(), hash.clone()).await?;
+        let (Some(email), Some(account), true) = (email, account, right) else { return Ok(None) };
+        let Some(signed_in) = self.begin_session(account, from).await? else { return Ok(None) };
+        // A password that was changed meanwhile ended the sessions there were, perhaps not yet this one.
+        let still = self.parts.store.password_hash_by_email(&email).await?;
+        if still.map(|(_, hash)| hash) != hash {
+            self.parts.store.end_session(&session_hash(&signed_in.token)).await?;
+            return Ok(None);
+        }
+        Ok(Some(signed_in))
+    }
+
+    /// `None` when the account is gone.
+    async fn begin_session(
+        &self,
+        account: Account,
+        from: SignInFrom,
+    ) -> Result<Option<SignedIn>, Unavailable> {
+        let token = new_session_token(self.random())?;
+        let at = self.parts.clock.now();
+        let expires_at = at.plus_millis(SESSION_MS);
+        let session = NewSession {
+            hash: session_hash(&token),
+            account: account.id,
+            user_agent: from.user_agent.map(|name| name.chars().take(MAX_USER_AGENT_CHARS).collect()),
+            address: from.address.to_canonical().to_string(),
+            at,
+            expires_at,
+        };
+        let begun = self.parts.store.add_session(session).await?;
+        Ok(begun.then_some(SignedIn { token, account, expires_at }))
+    }
+}
+
+/// What one party holds of addresses: one of IPv4, a /64 of IPv6.
+fn network(address: IpAddr) -> Vec<u8> {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => (address & Ipv6Addr::from_bits(u128::MAX << 64)).octets().to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_one_network_count_as_one() {
+        let same = |one: &str, two: &str| network(one.parse().unwrap()) == network(two.parse().unwrap());
+        assert!(same("192.0.2.1", "192.0.2.1"));
+        assert!(same("192.0.2.1", "::ffff:192.0.2.1"));
+        assert!(!same("192.0.2.1", "192.0.2.2"));
+        assert!(!same("192.0.2.1", "::c000:201"));
+        assert!(same("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"));
+        assert!(!same("2001:db8:1:2::1", "2001:db8:1:3::1"));
+    }
+}

@@ -1,0 +1,79 @@
+use oauth_core::{
+    AuthMethod, Client, ClientMetadata, Grant, GrantType, IssuedCode, NewClient, NewCode, SecretHash,
+    Store as _, UnixMillis,
+};
+use storage::GrantHolders as _;
+
+use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, eventually, with_ann};
+
+/// A grant of this account, whose code nobody redeemed yet.
+async fn grant(it: &Process, account: &domain::Account) -> Grant {
+    let at = UnixMillis(it.now().millis());
+    let metadata = ClientMetadata {
+        client_name: "Viewer".into(),
+        redirect_uris: vec!["https://viewer.example/back".into()],
+        grant_types: vec![GrantType::AuthorizationCode],
+        scopes: vec!["mcp:images".into()],
+        token_endpoint_auth_method: AuthMethod::None,
+        software_id: None,
+        software_version: None,
+    };
+    let client = Client { id: "viewer".into(), metadata, secret: None, issued_at: at };
+    it.store.register_client(NewClient { client, digest: Some(SecretHash([7; 32])) }).await.unwrap();
+    let grant = Grant {
+        id: "grant".into(),
+        client_id: "viewer".into(),
+        subject: account.id.0.to_string(),
+        resource: "https://photos.example/api/mcp/v1".into(),
+        scopes: vec!["mcp:images".into()],
+        created_at: at,
+        revoked_at: None,
+    };
+    let code = IssuedCode {
+        grant: grant.clone(),
+        redirect_uri: "https://viewer.example/back".into(),
+        challenge: "c".repeat(43),
+        expires_at: at.plus_ms(10 * MINUTE_MS),
+        redeemed_at: None,
+    };
+    it.store.issue_code(NewCode { hash: SecretHash([1; 32]), code }).await.unwrap();
+    grant
+}
+
+#[tokio::test]
+async fn a_grant_speaks_for_the_account_that_gave_it() {
+    let (_dir, it, ann) = with_ann().await;
+    let grant = grant(&it, &ann).await;
+    let (caller, found) = it.library.caller_by_grant("grant").await.unwrap().unwrap();
+    assert_eq!((caller.account, found), (ann.clone(), grant));
+    assert!(it.library.caller_by_grant("other").await.unwrap().is_none());
+
+    let revoked_at = UnixMillis(it.now().millis());
+    it.store.revoke_grant("grant", revoked_at).await.unwrap();
+    let (_, found) = it.library.caller_by_grant("grant").await.unwrap().unwrap();
+    assert_eq!(found.revoked_at, Some(revoked_at), "the caller judges");
+    it.library.delete_account(&ann.email).await.unwrap();
+    assert!(it.library.caller_by_grant("grant").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn its_use_is_noted_once_a_minute() {
+    let (_dir, it, ann) = with_ann().await;
+    grant(&it, &ann).await;
+    let noted = async || it.store.grant_holder("grant").await.unwrap().unwrap().last_used_at;
+    assert_eq!(noted().await, None);
+    it.library.caller_by_grant("grant").await.unwrap();
+    let first = it.now();
+    eventually("the use is noted", || async { noted().await == Some(first) }).await;
+    it.later(59 * SECOND_MS);
+    it.library.caller_by_grant("grant").await.unwrap();
+    it.later(SECOND_MS);
+    let second = it.now();
+    it.library.caller_by_grant("grant").await.unwrap();
+    eventually("the next use is noted", || async { noted().await == Some(second) }).await;
+
+    it.store.revoke_grant("grant", UnixMillis(second.millis())).await.unwrap();
+    it.later(HOUR_MS);
+    it.library.caller_by_grant("grant").await.unwrap();
+    assert_eq!(noted().await, Some(second));
+}

@@ -1,0 +1,102 @@
+//! Who gets in: passwords, sessions, grants and the keys of access tokens, on real stores with a clock that the test
+//! moves.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "clippy allows them inside test functions; here the functions that those share need them too"
+)]
+
+mod grants;
+mod passwords;
+mod sessions;
+mod signing_keys;
+
+use std::{net::IpAddr, path::Path, sync::Arc, time::Duration};
+
+use blobs::BlobStore;
+use domain::{Account, Email, Plan, Timestamp};
+use keys::SeededRandom;
+use library::{Clock as _, Library, ManualClock, Settings, SignInError, SignInFrom, SignedIn, WorkerCommand};
+use storage::SchemaStore as _;
+use storage_sqlite::{SqliteOptions, SqliteStore};
+use tempfile::TempDir;
+
+const SECOND_MS: i64 = 1000;
+const MINUTE_MS: i64 = 60 * SECOND_MS;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A process of its own, as far as the store can tell. All of a folder share the clock.
+struct Process {
+    library: Library,
+    store: SqliteStore,
+    clock: Arc<ManualClock>,
+}
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::new(Timestamp::from_millis(1_800_000_000_000).unwrap()))
+}
+
+async fn process(dir: &Path, clock: Arc<ManualClock>, seed: u64, waiting: usize) -> Process {
+    let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    let nothing_is_decoded =
+        WorkerCommand { program: "/nonexistent".into(), args: Vec::new(), environment: Vec::new() };
+    let settings =
+        Settings { decode_workers: 1, passwords_waiting: waiting, ..Settings::new(nothing_is_decoded) };
+    let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
+    let random = Arc::new(SeededRandom::new(seed));
+    let library = Library::new(Arc::new(store.clone()), blobs, clock.clone(), random, settings).unwrap();
+    Process { library, store, clock }
+}
+
+/// One process in a folder of its own, where ann's password is `right`.
+async fn with_ann() -> (TempDir, Process, Account) {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path(), clock(), 1, 64).await;
+    let ann = it.account("ann", "right").await;
+    (dir, it, ann)
+}
+
+impl Process {
+    async fn account(&self, name: &str, password: &str) -> Account {
+        let email = Email::parse(&format!("{name}@example.org")).unwrap();
+        self.library.create_account(email, Plan::Paid, Some(password.into())).await.unwrap().0
+    }
+
+    async fn sign_in(&self, email: &str, password: &str, address: &str) -> Result<SignedIn, SignInError> {
+        self.library.sign_in(email, password, from(address)).await
+    }
+
+    /// Ann's token.
+    async fn token(&self) -> String {
+        self.sign_in("ann@example.org", "right", "192.0.2.1").await.unwrap().token
+    }
+
+    async fn is_signed_in(&self, token: &str) -> bool {
+        self.library.session(token).await.unwrap().is_some()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    fn later(&self, millis: i64) {
+        self.clock.advance_ms(millis);
+    }
+}
+
+fn from(address: &str) -> SignInFrom {
+    SignInFrom { address: address.parse::<IpAddr>().unwrap(), user_agent: Some("Firefox".into()) }
+}
+
+/// Waits until what goes on in the background has come to this.
+async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+    for _ in 0..500 {
+        if holds().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it never came to this: {what}");
+}

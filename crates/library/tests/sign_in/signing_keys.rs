@@ -1,0 +1,154 @@
+use std::path::Path;
+
+use keys::Secret;
+use library::{SigningKeys, Unavailable};
+use storage::SigningKeyStore as _;
+
+use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, clock, process};
+
+const CLAIMS: &[u8] = br#"{"sub":"1"}"#;
+
+fn secret(letter: &str) -> Secret {
+    Secret::from_text(&letter.repeat(32)).unwrap()
+}
+
+/// Two processes on one folder that share a clock and the secret.
+async fn two(dir: &Path) -> [(Process, SigningKeys); 2] {
+    let clock = clock();
+    let (one, two) = (process(dir, clock.clone(), 1, 64).await, process(dir, clock, 2, 64).await);
+    let keys = |it: &Process| it.library.signing_keys(secret("a"));
+    let (first, second) = (keys(&one), keys(&two));
+    [(one, first), (two, second)]
+}
+
+async fn reads(keys: &SigningKeys, token: &str) -> bool {
+    match keys.read(token).await.unwrap() {
+        Some(claims) => claims == CLAIMS,
+        None => false,
+    }
+}
+
+fn kid(token: &str) -> String {
+    keys::SignedToken::parse(token).unwrap().kid().to_owned()
+}
+
+async fn published(keys: &SigningKeys) -> Vec<String> {
+    keys.jwks().await.unwrap().iter().map(|key| key["kid"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn every_process_reads_what_any_signed() {
+    let dir = tempfile::tempdir().unwrap();
+    let [(_, ours), (_, theirs)] = two(dir.path()).await;
+    let token = ours.sign(CLAIMS).await.unwrap();
+    assert!(reads(&ours, &token).await && reads(&theirs, &token).await);
+    assert_eq!(kid(&theirs.sign(CLAIMS).await.unwrap()), kid(&token));
+    assert_eq!(published(&theirs).await, [kid(&token)]);
+    for wrong in ["", "a.b.c", &token[1..], &format!("{token}x")] {
+        assert!(!reads(&ours, wrong).await, "{wrong}");
+    }
+    assert!(ours.sign(b"[]").await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_first_key_is_made_however_many_need_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let [(it, ours), (_, theirs)] = two(dir.path()).await;
+    let signing: Vec<_> = (0..8)
+        .map(|number| {
+            let keys = if number % 2 == 0 { ours.clone() } else { theirs.clone() };
+            tokio::spawn(async move { keys.sign(CLAIMS).await.unwrap() })
+        })
+        .collect();
+    let mut tokens = Vec::new();
+    for signed in signing {
+        tokens.push(signed.await.unwrap());
+    }
+    assert!(tokens.iter().all(|token| kid(token) == kid(&tokens[0])));
+    assert_eq!(it.store.signing_keys().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_key_signs_at_once_and_the_old_one_verifies_for_an_hour() {
+    let dir = tempfile::tempdir().unwrap();
+    let [(it, ours), (_, theirs)] = two(dir.path()).await;
+    let old = ours.sign(CLAIMS).await.unwrap();
+    assert!(reads(&theirs, &old).await);
+    it.later(MINUTE_MS);
+    let new_kid = theirs.rotate(false).await.unwrap();
+    let new = ours.sign(CLAIMS).await.unwrap();
+    assert_eq!(kid(&new), new_kid);
+    assert_ne!(kid(&old), new_kid);
+    assert!(reads(&ours, &old).await && reads(&theirs, &old).await && reads(&theirs, &new).await);
+    assert_eq!(published(&ours).await, [new_kid.clone(), kid(&old)]);
+
+    it.later(HOUR_MS - 1);
+    it.library.forget_expired().await.unwrap();
+    assert!(reads(&ours, &old).await && reads(&theirs, &old).await);
+    it.later(1);
+    assert!(!reads(&ours, &old).await && !reads(&theirs, &old).await);
+    assert!(reads(&ours, &new).await && reads(&theirs, &new).await);
+    assert_eq!(published(&ours).await, [new_kid]);
+    it.later(1);
+    it.library.forget_expired().await.unwrap();
+    assert_eq!(it.store.signing_keys().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_retirement_elsewhere_reaches_a_process_that_only_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let [(it, ours), (_, theirs)] = two(dir.path()).await;
+    let token = ours.sign(CLAIMS).await.unwrap();
+    assert!(reads(&theirs, &token).await);
+    ours.rotate(false).await.unwrap();
+    // Used all the time, so that what it knows is never long out of date.
+    for _ in 0..119 {
+        it.later(MINUTE_MS / 2);
+        assert!(reads(&theirs, &token).await);
+    }
+    it.later(MINUTE_MS / 2);
+    assert!(!reads(&theirs, &token).await);
+}
+
+#[tokio::test]
+async fn unknown_names_ask_the_store_once_a_second() {
+    let dir = tempfile::tempdir().unwrap();
+    let [(it, ours), (_, theirs)] = two(dir.path()).await;
+    let known = ours.sign(CLAIMS).await.unwrap();
+    assert!(reads(&theirs, &known).await);
+    // A key of another service.
+    let other = keys::SigningKey::generate(&keys::SeededRandom::new(99)).unwrap();
+    let junk = other.sign(CLAIMS).unwrap();
+    assert!(!reads(&theirs, &junk).await, "asks");
+    ours.rotate(false).await.unwrap();
+    let new = ours.sign(CLAIMS).await.unwrap();
+    assert!(!reads(&theirs, &new).await, "it asked within this second");
+    assert!(reads(&theirs, &known).await);
+    it.later(SECOND_MS);
+    assert!(reads(&theirs, &new).await && !reads(&theirs, &junk).await);
+}
+
+#[tokio::test]
+async fn another_secret_is_told_and_not_taken_for_wrong_tokens() {
+    let dir = tempfile::tempdir().unwrap();
+    let [(it, ours), _] = two(dir.path()).await;
+    let token = ours.sign(CLAIMS).await.unwrap();
+    let changed = it.library.signing_keys(secret("b"));
+    let check = |outcome: Result<(), Unavailable>| {
+        let error = outcome.unwrap_err().to_string();
+        assert!(error.contains("differs from the one that the key was sealed with"), "{error}");
+    };
+    check(changed.sign(CLAIMS).await.map(drop));
+    check(changed.jwks().await.map(drop));
+    check(changed.rotate(false).await.map(drop));
+    for _ in 0..2 {
+        check(changed.read(&token).await.map(drop));
+    }
+    assert!(!reads(&changed, "junk").await);
+
+    // Whoever lost the secret begins anew.
+    changed.rotate(true).await.unwrap();
+    let new = changed.sign(CLAIMS).await.unwrap();
+    assert!(reads(&changed, &new).await && !reads(&changed, &token).await);
+    assert_eq!(published(&changed).await, [kid(&new)]);
+}
