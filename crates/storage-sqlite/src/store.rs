@@ -90,6 +90,11 @@ impl SqliteStore {
     {
         self.writer.write(operation).await
     }
+
+    #[cfg(test)]
+    pub(crate) fn waiting_writes(&self) -> usize {
+        self.writer.waiting()
+    }
 }
 
 /// Makes the file unless it is there and gives its absolute path, which SQLite never mistakes for a URI.

@@ -55,6 +55,12 @@ impl Writer {
         Ok(Self { queue })
     }
 
+    /// How many writes wait for their turn.
+    #[cfg(test)]
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
     /// Runs an operation that writes, as if alone in a transaction of its own.
     ///
     /// One that is given up before its turn is not run.
@@ -182,7 +188,7 @@ impl Work {
             drop(c);
         }
         for write in ran {
-            write.answer(transaction.as_ref().map(|()| ()));
+            write.answer(transaction.as_ref().copied());
         }
     }
 
@@ -251,3 +257,6 @@ fn in_savepoint(c: &mut SqliteConnection, write: &mut dyn Write) -> QueryResult<
     })?;
     Ok(ran)
 }
+
+#[cfg(test)]
+mod tests;
