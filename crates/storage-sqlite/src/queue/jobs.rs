@@ -42,7 +42,7 @@ pub(super) fn held_by(c: &mut SqliteConnection, job: JobId, worker: &str) -> Res
         .find(job.0)
         .filter(index_jobs::leased_by.eq(worker))
         .select(index_jobs::image_seq)
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 
