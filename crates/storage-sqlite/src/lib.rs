@@ -36,6 +36,7 @@ mod blob_registry;
 mod connection;
 mod error;
 mod images;
+mod lease;
 mod migrations;
 mod oauth;
 mod queue;
