@@ -9,6 +9,8 @@ mod config;
 pub mod conformance;
 mod consent;
 mod errors;
+#[cfg(test)]
+mod hostile;
 mod json;
 #[cfg(feature = "memory")]
 mod memory;

@@ -11,8 +11,8 @@ use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::{
-    AccessTokenClaims, AccessTokens, AuthorizationServer, Client, Clock, Config, Connection, Endpoints, Grant,
-    Issued, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, Random, RandomFailed, Redemption,
+    AccessTokenClaims, AccessTokens, AuthorizationServer, Client, Clock, Config, Connection, Endpoints,
+    Grant, Issued, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, Random, RandomFailed, Redemption,
     RefreshableGrant, Registration, Resource, Rotation, SecretHash, Store, StoreError, Sweep, TokenError,
     TokenRequest, TokenResponse, TokensUnavailable, UnixMillis,
     redirect_uri::with_parameters,

@@ -53,10 +53,7 @@ fn a_wrong_configuration_is_told() {
         assert_eq!(Config::new(issuer, endpoints, resources, lifetimes), Err(expect));
     };
     check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));
-    check(
-        |config| "/token".clone_into(&mut config.endpoints.token),
-        ConfigError::Url("/token".to_owned()),
-    );
+    check(|config| "/token".clone_into(&mut config.endpoints.token), ConfigError::Url("/token".to_owned()));
     check(
         |config| "ftp://a/".clone_into(&mut config.endpoints.jwks),
         ConfigError::Url("ftp://a/".to_owned()),
@@ -74,10 +71,7 @@ fn a_wrong_configuration_is_told() {
         |config| config.resources[1].scopes.clear(),
         ConfigError::NoScope("https://photos.example/api/mcp/legacy".to_owned()),
     );
-    check(
-        |config| config.resources[0].scopes.push("a b".to_owned()),
-        ConfigError::Scope("a b".to_owned()),
-    );
+    check(|config| config.resources[0].scopes.push("a b".to_owned()), ConfigError::Scope("a b".to_owned()));
     check(
         |config| "mcp:photos".clone_into(&mut config.resources[0].replaced_scopes[0].1),
         ConfigError::Replacement("mcp:photos".to_owned()),
