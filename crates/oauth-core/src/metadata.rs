@@ -11,7 +11,8 @@ pub struct ServerMetadata {
     pub token_endpoint: String,
     pub registration_endpoint: String,
     pub revocation_endpoint: String,
-    pub jwks_uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwks_uri: Option<String>,
     pub response_types_supported: Vec<&'static str>,
     pub response_modes_supported: Vec<&'static str>,
     pub grant_types_supported: Vec<GrantType>,

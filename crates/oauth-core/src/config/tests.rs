@@ -55,7 +55,7 @@ fn a_wrong_configuration_is_told() {
     check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));
     check(|config| "/token".clone_into(&mut config.endpoints.token), ConfigError::Url("/token".to_owned()));
     check(
-        |config| "ftp://a/".clone_into(&mut config.endpoints.jwks),
+        |config| config.endpoints.jwks = Some("ftp://a/".to_owned()),
         ConfigError::Url("ftp://a/".to_owned()),
     );
     check(
@@ -77,4 +77,19 @@ fn a_wrong_configuration_is_told() {
         ConfigError::Replacement("mcp:photos".to_owned()),
     );
     check(|config| config.lifetimes.code_seconds = 0, ConfigError::Lifetime);
+}
+
+#[test]
+fn documents_and_endpoints_have_their_usual_places() {
+    let check = |url: &str, expect: &str| {
+        assert_eq!(Resource::new(url, "Photos", &["photos"]).metadata_url, expect);
+    };
+    let known = "https://a.example:8/.well-known/oauth-protected-resource";
+    check("https://a.example:8", known);
+    check("https://a.example:8/", known);
+    check("https://a.example:8/api/mcp", &format!("{known}/api/mcp"));
+    check("https://a.example:8/api/", &format!("{known}/api"));
+    let endpoints = Endpoints::under("https://a.example/api/");
+    assert_eq!(endpoints.registration, "https://a.example/api/register");
+    assert_eq!((endpoints.token.as_str(), endpoints.jwks), ("https://a.example/api/token", None));
 }
