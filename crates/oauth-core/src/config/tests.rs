@@ -1,0 +1,95 @@
+use super::*;
+use crate::testing;
+
+#[test]
+fn resources_are_compared_by_what_counts() {
+    let config = testing::config();
+    let check = |url: &str, expect: Option<&str>| {
+        assert_eq!(config.resource(url).map(|resource| resource.url.as_str()), expect, "{url}");
+    };
+    let v1 = Some("https://photos.example/api/mcp/v1");
+    check("https://photos.example/api/mcp/v1", v1);
+    check("https://photos.example/api/mcp/v1/", v1);
+    check("https://photos.example:443/api/mcp/v1", v1);
+    check("HTTPS://Photos.Example:443/api/mcp/v1/", v1);
+    check("https://photos.example/api/mcp/legacy", Some("https://photos.example/api/mcp/legacy"));
+    for url in [
+        "",
+        "/api/mcp/v1",
+        "api/mcp/v1",
+        "//photos.example/api/mcp/v1",
+        "https:/photos.example/api/mcp/v1",
+        "http://photos.example/api/mcp/v1",
+        "https://photos.example:8443/api/mcp/v1",
+        "https://photos.example:/api/mcp/v1",
+        "https://user@photos.example/api/mcp/v1",
+        "https://photos.example./api/mcp/v1",
+        "https://photos.example.evil/api/mcp/v1",
+        "https://photos.example/api/mcp",
+        "https://photos.example/api/mcp/v12",
+        "https://photos.example/api/mcp/v1/x",
+        "https://photos.example/api/mcp/v1//",
+        "https://photos.example/api/mcp/v1?",
+        "https://photos.example/api/mcp/v1?a=b",
+        "https://photos.example/api/mcp/v1#",
+        "https://photos.example/api/mcp/v1#a",
+        "https://photos.example/api/mcp/V1",
+        "https://photos.example/api/mcp/%761",
+        "https://photos.example/x/../api/mcp/v1",
+        "https://photos.example\\api/mcp/v1",
+        " https://photos.example/api/mcp/v1",
+    ] {
+        check(url, None);
+    }
+}
+
+#[test]
+fn a_wrong_configuration_is_told() {
+    type Change = fn(&mut Config);
+    let check = |change: Change, expect: ConfigError| {
+        let mut config = testing::config();
+        change(&mut config);
+        let Config { issuer, endpoints, resources, lifetimes } = config;
+        assert_eq!(Config::new(issuer, endpoints, resources, lifetimes), Err(expect));
+    };
+    check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));
+    check(|config| "/token".clone_into(&mut config.endpoints.token), ConfigError::Url("/token".to_owned()));
+    check(
+        |config| config.endpoints.jwks = Some("ftp://a/".to_owned()),
+        ConfigError::Url("ftp://a/".to_owned()),
+    );
+    check(
+        |config| "https://u@a/".clone_into(&mut config.resources[0].url),
+        ConfigError::Url("https://u@a/".to_owned()),
+    );
+    check(|config| config.resources.clear(), ConfigError::NoResource);
+    check(
+        |config| "https://photos.example:443/api/mcp/v1/".clone_into(&mut config.resources[1].url),
+        ConfigError::RepeatedResource("https://photos.example:443/api/mcp/v1/".to_owned()),
+    );
+    check(
+        |config| config.resources[1].scopes.clear(),
+        ConfigError::NoScope("https://photos.example/api/mcp/legacy".to_owned()),
+    );
+    check(|config| config.resources[0].scopes.push("a b".to_owned()), ConfigError::Scope("a b".to_owned()));
+    check(
+        |config| "mcp:photos".clone_into(&mut config.resources[0].replaced_scopes[0].1),
+        ConfigError::Replacement("mcp:photos".to_owned()),
+    );
+    check(|config| config.lifetimes.code_seconds = 0, ConfigError::Lifetime);
+}
+
+#[test]
+fn documents_and_endpoints_have_their_usual_places() {
+    let check = |url: &str, expect: &str| {
+        assert_eq!(Resource::new(url, "Photos", &["photos"]).metadata_url, expect);
+    };
+    let known = "https://a.example:8/.well-known/oauth-protected-resource";
+    check("https://a.example:8", known);
+    check("https://a.example:8/", known);
+    check("https://a.example:8/api/mcp", &format!("{known}/api/mcp"));
+    check("https://a.example:8/api/", &format!("{known}/api"));
+    let endpoints = Endpoints::under("https://a.example/api/");
+    assert_eq!(endpoints.registration, "https://a.example/api/register");
+    assert_eq!((endpoints.token.as_str(), endpoints.jwks), ("https://a.example/api/token", None));
+}

@@ -1,0 +1,117 @@
+use serde::Serialize;
+
+use crate::{AuthMethod, AuthorizationServer, GrantType};
+
+/// Authorization server metadata (RFC 8414).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "RFC 8414, section 2, and RFC 9207 define each member")]
+pub struct ServerMetadata {
+    pub issuer: String,
+    pub authorization_endpoint: String,
+    pub token_endpoint: String,
+    pub registration_endpoint: String,
+    pub revocation_endpoint: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwks_uri: Option<String>,
+    pub response_types_supported: Vec<&'static str>,
+    pub response_modes_supported: Vec<&'static str>,
+    pub grant_types_supported: Vec<GrantType>,
+    pub code_challenge_methods_supported: Vec<&'static str>,
+    pub token_endpoint_auth_methods_supported: Vec<AuthMethod>,
+    pub revocation_endpoint_auth_methods_supported: Vec<AuthMethod>,
+    pub scopes_supported: Vec<String>,
+    pub authorization_response_iss_parameter_supported: bool,
+}
+
+/// Protected resource metadata (RFC 9728).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "RFC 9728, section 2, defines each member")]
+pub struct ResourceMetadata {
+    pub resource: String,
+    pub authorization_servers: Vec<String>,
+    pub scopes_supported: Vec<String>,
+    pub bearer_methods_supported: Vec<&'static str>,
+    pub resource_name: String,
+}
+
+impl AuthorizationServer {
+    /// The document at `/.well-known/oauth-authorization-server` and the issuer's path.
+    pub fn server_metadata(&self) -> ServerMetadata {
+        let endpoints = self.config.endpoints().clone();
+        ServerMetadata {
+            issuer: self.config.issuer().to_owned(),
+            authorization_endpoint: endpoints.authorization,
+            token_endpoint: endpoints.token,
+            registration_endpoint: endpoints.registration,
+            revocation_endpoint: endpoints.revocation,
+            jwks_uri: endpoints.jwks,
+            response_types_supported: vec!["code"],
+            response_modes_supported: vec!["query"],
+            grant_types_supported: vec![GrantType::AuthorizationCode, GrantType::RefreshToken],
+            code_challenge_methods_supported: vec!["S256"],
+            token_endpoint_auth_methods_supported: vec![
+                AuthMethod::None,
+                AuthMethod::ClientSecretBasic,
+                AuthMethod::ClientSecretPost,
+            ],
+            revocation_endpoint_auth_methods_supported: vec![AuthMethod::None],
+            scopes_supported: self.config.scopes().into_iter().map(str::to_owned).collect(),
+            authorization_response_iss_parameter_supported: true,
+        }
+    }
+
+    /// The document at the metadata URL of the resource of that URL; `None` when there is no such resource.
+    pub fn resource_metadata(&self, url: &str) -> Option<ResourceMetadata> {
+        let resource = self.resource(url)?;
+        Some(ResourceMetadata {
+            resource: resource.url.clone(),
+            authorization_servers: vec![self.config.issuer().to_owned()],
+            scopes_supported: resource.scopes.clone(),
+            bearer_methods_supported: vec!["header"],
+            resource_name: resource.name.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::testing::{Bench, LEGACY, V1};
+
+    #[test]
+    fn documents_say_what_the_configuration_says() {
+        let server = Bench::new().server;
+        assert_eq!(
+            serde_json::to_value(server.server_metadata()).unwrap(),
+            json!({
+                "issuer": "https://photos.example/api",
+                "authorization_endpoint": "https://photos.example/api/oauth/authorize",
+                "token_endpoint": "https://photos.example/api/oauth/token",
+                "registration_endpoint": "https://photos.example/api/oauth/register",
+                "revocation_endpoint": "https://photos.example/api/oauth/revoke",
+                "jwks_uri": "https://photos.example/api/oauth/jwks",
+                "response_types_supported": ["code"],
+                "response_modes_supported": ["query"],
+                "grant_types_supported": ["authorization_code", "refresh_token"],
+                "code_challenge_methods_supported": ["S256"],
+                "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+                "revocation_endpoint_auth_methods_supported": ["none"],
+                "scopes_supported": ["mcp:images", "mcp:photos"],
+                "authorization_response_iss_parameter_supported": true,
+            })
+        );
+        assert_eq!(
+            serde_json::to_value(server.resource_metadata(&format!("{V1}/"))).unwrap(),
+            json!({
+                "resource": V1,
+                "authorization_servers": ["https://photos.example/api"],
+                "scopes_supported": ["mcp:images"],
+                "bearer_methods_supported": ["header"],
+                "resource_name": "Photos",
+            })
+        );
+        assert_eq!(server.resource_metadata(LEGACY).unwrap().scopes_supported, ["mcp:photos"]);
+        assert_eq!(server.resource_metadata("https://photos.example/api/mcp/v2"), None);
+    }
+}

@@ -1,0 +1,207 @@
+//! Which redirect URIs may be registered. The rules look at the text itself, as clients and browsers differ in what
+//! they make of one that is not plain.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use url::Url;
+
+/// The longest redirect URI, in characters.
+pub const MAX_REDIRECT_URI_CHARS: usize = 2000;
+
+/// Why a redirect URI is refused, in words for the client's developer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RefusedRedirectUri(&'static str);
+
+/// Schemes that run, show or read something on the user's device instead of starting an app.
+const REFUSED_SCHEMES: [&str; 13] = [
+    "file",
+    "data",
+    "javascript",
+    "vbscript",
+    "blob",
+    "about",
+    "view-source",
+    "filesystem",
+    "ws",
+    "wss",
+    "ftp",
+    "mailto",
+    "tel",
+];
+
+/// The hosts of the user's own device (RFC 8252, section 7.3), for which alone `http` will do.
+const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Accepts `https` with a plain host, `http` with a loopback host, and the schemes of apps.
+///
+/// # Errors
+/// What is wrong with it.
+///
+/// ```
+/// assert!(oauth_core::check_redirect_uri("http://127.0.0.1:33418/").is_ok());
+/// assert!(oauth_core::check_redirect_uri("http://127.0.0.1.evil.example/").is_err());
+/// ```
+pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
+    check_characters(uri)?;
+    let parts = Parts::of(uri).ok_or(RefusedRedirectUri("it does not begin with a scheme"))?;
+    let scheme = parts.scheme.to_ascii_lowercase();
+    if REFUSED_SCHEMES.contains(&scheme.as_str()) {
+        return Err(RefusedRedirectUri("its scheme is refused"));
+    }
+    let host = parts.authority.map(plain_host).transpose()?;
+    match (scheme.as_str(), host) {
+        ("http" | "https", None | Some("")) => Err(RefusedRedirectUri("it has no host"))?,
+        ("http", Some(host)) if !LOOPBACK_HOSTS.contains(&host) => {
+            Err(RefusedRedirectUri("http is for localhost, 127.0.0.1 and [::1] only; use https"))?;
+        }
+        ("http" | "https", Some(_)) => {}
+        (_, host) => {
+            let is_bare = host.is_none_or(str::is_empty) && parts.path.is_empty();
+            if is_bare && !scheme.contains('.') {
+                return Err(RefusedRedirectUri("a scheme without a dot needs a host or path behind it"));
+            }
+        }
+    }
+    // What is left must mean the same to whoever reads it by the rules of browsers.
+    let understood = Url::parse(uri).map_err(|_| RefusedRedirectUri("it is not a URL"))?;
+    let same_host = host.unwrap_or_default().eq_ignore_ascii_case(understood.host_str().unwrap_or_default());
+    if understood.scheme() != scheme || !same_host {
+        return Err(RefusedRedirectUri("its host can be read in more than one way"));
+    }
+    Ok(())
+}
+
+/// The characters of RFC 3986, without the fragment's.
+fn check_characters(uri: &str) -> Result<(), RefusedRedirectUri> {
+    if uri.is_empty() {
+        return Err(RefusedRedirectUri("it is empty"));
+    }
+    if uri.chars().count() > MAX_REDIRECT_URI_CHARS {
+        return Err(RefusedRedirectUri("it is longer than 2,000 characters"));
+    }
+    if uri.contains('#') {
+        return Err(RefusedRedirectUri("it has a fragment"));
+    }
+    if !uri.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte)) {
+        return Err(RefusedRedirectUri("it has a character that no URI has"));
+    }
+    let escapes = uri.split('%').skip(1);
+    let is_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+    if !escapes.into_iter().all(is_escape) {
+        return Err(RefusedRedirectUri("it has a % without two hexadecimal digits"));
+    }
+    Ok(())
+}
+
+/// A URI cut up by its delimiters (RFC 3986, section 3).
+#[derive(Debug, Clone, Copy)]
+struct Parts<'a> {
+    scheme: &'a str,
+    authority: Option<&'a str>,
+    path: &'a str,
+}
+
+impl<'a> Parts<'a> {
+    /// `None` for a reference without a scheme.
+    fn of(uri: &'a str) -> Option<Self> {
+        let (scheme, rest) = uri.split_once(':')?;
+        let mut letters = scheme.bytes();
+        let is_scheme = letters.next().is_some_and(|first| first.is_ascii_alphabetic())
+            && letters.all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        if !is_scheme {
+            return None;
+        }
+        let hierarchy = rest.split('?').next().unwrap_or_default();
+        let Some(named) = hierarchy.strip_prefix("//") else {
+            return Some(Self { scheme, authority: None, path: hierarchy });
+        };
+        let (authority, path) = named.split_at(named.find('/').unwrap_or(named.len()));
+        Some(Self { scheme, authority: Some(authority), path })
+    }
+
+    fn is_web(&self) -> bool {
+        self.scheme.eq_ignore_ascii_case("https") || self.scheme.eq_ignore_ascii_case("http")
+    }
+}
+
+/// The host of an authority that has nothing but a plain host and perhaps a port.
+fn plain_host(authority: &str) -> Result<&str, RefusedRedirectUri> {
+    if authority.contains('@') {
+        return Err(RefusedRedirectUri("it names a user"));
+    }
+    let end_of_host = if authority.starts_with('[') {
+        authority.find(']').map_or(authority.len(), |at| at + 1)
+    } else {
+        authority.find(':').unwrap_or(authority.len())
+    };
+    let (host, port) = authority.split_at(end_of_host);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
+        return Err(RefusedRedirectUri("its port is not a number up to 65535"));
+    }
+    if let Some(address) = host.strip_prefix('[') {
+        let address = address.strip_suffix(']').and_then(|address| address.parse::<Ipv6Addr>().ok());
+        // An IPv4 address in the dress of an IPv6 one is one host under two names.
+        return match address {
+            Some(address) if address.to_ipv4_mapped().is_none() => Ok(host),
+            _ => Err(RefusedRedirectUri("its host is not an address")),
+        };
+    }
+    if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
+        return Err(RefusedRedirectUri(
+            "its host has other characters than letters, digits, '-', '_' and '.'",
+        ));
+    }
+    // What ends in a number is an IPv4 address to browsers, in many spellings; one of them is plain.
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    let is_number = last.starts_with(|first: char| first.is_ascii_digit())
+        && (last.bytes().all(|byte| byte.is_ascii_digit()) || last.to_ascii_lowercase().starts_with("0x"));
+    if is_number && host.parse::<Ipv4Addr>().is_err() {
+        return Err(RefusedRedirectUri("its host is a number that is not written as an address"));
+    }
+    Ok(host)
+}
+
+/// What a redirect to this registered URI reaches, for people: the host with its port, or `scheme:` for an app.
+pub(crate) fn redirect_host(uri: &str) -> String {
+    match Parts::of(uri) {
+        Some(parts) if parts.is_web() => parts.authority.unwrap_or_default().to_owned(),
+        Some(parts) => format!("{}:", parts.scheme),
+        None => String::new(),
+    }
+}
+
+/// The same as a source of a Content-Security-Policy: an origin, or a scheme. A policy cannot name an IPv6 address;
+/// its whole scheme stands for it.
+pub(crate) fn redirect_target(uri: &str) -> String {
+    match Parts::of(uri) {
+        Some(parts) if parts.is_web() => match parts.authority {
+            Some(authority) if !authority.starts_with('[') => format!("{}://{authority}", parts.scheme),
+            _ => format!("{}:", parts.scheme),
+        },
+        Some(parts) => format!("{}:", parts.scheme),
+        None => String::new(),
+    }
+}
+
+/// Whether a redirect to this registered URI stays on the user's device, where any program can listen.
+pub(crate) fn is_loopback(uri: &str) -> bool {
+    let host = Parts::of(uri).filter(Parts::is_web).and_then(|parts| plain_host(parts.authority?).ok());
+    host.is_some_and(|host| LOOPBACK_HOSTS.iter().any(|loopback| loopback.eq_ignore_ascii_case(host)))
+}
+
+/// The URI with parameters behind what it has, form-encoded; its own bytes stay as they are (RFC 6749, section
+/// 4.1.2).
+pub(crate) fn with_parameters(uri: &str, parameters: &[(&str, &str)]) -> String {
+    let separator = match uri.split_once('?') {
+        None => "?",
+        Some((_, query)) if query.is_empty() || query.ends_with('&') => "",
+        Some(_) => "&",
+    };
+    let encoded = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+    format!("{uri}{separator}{encoded}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,283 @@
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::{
+    AuthMethod, AuthorizationServer, Client, ClientMetadata, Config, ErrorBody, GrantType, NewClient, Secret,
+    SecretHash, Unavailable, check_redirect_uri,
+    errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
+    json,
+    secret::{base64url, new_id, random, sha256},
+};
+
+/// The most redirect URIs of one client.
+pub const MAX_REDIRECT_URIS: usize = 20;
+/// The longest client name, software id and software version, in characters.
+const MAX_NAME_CHARS: usize = 200;
+
+/// A registered client as it is told about itself (RFC 7591, section 3.2.1).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Registration {
+    /// Its id.
+    pub client_id: String,
+    /// What it calls itself.
+    pub client_name: String,
+    /// Where it takes its answers.
+    pub redirect_uris: Vec<String>,
+    /// What it may come to the token endpoint with.
+    pub grant_types: Vec<GrantType>,
+    /// `code`.
+    pub response_types: Vec<&'static str>,
+    /// What it may ask for.
+    #[serde(serialize_with = "separated_by_spaces")]
+    pub scope: Vec<String>,
+    /// How it authenticates.
+    pub token_endpoint_auth_method: AuthMethod,
+    /// When it was registered, in seconds since 1970.
+    pub client_id_issued_at: i64,
+    /// The secret of a confidential client, which is told this once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Secret>,
+    /// When that expires: 0, which is never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret_expires_at: Option<i64>,
+    /// The software that it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub software_id: Option<String>,
+    /// The version of that software.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub software_version: Option<String>,
+}
+
+fn separated_by_spaces<S: Serializer>(scopes: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&scopes.join(" "))
+}
+
+/// Why a client is not registered.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// Something about it is wrong.
+    #[error("{0}")]
+    InvalidClientMetadata(String),
+    /// One of its redirect URIs is refused.
+    #[error("{0}")]
+    InvalidRedirectUri(String),
+    /// Not now.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl RegisterError {
+    /// The code of RFC 7591, section 3.2.2.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidClientMetadata(_) => "invalid_client_metadata",
+            Self::InvalidRedirectUri(_) => "invalid_redirect_uri",
+            Self::Unavailable(_) => TEMPORARILY_UNAVAILABLE,
+        }
+    }
+
+    /// The HTTP status to answer with.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidClientMetadata(_) | Self::InvalidRedirectUri(_) => 400,
+            Self::Unavailable(_) => 503,
+        }
+    }
+
+    /// The answer's body.
+    pub fn body(&self) -> ErrorBody {
+        let error_description = match self {
+            Self::InvalidClientMetadata(words) | Self::InvalidRedirectUri(words) => words.clone(),
+            Self::Unavailable(_) => TRY_AGAIN.to_owned(),
+        };
+        ErrorBody { error: self.code(), error_description }
+    }
+}
+
+impl AuthorizationServer {
+    /// Registers the client that a JSON body describes. A public client that is registered already, whatever the
+    /// order of its lists, is told what it was told before.
+    ///
+    /// # Errors
+    /// [`RegisterError`]; nothing was stored then.
+    pub async fn register(&self, body: &[u8]) -> Result<Registration, RegisterError> {
+        let metadata = normalised(&self.config, body)?;
+        let is_public = metadata.token_endpoint_auth_method == AuthMethod::None;
+        let id = new_id(&*self.random).map_err(Unavailable::from)?;
+        let (secret, digest) = if is_public {
+            (None, Some(digest(&metadata)))
+        } else {
+            let bytes = random::<32>(&*self.random).map_err(Unavailable::from)?;
+            (Some(Secret::new(base64url(&bytes))), None)
+        };
+        let hash = secret.as_ref().map(|secret| SecretHash::of(secret.expose()));
+        let client = Client { id, metadata, secret: hash, issued_at: self.now() };
+        let client =
+            self.store.register_client(NewClient { client, digest }).await.map_err(Unavailable::from)?;
+        Ok(registration(client, secret))
+    }
+}
+
+fn registration(client: Client, secret: Option<Secret>) -> Registration {
+    Registration {
+        client_id: client.id,
+        client_name: client.metadata.client_name,
+        redirect_uris: client.metadata.redirect_uris,
+        grant_types: client.metadata.grant_types,
+        response_types: vec!["code"],
+        scope: client.metadata.scopes,
+        token_endpoint_auth_method: client.metadata.token_endpoint_auth_method,
+        client_id_issued_at: client.issued_at.seconds(),
+        client_secret_expires_at: secret.is_some().then_some(0),
+        client_secret: secret,
+        software_id: client.metadata.software_id,
+        software_version: client.metadata.software_version,
+    }
+}
+
+/// The same for all metadata that mean the same: the order of lists does not count.
+fn digest(metadata: &ClientMetadata) -> SecretHash {
+    let ClientMetadata {
+        client_name,
+        mut redirect_uris,
+        mut grant_types,
+        mut scopes,
+        token_endpoint_auth_method,
+        software_id,
+        software_version,
+    } = metadata.clone();
+    redirect_uris.sort();
+    grant_types.sort();
+    scopes.sort();
+    // A list of its own, so that a member that clients get later does not make all of them new.
+    let canonical = serde_json::json!([
+        client_name,
+        redirect_uris,
+        grant_types,
+        scopes,
+        token_endpoint_auth_method,
+        software_id,
+        software_version
+    ]);
+    SecretHash(sha256(canonical.to_string().as_bytes()))
+}
+
+/// What a JSON body says of a client, checked: what is unknown here is dropped, what is missing has its default, and
+/// lists hold each entry once.
+pub(crate) fn normalised(config: &Config, body: &[u8]) -> Result<ClientMetadata, RegisterError> {
+    let members =
+        json::object(body).map_err(|words| RegisterError::InvalidClientMetadata(words.to_owned()))?;
+    let client_name =
+        short_text(&members, "client_name")?.ok_or_else(|| invalid("client_name", "is missing"))?;
+    let redirect_uris = redirect_uris(&members)?;
+    let grant_types = grant_types(&members)?;
+    if let Some(types) = list(&members, "response_types")?
+        && !types.contains(&"code")
+    {
+        return Err(invalid("response_types", "lacks code"));
+    }
+    let scopes = scopes(config, &members)?;
+    let token_endpoint_auth_method = match text(&members, "token_endpoint_auth_method")? {
+        None | Some("none") => AuthMethod::None,
+        Some("client_secret_basic") => AuthMethod::ClientSecretBasic,
+        Some("client_secret_post") => AuthMethod::ClientSecretPost,
+        Some(_) => {
+            let known = "is none of none, client_secret_basic and client_secret_post";
+            return Err(invalid("token_endpoint_auth_method", known));
+        }
+    };
+    Ok(ClientMetadata {
+        client_name: client_name.to_owned(),
+        redirect_uris,
+        grant_types,
+        scopes,
+        token_endpoint_auth_method,
+        software_id: short_text(&members, "software_id")?.map(str::to_owned),
+        software_version: short_text(&members, "software_version")?.map(str::to_owned),
+    })
+}
+
+fn invalid(name: &str, fault: &str) -> RegisterError {
+    RegisterError::InvalidClientMetadata(format!("{name} {fault}"))
+}
+
+/// A member that is text; empty counts as absent.
+fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, RegisterError> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+        Some(_) => Err(invalid(name, "is not text")),
+    }
+}
+
+fn short_text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, RegisterError> {
+    let text = text(members, name)?;
+    if text.is_some_and(|text| text.chars().count() > MAX_NAME_CHARS) {
+        return Err(invalid(name, "is longer than 200 characters"));
+    }
+    if text.is_some_and(|text| text.contains('\0')) {
+        return Err(invalid(name, "has a NUL character"));
+    }
+    Ok(text)
+}
+
+fn list<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<Vec<&'a str>>, RegisterError> {
+    match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Array(entries)) => {
+            let texts: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
+            texts.map(Some).ok_or_else(|| invalid(name, "has an entry that is not text"))
+        }
+        Some(_) => Err(invalid(name, "is not a list")),
+    }
+}
+
+fn redirect_uris(members: &Map<String, Value>) -> Result<Vec<String>, RegisterError> {
+    let name = "redirect_uris";
+    let uris = list(members, name)?.ok_or_else(|| invalid(name, "is missing"))?;
+    if uris.is_empty() || uris.len() > MAX_REDIRECT_URIS {
+        return Err(invalid(name, "must have 1 to 20 entries"));
+    }
+    let mut accepted: Vec<String> = Vec::new();
+    for (index, uri) in uris.into_iter().enumerate() {
+        check_redirect_uri(uri).map_err(|refused| {
+            RegisterError::InvalidRedirectUri(format!("{name}[{index}] is refused: {refused}"))
+        })?;
+        if !accepted.iter().any(|other| other == uri) {
+            accepted.push(uri.to_owned());
+        }
+    }
+    Ok(accepted)
+}
+
+fn grant_types(members: &Map<String, Value>) -> Result<Vec<GrantType>, RegisterError> {
+    let both = [GrantType::AuthorizationCode, GrantType::RefreshToken];
+    let Some(types) = list(members, "grant_types")? else { return Ok(both.to_vec()) };
+    if !types.contains(&"authorization_code") {
+        return Err(invalid("grant_types", "lacks authorization_code"));
+    }
+    let may_refresh = types.contains(&"refresh_token");
+    Ok(both.into_iter().take(if may_refresh { 2 } else { 1 }).collect())
+}
+
+fn scopes(config: &Config, members: &Map<String, Value>) -> Result<Vec<String>, RegisterError> {
+    let known = config.scopes();
+    let asked = text(members, "scope")?.unwrap_or_default();
+    let mut asked = asked.split(' ').filter(|scope| !scope.is_empty()).peekable();
+    if asked.peek().is_none() {
+        return Ok(known.into_iter().map(str::to_owned).collect());
+    }
+    let mut scopes: Vec<String> = Vec::new();
+    for scope in asked {
+        if known.contains(&scope) && !scopes.iter().any(|other| other == scope) {
+            scopes.push(scope.to_owned());
+        }
+    }
+    if scopes.is_empty() {
+        return Err(invalid("scope", &format!("has none of {}", known.join(", "))));
+    }
+    Ok(scopes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+use std::fmt;
+
+use crate::{
+    AuthorizationServer, ErrorBody, Unavailable,
+    parameters::{BadParameter, Parameters},
+    token::RefreshToken,
+};
+
+const KNOWN: [&str; 4] = ["token", "token_type_hint", "client_id", "client_secret"];
+
+/// A well-formed request to revoke a token (RFC 7009, section 2.1).
+#[derive(PartialEq, Eq)]
+pub struct RevokeRequest(String);
+
+impl fmt::Debug for RevokeRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RevokeRequest(…)")
+    }
+}
+
+/// A revocation request that is malformed, in words: 400 `invalid_request`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MalformedRevocation(String);
+
+impl MalformedRevocation {
+    /// The answer's body.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody { error: "invalid_request", error_description: self.0.clone() }
+    }
+}
+
+impl From<BadParameter> for MalformedRevocation {
+    fn from(bad: BadParameter) -> Self {
+        Self(bad.to_string())
+    }
+}
+
+impl RevokeRequest {
+    /// Reads a body of type `application/x-www-form-urlencoded`.
+    ///
+    /// # Errors
+    /// [`MalformedRevocation`].
+    pub fn from_form(body: &[u8]) -> Result<Self, MalformedRevocation> {
+        Self::read(&Parameters::from_form(body, &KNOWN))
+    }
+
+    /// Reads a JSON body with the same parameters.
+    ///
+    /// # Errors
+    /// [`MalformedRevocation`].
+    pub fn from_json(body: &[u8]) -> Result<Self, MalformedRevocation> {
+        let parameters =
+            Parameters::from_json(body, &KNOWN).map_err(|words| MalformedRevocation(words.to_owned()))?;
+        Self::read(&parameters)
+    }
+
+    fn read(parameters: &Parameters) -> Result<Self, MalformedRevocation> {
+        parameters.first_bad()?;
+        Ok(Self(parameters.required("token")?.to_owned()))
+    }
+
+    /// The token that is to be revoked.
+    pub fn token(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What a revocation ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revoked {
+    /// The grant of that id, with all its tokens.
+    Grant(String),
+    /// Nothing: the token is unknown, or its grant had ended. The client is told the same.
+    Nothing,
+}
+
+impl AuthorizationServer {
+    /// Ends the grant of a token: of its current refresh token, of an older one, or of any access token, also an
+    /// expired one.
+    ///
+    /// # Errors
+    /// [`Unavailable`]; the grant may not have ended.
+    pub async fn revoke(&self, token: &str) -> Result<Revoked, Unavailable> {
+        let now = self.now();
+        if let Some(token) = RefreshToken::decode(token) {
+            let ended = self.store.revoke_by_token(&token.handle_hash(), now).await?;
+            return Ok(ended.map_or(Revoked::Nothing, |grant| Revoked::Grant(grant.id)));
+        }
+        match self.tokens.read(token).await? {
+            Some(claims)
+                if claims.iss == self.config.issuer()
+                    && self.store.revoke_grant(&claims.grant_id, now).await? =>
+            {
+                Ok(Revoked::Grant(claims.grant_id))
+            }
+            _ => Ok(Revoked::Nothing),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read() {
+        let form = |body: &str| RevokeRequest::from_form(body.as_bytes()).map(|request| request.0);
+        let json = |body: &str| RevokeRequest::from_json(body.as_bytes()).map(|request| request.0);
+        let check = |got: Result<String, MalformedRevocation>, expect: Result<&str, &str>| match expect {
+            Ok(token) => assert_eq!(got.as_deref(), Ok(token)),
+            Err(words) => {
+                let told = got.unwrap_err().body();
+                assert_eq!(told.error, "invalid_request");
+                assert!(told.error_description.contains(words), "{told:?}");
+            }
+        };
+        check(form("token=a"), Ok("a"));
+        check(form("token=a&token_type_hint=nonsense&client_id=b&other=1&other=2"), Ok("a"));
+        check(form(""), Err("token is missing"));
+        check(form("token="), Err("token is missing"));
+        check(form("token=a&token=a"), Err("token stands more than once"));
+        check(
+            form("token=a&token_type_hint=a&token_type_hint=a"),
+            Err("token_type_hint stands more than once"),
+        );
+        check(form("token=%ff"), Err("token is not text"));
+        check(form(r#"{"token":"a"}"#), Err("token is missing"));
+        check(json(r#"{"token":"a","token_type_hint":null}"#), Ok("a"));
+        check(json(r#"{"token":1}"#), Err("token is not text"));
+        check(json(r#"{"token":"a","token":"a"}"#), Err("twice"));
+        check(json("token=a"), Err("not JSON"));
+        assert_eq!(format!("{:?}", RevokeRequest("abc".to_owned())), "RevokeRequest(…)");
+    }
+}

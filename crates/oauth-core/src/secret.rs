@@ -1,0 +1,71 @@
+use std::fmt;
+
+use data_encoding::{BASE32_NOPAD, BASE64URL_NOPAD};
+use ring::{digest, hmac};
+use serde::{Serialize, Serializer};
+
+use crate::{Random, RandomFailed, SecretHash};
+
+/// A token, a code or a client secret on its way to a client. It is shown by [`Secret::expose`] and by serialising
+/// only, never by `{:?}`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    pub(crate) fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text itself.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl SecretHash {
+    /// The hash of a code, a token or a client secret as its client holds it.
+    pub fn of(secret: &str) -> Self {
+        Self(sha256(secret.as_bytes()))
+    }
+
+    /// Compares without telling by the time it takes how much of the two is the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, b"comparison");
+        hmac::verify(&key, &self.0, hmac::sign(&key, &other.0).as_ref()).is_ok()
+    }
+}
+
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut hash = [0; 32];
+    let digest = digest::digest(&digest::SHA256, bytes);
+    hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
+    hash
+}
+
+pub(crate) fn base64url(bytes: &[u8]) -> String {
+    BASE64URL_NOPAD.encode(bytes)
+}
+
+/// So many random bytes.
+pub(crate) fn random<const N: usize>(source: &dyn Random) -> Result<[u8; N], RandomFailed> {
+    let mut bytes = [0; N];
+    source.fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A new id that nobody has: 128 random bits as 26 characters from `a-z 2-7`.
+pub(crate) fn new_id(source: &dyn Random) -> Result<String, RandomFailed> {
+    Ok(BASE32_NOPAD.encode(&random::<16>(source)?).to_ascii_lowercase())
+}

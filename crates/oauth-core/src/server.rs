@@ -1,0 +1,67 @@
+use std::{fmt, sync::Arc};
+
+use crate::{AccessTokens, Clock, Config, Random, Resource, Store, StoreError, Sweep, UnixMillis};
+
+const DAY_MS: i64 = 24 * 3_600_000;
+/// How long a registration that nobody uses is kept, and how long a grant that ended.
+const UNUSED_DAYS: i64 = 90;
+
+/// An OAuth 2.1 authorization server: every decision, and no transport. Clones share everything.
+#[derive(Clone)]
+pub struct AuthorizationServer {
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) tokens: Arc<dyn AccessTokens>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Arc<dyn Random>,
+}
+
+impl fmt::Debug for AuthorizationServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthorizationServer").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl AuthorizationServer {
+    /// A server with what it works on.
+    pub fn new(
+        config: Config,
+        store: Arc<dyn Store>,
+        tokens: Arc<dyn AccessTokens>,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+    ) -> Self {
+        Self { config: Arc::new(config), store, tokens, clock, random }
+    }
+
+    /// What it was told.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The store that it works on, for listing and ending what users have connected.
+    pub fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    /// The resource of that URL; see [`Config::resource`].
+    pub fn resource(&self, url: &str) -> Option<&Resource> {
+        self.config.resource(url)
+    }
+
+    pub(crate) fn now(&self) -> UnixMillis {
+        self.clock.now()
+    }
+
+    /// Deletes what nobody needs any more, at most `max` rows of each kind; gives how many rows went, so that a caller
+    /// goes on until that is 0. Codes are kept for a day, grants that ended and clients without a grant for 90 days.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub async fn sweep(&self, max: u32) -> Result<u64, StoreError> {
+        let now = self.now();
+        let unused = now.plus_ms(-UNUSED_DAYS * DAY_MS);
+        let codes_before = now.plus_ms(-DAY_MS);
+        self.store.sweep(Sweep { codes_before, grants_before: unused, clients_before: unused, max }).await
+    }
+}

@@ -1,0 +1,218 @@
+//! What the tests of this crate share.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
+};
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::{
+    AuthorizationServer, Client, Clock, Config, Connection, Endpoints, Grant, Issued, IssuedCode, Lifetimes,
+    MemoryStore, NewClient, NewCode, OpaqueTokens, Random, RandomFailed, Redemption, RefreshableGrant,
+    Registration, Resource, Rotation, SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest,
+    TokenResponse, UnixMillis, redirect_uri::with_parameters, secret::sha256,
+};
+
+/// 2026-01-01T00:00:00Z.
+pub(crate) const NOW: UnixMillis = UnixMillis(1_767_225_600_000);
+pub(crate) const V1: &str = "https://photos.example/api/mcp/v1";
+pub(crate) const LEGACY: &str = "https://photos.example/api/mcp/legacy";
+
+pub(crate) fn config() -> Config {
+    let at = |path: &str| format!("https://photos.example/{path}");
+    let resource = |path: &str, scope: &str, replaced: &[&str]| Resource {
+        replaced_scopes: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
+        ..Resource::new(at(path), "Photos", &[scope])
+    };
+    let endpoints = Endpoints {
+        authorization: at("api/oauth/authorize"),
+        token: at("api/oauth/token"),
+        registration: at("api/oauth/register"),
+        revocation: at("api/oauth/revoke"),
+        jwks: Some(at("api/oauth/jwks")),
+    };
+    let resources = vec![
+        resource("api/mcp/v1", "mcp:images", &["mcp:photos"]),
+        resource("api/mcp/legacy", "mcp:photos", &[]),
+    ];
+    Config::new(at("api"), endpoints, resources, Lifetimes::default()).unwrap()
+}
+
+/// A clock that stands still until it is moved.
+pub(crate) struct ManualClock(AtomicI64);
+
+impl ManualClock {
+    pub(crate) fn advance_ms(&self, millis: i64) {
+        self.0.fetch_add(millis, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> UnixMillis {
+        UnixMillis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A repeatable stream of bytes.
+pub(crate) struct SeededRandom(AtomicU64);
+
+impl SeededRandom {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed << 32))
+    }
+}
+
+impl Random for SeededRandom {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
+        for chunk in bytes.chunks_mut(32) {
+            let block = sha256(&self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes());
+            chunk.copy_from_slice(&block[..chunk.len()]);
+        }
+        Ok(())
+    }
+}
+
+/// A store in memory that counts what is asked of it, and can be out of order.
+#[derive(Default)]
+pub(crate) struct WatchedStore {
+    inner: MemoryStore,
+    /// Calls that may change something.
+    pub(crate) writes: AtomicU64,
+    /// All calls.
+    pub(crate) calls: AtomicU64,
+    pub(crate) out_of_order: AtomicBool,
+}
+
+impl WatchedStore {
+    fn watch(&self, writes: bool) -> Result<(), StoreError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.writes.fetch_add(u64::from(writes), Ordering::SeqCst);
+        if self.out_of_order.load(Ordering::SeqCst) {
+            return Err(StoreError("the disk is gone".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+macro_rules! watched {
+    ($($writes:literal $method:ident($($name:ident: $type:ty),*) -> $gives:ty;)+) => {
+        #[async_trait]
+        impl Store for WatchedStore {
+            $(async fn $method(&self, $($name: $type),*) -> Result<$gives, StoreError> {
+                self.watch($writes)?;
+                self.inner.$method($($name),*).await
+            })+
+        }
+    };
+}
+
+watched! {
+    true register_client(client: NewClient) -> Client;
+    false client(id: &str) -> Option<Client>;
+    true issue_code(code: NewCode) -> Issued;
+    false code(hash: &SecretHash) -> Option<IssuedCode>;
+    true redeem_code(redemption: Redemption) -> bool;
+    false refreshable(handle: &SecretHash) -> Option<RefreshableGrant>;
+    true rotate_refresh_token(rotation: Rotation) -> bool;
+    false grant(id: &str) -> Option<Grant>;
+    true revoke_grant(id: &str, at: UnixMillis) -> bool;
+    true revoke_by_token(handle: &SecretHash, at: UnixMillis) -> Option<Grant>;
+    false connections(subject: &str) -> Vec<Connection>;
+    true revoke_all(subject: &str, at: UnixMillis) -> u64;
+    true note_use(grant_id: &str, at: UnixMillis) -> ();
+    true sweep(sweep: Sweep) -> u64;
+}
+
+/// A server on a watched store, with a clock to move.
+pub(crate) struct Bench {
+    pub(crate) server: AuthorizationServer,
+    pub(crate) store: Arc<WatchedStore>,
+    pub(crate) clock: Arc<ManualClock>,
+}
+
+pub(crate) const REDIRECT: &str = "https://app.example/cb?a=%20b";
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+/// The challenge of [`VERIFIER`] (RFC 7636, appendix B).
+pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let store = Arc::new(WatchedStore::default());
+        let clock = Arc::new(ManualClock(AtomicI64::new(NOW.0)));
+        let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
+        let random = Arc::new(SeededRandom::new(1));
+        let server = AuthorizationServer::new(config(), store.clone(), tokens, clock.clone(), random);
+        Self { server, store, clock }
+    }
+
+    /// Registers a client; `members` stand beside its name and redirect URI.
+    pub(crate) async fn register(&self, mut members: Value) -> Registration {
+        members["client_name"] = "An app".into();
+        members["redirect_uris"] = json!([REDIRECT, "http://127.0.0.1/"]);
+        self.server.register(members.to_string().as_bytes()).await.unwrap()
+    }
+
+    /// The code that a client gets once the first user consented.
+    pub(crate) async fn code(&self, client_id: &str) -> String {
+        let request = self.server.authorize(&authorize_query(client_id)).await.unwrap();
+        let attempt = crate::secret::random(&*self.server.random).unwrap();
+        let to = self.server.allow(&request, "1", &attempt).await.unwrap().to;
+        parameter(&to, "code").unwrap()
+    }
+
+    /// What the token endpoint answers to a form without an `Authorization` header.
+    pub(crate) async fn token(&self, form: &str) -> Result<TokenResponse, TokenError> {
+        self.server.token(TokenRequest::from_form(form.as_bytes(), None)?).await
+    }
+
+    /// The first tokens of a public client.
+    pub(crate) async fn tokens(&self, client_id: &str) -> TokenResponse {
+        let code = self.code(client_id).await;
+        self.token(&code_form(client_id, &code)).await.unwrap()
+    }
+
+    /// What the client's refresh gives.
+    pub(crate) async fn refresh(&self, client_id: &str, token: &str) -> Result<TokenResponse, TokenError> {
+        self.token(&format!("grant_type=refresh_token&refresh_token={token}&client_id={client_id}")).await
+    }
+
+    /// Whether an access token opens the first resource.
+    pub(crate) async fn opens(&self, access_token: &str) -> bool {
+        let claims = self.server.tokens.read(access_token).await.unwrap().unwrap();
+        let grant = self.server.store().grant(&claims.grant_id).await.unwrap();
+        self.server.check_access(&claims, grant.as_ref(), V1, self.clock.now()).is_ok()
+    }
+}
+
+/// A request for authorization with everything that is required.
+pub(crate) fn authorize_query(client_id: &str) -> String {
+    with_parameters(
+        "",
+        &[
+            ("response_type", "code"),
+            ("client_id", client_id),
+            ("redirect_uri", REDIRECT),
+            ("code_challenge", CHALLENGE),
+            ("code_challenge_method", "S256"),
+        ],
+    )
+    .trim_start_matches('?')
+    .to_owned()
+}
+
+/// How a public client redeems a code.
+pub(crate) fn code_form(client_id: &str, code: &str) -> String {
+    let redirect_uri = with_parameters("", &[("redirect_uri", REDIRECT)]);
+    let redirect_uri = redirect_uri.trim_start_matches('?');
+    format!(
+        "grant_type=authorization_code&code={code}&{redirect_uri}&code_verifier={VERIFIER}&client_id={client_id}"
+    )
+}
+
+/// A parameter of a URL's query.
+pub(crate) fn parameter(url: &str, name: &str) -> Option<String> {
+    let url = url::Url::parse(url).unwrap();
+    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
+}

@@ -1,0 +1,65 @@
+use super::{RefreshToken, TokenError, TokenResponse, errors::Reason, request::CodeExchange};
+use crate::{
+    AuthorizationServer, Client, CurrentRefreshToken, IssuedCode, NewRefreshToken, Redemption, SecretHash,
+    Unavailable, UnixMillis,
+    secret::{base64url, sha256},
+};
+
+impl AuthorizationServer {
+    /// Exchanges a code for the first tokens of its grant.
+    pub(super) async fn redeem(
+        &self,
+        client: &Client,
+        exchange: &CodeExchange,
+    ) -> Result<TokenResponse, TokenError> {
+        let hash = SecretHash::of(&exchange.code);
+        let now = self.now();
+        let code = self.store.code(&hash).await.map_err(Unavailable::from)?.ok_or(Reason::Unknown)?;
+        check(&code, client, exchange, now)?;
+
+        let refresh = client.metadata.may_refresh().then(|| RefreshToken::first(&*self.random));
+        let refresh = refresh.transpose().map_err(Unavailable::from)?;
+        let access = self.sign(&code.grant, now).await?;
+        let redemption = Redemption {
+            code: hash,
+            at: now,
+            refresh: refresh.as_ref().map(|token| NewRefreshToken {
+                handle: token.handle_hash(),
+                token: CurrentRefreshToken {
+                    hash: token.hash(),
+                    generation: 0,
+                    expires_at: self.refresh_expires_at(now),
+                    recent_rotations: Vec::new(),
+                },
+            }),
+            access_expires_at: access.expires_at,
+        };
+        if !self.store.redeem_code(redemption).await.map_err(Unavailable::from)? {
+            return Err(Reason::LostRace.into());
+        }
+        Ok(self.response(&code.grant, access, refresh))
+    }
+}
+
+fn check(code: &IssuedCode, client: &Client, exchange: &CodeExchange, now: UnixMillis) -> Result<(), Reason> {
+    if code.grant.client_id != client.id {
+        return Err(Reason::OtherClient);
+    }
+    if code.redeemed_at.is_some() {
+        return Err(Reason::CodeReplayed { grant_id: code.grant.id.clone() });
+    }
+    if code.grant.revoked_at.is_some() {
+        return Err(Reason::Revoked);
+    }
+    if code.expires_at <= now {
+        return Err(Reason::Expired);
+    }
+    if code.redirect_uri != exchange.redirect_uri {
+        return Err(Reason::OtherRedirectUri);
+    }
+    // RFC 7636, section 4.6.
+    if code.challenge != base64url(&sha256(exchange.verifier.as_bytes())) {
+        return Err(Reason::WrongVerifier);
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+use crate::{
+    ErrorBody, Unavailable,
+    errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
+    parameters::BadParameter,
+};
+
+/// Why a client gets no tokens (RFC 6749, section 5.2).
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The request is malformed; in words.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The client is unknown or its secret wrong: 401, with `WWW-Authenticate: Basic` when it came with Basic.
+    #[error("the client is not registered here, or its secret is wrong")]
+    InvalidClient {
+        /// Whether it came with an `Authorization` header.
+        basic: bool,
+    },
+    /// The code or refresh token does not work.
+    #[error("{0}")]
+    InvalidGrant(Reason),
+    /// The client did not register the grant type.
+    #[error("the client did not register the grant type refresh_token")]
+    UnauthorizedClient,
+    /// Neither `authorization_code` nor `refresh_token`.
+    #[error("grant_type is neither authorization_code nor refresh_token")]
+    UnsupportedGrantType,
+    /// Not now: 503.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// Why a code or refresh token does not work. Clients are told little of it; the security log may be told all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Reason {
+    /// Nobody was given this, or it was forgotten long ago.
+    #[error("it is unknown")]
+    Unknown,
+    /// It is another client's. Nothing changed.
+    #[error("it was given to another client")]
+    OtherClient,
+    /// The code went to another redirect URI. Nothing changed.
+    #[error("redirect_uri is not the one of the authorization request")]
+    OtherRedirectUri,
+    /// The verifier does not belong to the challenge. Nothing changed.
+    #[error("code_verifier does not match")]
+    WrongVerifier,
+    /// It is expired.
+    #[error("it is expired")]
+    Expired,
+    /// Its grant was ended before.
+    #[error("its grant was revoked")]
+    Revoked,
+    /// The code was redeemed before; the grant stays as it is.
+    #[error("it was used before")]
+    CodeReplayed {
+        /// The grant.
+        grant_id: String,
+    },
+    /// The refresh token was replaced before.
+    #[error("it was used before")]
+    TokenReplayed {
+        /// The grant.
+        grant_id: String,
+        /// Whether the grant was ended for it.
+        ended: bool,
+    },
+    /// Another request with the same code or token came first.
+    #[error("it was used at the same moment")]
+    LostRace,
+}
+
+impl TokenError {
+    /// The code of RFC 6749.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::InvalidRequest(_) => "invalid_request",
+            Self::InvalidClient { .. } => "invalid_client",
+            Self::InvalidGrant(_) => "invalid_grant",
+            Self::UnauthorizedClient => "unauthorized_client",
+            Self::UnsupportedGrantType => "unsupported_grant_type",
+            Self::Unavailable(_) => TEMPORARILY_UNAVAILABLE,
+        }
+    }
+
+    /// What the client is told.
+    pub fn description(&self) -> String {
+        match self {
+            Self::Unavailable(_) => TRY_AGAIN.to_owned(),
+            // What belongs to others, or to nobody, reads the same.
+            Self::InvalidGrant(Reason::Unknown | Reason::OtherClient) => {
+                "the code or refresh token is not one of this client".to_owned()
+            }
+            Self::InvalidGrant(reason) => format!("the code or refresh token does not work: {reason}"),
+            other => other.to_string(),
+        }
+    }
+
+    /// The HTTP status to answer with.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidClient { .. } => 401,
+            Self::Unavailable(_) => 503,
+            _ => 400,
+        }
+    }
+
+    /// The answer's body.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody { error: self.code(), error_description: self.description() }
+    }
+}
+
+impl From<BadParameter> for TokenError {
+    fn from(bad: BadParameter) -> Self {
+        Self::InvalidRequest(bad.to_string())
+    }
+}
+
+impl From<Reason> for TokenError {
+    fn from(reason: Reason) -> Self {
+        Self::InvalidGrant(reason)
+    }
+}

@@ -1,0 +1,124 @@
+use super::{RefreshToken, TokenError, TokenResponse, errors::Reason};
+use crate::{
+    AuthorizationServer, Client, CurrentRefreshToken, MAX_RECENT_ROTATIONS, Rotation, Unavailable, UnixMillis,
+};
+
+/// How long after its rotation a token that comes again is only refused: parallel processes of one client do that.
+const REPLAY_GRACE_MS: i64 = 30_000;
+
+impl AuthorizationServer {
+    /// Exchanges a refresh token for new tokens. The scopes stay those that the user consented to.
+    pub(super) async fn refresh(&self, client: &Client, text: &str) -> Result<TokenResponse, TokenError> {
+        if !client.metadata.may_refresh() {
+            return Err(TokenError::UnauthorizedClient);
+        }
+        let presented = RefreshToken::decode(text).ok_or(Reason::Unknown)?;
+        let now = self.now();
+        let found = self.store.refreshable(&presented.handle_hash()).await.map_err(Unavailable::from)?;
+        let found = found.ok_or(Reason::Unknown)?;
+        let (grant, current) = (found.grant, found.current);
+        if grant.client_id != client.id {
+            return Err(Reason::OtherClient.into());
+        }
+        if grant.revoked_at.is_some() {
+            return Err(Reason::Revoked.into());
+        }
+        if !current.hash.is(&presented.hash()) {
+            return Err(self.replayed(grant.id, presented.generation, &current, now).await?.into());
+        }
+        if current.expires_at <= now {
+            return Err(Reason::Expired.into());
+        }
+
+        let generation = current.generation.checked_add(1).ok_or(Reason::Expired)?;
+        let next = presented.next(generation, &*self.random).map_err(Unavailable::from)?;
+        let access = self.sign(&grant, now).await?;
+        let rotation = Rotation {
+            grant_id: grant.id.clone(),
+            presented: current.hash,
+            next: CurrentRefreshToken {
+                hash: next.hash(),
+                generation,
+                expires_at: self.refresh_expires_at(now),
+                recent_rotations: with_rotation(&current.recent_rotations, now),
+            },
+            access_expires_at: access.expires_at,
+            at: now,
+        };
+        if !self.store.rotate_refresh_token(rotation).await.map_err(Unavailable::from)? {
+            return Err(Reason::LostRace.into());
+        }
+        Ok(self.response(&grant, access, Some(next)))
+    }
+
+    /// Deals with a token that is not the grant's current one: an older one that comes long after its rotation was
+    /// stolen, from the client or by it, and ends the grant (RFC 9700, section 4.14.2).
+    async fn replayed(
+        &self,
+        grant_id: String,
+        generation: u32,
+        current: &CurrentRefreshToken,
+        now: UnixMillis,
+    ) -> Result<Reason, Unavailable> {
+        let Some(since) = current.generation.checked_sub(1).and_then(|last| last.checked_sub(generation))
+        else {
+            return Ok(Reason::Unknown);
+        };
+        let ended =
+            is_late(since, &current.recent_rotations, now) && self.store.revoke_grant(&grant_id, now).await?;
+        Ok(Reason::TokenReplayed { grant_id, ended })
+    }
+}
+
+/// Whether a token that was replaced `since` rotations before the last one was replaced too long ago to be excused.
+fn is_late(since: u32, rotations: &[UnixMillis], now: UnixMillis) -> bool {
+    let is_long_ago = |at: &UnixMillis| now.0.saturating_sub(at.0) > REPLAY_GRACE_MS;
+    match usize::try_from(since).ok().and_then(|since| rotations.get(since)) {
+        Some(at) => is_long_ago(at),
+        // Beyond a list that has room, rotations were dropped for their age; beyond a full one they are at least as
+        // old as its last.
+        None => rotations.len() < MAX_RECENT_ROTATIONS || rotations.last().is_none_or(is_long_ago),
+    }
+}
+
+/// The moments of rotations with one more, without those that are too old to excuse a replay.
+fn with_rotation(rotations: &[UnixMillis], now: UnixMillis) -> Vec<UnixMillis> {
+    let recent = rotations.iter().take_while(|at| now.0.saturating_sub(at.0) <= REPLAY_GRACE_MS);
+    [now].iter().chain(recent).take(MAX_RECENT_ROTATIONS).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_is_excused_for_thirty_seconds() {
+        let at = |seconds: i64| UnixMillis(1_000_000_000 + seconds * 1000);
+        let check = |since: u32, rotations: &[UnixMillis], now: UnixMillis, expect: bool| {
+            assert_eq!(is_late(since, rotations, now), expect, "{since} of {} at {now:?}", rotations.len());
+        };
+        check(0, &[at(0)], at(0), false);
+        check(0, &[at(0)], at(30), false);
+        check(0, &[at(0)], at(30).plus_ms(1), true);
+        check(0, &[at(0)], at(-5), false);
+        check(1, &[at(20), at(0)], at(29), false);
+        check(1, &[at(20), at(0)], at(31), true);
+        check(0, &[at(20), at(0)], at(31), false);
+        check(1, &[at(0)], at(0), true);
+        check(5, &[], at(0), true);
+        let full: Vec<UnixMillis> = (0..32).map(|n| at(0).plus_ms(-n)).collect();
+        check(31, &full, at(30).plus_ms(-31), false);
+        check(32, &full, at(29), false);
+        check(u32::MAX, &full, at(30).plus_ms(-30), true);
+    }
+
+    #[test]
+    fn only_recent_rotations_are_kept() {
+        let at = |seconds: i64| UnixMillis(seconds * 1000);
+        assert_eq!(with_rotation(&[], at(5)), [at(5)]);
+        assert_eq!(with_rotation(&[at(5), at(0)], at(30)), [at(30), at(5), at(0)]);
+        assert_eq!(with_rotation(&[at(5), at(0)], at(31)), [at(31), at(5)]);
+        assert_eq!(with_rotation(&[at(5)], at(100)), [at(100)]);
+        assert_eq!(with_rotation(&[at(1); 32], at(2)).len(), MAX_RECENT_ROTATIONS);
+    }
+}

@@ -1,0 +1,119 @@
+use std::fmt;
+
+use super::{TokenError, authentication::Credentials};
+use crate::{
+    SecretHash,
+    parameters::{Parameters, bad},
+};
+
+const KNOWN: [&str; 9] = [
+    "grant_type",
+    "code",
+    "redirect_uri",
+    "code_verifier",
+    "refresh_token",
+    "client_id",
+    "client_secret",
+    "resource",
+    "scope",
+];
+
+/// A well-formed request for tokens.
+#[derive(PartialEq, Eq)]
+pub struct TokenRequest {
+    pub(super) credentials: Credentials,
+    pub(super) asked: Asked,
+}
+
+/// What a client comes with.
+#[derive(PartialEq, Eq)]
+pub(super) enum Asked {
+    Code(CodeExchange),
+    /// A refresh token.
+    Refresh(String),
+}
+
+#[derive(PartialEq, Eq)]
+pub(super) struct CodeExchange {
+    pub(super) code: String,
+    pub(super) redirect_uri: String,
+    pub(super) verifier: String,
+}
+
+impl fmt::Debug for TokenRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let grant_type = match self.asked {
+            Asked::Code(_) => "authorization_code",
+            Asked::Refresh(_) => "refresh_token",
+        };
+        f.debug_struct("TokenRequest")
+            .field("client_id", &self.client_hint())
+            .field("grant_type", &grant_type)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TokenRequest {
+    /// Reads a body of type `application/x-www-form-urlencoded`, and the `Authorization` header if there is one.
+    ///
+    /// # Errors
+    /// [`TokenError`]: `invalid_request`, `unsupported_grant_type`, or `invalid_client` for a header that is not
+    /// well-formed Basic.
+    pub fn from_form(body: &[u8], authorization: Option<&str>) -> Result<Self, TokenError> {
+        Self::read(&Parameters::from_form(body, &KNOWN), authorization)
+    }
+
+    /// Reads a JSON body with the same parameters.
+    ///
+    /// # Errors
+    /// As [`TokenRequest::from_form`].
+    pub fn from_json(body: &[u8], authorization: Option<&str>) -> Result<Self, TokenError> {
+        let parameters = Parameters::from_json(body, &KNOWN)
+            .map_err(|words| TokenError::InvalidRequest(words.to_owned()))?;
+        Self::read(&parameters, authorization)
+    }
+
+    fn read(parameters: &Parameters, authorization: Option<&str>) -> Result<Self, TokenError> {
+        let asked = match parameters.required("grant_type")? {
+            "authorization_code" => {
+                parameters.first_bad()?;
+                Asked::Code(CodeExchange::read(parameters)?)
+            }
+            "refresh_token" => {
+                parameters.first_bad()?;
+                Asked::Refresh(parameters.required("refresh_token")?.to_owned())
+            }
+            _ => return Err(TokenError::UnsupportedGrantType),
+        };
+        let credentials = Credentials::read(parameters, authorization)?;
+        Ok(Self { credentials, asked })
+    }
+
+    /// The id of the client as it was sent: whoever sent it did not prove anything yet.
+    pub fn client_hint(&self) -> &str {
+        &self.credentials.client_id
+    }
+
+    /// The hash of the code or refresh token that was sent, to count attempts by.
+    pub fn token_hash(&self) -> SecretHash {
+        match &self.asked {
+            Asked::Code(exchange) => SecretHash::of(&exchange.code),
+            Asked::Refresh(token) => SecretHash::of(token),
+        }
+    }
+}
+
+impl CodeExchange {
+    fn read(parameters: &Parameters) -> Result<Self, TokenError> {
+        let code = parameters.required("code")?.to_owned();
+        let redirect_uri = parameters.required("redirect_uri")?.to_owned();
+        let verifier = parameters.required("code_verifier")?;
+        let is_verifier = (43..=128).contains(&verifier.len())
+            && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
+        if !is_verifier {
+            let fault = "is not 43 to 128 characters from A-Z a-z 0-9 - . _ ~";
+            return Err(bad("code_verifier", fault).into());
+        }
+        Ok(Self { code, redirect_uri, verifier: verifier.to_owned() })
+    }
+}
