@@ -16,6 +16,7 @@ use storage::StorageError;
 use crate::{
     connection::{Connection, Durability, Role, connect, establish},
     error::Failure,
+    here::Here,
     writer::Writer,
 };
 
@@ -44,6 +45,7 @@ impl Default for SqliteOptions {
 pub struct SqliteStore {
     writer: Writer,
     readers: Pool<Connection>,
+    here: Here,
 }
 
 impl SqliteStore {
@@ -58,10 +60,12 @@ impl SqliteStore {
             let url = make_file(&path).map_err(|error| StorageError::Unavailable(error.to_string()))?;
             let of_writer = url.clone();
             let writer = Writer::start(move || connect(&of_writer, Role::Writer, options.durability))?;
-            Ok::<_, StorageError>((writer, url))
+            let here = Here::open(|| connect(&url, Role::Hasty, options.durability))?;
+            Ok::<_, StorageError>((writer, here, url))
         });
-        let (writer, url) = opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))??;
-        Ok(Self { writer, readers: readers(&url, options)? })
+        let (writer, here, url) =
+            opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))??;
+        Ok(Self { writer, readers: readers(&url, options)?, here })
     }
 
     /// Runs an operation that only reads, in one snapshot.
@@ -80,6 +84,18 @@ impl SqliteStore {
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
         hop(&self.readers, operation).await
+    }
+
+    /// Runs a look-up that every request begins with: it finds one row by its key, on this very thread if it can.
+    pub(crate) async fn look_up_here<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        match self.here.look_up(&operation) {
+            Some(outcome) => outcome,
+            None => self.look_up(operation).await,
+        }
     }
 
     /// Runs an operation that writes, as if alone in a transaction of its own.
