@@ -136,7 +136,8 @@ pub(crate) fn problem(status: StatusCode, title: &str, words: &str, what_to_do: 
 /// The service cannot answer now.
 pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
     tracing::error!(%error, "a page cannot be shown");
-    let words = "The photo library cannot answer at the moment. Nothing was changed; try again in a little while.";
+    let words =
+        "The photo library cannot answer at the moment. Nothing was changed; try again in a little while.";
     retry_after(problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", words, None), 5)
 }
 

@@ -79,7 +79,9 @@ fn refusal(refused: AuthorizeError, address: IpAddr) -> Reply {
                 StatusCode::BAD_REQUEST,
                 "This app cannot be connected",
                 &error.to_string(),
-                Some("Go back to the app and connect again. If that does not help, remove this service from the app and add it anew, so that the app registers again."),
+                Some(
+                    "Go back to the app and connect again. If that does not help, remove this service from the app and add it anew, so that the app registers again.",
+                ),
             )
         }
         AuthorizeError::Redirect(redirect) => {

@@ -141,12 +141,7 @@ pub(super) async fn answered(
             security_log::consent_answered(address, session.account.id, client_id, false);
             see_other(&service.authorization.server.deny(request).to)
         }
-        _ => pages::problem(
-            StatusCode::BAD_REQUEST,
-            "That is no answer",
-            "Choose Allow or Deny.",
-            None,
-        ),
+        _ => pages::problem(StatusCode::BAD_REQUEST, "That is no answer", "Choose Allow or Deny.", None),
     }
 }
 
