@@ -40,12 +40,14 @@ impl Default for SqliteOptions {
 
 /// The photo library's metadata in one SQLite file.
 ///
-/// Cloning is cheap and shares the connections.
+/// Cloning is cheap and shares the connections. Dropping the last clone closes them, after the writes that were asked
+/// for; when no other process has the file open, nothing but the file is left then.
 #[derive(Clone)]
 pub struct SqliteStore {
-    writer: Writer,
     readers: Pool<Connection>,
     here: Here,
+    // The last to be dropped: the last connection to be closed moves what is in the WAL into the file.
+    writer: Writer,
 }
 
 impl SqliteStore {
