@@ -132,7 +132,6 @@ pub(super) async fn answered(
                     StatusCode::CONFLICT,
                     "You have answered this already",
                     "The app has its answer. If it still waits, go back to it and connect again.",
-                    None,
                 ),
                 Err(AllowError::Unavailable(error)) => pages::unavailable(&error),
             }
@@ -141,7 +140,7 @@ pub(super) async fn answered(
             security_log::consent_answered(address, session.account.id, client_id, false);
             see_other(&service.authorization.server.deny(request).to)
         }
-        _ => pages::problem(StatusCode::BAD_REQUEST, "That is no answer", "Choose Allow or Deny.", None),
+        _ => pages::problem(StatusCode::BAD_REQUEST, "That is no answer", "Choose Allow or Deny."),
     }
 }
 
