@@ -145,13 +145,28 @@ pub(super) async fn answered(
 }
 
 /// A name that anyone may have chosen, without what would disturb the page around it: control characters, and those
-/// that turn the direction of text or have no width.
+/// that turn the direction of text, have no width or look like a space.
 pub(super) fn shown_name(name: &str) -> String {
     let is_plain = |c: &char| {
         !c.is_control()
             && !matches!(
                 c,
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}'
+                '\u{ad}'
+                    | '\u{34f}'
+                    | '\u{61c}'
+                    | '\u{115f}'..='\u{1160}'
+                    | '\u{17b4}'..='\u{17b5}'
+                    | '\u{180b}'..='\u{180f}'
+                    | '\u{200b}'..='\u{200f}'
+                    | '\u{2028}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}'
+                    | '\u{2800}'
+                    | '\u{3164}'
+                    | '\u{fe00}'..='\u{fe0f}'
+                    | '\u{feff}'
+                    | '\u{ffa0}'
+                    | '\u{fff0}'..='\u{fffb}'
+                    | '\u{e0000}'..='\u{e0fff}'
             )
     };
     let shown: String = name.chars().filter(is_plain).collect();
@@ -180,6 +195,8 @@ mod tests {
         check("<script>", "<script>");
         check("a\u{202e}b\u{2066}c\u{200d}d\ne", "abcde");
         check("\u{200b} \u{feff}", "An app without a name");
+        check("\u{3164}\u{2800}\u{115f}\u{e0041}", "An app without a name");
+        check("Pay\u{ad}pal\u{fe0f}", "Paypal");
         check("Фото 写真", "Фото 写真");
     }
 }
