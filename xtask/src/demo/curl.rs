@@ -154,7 +154,7 @@ mod tests {
                 format!(
                     "{json} -H 'Accept: application/json, text/event-stream' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\
                      \"method\":\"tools/call\",\"params\":{{\"name\":\"search_images\",\
-                     \"arguments\":{{\"query\":\"harbour\",\"limit\":5}}}}' 'http://127.0.0.1:9000/api/mcp/v1'"
+                     \"arguments\":{{\"query\":\"harbour\",\"limit\":5}}}}}}' 'http://127.0.0.1:9000/api/mcp/v1'"
                 ),
             ]
         );
