@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use oauth_core::{AuthorizationRequest, AuthorizeError};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 
-use super::consent::{self, shown_name};
+use super::consent::{self, form_targets, shown_name};
 use crate::{
     app::Service,
     body::RequestBody,
@@ -35,7 +35,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     match session(service, &parts.headers).await {
         Ok(Some(session)) => consent::page(service, &parts.headers, &request, &session, &here),
         Ok(None) => {
-            let targets = [request.redirect_target()];
+            let targets = form_targets(&request);
             sign_in_form(service, &parts.headers, &here, &asks(&request), &targets)
         }
         Err(reply) => reply,
@@ -59,7 +59,7 @@ async fn answered(
         return consent::answered(service, &parts.headers, &form, address, request, here).await;
     }
     let on = ReturnTo::here(here);
-    let targets = [request.redirect_target()];
+    let targets = form_targets(request);
     match sign_in(service, &parts.headers, &form, address, &on, (here, &asks(request), &targets)).await {
         Outcome::Done(reply) | Outcome::Refused(reply) => reply,
     }

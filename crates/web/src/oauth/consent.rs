@@ -19,6 +19,8 @@ use crate::{
 
 /// How long a consent form may be looked at, in seconds.
 const FORM_LIFETIME_S: i64 = 3600;
+/// How far the clocks of two machines that answer for the same service may differ, in seconds.
+const CLOCK_SKEW_S: i64 = 60;
 /// What the token of a consent form is bound to beside session, request and attempt.
 const PURPOSE: &[u8] = b"consent";
 /// The name of the field that tells one showing of the form from another.
@@ -88,7 +90,7 @@ pub(super) fn page(
         }
         (sign_out_button(forms, &token, here))
     };
-    let targets = [request.redirect_target()];
+    let targets = form_targets(request);
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
 }
 
@@ -112,7 +114,7 @@ pub(super) async fn answered(
     let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
     let good = session.zip(attempt).filter(|(_, attempt)| {
         form.has_token(forms, &bound_to(&hash, here, attempt.text))
-            && (0..=FORM_LIFETIME_S).contains(&(now_s - attempt.made_at_s))
+            && (-CLOCK_SKEW_S..=FORM_LIFETIME_S).contains(&(now_s - attempt.made_at_s))
     });
     let Some((session, attempt)) = good else {
         security_log::form_refused(address, "consent without its token");
@@ -142,6 +144,14 @@ pub(super) async fn answered(
         }
         _ => pages::problem(StatusCode::BAD_REQUEST, "That is no answer", "Choose Allow or Deny."),
     }
+}
+
+/// Where the forms of this page may lead, as sources of a Content-Security-Policy. Browsers hold every redirect that
+/// follows a form against them, and a callback on the web may lead on to another host.
+pub(super) fn form_targets(request: &AuthorizationRequest) -> Vec<String> {
+    let target = request.redirect_target();
+    let leads_on = target.starts_with("https://").then(|| "https:".to_owned());
+    [Some(target), leads_on].into_iter().flatten().collect()
 }
 
 /// A name that anyone may have chosen, without what would disturb the page around it: control characters, and those

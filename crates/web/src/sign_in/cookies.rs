@@ -3,8 +3,9 @@ use keys::{Random, RandomFailed, new_session_token};
 
 use crate::BaseUrl;
 
-/// How long a browser keeps the session cookie; the store decides how long the session holds.
-const SESSION_MAX_AGE_S: u32 = 30 * 24 * 3600;
+/// How long a browser keeps the session cookie: as long as browsers keep any. The store decides how long the session
+/// holds, which every use prolongs.
+const SESSION_MAX_AGE_S: u32 = 400 * 24 * 3600;
 
 /// The name of a cookie. Over https its prefix makes the browser take it from this host only, and never for a part of
 /// the paths.
@@ -91,11 +92,11 @@ mod tests {
         let public = BaseUrl::parse("https://photos.example.org").unwrap();
         assert_eq!(
             session_cookie(&local, "t").unwrap(),
-            "photos_session=t; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
+            "photos_session=t; Path=/; HttpOnly; SameSite=Lax; Max-Age=34560000"
         );
         assert_eq!(
             session_cookie(&public, "t").unwrap(),
-            "__Host-photos_session=t; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=2592000"
+            "__Host-photos_session=t; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000"
         );
     }
 
