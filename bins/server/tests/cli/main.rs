@@ -18,5 +18,6 @@ mod migrations;
 mod photos;
 mod program;
 mod refresh_storm;
+mod security_log;
 mod serving;
 mod signing_keys;
