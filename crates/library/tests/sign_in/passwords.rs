@@ -130,9 +130,9 @@ async fn crowd(it: &Process, email: &'static str, password: &'static str) -> u32
     let crowd: Vec<_> = (1..=32)
         .map(|number| {
             let library = it.library.clone();
-            tokio::spawn(async move {
-                library.sign_in(email, password, from(&format!("192.0.2.{number}"))).await
-            })
+            tokio::spawn(
+                async move { library.sign_in(email, password, from(&format!("192.0.2.{number}"))).await },
+            )
         })
         .collect();
     let mut busy = 0;
