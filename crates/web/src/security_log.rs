@@ -26,6 +26,17 @@ pub(crate) fn signed_out(address: IpAddr) {
     tracing::info!(target: TARGET, event = "signed_out", %address, "signed out");
 }
 
+/// An API key was made or revoked; `event` says which.
+pub(crate) fn key_changed(address: IpAddr, account: AccountId, event: &'static str) {
+    tracing::info!(target: TARGET, event, %address, account = account.0, "an API key was changed");
+}
+
+/// Somebody changed their password.
+pub(crate) fn password_changed(address: IpAddr, account: AccountId) {
+    let account = account.0;
+    tracing::info!(target: TARGET, event = "password_changed", %address, account, "a password was changed");
+}
+
 /// A form came without its token, or from another site.
 pub(crate) fn form_refused(address: IpAddr, reason: &'static str) {
     tracing::warn!(target: TARGET, event = "form_refused", %address, reason, "a form was refused");

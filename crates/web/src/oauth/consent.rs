@@ -71,7 +71,7 @@ pub(super) fn page(
             dt { "You will be sent to" } dd { strong { (request.redirect_host()) } }
             dt { "It connects to" } dd { code { (request.resource) } }
             dt { "It may" }
-            @for scope in &request.scopes { dd { (in_words(scope)) } }
+            @for scope in &request.scopes { dd { (scope_in_words(scope)) } }
         }
         @if request.all_redirects_are_loopback() {
             p.notice {
@@ -79,7 +79,7 @@ pub(super) fn page(
                 "”: allow this only if you have just started connecting it yourself."
             }
         }
-        p { "It never gets your originals or your password." }
+        p { "It never gets your originals or your password. You can disconnect it at any time on your account page." }
         form method="post" action=(here) {
             (csrf_field(forms, &bound_to(&hash, here, &attempt)))
             input type="hidden" name=(ATTEMPT) value=(attempt);
@@ -88,7 +88,7 @@ pub(super) fn page(
                 button.quiet type="submit" name="decision" value="deny" { "Deny" }
             }
         }
-        (sign_out_button(forms, &token, here))
+        (sign_out_button(forms, &token, here, "Use another account"))
     };
     let targets = form_targets(request);
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
@@ -156,7 +156,7 @@ pub(super) fn form_targets(request: &AuthorizationRequest) -> Vec<String> {
 
 /// A name that anyone may have chosen, without what would disturb the page around it: control characters, and those
 /// that turn the direction of text, have no width or look like a space.
-pub(super) fn shown_name(name: &str) -> String {
+pub(crate) fn shown_name(name: &str) -> String {
     let is_plain = |c: &char| {
         !c.is_control()
             && !matches!(
@@ -184,7 +184,7 @@ pub(super) fn shown_name(name: &str) -> String {
 }
 
 /// What a scope allows.
-fn in_words(scope: &str) -> Markup {
+pub(crate) fn scope_in_words(scope: &str) -> Markup {
     let known = McpResource::ALL.into_iter().find(|resource| resource.scope() == scope);
     html! {
         @match known {

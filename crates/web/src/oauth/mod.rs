@@ -23,6 +23,7 @@ use keys::{FormSigner, Secret};
 use library::{Library, SigningKeys};
 use oauth_core::AuthorizationServer;
 
+pub(crate) use consent::{scope_in_words, shown_name};
 pub use rate_limits::RateLimit;
 use rate_limits::RateLimits;
 use verified_tokens::VerifiedTokens;
