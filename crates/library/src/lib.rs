@@ -51,7 +51,7 @@ pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::WorkerCommand;
 pub use search::{Hit, SearchError};
 pub use settings::Settings;
-pub use sign_in::{SignInError, SignInFrom, SignedIn};
+pub use sign_in::{SignInError, SignInFrom, SignedIn, subscriber};
 pub use signing_keys::SigningKeys;
 pub use storage::{
     AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SessionHolder, StorageError,

@@ -196,11 +196,11 @@ impl Library {
 
 /// What an attempt counts by.
 fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
-    let network = network(address);
+    let network = subscriber(address).to_string();
     let name = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
     SignInAttempt {
-        pair: hash_parts(&[b"pair", name.as_bytes(), &network]),
-        address: hash_parts(&[b"address", &network]),
+        pair: hash_parts(&[b"pair", name.as_bytes(), network.as_bytes()]),
+        address: hash_parts(&[b"address", network.as_bytes()]),
     }
 }
 
@@ -224,11 +224,12 @@ impl Turns {
     }
 }
 
-/// What one party holds of addresses: one of IPv4, a /64 of IPv6.
-fn network(address: IpAddr) -> Vec<u8> {
+/// What one subscriber holds of addresses, so that they count as one: an IPv4 address, or an IPv6 network of 64 bits,
+/// by its first address.
+pub fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V4(address) => address.octets().to_vec(),
-        IpAddr::V6(address) => (address & Ipv6Addr::from_bits(u128::MAX << 64)).octets().to_vec(),
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(address & Ipv6Addr::from_bits(u128::MAX << 64)),
     }
 }
 
@@ -238,7 +239,8 @@ mod tests {
 
     #[test]
     fn neighbours_in_one_network_count_as_one() {
-        let same = |one: &str, two: &str| network(one.parse().unwrap()) == network(two.parse().unwrap());
+        let same =
+            |one: &str, two: &str| subscriber(one.parse().unwrap()) == subscriber(two.parse().unwrap());
         assert!(same("192.0.2.1", "192.0.2.1"));
         assert!(same("192.0.2.1", "::ffff:192.0.2.1"));
         assert!(!same("192.0.2.1", "192.0.2.2"));

@@ -141,7 +141,8 @@ async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
         without.fields.remove("csrf");
         browser.submit(PATH, &without, &[]).await.expect(403);
         other.submit(PATH, &shown, &[]).await.expect(403);
-        let foreign = browser.form_request(action, &shown, &[]).header(header::ORIGIN, "https://evil.example");
+        let foreign =
+            browser.form_request(action, &shown, &[]).header(header::ORIGIN, "https://evil.example");
         browser.send(foreign).await.expect(403);
         // The token of one form is none for another.
         let mut elsewhere = shown.clone();
