@@ -29,7 +29,7 @@ impl Store for SqliteStore {
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
         let digest = client.digest;
         // Clients register again and again: only a new one is worth the write lock.
-        if let Some(known) = self.look_up(move |c| clients::by_digest(c, digest)).await.map_err(failed)? {
+        if let Some(known) = self.look_up_here(move |c| clients::by_digest(c, digest)).await.map_err(failed)? {
             return Ok(known);
         }
         self.write(move |c| clients::register(c, client)).await.map_err(failed)
@@ -37,7 +37,7 @@ impl Store for SqliteStore {
 
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
         let id = id.to_owned();
-        self.look_up(move |c| clients::by_id(c, &id)).await.map_err(failed)
+        self.look_up_here(move |c| clients::by_id(c, &id)).await.map_err(failed)
     }
 
     async fn issue_code(&self, code: NewCode) -> Result<Issued, StoreError> {
@@ -46,7 +46,7 @@ impl Store for SqliteStore {
 
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
         let hash = *hash;
-        self.look_up(move |c| codes::by_hash(c, &hash)).await.map_err(failed)
+        self.look_up_here(move |c| codes::by_hash(c, &hash)).await.map_err(failed)
     }
 
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError> {
@@ -55,7 +55,7 @@ impl Store for SqliteStore {
 
     async fn refreshable(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
         let handle = *handle;
-        self.look_up(move |c| refresh::by_handle(c, &handle)).await.map_err(failed)
+        self.look_up_here(move |c| refresh::by_handle(c, &handle)).await.map_err(failed)
     }
 
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError> {
@@ -64,7 +64,7 @@ impl Store for SqliteStore {
 
     async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError> {
         let id = id.to_owned();
-        self.look_up(move |c| row::by_id(c, &id)).await.map_err(failed)
+        self.look_up_here(move |c| row::by_id(c, &id)).await.map_err(failed)
     }
 
     async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {

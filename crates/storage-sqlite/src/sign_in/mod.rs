@@ -88,7 +88,7 @@ impl SignInAttempts for SqliteStore {
 #[async_trait]
 impl SigningKeyStore for SqliteStore {
     async fn signing_keys(&self) -> Result<Vec<StoredSigningKey>, StorageError> {
-        self.look_up(signing_keys::all).await
+        self.look_up_here(signing_keys::all).await
     }
 
     async fn add_signing_key(
