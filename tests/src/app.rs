@@ -10,7 +10,7 @@ use std::{
 
 use blobs::BlobStore;
 use domain::{AccountId, Email, KeyName, Plan, Timestamp};
-use keys::{Secret, SeededRandom, UrlSigner};
+use keys::{Secret, SeededRandom};
 use library::{Library, ManualClock, Settings};
 use storage::{NewAccount, SchemaStore as _, SharedStore};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
@@ -80,11 +80,10 @@ impl TestAppBuilder {
         let address = listener.local_addr().unwrap();
         let clock = Arc::new(ManualClock::new(Timestamp::parse_iso(START).unwrap()));
         let (library, store) = open(&dir, &clock, &self.settings, 1, self.migrated).await;
-        let secret = Secret::from_text("a secret that is only good for tests").unwrap();
         let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
         config.limits = self.limits;
-        let app = App::new(library.clone(), UrlSigner::new(&secret), config).unwrap();
+        let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let server = tokio::spawn(web::serve(app, listener, async {
             let _ = stopped.await;
@@ -104,6 +103,14 @@ impl TestAppBuilder {
             dir,
         }
     }
+}
+
+/// The secret of every service under test.
+///
+/// # Panics
+/// Never.
+pub fn secret() -> Secret {
+    Secret::from_text("a secret that is only good for tests").unwrap()
 }
 
 /// The store and the library in a folder, as one process opens them.

@@ -27,7 +27,7 @@ mod requests;
 mod seed;
 
 pub use answer::Answer;
-pub use app::{Account, START, TestApp, TestAppBuilder};
+pub use app::{Account, START, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use decoder::settings;
 pub use seed::{SeedImage, fixture, fixtures};

@@ -44,6 +44,9 @@ pub(crate) enum Command {
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Replace the key that access tokens are signed with
+    #[command(subcommand)]
+    SigningKey(SigningKeyCommand),
     /// Import photos and folders of photos, and wait until they are indexed
     ///
     /// A second run skips what is in the library already. Files that fail are named with their reason, and the
@@ -143,6 +146,20 @@ pub(crate) enum KeyCommand {
         email: Email,
         /// What the key is called
         name: KeyName,
+    },
+}
+
+/// What `signing-key` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum SigningKeyCommand {
+    /// Sign access tokens with a new key from now on, and print its name
+    ///
+    /// A running server takes it up with the next token. Tokens that the old key signed work until they expire, an
+    /// hour at most, so that nobody has to sign in again.
+    Rotate {
+        /// The secret was changed for good: replace a key that it cannot open, whose tokens nobody can read any more
+        #[arg(long)]
+        lost_secret: bool,
     },
 }
 

@@ -15,7 +15,8 @@ pub fn hash_parts(parts: &[&[u8]]) -> [u8; 32] {
     sha256(&message(parts))
 }
 
-pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+/// The SHA-256 of some bytes.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut hash = [0; 32];
     let digest = digest::digest(&digest::SHA256, bytes);
     hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);

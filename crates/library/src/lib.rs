@@ -132,6 +132,11 @@ impl Library {
         &self.parts.settings
     }
 
+    /// Where the authorization server keeps clients and grants.
+    pub fn grants(&self) -> Arc<dyn oauth_core::Store> {
+        self.parts.store.clone()
+    }
+
     /// The names of schema migrations that the store still needs; also proves that it can be reached.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-use crate::{AccessTokenClaims, AuthorizationServer, Grant, UnixMillis};
+use crate::{AccessTokenClaims, AuthorizationServer, Grant, Unavailable, UnixMillis};
 
 /// Why a token does not open a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -11,7 +11,59 @@ pub enum AccessRefused {
     InsufficientScope,
 }
 
+impl AccessRefused {
+    /// The HTTP status to answer with.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Invalid => 401,
+            Self::InsufficientScope => 403,
+        }
+    }
+}
+
+/// Why a request is not let in.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// Its token does not do.
+    #[error(transparent)]
+    Refused(#[from] AccessRefused),
+    /// Not now: 503.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+impl AccessError {
+    /// The HTTP status to answer with.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Refused(refused) => refused.status(),
+            Self::Unavailable(_) => 503,
+        }
+    }
+}
+
 impl AuthorizationServer {
+    /// The grant by which a request with this `Authorization` header opens the resource of that URL now. The token is
+    /// read and the grant looked up, then [`AuthorizationServer::check_access`] decides.
+    ///
+    /// # Errors
+    /// [`AccessError`]; also for a missing header, and one that is no bearer token (RFC 6750, section 2.1).
+    pub async fn grant_of(
+        &self,
+        authorization: Option<&str>,
+        resource_url: &str,
+    ) -> Result<Grant, AccessError> {
+        let bearer = authorization.and_then(|header| header.split_once(' '));
+        let (_, token) = bearer
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .ok_or(AccessRefused::Invalid)?;
+        let claims = self.tokens.read(token.trim()).await.map_err(Unavailable::from)?;
+        let claims = claims.ok_or(AccessRefused::Invalid)?;
+        let grant = self.store.grant(&claims.grant_id).await.map_err(Unavailable::from)?;
+        self.check_access(&claims, grant.as_ref(), resource_url, self.now())?;
+        Ok(grant.ok_or(AccessRefused::Invalid)?)
+    }
+
     /// Whether a token with these claims, which [`AccessTokens::read`](crate::AccessTokens::read) gave, opens the
     /// resource of that URL now. `grant` is what the store has for its `grant_id` at this moment.
     ///
@@ -41,5 +93,89 @@ impl AuthorizationServer {
             claims.scope.split(' ').any(|held| held == **scope) && grant.scopes.contains(scope)
         };
         resource.scopes.iter().find(has).map(|_| ()).ok_or(AccessRefused::InsufficientScope)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Bench, LEGACY, V1};
+
+    #[tokio::test]
+    async fn a_header_is_checked_whole() {
+        let bench = Bench::new();
+        let id = bench.register(json!({})).await.client_id;
+        let tokens = bench.tokens(&id).await;
+        let (access, refresh) =
+            (tokens.access_token.expose(), tokens.refresh_token.as_ref().unwrap().expose());
+        for header in [format!("Bearer {access}"), format!("bEARER  {access} ")] {
+            let grant = bench.server.grant_of(Some(&header), V1).await.unwrap();
+            assert_eq!((grant.client_id.as_str(), grant.subject.as_str()), (id.as_str(), "1"));
+        }
+        let headers =
+            ["", "Bearer", "Bearer ", access, &format!("Basic {access}"), &format!("Bearer {refresh}")]
+                .map(|header| Some(header.to_owned()));
+        for header in headers.into_iter().chain([None]) {
+            let refused = bench.server.grant_of(header.as_deref(), V1).await.unwrap_err();
+            assert!(matches!(refused, AccessError::Refused(AccessRefused::Invalid)), "{header:?}");
+        }
+        bench.store.out_of_order.store(true, Ordering::SeqCst);
+        let refused = bench.server.grant_of(Some(&format!("Bearer {access}")), V1).await.unwrap_err();
+        assert!(matches!(refused, AccessError::Unavailable(_)));
+    }
+
+    #[tokio::test]
+    async fn a_token_opens_one_resource_while_its_grant_lives() {
+        let bench = Bench::new();
+        let id = bench.register(json!({})).await.client_id;
+        let tokens = bench.tokens(&id).await;
+        let claims = bench.server.tokens.read(tokens.access_token.expose()).await.unwrap().unwrap();
+        let grant = bench.server.store().grant(&claims.grant_id).await.unwrap().unwrap();
+        let now = bench.server.now();
+        type Change = fn(&mut AccessTokenClaims, &mut Grant);
+        let check = |change: Change, url: &str, now: UnixMillis, expect: Result<(), AccessRefused>| {
+            let (mut claims, mut grant) = (claims.clone(), grant.clone());
+            change(&mut claims, &mut grant);
+            assert_eq!(
+                bench.server.check_access(&claims, Some(&grant), url, now),
+                expect,
+                "{claims:?} {grant:?}"
+            );
+        };
+        let same: Change = |_, _| {};
+        check(same, V1, now, Ok(()));
+        check(same, "HTTPS://Photos.Example:443/api/mcp/v1/", now, Ok(()));
+        check(same, V1, now.plus_ms(3_599_999), Ok(()));
+        let invalid = Err(AccessRefused::Invalid);
+        check(same, V1, now.plus_ms(3_600_000), invalid);
+        check(same, LEGACY, now, invalid);
+        check(same, "https://photos.example/api/mcp/v2", now, invalid);
+        let changes: [Change; 8] = [
+            |claims, _| claims.iss.push('/'),
+            |claims, _| claims.aud.push('/'),
+            |claims, _| claims.sub.push('1'),
+            |claims, _| claims.client_id.push('x'),
+            |claims, _| claims.grant_id.push('x'),
+            |_, grant| grant.revoked_at = Some(UnixMillis(0)),
+            |_, grant| grant.resource = LEGACY.to_owned(),
+            |claims, _| claims.exp = i64::MIN,
+        ];
+        for change in changes {
+            check(change, V1, now, invalid);
+        }
+        assert_eq!(bench.server.check_access(&claims, None, V1, now), invalid);
+        let without_scope: [Change; 4] = [
+            |claims, _| claims.scope.clear(),
+            |claims, _| "mcp:photos".clone_into(&mut claims.scope),
+            |claims, _| claims.scope.push('x'),
+            |_, grant| grant.scopes = vec!["mcp:photos".to_owned()],
+        ];
+        for change in without_scope {
+            check(change, V1, now, Err(AccessRefused::InsufficientScope));
+        }
     }
 }

@@ -20,8 +20,22 @@ pub struct Endpoints {
     pub registration: String,
     /// Where tokens are revoked.
     pub revocation: String,
-    /// The public signing keys.
-    pub jwks: String,
+    /// The public signing keys; `None` when nobody but this service reads its tokens.
+    pub jwks: Option<String>,
+}
+
+impl Endpoints {
+    /// `authorize`, `token`, `register` and `revoke` below one URL, without public keys.
+    pub fn under(url: &str) -> Self {
+        let at = |name: &str| format!("{}/{name}", url.trim_end_matches('/'));
+        Self {
+            authorization: at("authorize"),
+            token: at("token"),
+            registration: at("register"),
+            revocation: at("revoke"),
+            jwks: None,
+        }
+    }
 }
 
 /// Something that tokens open.
@@ -115,9 +129,9 @@ impl Config {
 
     fn check_urls(&self) -> Result<(), ConfigError> {
         let Endpoints { authorization, token, registration, revocation, jwks } = &self.endpoints;
-        let ours = [&self.issuer, authorization, token, registration, revocation, jwks];
+        let ours = [&self.issuer, authorization, token, registration, revocation];
         let of_resources = self.resources.iter().flat_map(|resource| [&resource.url, &resource.metadata_url]);
-        for text in ours.into_iter().chain(of_resources) {
+        for text in ours.into_iter().chain(jwks).chain(of_resources) {
             let is_fine = Url::parse(text).is_ok_and(|url| {
                 ["http", "https"].contains(&url.scheme())
                     && url.has_host()
@@ -170,6 +184,24 @@ impl Config {
 }
 
 impl Resource {
+    /// A resource that replaces no scopes, with its metadata where clients look for them: at the well-known path
+    /// between its host and its own path (RFC 9728, section 3.1).
+    pub fn new(url: impl Into<String>, name: impl Into<String>, scopes: &[&str]) -> Self {
+        let url = url.into();
+        let end_of_host = url.find("://").and_then(|at| url.get(at + 3..)?.find('/').map(|end| at + 3 + end));
+        let (host, path) = url.split_at(end_of_host.unwrap_or(url.len()));
+        Self {
+            metadata_url: format!(
+                "{host}/.well-known/oauth-protected-resource{}",
+                path.trim_end_matches('/')
+            ),
+            url,
+            name: name.into(),
+            scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
+            replaced_scopes: Vec::new(),
+        }
+    }
+
     fn is_at(&self, url: &str) -> bool {
         comparable(&self.url).is_some_and(|own| comparable(url) == Some(own))
     }

@@ -1,4 +1,48 @@
-//! An OAuth 2.1 authorization server as decisions over one [`Store`], to be embedded in any HTTP service.
+//! An OAuth 2.1 authorization server as decisions over one [`Store`], to be embedded in any HTTP service: dynamic
+//! registration, authorization codes with PKCE, rotating refresh tokens, revocation, metadata.
+//!
+//! It knows no HTTP, no SQL and no way to encode a token. Whoever embeds it hands over what came in (a query, a body,
+//! a header), gets a decision back and writes the answer. `docs/embedding-oauth-core.md` goes through that, and
+//! `examples/hyper_service.rs` is a whole service.
+//!
+//! The commonest change is a new thing that a request may say: name the parameter in the list `KNOWN` of its module
+//! (`authorize`, `token::request`, `revocation`; `registration::normalised` for clients), check it there, in the
+//! order in which errors are to be told, and give it a line in the tables of the module's tests. What must be kept of
+//! it goes into [`model`](ClientMetadata), into both stores and into a case of the `conformance` suite. An operation
+//! checks everything first and changes the store once, by one method that decides races.
+//!
+//! ```
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! use std::sync::Arc;
+//!
+//! use oauth_core::{
+//!     AuthorizationServer, Config, Endpoints, Lifetimes, MemoryStore, OpaqueTokens, Resource, SystemClock,
+//!     SystemRandom,
+//! };
+//!
+//! let resource = Resource::new("https://photos.example/mcp", "Photos", &["photos"]);
+//! let endpoints = Endpoints::under("https://photos.example/oauth");
+//! let config = Config::new("https://photos.example", endpoints, vec![resource], Lifetimes::default())?;
+//! let server = AuthorizationServer::new(
+//!     config,
+//!     Arc::new(MemoryStore::new()),
+//!     Arc::new(OpaqueTokens::new(&[7; 32])), // A secret key, in earnest.
+//!     Arc::new(SystemClock),
+//!     Arc::new(SystemRandom::default()),
+//! );
+//!
+//! let body = br#"{"client_name": "An app", "redirect_uris": ["http://127.0.0.1:33418/"]}"#;
+//! let client = server.register(body).await?;
+//! assert_eq!(client.scope, ["photos"]);
+//! assert_eq!(server.register(body).await?.client_id, client.client_id);
+//!
+//! let query = format!("response_type=code&client_id={}&redirect_uri=https://evil.example/", client.client_id);
+//! let refused = server.authorize(&query).await.unwrap_err();
+//! assert!(refused.to_string().contains("did not register"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(missing_docs)]
 
 mod access;
@@ -9,11 +53,14 @@ mod config;
 pub mod conformance;
 mod consent;
 mod errors;
+#[cfg(test)]
+mod hostile;
 mod json;
 #[cfg(feature = "memory")]
 mod memory;
 mod metadata;
 mod model;
+mod opaque_tokens;
 mod parameters;
 mod ports;
 mod redirect_uri;
@@ -22,11 +69,12 @@ mod revocation;
 mod secret;
 mod server;
 mod store;
+mod system;
 #[cfg(test)]
 mod testing;
 mod token;
 
-pub use access::AccessRefused;
+pub use access::{AccessError, AccessRefused};
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use claims::AccessTokenClaims;
 pub use config::{Config, ConfigError, Endpoints, Lifetimes, Resource};
@@ -39,6 +87,7 @@ pub use model::{
     AuthMethod, Client, ClientMetadata, Connection, CurrentRefreshToken, Grant, GrantType, IssuedCode,
     MAX_RECENT_ROTATIONS, RefreshableGrant, SecretHash, UnixMillis,
 };
+pub use opaque_tokens::OpaqueTokens;
 pub use ports::{AccessTokens, Clock, Random, RandomFailed, TokensUnavailable, Unavailable};
 pub use redirect_uri::{MAX_REDIRECT_URI_CHARS, RefusedRedirectUri, check_redirect_uri};
 pub use registration::{MAX_REDIRECT_URIS, RegisterError, Registration};
@@ -48,4 +97,5 @@ pub use server::AuthorizationServer;
 pub use store::{
     Issued, NewClient, NewCode, NewRefreshToken, Redemption, Rotation, Store, StoreError, Sweep,
 };
+pub use system::{SystemClock, SystemRandom};
 pub use token::{Reason, TokenError, TokenRequest, TokenResponse};

@@ -11,7 +11,8 @@ pub struct ServerMetadata {
     pub token_endpoint: String,
     pub registration_endpoint: String,
     pub revocation_endpoint: String,
-    pub jwks_uri: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwks_uri: Option<String>,
     pub response_types_supported: Vec<&'static str>,
     pub response_modes_supported: Vec<&'static str>,
     pub grant_types_supported: Vec<GrantType>,
@@ -69,5 +70,48 @@ impl AuthorizationServer {
             bearer_methods_supported: vec!["header"],
             resource_name: resource.name.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::testing::{Bench, LEGACY, V1};
+
+    #[test]
+    fn documents_say_what_the_configuration_says() {
+        let server = Bench::new().server;
+        assert_eq!(
+            serde_json::to_value(server.server_metadata()).unwrap(),
+            json!({
+                "issuer": "https://photos.example/api",
+                "authorization_endpoint": "https://photos.example/api/oauth/authorize",
+                "token_endpoint": "https://photos.example/api/oauth/token",
+                "registration_endpoint": "https://photos.example/api/oauth/register",
+                "revocation_endpoint": "https://photos.example/api/oauth/revoke",
+                "jwks_uri": "https://photos.example/api/oauth/jwks",
+                "response_types_supported": ["code"],
+                "response_modes_supported": ["query"],
+                "grant_types_supported": ["authorization_code", "refresh_token"],
+                "code_challenge_methods_supported": ["S256"],
+                "token_endpoint_auth_methods_supported": ["none", "client_secret_basic", "client_secret_post"],
+                "revocation_endpoint_auth_methods_supported": ["none"],
+                "scopes_supported": ["mcp:images", "mcp:photos"],
+                "authorization_response_iss_parameter_supported": true,
+            })
+        );
+        assert_eq!(
+            serde_json::to_value(server.resource_metadata(&format!("{V1}/"))).unwrap(),
+            json!({
+                "resource": V1,
+                "authorization_servers": ["https://photos.example/api"],
+                "scopes_supported": ["mcp:images"],
+                "bearer_methods_supported": ["header"],
+                "resource_name": "Photos",
+            })
+        );
+        assert_eq!(server.resource_metadata(LEGACY).unwrap().scopes_supported, ["mcp:photos"]);
+        assert_eq!(server.resource_metadata("https://photos.example/api/mcp/v2"), None);
     }
 }

@@ -76,6 +76,14 @@ impl RegisterError {
         }
     }
 
+    /// The HTTP status to answer with.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidClientMetadata(_) | Self::InvalidRedirectUri(_) => 400,
+            Self::Unavailable(_) => 503,
+        }
+    }
+
     /// The answer's body.
     pub fn body(&self) -> ErrorBody {
         let error_description = match self {

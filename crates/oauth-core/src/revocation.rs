@@ -98,3 +98,38 @@ impl AuthorizationServer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read() {
+        let form = |body: &str| RevokeRequest::from_form(body.as_bytes()).map(|request| request.0);
+        let json = |body: &str| RevokeRequest::from_json(body.as_bytes()).map(|request| request.0);
+        let check = |got: Result<String, MalformedRevocation>, expect: Result<&str, &str>| match expect {
+            Ok(token) => assert_eq!(got.as_deref(), Ok(token)),
+            Err(words) => {
+                let told = got.unwrap_err().body();
+                assert_eq!(told.error, "invalid_request");
+                assert!(told.error_description.contains(words), "{told:?}");
+            }
+        };
+        check(form("token=a"), Ok("a"));
+        check(form("token=a&token_type_hint=nonsense&client_id=b&other=1&other=2"), Ok("a"));
+        check(form(""), Err("token is missing"));
+        check(form("token="), Err("token is missing"));
+        check(form("token=a&token=a"), Err("token stands more than once"));
+        check(
+            form("token=a&token_type_hint=a&token_type_hint=a"),
+            Err("token_type_hint stands more than once"),
+        );
+        check(form("token=%ff"), Err("token is not text"));
+        check(form(r#"{"token":"a"}"#), Err("token is missing"));
+        check(json(r#"{"token":"a","token_type_hint":null}"#), Ok("a"));
+        check(json(r#"{"token":1}"#), Err("token is not text"));
+        check(json(r#"{"token":"a","token":"a"}"#), Err("twice"));
+        check(json("token=a"), Err("not JSON"));
+        assert_eq!(format!("{:?}", RevokeRequest("abc".to_owned())), "RevokeRequest(…)");
+    }
+}

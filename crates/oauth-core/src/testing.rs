@@ -6,17 +6,13 @@ use std::sync::{
 };
 
 use async_trait::async_trait;
-use data_encoding::BASE64URL_NOPAD;
-use ring::hmac;
 use serde_json::{Value, json};
 
 use crate::{
-    AccessTokenClaims, AccessTokens, AuthorizationServer, Client, Clock, Config, Connection, Endpoints, Grant,
-    Issued, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, Random, RandomFailed, Redemption,
-    RefreshableGrant, Registration, Resource, Rotation, SecretHash, Store, StoreError, Sweep, TokenError,
-    TokenRequest, TokenResponse, TokensUnavailable, UnixMillis,
-    redirect_uri::with_parameters,
-    secret::{base64url, sha256},
+    AuthorizationServer, Client, Clock, Config, Connection, Endpoints, Grant, Issued, IssuedCode, Lifetimes,
+    MemoryStore, NewClient, NewCode, OpaqueTokens, Random, RandomFailed, Redemption, RefreshableGrant,
+    Registration, Resource, Rotation, SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest,
+    TokenResponse, UnixMillis, redirect_uri::with_parameters, secret::sha256,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -27,18 +23,15 @@ pub(crate) const LEGACY: &str = "https://photos.example/api/mcp/legacy";
 pub(crate) fn config() -> Config {
     let at = |path: &str| format!("https://photos.example/{path}");
     let resource = |path: &str, scope: &str, replaced: &[&str]| Resource {
-        url: at(path),
-        name: "Photos".to_owned(),
-        scopes: vec![scope.to_owned()],
         replaced_scopes: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
-        metadata_url: at(&format!(".well-known/oauth-protected-resource/{path}")),
+        ..Resource::new(at(path), "Photos", &[scope])
     };
     let endpoints = Endpoints {
         authorization: at("api/oauth/authorize"),
         token: at("api/oauth/token"),
         registration: at("api/oauth/register"),
         revocation: at("api/oauth/revoke"),
-        jwks: at("api/oauth/jwks"),
+        jwks: Some(at("api/oauth/jwks")),
     };
     let resources = vec![
         resource("api/mcp/v1", "mcp:images", &["mcp:photos"]),
@@ -78,26 +71,6 @@ impl Random for SeededRandom {
             chunk.copy_from_slice(&block[..chunk.len()]);
         }
         Ok(())
-    }
-}
-
-/// Claims in JSON with an HMAC.
-pub(crate) struct HmacTokens(hmac::Key);
-
-#[async_trait]
-impl AccessTokens for HmacTokens {
-    async fn sign(&self, claims: &AccessTokenClaims) -> Result<String, TokensUnavailable> {
-        let payload = base64url(&serde_json::to_vec(claims).unwrap());
-        let tag = hmac::sign(&self.0, payload.as_bytes());
-        Ok(format!("{payload}.{}", base64url(tag.as_ref())))
-    }
-
-    async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
-        let Some((payload, tag)) = token.split_once('.') else { return Ok(None) };
-        let tag = BASE64URL_NOPAD.decode(tag.as_bytes()).unwrap_or_default();
-        let is_ours = hmac::verify(&self.0, payload.as_bytes(), &tag).is_ok();
-        let claims = BASE64URL_NOPAD.decode(payload.as_bytes()).ok().filter(|_| is_ours);
-        Ok(claims.and_then(|claims| serde_json::from_slice(&claims).ok()))
     }
 }
 
@@ -168,7 +141,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let store = Arc::new(WatchedStore::default());
         let clock = Arc::new(ManualClock(AtomicI64::new(NOW.0)));
-        let tokens = Arc::new(HmacTokens(hmac::Key::new(hmac::HMAC_SHA256, b"test")));
+        let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
         let random = Arc::new(SeededRandom::new(1));
         let server = AuthorizationServer::new(config(), store.clone(), tokens, clock.clone(), random);
         Self { server, store, clock }

@@ -79,7 +79,7 @@ fn state(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result
     Ok(blobs::table
         .find((kind.as_str(), hash.as_bytes().as_slice()))
         .select(blobs::state)
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 

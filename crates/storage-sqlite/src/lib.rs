@@ -13,6 +13,9 @@
 //! `read` or `write`. A new column goes into a new folder under `migrations/sqlite` (an older one is never
 //! edited), into `schema.rs`, and into the row struct that reads it.
 //!
+//! Statements stay prepared as long as their connection. But SQLite looks at the number behind a bound `LIMIT`, and
+//! plans the statement anew whenever one is bound: what reads one row ends with `get_result`, never with `first`.
+//!
 //! ```no_run
 //! # async fn open() -> Result<(), storage::StorageError> {
 //! use storage::SchemaStore;
@@ -33,6 +36,7 @@ mod blob_registry;
 mod connection;
 mod error;
 mod images;
+mod lease;
 mod migrations;
 mod oauth;
 mod queue;

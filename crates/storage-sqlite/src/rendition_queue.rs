@@ -13,8 +13,9 @@ use storage::{RenditionJob, RenditionLease, RenditionQueue, StorageError};
 use crate::{
     SqliteStore,
     error::Failure,
+    lease::{FreeJob, Request, lease, leases},
     schema::{images, rendition_jobs},
-    value::{LEASE_BATCH, RowName},
+    value::RowName,
 };
 
 #[async_trait]
@@ -26,10 +27,10 @@ impl RenditionQueue for SqliteStore {
         let request = Request::from(request);
         let at = request.at;
         // As with images to index, only a job that waits is worth the write lock.
-        if self.read(move |c| free(c, at, 1)).await?.is_empty() {
+        if self.read(move |c| WaitingJob::free(c, at, 1)).await?.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(move |c| lease(c, &request)).await
+        self.write(move |c| lease(c, &request, drop_jobs)).await
     }
 
     async fn renew_rendition_leases(
@@ -60,8 +61,8 @@ impl RenditionQueue for SqliteStore {
         worker: &str,
         not_before: Timestamp,
     ) -> Result<(), StorageError> {
-        let (original, worker) = (*original, worker.to_owned());
-        self.write(move |c| retry(c, &original, &worker, not_before)).await
+        let (original, worker) = (original.as_bytes().to_vec(), worker.to_owned());
+        self.write(move |c| retry(c, original, &worker, not_before)).await
     }
 
     async fn drop_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<(), StorageError> {
@@ -76,93 +77,67 @@ impl RenditionQueue for SqliteStore {
     }
 }
 
-/// A worker's request that can move to another thread.
-struct Request {
-    worker: String,
-    at: Timestamp,
-    until: Timestamp,
-    max: u32,
-    max_attempts: u32,
-}
-
-impl From<RenditionLease<'_>> for Request {
-    fn from(request: RenditionLease<'_>) -> Self {
-        Self {
-            worker: request.worker.to_owned(),
-            at: request.at,
-            until: request.until,
-            max: request.max,
-            max_attempts: request.max_attempts,
-        }
-    }
-}
+leases!(rendition_jobs by original: Vec<u8>);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = rendition_jobs, check_for_backend(diesel::sqlite::Sqlite))]
-struct FreeJob {
+struct WaitingJob {
     id: i64,
     original: Vec<u8>,
     attempts: i64,
 }
 
-/// The first jobs, newest first, that may be leased at that moment.
-fn free(c: &mut SqliteConnection, at: Timestamp, max: u32) -> Result<Vec<FreeJob>, Failure> {
-    let unleased =
-        rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
-    Ok(rendition_jobs::table
-        .filter(rendition_jobs::not_before_ms.le(at.millis()))
-        .filter(unleased)
-        .order(rendition_jobs::id.desc())
-        .limit(i64::from(max))
-        .select(FreeJob::as_select())
-        .load(c)?)
-}
+impl FreeJob for WaitingJob {
+    type Leased = RenditionJob;
 
-/// Leases jobs, and drops those that were leased too often.
-fn lease(c: &mut SqliteConnection, request: &Request) -> Result<Vec<RenditionJob>, Failure> {
-    let mut leased = Vec::new();
-    loop {
-        let wanted = request.max.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
-        let batch = free(c, request.at, wanted.min(LEASE_BATCH))?;
-        if batch.is_empty() {
-            return Ok(leased);
-        }
-        let (given_up, taken): (Vec<FreeJob>, Vec<FreeJob>) =
-            batch.into_iter().partition(|job| job.attempts >= i64::from(request.max_attempts));
-        if !given_up.is_empty() {
-            let ids = given_up.iter().map(|job| job.id);
-            diesel::delete(rendition_jobs::table.filter(rendition_jobs::id.eq_any(ids))).execute(c)?;
-        }
-        leased.extend(take(c, &taken, request)?);
+    /// The newest first.
+    fn free(c: &mut SqliteConnection, at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+        let unleased =
+            rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
+        Ok(rendition_jobs::table
+            .filter(rendition_jobs::not_before_ms.le(at.millis()))
+            .filter(unleased)
+            .order(rendition_jobs::id.desc())
+            .limit(i64::from(max))
+            .select(Self::as_select())
+            .load(c)?)
     }
-}
 
-fn take(c: &mut SqliteConnection, jobs: &[FreeJob], request: &Request) -> Result<Vec<RenditionJob>, Failure> {
-    if jobs.is_empty() {
-        return Ok(Vec::new());
+    fn attempts(&self) -> i64 {
+        self.attempts
     }
-    diesel::update(rendition_jobs::table.filter(rendition_jobs::id.eq_any(jobs.iter().map(|job| job.id))))
-        .set((
-            rendition_jobs::attempts.eq(rendition_jobs::attempts + 1),
-            rendition_jobs::leased_by.eq(&request.worker),
-            rendition_jobs::leased_until_ms.eq(request.until.millis()),
-        ))
-        .execute(c)?;
-    let mut lengths = lengths(c, jobs)?;
-    jobs.iter()
-        .map(|job| {
-            let name = RowName::new("rendition_jobs", &job.id);
-            Ok(RenditionJob {
-                original: name.hash("original", &job.original)?,
-                original_bytes: name.some("original", lengths.remove(&job.original))?,
-                attempts: name.unsigned("attempts", job.attempts.saturating_add(1))?,
+
+    fn take(
+        c: &mut SqliteConnection,
+        jobs: &[Self],
+        request: &Request,
+    ) -> Result<Vec<RenditionJob>, Failure> {
+        hold(c, jobs.iter().map(|job| job.id), request)?;
+        let mut lengths = lengths(c, jobs)?;
+        jobs.iter()
+            .map(|job| {
+                let name = RowName::new("rendition_jobs", &job.id);
+                Ok(RenditionJob {
+                    original: name.hash("original", &job.original)?,
+                    original_bytes: name.some("original", lengths.remove(&job.original))?,
+                    attempts: name.unsigned("attempts", job.attempts.saturating_add(1))?,
+                })
             })
-        })
-        .collect()
+            .collect()
+    }
+}
+
+/// Takes jobs out of the queue.
+fn drop_jobs(c: &mut SqliteConnection, jobs: &[WaitingJob]) -> Result<(), Failure> {
+    if !jobs.is_empty() {
+        let ids = jobs.iter().map(|job| job.id);
+        diesel::delete(rendition_jobs::table.filter(rendition_jobs::id.eq_any(ids))).execute(c)?;
+    }
+    Ok(())
 }
 
 /// How long the originals are, as their images say; each at once with all others.
-fn lengths(c: &mut SqliteConnection, jobs: &[FreeJob]) -> Result<HashMap<Vec<u8>, u64>, Failure> {
+fn lengths(c: &mut SqliteConnection, jobs: &[WaitingJob]) -> Result<HashMap<Vec<u8>, u64>, Failure> {
     let rows: Vec<(i64, Vec<u8>, i64)> = images::table
         .filter(images::original.eq_any(jobs.iter().map(|job| &job.original)))
         .select((images::seq, images::original, images::original_bytes))
@@ -172,57 +147,6 @@ fn lengths(c: &mut SqliteConnection, jobs: &[FreeJob]) -> Result<HashMap<Vec<u8>
             Ok((original, RowName::new("images", &seq).unsigned("original_bytes", bytes)?))
         })
         .collect()
-}
-
-fn renew(
-    c: &mut SqliteConnection,
-    worker: &str,
-    originals: Vec<Vec<u8>>,
-    until: Timestamp,
-) -> Result<(), Failure> {
-    let held = rendition_jobs::leased_by.eq(worker).and(rendition_jobs::original.eq_any(originals));
-    diesel::update(rendition_jobs::table.filter(held))
-        .set(rendition_jobs::leased_until_ms.eq(until.millis()))
-        .execute(c)?;
-    Ok(())
-}
-
-fn retry(
-    c: &mut SqliteConnection,
-    original: &ContentHash,
-    worker: &str,
-    not_before: Timestamp,
-) -> Result<(), Failure> {
-    let job = rendition_jobs::table.filter(rendition_jobs::original.eq(original.as_bytes().as_slice()));
-    diesel::update(job.filter(rendition_jobs::leased_by.eq(worker)))
-        .set((
-            rendition_jobs::not_before_ms.eq(not_before.millis()),
-            rendition_jobs::attempts.eq(rendition_jobs::attempts - 1),
-            rendition_jobs::leased_by.eq(None::<String>),
-            rendition_jobs::leased_until_ms.eq(None::<i64>),
-        ))
-        .execute(c)?;
-    Ok(())
-}
-
-/// Gives jobs back as if they had not been leased.
-pub(crate) fn release(c: &mut SqliteConnection, worker: &str) -> Result<(), Failure> {
-    diesel::update(rendition_jobs::table.filter(rendition_jobs::leased_by.eq(worker)))
-        .set((
-            rendition_jobs::attempts.eq(rendition_jobs::attempts - 1),
-            rendition_jobs::leased_by.eq(None::<String>),
-            rendition_jobs::leased_until_ms.eq(None::<i64>),
-        ))
-        .execute(c)?;
-    Ok(())
-}
-
-/// Gives all jobs back. Their attempts count: one of them may be what killed its worker.
-pub(crate) fn release_all(c: &mut SqliteConnection) -> Result<(), Failure> {
-    diesel::update(rendition_jobs::table.filter(rendition_jobs::leased_by.is_not_null()))
-        .set((rendition_jobs::leased_by.eq(None::<String>), rendition_jobs::leased_until_ms.eq(None::<i64>)))
-        .execute(c)?;
-    Ok(())
 }
 
 // The two conditions that a job stands for, of the original `?1` and the rendition's name `?2`.

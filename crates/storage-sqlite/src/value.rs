@@ -84,9 +84,6 @@ pub(crate) fn counted(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
-/// The most jobs that one statement leases: each is a parameter of it.
-pub(crate) const LEASE_BATCH: u32 = 1000;
-
 /// A length in bytes as it is stored.
 pub(crate) fn stored_bytes(bytes: u64) -> Result<i64, Failure> {
     i64::try_from(bytes)

@@ -58,19 +58,18 @@ pub struct App {
 }
 
 impl App {
-    /// Builds the surface of a library, whose grants are kept in `grants`. What is signed is signed with keys that are
+    /// Builds the surface of a library. What is signed is signed with keys that are
     /// derived from `secret`.
     ///
     /// # Errors
     /// [`BuildError`], which a test of this crate rules out.
     pub fn new(
         library: Library,
-        grants: Arc<dyn oauth_core::Store>,
         secret: &Secret,
         config: WebConfig,
     ) -> Result<Self, BuildError> {
         let service = Arc::new(Service {
-            authorization: Authorization::new(&library, grants, secret, &config)?,
+            authorization: Authorization::new(&library, secret, &config)?,
             library,
             signer: UrlSigner::new(secret),
             config,

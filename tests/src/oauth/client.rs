@@ -1,3 +1,4 @@
+use data_encoding::BASE64URL_NOPAD;
 use reqwest::Method;
 use serde_json::{Value, json};
 use url::{Url, form_urlencoded};
@@ -7,7 +8,7 @@ use crate::{Account, Answer, TestApp};
 
 /// The PKCE challenge of a verifier (RFC 7636, section 4.2).
 pub fn challenge(verifier: &str) -> String {
-    keys::sha256_base64url(verifier.as_bytes())
+    BASE64URL_NOPAD.encode(&keys::sha256(verifier.as_bytes()))
 }
 
 /// A registered client.
@@ -155,7 +156,7 @@ impl TestApp {
     }
 
     /// Tokens of a public client at the current resource.
-    pub async fn connect(&self, client: &OauthClient, account: &Account) -> Tokens {
+    pub async fn tokens(&self, client: &OauthClient, account: &Account) -> Tokens {
         let code = self.code(client, account).await;
         Tokens::read(&self.redeem(client, &code).await)
     }

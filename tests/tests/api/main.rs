@@ -14,6 +14,7 @@ mod imported;
 mod library_info;
 mod mcp;
 mod methods;
+mod oauth;
 mod operations;
 mod other_process;
 mod paging;

@@ -17,7 +17,10 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("places", &["domain"]),
     ("sandbox", &["domain", "media"]),
     ("vision", &["domain"]),
-    ("library", &["domain", "storage", "blobs", "media", "places", "sandbox", "vision", "keys", "oauth-core"]),
+    (
+        "library",
+        &["domain", "storage", "blobs", "media", "places", "sandbox", "vision", "keys", "oauth-core"],
+    ),
     ("storage-sqlite", &["domain", "storage", "oauth-core"]),
     ("storage-postgres", &["domain", "storage", "oauth-core"]),
     ("storage-conformance", &["domain", "storage", "oauth-core"]),

@@ -8,11 +8,12 @@ mod manual;
 mod migrate;
 mod password_input;
 mod serve;
+mod signing_key;
 
 use std::io;
 
-use keys::RandomFailed;
-use library::{AccountError, ImportError, KeyError, StorageError};
+use keys::{RandomFailed, SecretError};
+use library::{AccountError, ImportError, KeyError, StorageError, Unavailable};
 
 use crate::{
     cli::Command,
@@ -60,6 +61,14 @@ pub(crate) enum CommandError {
     Key(#[from] KeyError),
     #[error("there is no key of this name in use")]
     NoKey,
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    #[error(
+        "{0}; give this command the secret that the server has, or add --lost-secret if that one is lost"
+    )]
+    OtherSecret(Unavailable),
+    #[error(transparent)]
+    Unavailable(Unavailable),
     #[error(transparent)]
     Password(#[from] PasswordInputError),
     #[error(transparent)]
@@ -114,6 +123,7 @@ pub(crate) async fn run(
         Command::Migrate(options) => migrate::run(&options, config).await,
         Command::Account(command) => account::run(command, config).await,
         Command::Key(command) => key::run(command, config).await,
+        Command::SigningKey(command) => signing_key::run(command, config).await,
         Command::Import(options) => import::run(&options, config).await,
         Command::Doctor => Ok(doctor::run(config, environment).await),
         Command::Openapi | Command::McpTools | Command::HelpMarkdown | Command::Decoder => {

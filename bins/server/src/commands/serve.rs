@@ -3,7 +3,7 @@ use std::{
     net::SocketAddr,
 };
 
-use keys::{SecretError, SystemRandom, UrlSigner};
+use keys::{SecretError, SystemRandom};
 use library::{IndexingScope, Library, StorageError};
 use tokio::{net::TcpListener, sync::watch, time::timeout};
 use web::{App, BuildError, InvalidBaseUrl, Limits, WebConfig};
@@ -44,9 +44,9 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     let descriptors = file_descriptors::allow_most();
     let library = stores::open_library(config).await?;
     stores::recover(&library).await;
-    let signer = UrlSigner::new(&config.secret.load(&SystemRandom::new())?);
+    let secret = config.secret.load(&SystemRandom::new())?;
     let (listener, address) = listen(config.listen).await?;
-    let app = App::new(library.clone(), signer, web_config(config, address, descriptors)?)?;
+    let app = App::new(library.clone(), &secret, web_config(config, address, descriptors)?)?;
     let asked_to_end = shutdown::requested().map_err(ServeError::Signals)?;
     announce(&library, config, address).await?;
     work(&library, app, listener, asked_to_end).await

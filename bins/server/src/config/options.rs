@@ -19,8 +19,8 @@ pub(crate) struct StoreOptions {
     /// PHOTOS_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// File of the secret that signs URLs, made at the first start; the variable PHOTOS_SECRET (at least 32
-    /// characters) comes before it [default: `secret` in the data folder] [env: PHOTOS_SECRET_FILE]
+    /// File of the secret that signs URLs and seals signing keys, made at the first start; the variable
+    /// PHOTOS_SECRET (at least 32 characters) comes before it [default: `secret` in the data folder] [env: PHOTOS_SECRET_FILE]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) secret_file: Option<PathBuf>,
     /// Metadata store, `sqlite:PATH` [default: `library.sqlite` in the data folder] [env: PHOTOS_DATABASE_URL]

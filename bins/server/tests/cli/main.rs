@@ -17,3 +17,4 @@ mod migrations;
 mod photos;
 mod program;
 mod serving;
+mod signing_keys;

@@ -23,7 +23,7 @@ fn documents_are_printed_without_a_library() {
     assert!(manual.contains("## `server serve`"), "{manual}");
 
     let help = print(&["--help"], "100");
-    for command in ["serve", "migrate", "account", "key", "import", "doctor", "openapi"] {
+    for command in ["serve", "migrate", "account", "key", "signing-key", "import", "doctor", "openapi"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
     assert!(!help.contains("help-markdown"), "{help}");

@@ -7,6 +7,8 @@ mod signing_key;
 mod verifying_key;
 
 #[cfg(test)]
+mod sealing_tests;
+#[cfg(test)]
 mod tests;
 
 pub use signing_key::{OpenKeyError, PublicJwk, SignError, SigningKey};

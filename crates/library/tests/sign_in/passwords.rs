@@ -111,27 +111,28 @@ async fn a_crowd_is_sent_away_and_nobody_is_blamed() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path(), clock(), 1, 1).await;
     it.account("ann", "right").await;
-    let crowd: Vec<_> = (0..10)
-        .map(|_| {
-            let library = it.library.clone();
-            tokio::spawn(async move { library.sign_in(ANN, "right", from(HOME)).await })
-        })
-        .collect();
     let mut busy = 0;
-    for one in crowd {
-        match one.await.unwrap() {
-            Ok(_) => {}
-            Err(SignInError::Busy { retry_after_s }) => {
-                assert!((1..60).contains(&retry_after_s));
-                busy += 1;
+    // Fewer at once than may fail, and more altogether.
+    for _ in 0..4 {
+        let crowd: Vec<_> = (0..8)
+            .map(|_| {
+                let library = it.library.clone();
+                tokio::spawn(async move { library.sign_in(ANN, "right", from(HOME)).await })
+            })
+            .collect();
+        for one in crowd {
+            match one.await.unwrap() {
+                Ok(_) => {}
+                Err(SignInError::Busy { retry_after_s }) => {
+                    assert!((1..60).contains(&retry_after_s));
+                    busy += 1;
+                }
+                Err(error) => panic!("{error}"),
             }
-            Err(error) => panic!("{error}"),
         }
     }
-    assert!(busy > 0, "there is room for two");
-    for _ in 0..10 {
-        it.sign_in(ANN, "right", HOME).await.unwrap();
-    }
+    assert!(busy > 10, "there is room for two: {busy}");
+    it.sign_in(ANN, "right", HOME).await.unwrap();
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use std::fmt;
 
 /// What a whole JSON text is, as far as JSON-RPC cares.
 pub(super) enum Document {
-    Object(Envelope),
+    Object(Box<Envelope>),
     Array,
     Scalar,
 }
@@ -147,7 +147,7 @@ impl<'de> Visitor<'de> for DocumentVisitor {
             envelope.put(&name, value);
         }
         envelope.repeated |= repeated.is_noted();
-        Ok(Document::Object(envelope))
+        Ok(Document::Object(Box::new(envelope)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Document, A::Error> {

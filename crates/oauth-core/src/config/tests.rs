@@ -53,12 +53,9 @@ fn a_wrong_configuration_is_told() {
         assert_eq!(Config::new(issuer, endpoints, resources, lifetimes), Err(expect));
     };
     check(|config| config.issuer.push('?'), ConfigError::Url("https://photos.example/api?".to_owned()));
+    check(|config| "/token".clone_into(&mut config.endpoints.token), ConfigError::Url("/token".to_owned()));
     check(
-        |config| "/token".clone_into(&mut config.endpoints.token),
-        ConfigError::Url("/token".to_owned()),
-    );
-    check(
-        |config| "ftp://a/".clone_into(&mut config.endpoints.jwks),
+        |config| config.endpoints.jwks = Some("ftp://a/".to_owned()),
         ConfigError::Url("ftp://a/".to_owned()),
     );
     check(
@@ -74,13 +71,25 @@ fn a_wrong_configuration_is_told() {
         |config| config.resources[1].scopes.clear(),
         ConfigError::NoScope("https://photos.example/api/mcp/legacy".to_owned()),
     );
-    check(
-        |config| config.resources[0].scopes.push("a b".to_owned()),
-        ConfigError::Scope("a b".to_owned()),
-    );
+    check(|config| config.resources[0].scopes.push("a b".to_owned()), ConfigError::Scope("a b".to_owned()));
     check(
         |config| "mcp:photos".clone_into(&mut config.resources[0].replaced_scopes[0].1),
         ConfigError::Replacement("mcp:photos".to_owned()),
     );
     check(|config| config.lifetimes.code_seconds = 0, ConfigError::Lifetime);
+}
+
+#[test]
+fn documents_and_endpoints_have_their_usual_places() {
+    let check = |url: &str, expect: &str| {
+        assert_eq!(Resource::new(url, "Photos", &["photos"]).metadata_url, expect);
+    };
+    let known = "https://a.example:8/.well-known/oauth-protected-resource";
+    check("https://a.example:8", known);
+    check("https://a.example:8/", known);
+    check("https://a.example:8/api/mcp", &format!("{known}/api/mcp"));
+    check("https://a.example:8/api/", &format!("{known}/api"));
+    let endpoints = Endpoints::under("https://a.example/api/");
+    assert_eq!(endpoints.registration, "https://a.example/api/register");
+    assert_eq!((endpoints.token.as_str(), endpoints.jwks), ("https://a.example/api/token", None));
 }

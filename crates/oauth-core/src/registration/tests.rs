@@ -51,7 +51,9 @@ fn metadata_are_normalised() {
         metadata.redirect_uris == ["myapp:/b", "myapp:/a"]
     });
     for types in [json!(null), json!(["refresh_token", "implicit", "authorization_code", "refresh_token"])] {
-        check("grant_types", types, |metadata| metadata.grant_types == [GrantType::AuthorizationCode, GrantType::RefreshToken]);
+        check("grant_types", types, |metadata| {
+            metadata.grant_types == [GrantType::AuthorizationCode, GrantType::RefreshToken]
+        });
     }
     check("grant_types", json!(["authorization_code"]), |metadata| !metadata.may_refresh());
     check("response_types", json!(["token", "code"]), |_| true);
@@ -127,7 +129,15 @@ async fn what_is_wrong_is_told_and_not_stored() {
         check(&body, metadata, &format!("{name} ")).await;
         check(&body, metadata, words).await;
     }
-    for uri in ["", "vbscript:x", "blob:https://a/b", "about:blank", "https://*.example/", "myapp:", "http://a.example/"] {
+    for uri in [
+        "",
+        "vbscript:x",
+        "blob:https://a/b",
+        "about:blank",
+        "https://*.example/",
+        "myapp:",
+        "http://a.example/",
+    ] {
         let body = with("redirect_uris", json!(["https://app.example/cb", uri]));
         check(&body.to_string(), "invalid_redirect_uri", "redirect_uris[1] is refused").await;
     }
@@ -193,7 +203,10 @@ async fn a_confidential_client_is_always_new() {
         for _ in 0..2 {
             let registration = bench.server.register(body.as_bytes()).await.unwrap();
             let told = serde_json::to_value(&registration).unwrap();
-            assert_eq!((&told["token_endpoint_auth_method"], &told["client_secret_expires_at"]), (&json!(method), &json!(0)));
+            assert_eq!(
+                (&told["token_endpoint_auth_method"], &told["client_secret_expires_at"]),
+                (&json!(method), &json!(0))
+            );
             let secret = told["client_secret"].as_str().unwrap().to_owned();
             assert_eq!(data_encoding::BASE64URL_NOPAD.decode(secret.as_bytes()).unwrap().len(), 32);
             assert!(!format!("{registration:?}").contains(&secret));

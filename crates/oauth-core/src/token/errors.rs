@@ -96,6 +96,15 @@ impl TokenError {
         }
     }
 
+    /// The HTTP status to answer with.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::InvalidClient { .. } => 401,
+            Self::Unavailable(_) => 503,
+            _ => 400,
+        }
+    }
+
     /// The answer's body.
     pub fn body(&self) -> ErrorBody {
         ErrorBody { error: self.code(), error_description: self.description() }

@@ -1,1 +1,3 @@
-
+mod exchange;
+mod refresh;
+mod requests;

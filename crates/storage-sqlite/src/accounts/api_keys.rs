@@ -25,7 +25,7 @@ pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation,
         .filter(api_keys::name.eq(key.name.as_str()))
         .filter(api_keys::revoked_at_ms.is_null())
         .select(api_keys::id)
-        .first::<i64>(c)
+        .get_result::<i64>(c)
         .optional()?;
     if in_use.is_some() {
         return Ok(Creation::NameTaken);
@@ -102,7 +102,7 @@ pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<
         .filter(api_keys::revoked_at_ms.is_null())
         .filter(accounts::deleted_at_ms.is_null())
         .select((api_keys::id, api_keys::last_used_at_ms, AccountRow::as_select()))
-        .first::<(i64, Option<i64>, AccountRow)>(c)
+        .get_result::<(i64, Option<i64>, AccountRow)>(c)
         .optional()?;
     let Some((id, last_used_at_ms, account)) = found else { return Ok(None) };
     Ok(Some(KeyHolder {

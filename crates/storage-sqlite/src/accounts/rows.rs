@@ -71,7 +71,7 @@ pub(super) fn by_email(c: &mut SqliteConnection, email: &Email) -> Result<Option
     accounts::table
         .filter(accounts::email.eq(email.as_str()))
         .select(AccountRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(Account::try_from)
         .transpose()
@@ -82,7 +82,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, account: AccountId) -> Result<Opti
         .find(account.0)
         .filter(accounts::deleted_at_ms.is_null())
         .select(AccountRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(Account::try_from)
         .transpose()
@@ -96,7 +96,7 @@ pub(super) fn password_hash(
     let found = accounts::table
         .filter(accounts::email.eq(email.as_str()))
         .select((AccountRow::as_select(), accounts::password_hash))
-        .first::<(AccountRow, String)>(c)
+        .get_result::<(AccountRow, String)>(c)
         .optional()?;
     let Some((account, hash)) = found else { return Ok(None) };
     Ok(Some((Account::try_from(account)?, hash)))
@@ -165,7 +165,7 @@ pub(crate) fn is_open(c: &mut SqliteConnection, account: i64) -> Result<bool, Fa
         .find(account)
         .filter(accounts::deleted_at_ms.is_null())
         .select(accounts::id)
-        .first::<i64>(c)
+        .get_result::<i64>(c)
         .optional()?;
     Ok(found.is_some())
 }

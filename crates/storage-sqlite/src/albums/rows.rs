@@ -58,7 +58,7 @@ pub(super) fn row(c: &mut SqliteConnection, account: i64, id: &AlbumId) -> Resul
         .filter(albums::id.eq(id.as_str()))
         .filter(albums::account_id.eq(account))
         .select(AlbumRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 
@@ -76,12 +76,12 @@ pub(super) fn seen(c: &mut SqliteConnection, row: AlbumRow, sight: Sight) -> Res
         .filter(album_images::captured_at_ms.ge(sight.oldest_ms))
         .order(album_images::captured_at_ms.desc())
         .select(album_images::image_seq)
-        .first(c)
+        .get_result(c)
         .optional()?;
     let cover = match newest {
         None => None,
         Some(seq) => {
-            let id: String = images::table.find(seq).select(images::id).first(c)?;
+            let id: String = images::table.find(seq).select(images::id).get_result(c)?;
             Some(RowName::new("images", &seq).some("id", ImageId::parse(id))?)
         }
     };

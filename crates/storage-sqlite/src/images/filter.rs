@@ -42,7 +42,7 @@ impl OwnedFilter {
                     .filter(albums::id.eq(id.as_str()))
                     .filter(albums::account_id.eq(sight.account))
                     .select(albums::seq)
-                    .first::<i64>(c)
+                    .get_result::<i64>(c)
                     .optional()?;
                 let Some(seq) = album else { return Ok(None) };
                 Some(seq)

@@ -40,7 +40,7 @@ pub(super) fn owned_image(c: &mut SqliteConnection, id: &str) -> Result<Option<O
             accounts::deleted_at_ms,
             accounts::live_images,
         ))
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 
@@ -115,6 +115,6 @@ pub(super) fn image(
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };
-    let row = images::table.find(seen.seq).select(ImageRow::as_select()).first(c)?;
+    let row = images::table.find(seen.seq).select(ImageRow::as_select()).get_result(c)?;
     Ok(Lookup::Found(Image::try_from(row)?))
 }

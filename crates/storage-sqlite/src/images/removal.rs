@@ -26,7 +26,7 @@ pub(super) fn delete(
     diesel::update(images::table.find(seen.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
     set_live_in_albums(c, seen.seq, false)?;
     add_live_images(c, viewer.account.0, -1)?;
-    let original: Vec<u8> = images::table.find(seen.seq).select(images::original).first(c)?;
+    let original: Vec<u8> = images::table.find(seen.seq).select(images::original).get_result(c)?;
     rendition_queue::drop_needless(c, &original)?;
     Ok(Lookup::Found(()))
 }
@@ -41,7 +41,7 @@ pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId
         .filter(images::account_id.eq(account.0))
         .filter(images::deleted_at_ms.is_not_null())
         .select(images::seq)
-        .first::<i64>(c)
+        .get_result::<i64>(c)
         .optional()?;
     match deleted {
         None => Ok(false),
@@ -56,7 +56,7 @@ pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId
 pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), Failure> {
     diesel::update(images::table.find(seq)).set(images::deleted_at_ms.eq(None::<i64>)).execute(c)?;
     let (live, original): (bool, Vec<u8>) =
-        images::table.find(seq).select((images::live, images::original)).first(c)?;
+        images::table.find(seq).select((images::live, images::original)).get_result(c)?;
     if live {
         set_live_in_albums(c, seq, true)?;
         add_live_images(c, account, 1)?;
@@ -137,7 +137,7 @@ fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), Failure> {
     let shared = images::table
         .filter(images::original.eq(&image.original))
         .select(images::seq)
-        .first::<i64>(c)
+        .get_result::<i64>(c)
         .optional()?;
     if shared.is_none() {
         renditions::remove_all(c, &image.original)?;

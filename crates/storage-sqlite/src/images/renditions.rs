@@ -42,13 +42,13 @@ pub(super) fn source(
 ) -> Result<Option<RenditionSource>, Failure> {
     let Some(image) = seen_by_owner(c, id, free_window)? else { return Ok(None) };
     let (original, original_bytes): (Vec<u8>, i64) =
-        images::table.find(image.seq).select((images::original, images::original_bytes)).first(c)?;
+        images::table.find(image.seq).select((images::original, images::original_bytes)).get_result(c)?;
     let name = RowName::new("images", &image.seq);
     let original = name.hash("original", &original)?;
     let stored = renditions::table
         .find((original.as_bytes().as_slice(), rendition.name()))
         .select(RenditionRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(|row| row.read(&original))
         .transpose()?;
@@ -64,7 +64,7 @@ fn blob_of(
     Ok(renditions::table
         .find((original.as_bytes().as_slice(), rendition.name()))
         .select(renditions::blob)
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 
@@ -95,7 +95,7 @@ pub(super) fn add(
     let image = images::table
         .filter(images::original.eq(original.as_bytes().as_slice()))
         .select(images::seq)
-        .first::<i64>(c)
+        .get_result::<i64>(c)
         .optional()?;
     if image.is_none() {
         return Ok(false);
@@ -146,7 +146,7 @@ fn release_unused(c: &mut SqliteConnection, blob: &[u8]) -> Result<(), Failure> 
     let used = renditions::table
         .filter(renditions::blob.eq(blob))
         .select(renditions::name)
-        .first::<String>(c)
+        .get_result::<String>(c)
         .optional()?;
     if used.is_none() {
         blob_registry::release(c, BlobKind::Rendition, blob)?;

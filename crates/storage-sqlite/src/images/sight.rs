@@ -36,9 +36,8 @@ impl Sight {
                 .filter(images::live.eq(true))
                 .order(images::captured_at_ms.desc())
                 .select(images::captured_at_ms.assume_not_null())
-                .limit(1)
                 .offset(window - 1)
-                .first::<i64>(c)
+                .get_result::<i64>(c)
                 .optional()?
                 .unwrap_or(i64::MIN),
             _ => i64::MIN,
@@ -70,7 +69,7 @@ fn live_images(c: &mut SqliteConnection, account: i64) -> Result<Option<i64>, Fa
         .find(account)
         .filter(accounts::deleted_at_ms.is_null())
         .select(accounts::live_images)
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 

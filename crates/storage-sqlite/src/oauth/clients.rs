@@ -36,7 +36,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Client>
     oauth_clients::table
         .filter(oauth_clients::id.eq(id))
         .select(ClientRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(Client::try_from)
         .transpose()
@@ -51,7 +51,7 @@ pub(super) fn by_digest(
     oauth_clients::table
         .filter(oauth_clients::digest.eq(digest.0.as_slice()))
         .select(ClientRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(Client::try_from)
         .transpose()

@@ -36,7 +36,7 @@ pub(super) fn by_hash(c: &mut SqliteConnection, hash: &SecretHash) -> Result<Opt
     oauth_grants::table
         .filter(oauth_grants::code_hash.eq(hash.0.as_slice()))
         .select(CodeRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(IssuedCode::try_from)
         .transpose()

@@ -18,7 +18,7 @@ pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolde
         .filter(oauth_grants::id.eq(id))
         .filter(accounts::deleted_at_ms.is_null())
         .select((GrantRow::as_select(), oauth_grants::last_used_at_ms, AccountRow::as_select()))
-        .first::<(GrantRow, Option<i64>, AccountRow)>(c)
+        .get_result::<(GrantRow, Option<i64>, AccountRow)>(c)
         .optional()?;
     let Some((grant, last_used_at_ms, account)) = found else { return Ok(None) };
     Ok(Some(GrantHolder {

@@ -46,7 +46,7 @@ pub(super) fn by_handle(
     oauth_grants::table
         .filter(oauth_grants::refresh_handle.eq(handle.0.as_slice()))
         .select(RefreshableRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(RefreshableGrant::try_from)
         .transpose()

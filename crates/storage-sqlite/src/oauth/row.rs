@@ -52,7 +52,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Grant>,
     oauth_grants::table
         .filter(oauth_grants::id.eq(id))
         .select(GrantRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?
         .map(Grant::try_from)
         .transpose()

@@ -34,12 +34,12 @@ pub(super) fn free_moment(
             .filter(images::requested_captured_at_ms.eq(requested_ms))
     };
     // One at a time: only an extreme that is asked for alone is read off the end of an index.
-    let last: Option<i64> = of_same().select(max(images::captured_at_ms)).first(c)?;
+    let last: Option<i64> = of_same().select(max(images::captured_at_ms)).get_result(c)?;
     let later = gap(c, LATER, account, seq, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
     if later <= Timestamp::MAX.millis() {
         return Ok(later);
     }
-    let first: Option<i64> = of_same().select(min(images::captured_at_ms)).first(c)?;
+    let first: Option<i64> = of_same().select(min(images::captured_at_ms)).get_result(c)?;
     gap(c, EARLIER, account, seq, first.map_or(requested_ms, |first| first.min(requested_ms)))
 }
 
@@ -67,7 +67,7 @@ fn gap(c: &mut SqliteConnection, query: &str, account: i64, seq: i64, from_ms: i
         .filter(images::captured_at_ms.eq(from_ms))
         .filter(images::seq.ne(seq))
         .select(images::seq)
-        .first::<i64>(c)
+        .get_result::<i64>(c)
         .optional()?;
     if taken.is_none() {
         return Ok(from_ms);

@@ -37,7 +37,7 @@ pub(super) fn complete(
             return Ok(false);
         }
     }
-    let image: Known = images::table.find(seq).select(Known::as_select()).first(c)?;
+    let image: Known = images::table.find(seq).select(Known::as_select()).get_result(c)?;
     let again = image.state == "ready";
     if again {
         // The text index reads the words that it forgets from the image: it goes first.
@@ -57,7 +57,7 @@ pub(super) fn complete(
     let original = name.hash("original", &image.original)?;
     replace_renditions(c, &original, &indexed.renditions)?;
     diesel::delete(index_jobs::table.find(job.0)).execute(c)?;
-    let live: bool = images::table.find(seq).select(images::live).first(c)?;
+    let live: bool = images::table.find(seq).select(images::live).get_result(c)?;
     if live && !again {
         add_live_images(c, image.account_id, 1)?;
     }

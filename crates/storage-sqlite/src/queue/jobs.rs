@@ -42,26 +42,8 @@ pub(super) fn held_by(c: &mut SqliteConnection, job: JobId, worker: &str) -> Res
         .find(job.0)
         .filter(index_jobs::leased_by.eq(worker))
         .select(index_jobs::image_seq)
-        .first(c)
+        .get_result(c)
         .optional()?)
-}
-
-pub(super) fn retry(
-    c: &mut SqliteConnection,
-    job: JobId,
-    worker: &str,
-    not_before: Timestamp,
-) -> Result<(), Failure> {
-    diesel::update(index_jobs::table.find(job.0))
-        .filter(index_jobs::leased_by.eq(worker))
-        .set((
-            index_jobs::not_before_ms.eq(not_before.millis()),
-            index_jobs::attempts.eq(index_jobs::attempts - 1),
-            index_jobs::leased_by.eq(None::<String>),
-            index_jobs::leased_until_ms.eq(None::<i64>),
-        ))
-        .execute(c)?;
-    Ok(())
 }
 
 pub(super) fn fail(

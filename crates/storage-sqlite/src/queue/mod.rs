@@ -13,7 +13,7 @@ use storage::{
     StorageError,
 };
 
-use crate::{SqliteStore, rendition_queue};
+use crate::{SqliteStore, lease::Request, rendition_queue};
 
 #[async_trait]
 impl IndexQueue for SqliteStore {
@@ -31,13 +31,14 @@ impl IndexQueue for SqliteStore {
     }
 
     async fn lease_jobs(&self, request: LeaseRequest<'_>) -> Result<Vec<Job>, StorageError> {
-        let request = lease::Request::from(request);
+        let decoder_version = request.decoder_version;
+        let request = Request::from(request);
         let at = request.at;
         // Workers ask often and mostly in vain: only a job that waits is worth the write lock.
         if !self.read(move |c| lease::any_free(c, at)).await? {
             return Ok(Vec::new());
         }
-        self.write(move |c| lease::lease(c, &request)).await
+        self.write(move |c| lease::lease(c, &request, decoder_version)).await
     }
 
     async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError> {
@@ -70,7 +71,7 @@ impl IndexQueue for SqliteStore {
 
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError> {
         let worker = worker.to_owned();
-        self.write(move |c| jobs::retry(c, job, &worker, not_before)).await
+        self.write(move |c| lease::retry(c, job.0, &worker, not_before)).await
     }
 
     async fn fail_job(

@@ -61,7 +61,7 @@ pub(super) fn with_bytes(
         .filter(images::original.eq(original.as_bytes().as_slice()))
         .filter(accounts::deleted_at_ms.is_null())
         .select(StateRow::as_select())
-        .first(c)
+        .get_result(c)
         .optional()?)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn states(
             .filter(images::id.eq(id.as_str()))
             .filter(accounts::deleted_at_ms.is_null())
             .select(StateRow::as_select())
-            .first(c)
+            .get_result(c)
             .optional()?;
         if let Some(row) = row {
             states.push((id.clone(), ImageState::try_from(&row)?));

@@ -23,7 +23,7 @@ pub(super) fn locked_until(
         .order(at_ms.desc())
         .offset(i64::from(limits.per_pair.saturating_sub(1)))
         .select((sign_in_attempts::id, at_ms))
-        .first::<(i64, i64)>(c)
+        .get_result::<(i64, i64)>(c)
         .optional()?;
     let of_address = sign_in_attempts::table
         .filter(address.eq(attempt.address.as_slice()))
@@ -31,7 +31,7 @@ pub(super) fn locked_until(
         .order(at_ms.desc())
         .offset(i64::from(limits.per_address.saturating_sub(1)))
         .select((sign_in_attempts::id, at_ms))
-        .first::<(i64, i64)>(c)
+        .get_result::<(i64, i64)>(c)
         .optional()?;
     let mut until = None;
     for (id, begun_at_ms) in of_pair.into_iter().chain(of_address) {

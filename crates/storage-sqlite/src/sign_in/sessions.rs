@@ -72,7 +72,7 @@ pub(super) fn holder(
         .filter(sessions::expires_at_ms.gt(at.millis()))
         .filter(accounts::deleted_at_ms.is_null())
         .select((SessionRow::as_select(), AccountRow::as_select()))
-        .first::<(SessionRow, AccountRow)>(c)
+        .get_result::<(SessionRow, AccountRow)>(c)
         .optional()?;
     let Some((session, account)) = found else { return Ok(None) };
     let session = SessionInfo::try_from(session)?;

@@ -23,8 +23,9 @@ use keys::{FormSigner, Secret};
 use library::{Library, SigningKeys};
 use oauth_core::AuthorizationServer;
 
-pub(crate) use rate_limits::{RateLimit, RateLimits};
-pub(crate) use verified_tokens::VerifiedTokens;
+pub use rate_limits::RateLimit;
+use rate_limits::RateLimits;
+use verified_tokens::VerifiedTokens;
 
 use crate::{
     BaseUrl, WebConfig,
@@ -49,7 +50,6 @@ pub(crate) struct Authorization {
 impl Authorization {
     pub(crate) fn new(
         library: &Library,
-        store: Arc<dyn oauth_core::Store>,
         secret: &Secret,
         config: &WebConfig,
     ) -> Result<Self, BuildError> {
@@ -59,7 +59,7 @@ impl Authorization {
         let tokens = Arc::new(ports::Tokens(keys.clone()));
         let server = AuthorizationServer::new(
             set_up,
-            store,
+            library.grants(),
             tokens.clone(),
             Arc::new(ports::Clock(library.clone())),
             Arc::new(ports::Random(library.clone())),

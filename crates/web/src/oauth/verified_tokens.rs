@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use keys::token_hash;
+use keys::sha256;
 use oauth_core::{AccessTokenClaims, AccessTokens, TokensUnavailable};
 use quick_cache::sync::Cache;
 
@@ -30,7 +30,7 @@ impl VerifiedTokens {
         if token.len() > MAX_TOKEN_BYTES {
             return Ok(None);
         }
-        let hash = token_hash(token);
+        let hash = sha256(token.as_bytes());
         if let Some(claims) = self.seen.get(&hash) {
             return Ok(Some(claims));
         }

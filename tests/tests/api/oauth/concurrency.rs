@@ -21,7 +21,7 @@ async fn of_sixty_four_refreshes_of_one_token_one_succeeds() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let tokens = app.connect(&client, &person).await;
+    let tokens = app.tokens(&client, &person).await;
     let answers = join_all((0..64).map(|_| app.refresh(&client, &tokens.refresh))).await;
     let (won, lost): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
     assert_eq!(won.len(), 1);
@@ -37,7 +37,7 @@ async fn a_refresh_that_races_a_revocation_leaves_nothing_alive() {
     let person = app.person("anna").await;
     let client = app.public_client().await;
     for _ in 0..20 {
-        let tokens = app.connect(&client, &person).await;
+        let tokens = app.tokens(&client, &person).await;
         let by = [("token", tokens.access.as_str())];
         let (refreshed, revoked) = tokio::join!(app.refresh(&client, &tokens.refresh), app.oauth_form("revoke", &by));
         revoked.expect(200);

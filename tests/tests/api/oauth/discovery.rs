@@ -115,7 +115,7 @@ async fn the_public_keys_are_served_and_nothing_secret_with_them() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let tokens = app.connect(&client, &person).await;
+    let tokens = app.tokens(&client, &person).await;
     let (header, _) = super::decoded(&tokens.access);
     let answer = app.fetch("/api/oauth/jwks").await.expect(200);
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));

@@ -12,7 +12,7 @@ async fn a_refresh_gives_new_tokens_and_ends_the_old_refresh_token_at_once() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let first = app.connect(&client, &person).await;
+    let first = app.tokens(&client, &person).await;
     let answer = app.refresh(&client, &first.refresh).await.expect(200);
     assert_eq!(answer.header("cache-control"), Some("no-store"));
     assert_eq!((&answer.json["token_type"], &answer.json["expires_in"]), (&"Bearer".into(), &3600.into()));
@@ -53,14 +53,14 @@ async fn a_refresh_token_lives_thirty_days_from_its_issue() {
     let person = app.person("anna").await;
     let client = app.public_client().await;
     let day = Duration::from_secs(86_400);
-    let first = app.connect(&client, &person).await;
+    let first = app.tokens(&client, &person).await;
     app.advance(29 * day);
     let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
     app.advance(29 * day);
     let third = Tokens::read(&app.refresh(&client, &second.refresh).await);
     app.advance(30 * day + Duration::from_secs(1));
     refused(&app.refresh(&client, &third.refresh).await, 400, "invalid_grant");
-    let again = app.connect(&client, &person).await;
+    let again = app.tokens(&client, &person).await;
     assert!(opens(&app, &again.access).await, "signing in again is what helps");
 }
 
@@ -69,7 +69,7 @@ async fn a_replay_within_half_a_minute_is_only_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let first = app.connect(&client, &person).await;
+    let first = app.tokens(&client, &person).await;
     let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
     app.advance(Duration::from_secs(15));
     let third = Tokens::read(&app.refresh(&client, &second.refresh).await);
@@ -86,7 +86,7 @@ async fn a_later_replay_ends_the_grant_even_after_other_rotations() {
         let app = TestApp::start().await;
         let person = app.person("anna").await;
         let client = app.public_client().await;
-        let first = app.connect(&client, &person).await;
+        let first = app.tokens(&client, &person).await;
         let mut current = first.clone();
         for _ in 0..rotations {
             current = Tokens::read(&app.refresh(&client, &current.refresh).await);
@@ -106,7 +106,7 @@ async fn another_clients_attempt_changes_nothing() {
     let person = app.person("anna").await;
     let client = app.public_client().await;
     let other = app.client_with(&["https://other.example/"], serde_json::json!({})).await;
-    let first = app.connect(&client, &person).await;
+    let first = app.tokens(&client, &person).await;
     refused(&app.refresh(&other, &first.refresh).await, 400, "invalid_grant");
     let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
     app.advance(Duration::from_secs(60));
@@ -120,7 +120,7 @@ async fn what_is_no_refresh_token_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let tokens = app.connect(&client, &person).await;
+    let tokens = app.tokens(&client, &person).await;
     let mut flipped = tokens.refresh.clone().into_bytes();
     *flipped.last_mut().unwrap() = if flipped.ends_with(b"A") { b"E" } else { b"A" }[0];
     let flipped = String::from_utf8(flipped).unwrap();

@@ -11,7 +11,7 @@ async fn either_token_ends_the_grant_from_the_next_request_on() {
     let client = app.public_client().await;
     for hint in [None, Some("access_token"), Some("refresh_token"), Some("nonsense")] {
         for by_refresh in [false, true] {
-            let tokens = app.connect(&client, &person).await;
+            let tokens = app.tokens(&client, &person).await;
             assert!(opens(&app, &tokens.access).await, "it is remembered as good now");
             let token = if by_refresh { &tokens.refresh } else { &tokens.access };
             let mut fields = vec![("token", token.as_str())];
@@ -29,7 +29,7 @@ async fn a_refresh_token_that_was_replaced_ends_its_grant_too() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let first = app.connect(&client, &person).await;
+    let first = app.tokens(&client, &person).await;
     let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
     app.oauth_form("revoke", &[("token", &first.refresh)]).await.expect(200);
     assert!(!opens(&app, &second.access).await);
@@ -42,7 +42,7 @@ async fn revoking_one_grant_leaves_the_others() {
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     let client = app.public_client().await;
     let (one, two, berts) =
-        (app.connect(&client, &anna).await, app.connect(&client, &anna).await, app.connect(&client, &bert).await);
+        (app.tokens(&client, &anna).await, app.tokens(&client, &anna).await, app.tokens(&client, &bert).await);
     app.oauth_form("revoke", &[("token", &one.access)]).await.expect(200);
     assert!(!opens(&app, &one.access).await);
     assert!(opens(&app, &two.access).await && opens(&app, &berts.access).await);
@@ -53,7 +53,7 @@ async fn an_invalid_token_is_200_all_the_same() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let tokens = app.connect(&client, &person).await;
+    let tokens = app.tokens(&client, &person).await;
     let long = "x".repeat(100_000);
     let forged = format!("{}x", &tokens.access[..tokens.access.len() - 1]);
     for token in ["unknown", "a.b.c", "ü\u{0}", &long, &forged, &person.key] {
@@ -71,7 +71,7 @@ async fn json_is_taken_and_what_is_malformed_is_not() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let tokens = app.connect(&client, &person).await;
+    let tokens = app.tokens(&client, &person).await;
     refused(&app.oauth_form("revoke", &[]).await, 400, "invalid_request");
     refused(&app.oauth_form("revoke", &[("token", "")]).await, 400, "invalid_request");
     let twice = [("token", tokens.access.as_str()), ("token", tokens.access.as_str())];
@@ -95,7 +95,7 @@ async fn what_another_process_revokes_is_refused_here_at_once() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let tokens = app.connect(&client, &person).await;
+    let tokens = app.tokens(&client, &person).await;
     assert!(opens(&app, &tokens.access).await);
     app.other_process().await.delete_account(&person.email).await.unwrap();
     assert!(!opens(&app, &tokens.access).await);

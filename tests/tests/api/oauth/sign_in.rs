@@ -116,7 +116,8 @@ async fn guesses_at_the_same_moment_do_not_pass_the_limit() {
     let person = app.person("anna").await;
     let browser = app.browser();
     let form = forms(&browser.open("/sign-in").await.text()).remove(0);
-    let guess = || browser.submit("/sign-in", &form, &[("email", person.email.as_str()), ("password", "wrong")]);
+    let filled = [("email", person.email.as_str()), ("password", "wrong")];
+    let guess = || browser.submit("/sign-in", &form, &filled);
     let answers = futures_util::future::join_all((0..30).map(|_| guess())).await;
     let wrong = answers.iter().filter(|answer| answer.status == 401).count();
     let locked = answers.iter().filter(|answer| answer.status == 429).count();

@@ -33,7 +33,7 @@ async fn an_access_token_is_a_jwt_of_rfc_9068() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
-    let one = app.connect(&client, &person).await;
+    let one = app.tokens(&client, &person).await;
     let (header, claims) = decoded(&one.access);
     assert_eq!(header["typ"], "at+jwt");
     assert!(matches!(header["alg"].as_str().unwrap(), "EdDSA" | "ES256"));
@@ -44,7 +44,7 @@ async fn an_access_token_is_a_jwt_of_rfc_9068() {
     assert_eq!(claims["scope"], "mcp:images");
     assert_eq!(claims["iat"], 1_717_243_200);
     assert_eq!(claims["exp"], 1_717_243_200 + 3600);
-    let two = app.connect(&client, &person).await;
+    let two = app.tokens(&client, &person).await;
     assert_eq!(decoded(&two.access).1["sub"], claims["sub"], "the same person is the same subject");
     assert_ne!(decoded(&two.access).1["jti"], claims["jti"]);
 }
@@ -226,7 +226,7 @@ async fn without_the_refresh_grant_there_is_no_refresh_token() {
     let answer = app.redeem(&client, &code).await.expect(200);
     assert!(answer.json.get("refresh_token").is_none());
     let other = app.public_client().await;
-    let tokens = app.connect(&other, &person).await;
+    let tokens = app.tokens(&other, &person).await;
     refused(&app.refresh(&client, &tokens.refresh).await, 400, "unauthorized_client");
     app.refresh(&other, &tokens.refresh).await.expect(200);
 }

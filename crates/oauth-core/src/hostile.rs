@@ -1,0 +1,57 @@
+//! Whatever comes in, no operation panics, and nothing is written that was not asked for properly.
+
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::{RevokeRequest, TokenRequest, testing::Bench};
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+fn regex(pattern: &str) -> impl Strategy<Value = String> + use<> {
+    prop::string::string_regex(pattern).unwrap()
+}
+
+/// Bytes that come near to forms and JSON.
+fn bodies() -> impl Strategy<Value = Vec<u8>> {
+    let names = "(grant_type|code|redirect_uri|code_verifier|refresh_token|client_id|client_secret|token|state|scope)";
+    let values = "(authorization_code|refresh_token|code|S256|[a-z%+]{0,45}|[\0-\u{ff}]{0,8})";
+    let forms =
+        prop::collection::vec(regex(&format!("{names}={values}")), 0..8).prop_map(|pairs| pairs.join("&"));
+    let objects = prop::collection::vec(regex(&format!("\"{names}\":(\"{values}\"|null|\\[\\]|1)")), 0..6)
+        .prop_map(|members| format!("{{{}}}", members.join(",")));
+    prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..200),
+        forms.prop_map(String::into_bytes),
+        objects.prop_map(String::into_bytes),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_written_for_it(body in bodies(), header in prop::option::of("(Basic |Bearer )?[A-Za-z0-9+/=:]{0,20}")) {
+        block_on(async {
+            let bench = Bench::new();
+            let id = bench.register(json!({})).await.client_id;
+            bench.tokens(&id).await;
+            let writes = bench.store.writes.load(Ordering::SeqCst);
+            let _ = bench.server.register(&body).await.unwrap_err();
+            let _ = bench.server.authorize(&String::from_utf8_lossy(&body)).await.unwrap_err();
+            let requests = [
+                TokenRequest::from_form(&body, header.as_deref()),
+                TokenRequest::from_json(&body, header.as_deref()),
+            ];
+            for request in requests.into_iter().flatten() {
+                let _ = (request.client_hint(), request.token_hash());
+                let _ = bench.server.token(request).await.unwrap_err();
+            }
+            for request in [RevokeRequest::from_form(&body), RevokeRequest::from_json(&body)].into_iter().flatten() {
+                bench.server.revoke(request.token()).await.unwrap();
+            }
+            assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes);
+        });
+    }
+}

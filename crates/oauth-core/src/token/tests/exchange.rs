@@ -1,0 +1,147 @@
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use crate::{
+    testing::{Bench, VERIFIER, code_form},
+    token::{Reason, TokenError, TokenRequest},
+};
+
+#[tokio::test]
+async fn a_code_gives_tokens_once() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let code = bench.code(&id).await;
+    let tokens = bench.token(&code_form(&id, &code)).await.unwrap();
+    let (access, refresh) = (tokens.access_token.expose(), tokens.refresh_token.as_ref().unwrap().expose());
+    assert_eq!(
+        serde_json::to_value(&tokens).unwrap(),
+        json!({
+            "access_token": access,
+            "token_type": "Bearer",
+            "expires_in": 3600,
+            "refresh_token": refresh,
+            "scope": "mcp:images",
+        })
+    );
+    assert!(!format!("{tokens:?}").contains(access) && !format!("{tokens:?}").contains(refresh));
+    let claims = bench.server.tokens.read(access).await.unwrap().unwrap();
+    let now = bench.server.now().seconds();
+    assert_eq!((claims.iss.as_str(), claims.sub.as_str()), ("https://photos.example/api", "1"));
+    assert_eq!((claims.aud.as_str(), claims.scope.as_str()), (crate::testing::V1, "mcp:images"));
+    assert_eq!((claims.client_id, claims.iat, claims.exp), (id.clone(), now, now + 3600));
+    assert!(bench.opens(access).await);
+
+    let again = bench.token(&code_form(&id, &code)).await.unwrap_err();
+    assert!(matches!(again, TokenError::InvalidGrant(Reason::CodeReplayed { .. })));
+    assert!(bench.opens(access).await, "the grant stays as it is");
+    bench.refresh(&id, refresh).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_client_without_refresh_gets_no_refresh_token() {
+    let bench = Bench::new();
+    let id = bench.register(json!({"grant_types": ["authorization_code"]})).await.client_id;
+    let tokens = bench.tokens(&id).await;
+    assert_eq!(tokens.refresh_token, None);
+    assert_eq!(serde_json::to_value(&tokens).unwrap().get("refresh_token"), None);
+    let other = bench.register(json!({})).await.client_id;
+    let token = bench.tokens(&other).await.refresh_token.unwrap();
+    let refused = bench.refresh(&id, token.expose()).await.unwrap_err();
+    assert!(matches!(refused, TokenError::UnauthorizedClient));
+}
+
+#[tokio::test]
+async fn nothing_wrong_spends_a_code() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let other = bench.register(json!({"software_id": "other"})).await.client_id;
+    let code = bench.code(&id).await;
+    let form = code_form(&id, &code);
+    let writes = bench.store.writes.load(Ordering::SeqCst);
+    let check = async |form: &str, expect: Reason| {
+        let error = bench.token(form).await.unwrap_err();
+        assert_eq!(error.code(), "invalid_grant");
+        assert!(matches!(error, TokenError::InvalidGrant(reason) if reason == expect), "{form}");
+    };
+    check(&form.replace(&code, "unknown"), Reason::Unknown).await;
+    check(&form.replace(&code, &code.to_lowercase()), Reason::Unknown).await;
+    check(&form.replace(&id, &other), Reason::OtherClient).await;
+    check(&form.replace("%2Fcb", "%2FCB"), Reason::OtherRedirectUri).await;
+    check(&form.replace("app.example", "evil.example"), Reason::OtherRedirectUri).await;
+    check(&form.replace(VERIFIER, &"a".repeat(43)), Reason::WrongVerifier).await;
+    check(&form.replace(VERIFIER, &format!("{VERIFIER}.")), Reason::WrongVerifier).await;
+    assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
+    bench.clock.advance_ms(599_999);
+    bench.token(&format!("{form}&resource=https%3A%2F%2Felsewhere.example")).await.unwrap();
+    check(
+        &form.replace(VERIFIER, &"a".repeat(43)),
+        Reason::CodeReplayed { grant_id: bench.grant_id().await },
+    )
+    .await;
+
+    let late = bench.code(&id).await;
+    bench.clock.advance_ms(600_000);
+    check(&code_form(&id, &late), Reason::Expired).await;
+    let revoked = bench.code(&id).await;
+    bench.server.store().revoke_all("1", bench.server.now()).await.unwrap();
+    check(&code_form(&id, &revoked), Reason::Revoked).await;
+}
+
+impl Bench {
+    /// The only grant of the first user.
+    async fn grant_id(&self) -> String {
+        let connections = self.server.store().connections("1").await.unwrap();
+        assert_eq!(connections.len(), 1);
+        connections[0].grant.id.clone()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_at_once_one_succeeds() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let code = bench.code(&id).await;
+    let at_once = async |form: &str| {
+        let tasks: Vec<_> = (0..64)
+            .map(|_| {
+                let server = bench.server.clone();
+                let request = TokenRequest::from_form(form.as_bytes(), None).unwrap();
+                tokio::spawn(async move { server.token(request).await })
+            })
+            .collect();
+        let mut won = Vec::new();
+        for task in tasks {
+            match task.await.unwrap() {
+                Ok(tokens) => won.push(tokens),
+                Err(error) => assert_eq!(error.code(), "invalid_grant"),
+            }
+        }
+        assert_eq!(won.len(), 1);
+        won.remove(0)
+    };
+    let tokens = at_once(&code_form(&id, &code)).await;
+    let token = tokens.refresh_token.unwrap();
+    let form = format!("grant_type=refresh_token&refresh_token={}&client_id={id}", token.expose());
+    let tokens = at_once(&form).await;
+    assert!(bench.opens(tokens.access_token.expose()).await, "the others are no theft");
+}
+
+#[tokio::test]
+async fn a_store_out_of_order_is_no_invalid_grant() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let tokens = bench.tokens(&id).await;
+    let (refresh, code) = (tokens.refresh_token.unwrap(), bench.code(&id).await);
+    bench.store.out_of_order.store(true, Ordering::SeqCst);
+    let answers = [bench.refresh(&id, refresh.expose()).await, bench.token(&code_form(&id, &code)).await];
+    for answer in answers {
+        let error = answer.unwrap_err();
+        assert_eq!(error.body().error, "temporarily_unavailable");
+        assert!(!error.description().contains("disk"));
+    }
+    assert!(bench.server.revoke(refresh.expose()).await.is_err());
+    bench.store.out_of_order.store(false, Ordering::SeqCst);
+    bench.refresh(&id, refresh.expose()).await.unwrap();
+    bench.token(&code_form(&id, &code)).await.unwrap();
+}

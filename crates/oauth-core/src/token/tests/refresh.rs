@@ -1,0 +1,110 @@
+use std::sync::atomic::Ordering;
+
+use serde_json::json;
+
+use crate::{
+    Revoked, Secret,
+    testing::{Bench, parameter},
+    token::{Reason, RefreshToken, TokenError, TokenResponse},
+};
+
+#[tokio::test]
+async fn refresh_tokens_rotate() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let other = bench.register(json!({"software_id": "other"})).await.client_id;
+    let first = bench.tokens(&id).await;
+    let token = first.refresh_token.as_ref().unwrap().expose();
+    let writes = bench.store.writes.load(Ordering::SeqCst);
+    let check = async |client: &str, token: &str, expect: Reason| {
+        let error = bench.refresh(client, token).await.unwrap_err();
+        assert!(matches!(error, TokenError::InvalidGrant(reason) if reason == expect), "{token}");
+    };
+    check(&other, token, Reason::OtherClient).await;
+    check(&id, "x", Reason::Unknown).await;
+    check(&id, first.access_token.expose(), Reason::Unknown).await;
+    let wrong_end = format!("{}AAAA", &token[..66]);
+    check(&id, &wrong_end, Reason::Unknown).await;
+    let mut later = RefreshToken::decode(token).unwrap();
+    later.generation = 9;
+    check(&id, &later.encode(), Reason::Unknown).await;
+    assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
+
+    let form = format!(
+        "grant_type=refresh_token&refresh_token={token}&client_id={id}&scope=mcp:photos+openid&resource=x"
+    );
+    let second = bench.token(&form).await.unwrap();
+    assert_eq!(second.scope, "mcp:images", "scopes stay those of the grant");
+    assert_ne!(second.refresh_token, first.refresh_token);
+    assert!(
+        bench.opens(second.access_token.expose()).await && bench.opens(first.access_token.expose()).await
+    );
+    bench.clock.advance_ms(30 * 24 * 3_600_000 - 1);
+    let third = bench.refresh(&id, second.refresh_token.unwrap().expose()).await.unwrap();
+    bench.clock.advance_ms(30 * 24 * 3_600_000);
+    check(&id, third.refresh_token.unwrap().expose(), Reason::Expired).await;
+}
+
+#[tokio::test]
+async fn an_old_token_ends_the_grant_once_it_is_no_accident() {
+    let replayed_after = async |rotations: usize, wait_ms: i64| {
+        let bench = Bench::new();
+        let id = bench.register(json!({})).await.client_id;
+        let mut tokens = bench.tokens(&id).await;
+        let old = tokens.refresh_token.clone().unwrap();
+        for _ in 0..rotations {
+            tokens = bench.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();
+        }
+        bench.clock.advance_ms(wait_ms);
+        let error = bench.refresh(&id, old.expose()).await.unwrap_err();
+        let TokenError::InvalidGrant(Reason::TokenReplayed { ended, .. }) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(bench.opens(tokens.access_token.expose()).await, !ended);
+        let current = bench.refresh(&id, tokens.refresh_token.unwrap().expose()).await;
+        assert_eq!(current.is_ok(), !ended);
+        ended
+    };
+    assert!(!replayed_after(1, 0).await);
+    assert!(!replayed_after(1, 30_000).await);
+    assert!(replayed_after(1, 30_001).await);
+    assert!(!replayed_after(5, 30_000).await);
+    assert!(replayed_after(5, 30_001).await);
+    assert!(!replayed_after(40, 30_000).await);
+    assert!(replayed_after(40, 30_001).await);
+}
+
+#[tokio::test]
+async fn any_token_of_a_grant_revokes_it() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let check = async |pick: fn(&TokenResponse, &TokenResponse) -> Secret, wait_ms: i64| {
+        let first = bench.tokens(&id).await;
+        let second = bench.refresh(&id, first.refresh_token.as_ref().unwrap().expose()).await.unwrap();
+        let untouched = bench.tokens(&id).await;
+        bench.clock.advance_ms(wait_ms);
+        let token = pick(&first, &second);
+        assert!(matches!(bench.server.revoke(token.expose()).await.unwrap(), Revoked::Grant(_)));
+        assert_eq!(bench.server.revoke(token.expose()).await.unwrap(), Revoked::Nothing);
+        assert!(
+            !bench.opens(first.access_token.expose()).await
+                && !bench.opens(second.access_token.expose()).await
+        );
+        let refused = bench.refresh(&id, second.refresh_token.unwrap().expose()).await.unwrap_err();
+        assert!(matches!(refused, TokenError::InvalidGrant(Reason::Revoked)));
+        bench.refresh(&id, untouched.refresh_token.unwrap().expose()).await.unwrap();
+    };
+    check(|_, second| second.refresh_token.clone().unwrap(), 0).await;
+    check(|first, _| first.refresh_token.clone().unwrap(), 0).await;
+    check(|_, second| second.access_token.clone(), 0).await;
+    check(|first, _| first.access_token.clone(), 2 * 3_600_000).await;
+    let tokens = bench.tokens(&id).await;
+    let access = tokens.access_token.expose();
+    for wrong in ["", "x", "\0", &access[1..], &access[..access.len() - 2], &"x".repeat(70)] {
+        assert_eq!(bench.server.revoke(wrong).await.unwrap(), Revoked::Nothing, "{wrong}");
+    }
+    assert!(bench.opens(access).await);
+    let request = bench.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap();
+    let code = parameter(&bench.server.allow(&request, "1", &[9; 32]).await.unwrap().to, "code").unwrap();
+    assert_eq!(bench.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is no token");
+}

@@ -1,0 +1,98 @@
+//! The example service does what it shows: a client goes the whole way through it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[expect(dead_code, unreachable_pub, reason = "an example has a main and stands alone")]
+#[path = "../examples/hyper_service.rs"]
+mod hyper_service;
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// The service at an address of its own.
+struct Service(std::net::SocketAddr);
+
+impl Service {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(hyper_service::run(listener));
+        Self(address)
+    }
+
+    /// Status, head and body of the answer.
+    async fn ask(&self, line: &str, headers: &str, body: &str) -> (u16, String, String) {
+        let mut stream = TcpStream::connect(self.0).await.unwrap();
+        let length = body.len();
+        let request = format!(
+            "{line} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {length}\r\n{headers}\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse().unwrap(), head.to_owned(), body.to_owned())
+    }
+
+    async fn json(&self, line: &str, body: &str) -> (u16, Value) {
+        let (status, _, body) = self.ask(line, "", body).await;
+        (status, serde_json::from_str(&body).unwrap())
+    }
+
+    async fn photos(&self, token: &Value) -> u16 {
+        let header = format!("authorization: Bearer {}\r\n", token.as_str().unwrap());
+        self.ask("GET /", &header, "").await.0
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_goes_the_whole_way() {
+    let service = Service::start().await;
+    let (status, head, _) = service.ask("GET /", "", "").await;
+    assert!(status == 401 && head.contains("www-authenticate: Bearer"), "{head}");
+    let (_, resource) = service.json("GET /.well-known/oauth-protected-resource", "").await;
+    let (_, metadata) = service.json("GET /.well-known/oauth-authorization-server", "").await;
+    assert_eq!(resource["authorization_servers"][0], metadata["issuer"]);
+
+    let about = json!({"client_name": "A", "redirect_uris": ["https://app.example/cb"]}).to_string();
+    let (status, client) = service.json("POST /register", &about).await;
+    let id = client["client_id"].as_str().unwrap();
+    assert_eq!(status, 201);
+    assert_eq!(service.json("POST /register", "{}").await.0, 400);
+
+    let query = format!(
+        "client_id={id}&redirect_uri=https://app.example/cb&response_type=code&state=x\
+         &code_challenge={CHALLENGE}&code_challenge_method=S256"
+    );
+    let (status, _, form) = service.ask(&format!("GET /authorize?{query}"), "", "").await;
+    assert!(status == 200 && form.contains("method=post"), "{form}");
+    let (status, head, _) = service.ask(&format!("POST /authorize?{query}"), "", "allow=").await;
+    assert_eq!(status, 303);
+    let code = head.split_once("https://app.example/cb?code=").unwrap().1.split('&').next().unwrap();
+    assert_eq!(service.ask("GET /authorize?client_id=x", "", "").await.0, 400);
+    let (status, head, _) = service.ask(&format!("GET /authorize?{query}&scope=x"), "", "").await;
+    assert!(status == 303 && head.contains("error=invalid_scope"), "{head}");
+
+    let redeem = format!(
+        "grant_type=authorization_code&client_id={id}&code={code}&code_verifier={VERIFIER}\
+         &redirect_uri=https://app.example/cb"
+    );
+    let (status, tokens) = service.json("POST /token", &redeem).await;
+    assert_eq!((status, service.photos(&tokens["access_token"]).await), (200, 200));
+    let (status, error) = service.json("POST /token", &redeem).await;
+    assert_eq!((status, &error["error"]), (400, &json!("invalid_grant")));
+    assert_eq!(service.json("POST /token", &redeem.replace(id, "x")).await.0, 401);
+
+    let refresh_token = tokens["refresh_token"].as_str().unwrap();
+    let refresh = format!("grant_type=refresh_token&client_id={id}&refresh_token={refresh_token}");
+    let (status, renewed) = service.json("POST /token", &refresh).await;
+    assert_eq!((status, service.photos(&renewed["access_token"]).await), (200, 200));
+    assert_eq!(service.json("POST /revoke", &format!("token={refresh_token}")).await.0, 200);
+    assert_eq!(service.photos(&renewed["access_token"]).await, 401);
+    assert_eq!(service.json("POST /revoke", "").await.0, 400);
+}
