@@ -1,16 +1,14 @@
 //! Grants in a library that is being served: codes straight through the store, so that there can be thousands, and
 //! tokens for them over HTTP, so that they are real.
 
-use std::{
-    path::Path,
-    time::{Duration, SystemTime},
-};
+use std::{path::Path, sync::mpsc};
 
 use ::tests::{
     oauth::{VERIFIER, challenge},
     outside::AnyError,
 };
 use keys::{SystemRandom, new_id};
+use library::{Clock as _, SystemClock};
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, Grant, GrantType, Issued, IssuedCode, NewClient, NewCode, SecretHash,
     Store as _, UnixMillis,
@@ -40,8 +38,8 @@ impl Seeded {
     pub(super) fn redeeming(
         &self,
         connections: usize,
-    ) -> Result<(Vec<Lane>, std::sync::mpsc::Receiver<Tokens>), AnyError> {
-        let (sender, receiver) = std::sync::mpsc::channel();
+    ) -> Result<(Vec<Lane>, mpsc::Receiver<Tokens>), AnyError> {
+        let (sender, receiver) = mpsc::channel();
         let lanes = super::shares(&self.codes, connections).into_iter().map(|codes| {
             let mut connection = Connection::open(&self.endpoint.base_url)?;
             let (endpoint, sender, mut codes) = (self.endpoint.clone(), sender.clone(), codes.into_iter());
@@ -73,7 +71,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
     let random = SystemRandom::new();
     let accounts = store.accounts().await?;
     let account = accounts.first().ok_or("the library has no account")?;
-    let now = now()?;
+    let now = UnixMillis(SystemClock.now().millis());
     let client = Client {
         id: new_id(&random)?,
         metadata: ClientMetadata {
@@ -119,9 +117,4 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
         seeded.codes.push(code);
     }
     Ok(seeded)
-}
-
-fn now() -> Result<UnixMillis, AnyError> {
-    let since_1970: Duration = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-    Ok(UnixMillis(i64::try_from(since_1970.as_millis())?))
 }
