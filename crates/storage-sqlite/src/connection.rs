@@ -54,6 +54,8 @@ impl Durability {
 pub(crate) enum Role {
     Writer,
     Reader,
+    /// Reads, and would rather fail than wait.
+    Hasty,
 }
 
 define_sql_function! {
@@ -95,10 +97,11 @@ fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> Quer
     c.batch_execute("PRAGMA mmap_size = 268435456")?;
     c.batch_execute("PRAGMA journal_size_limit = 67108864")?;
     distance_m_utils::register_impl(c, distance)?;
-    if role == Role::Reader {
-        c.batch_execute("PRAGMA query_only = ON")?;
+    match role {
+        Role::Writer => Ok(()),
+        Role::Reader => c.batch_execute("PRAGMA query_only = ON"),
+        Role::Hasty => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
     }
-    Ok(())
 }
 
 /// Turning a new file to WAL needs it alone for a moment, and SQLite does not always wait for that by itself.

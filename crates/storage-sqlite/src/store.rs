@@ -16,6 +16,7 @@ use storage::StorageError;
 use crate::{
     connection::{Connection, Durability, Role, connect, establish},
     error::Failure,
+    here::Here,
     writer::Writer,
 };
 
@@ -39,11 +40,14 @@ impl Default for SqliteOptions {
 
 /// The photo library's metadata in one SQLite file.
 ///
-/// Cloning is cheap and shares the connections.
+/// Cloning is cheap and shares the connections. Dropping the last clone closes them, after the writes that were asked
+/// for; when no other process has the file open, nothing but the file is left then.
 #[derive(Clone)]
 pub struct SqliteStore {
-    writer: Writer,
     readers: Pool<Connection>,
+    here: Here,
+    // The last to be dropped: the last connection to be closed moves what is in the WAL into the file.
+    writer: Writer,
 }
 
 impl SqliteStore {
@@ -58,10 +62,12 @@ impl SqliteStore {
             let url = make_file(&path).map_err(|error| StorageError::Unavailable(error.to_string()))?;
             let of_writer = url.clone();
             let writer = Writer::start(move || connect(&of_writer, Role::Writer, options.durability))?;
-            Ok::<_, StorageError>((writer, url))
+            let here = Here::open(|| connect(&url, Role::Hasty, options.durability))?;
+            Ok::<_, StorageError>((writer, here, url))
         });
-        let (writer, url) = opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))??;
-        Ok(Self { writer, readers: readers(&url, options)? })
+        let (writer, here, url) =
+            opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))??;
+        Ok(Self { writer, readers: readers(&url, options)?, here })
     }
 
     /// Runs an operation that only reads, in one snapshot.
@@ -80,6 +86,18 @@ impl SqliteStore {
         F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
     {
         hop(&self.readers, operation).await
+    }
+
+    /// Runs a look-up that every request begins with: it finds one row by its key, on this very thread if it can.
+    pub(crate) async fn look_up_here<T, F>(&self, operation: F) -> Result<T, StorageError>
+    where
+        T: Send + 'static,
+        F: Fn(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+    {
+        match self.here.look_up(&operation) {
+            Some(outcome) => outcome,
+            None => self.look_up(operation).await,
+        }
     }
 
     /// Runs an operation that writes, as if alone in a transaction of its own.

@@ -4,7 +4,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -34,10 +34,26 @@ type Connect = Box<dyn Fn() -> ConnectionResult<SqliteConnection> + Send>;
 /// transaction together, so that many who write at once share one wait. Each write is in a savepoint of its own: one
 /// that fails or panics is undone alone. Nobody is answered before the commit.
 ///
-/// The thread ends when the last copy is dropped and what was asked for is done.
+/// The thread ends when the last copy is dropped and what was asked for is done; dropping that copy waits for it, so
+/// that a process that ends has closed its connection, and SQLite has brought the WAL home.
 #[derive(Clone)]
 pub(crate) struct Writer {
+    // Dropped before `_thread`: whoever drops the last copy of that has closed the queue.
     queue: mpsc::Sender<Box<dyn Write>>,
+    _thread: Arc<Thread>,
+}
+
+/// The thread of a writer. The last copy waits for its end.
+struct Thread(Option<JoinHandle<()>>);
+
+impl Drop for Thread {
+    fn drop(&mut self) {
+        // A write that holds the last copy of its own writer would wait for itself.
+        if let Some(thread) = self.0.take_if(|thread| thread.thread().id() != thread::current().id()) {
+            // It catches panics; one that gets through was reported when it happened.
+            drop(thread.join());
+        }
+    }
 }
 
 impl Writer {
@@ -48,11 +64,11 @@ impl Writer {
         let connection = connect().map_err(|error| StorageError::Unavailable(error.to_string()))?;
         let (queue, asked) = mpsc::channel(QUEUE);
         let mut work = Work { asked, connect: Box::new(connect), connection: Some(connection) };
-        thread::Builder::new()
+        let thread = thread::Builder::new()
             .name("sqlite writer".to_owned())
             .spawn(move || work.run())
             .map_err(|error| StorageError::Unavailable(error.to_string()))?;
-        Ok(Self { queue })
+        Ok(Self { queue, _thread: Arc::new(Thread(Some(thread))) })
     }
 
     /// How many writes wait for their turn.

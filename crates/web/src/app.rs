@@ -1,5 +1,10 @@
 use std::{
-    any::Any, convert::Infallible, net::{IpAddr, Ipv6Addr, SocketAddr}, panic::AssertUnwindSafe, sync::Arc, time::Instant,
+    any::Any,
+    convert::Infallible,
+    net::{IpAddr, Ipv6Addr, SocketAddr},
+    panic::AssertUnwindSafe,
+    sync::Arc,
+    time::Instant,
 };
 
 use futures_util::FutureExt as _;
@@ -63,11 +68,7 @@ impl App {
     ///
     /// # Errors
     /// [`BuildError`], which a test of this crate rules out.
-    pub fn new(
-        library: Library,
-        secret: &Secret,
-        config: WebConfig,
-    ) -> Result<Self, BuildError> {
+    pub fn new(library: Library, secret: &Secret, config: WebConfig) -> Result<Self, BuildError> {
         let service = Arc::new(Service {
             authorization: Authorization::new(&library, secret, &config)?,
             library,
@@ -172,7 +173,8 @@ fn panicked(cause: &(dyn Any + Send)) -> Reply {
 async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
     let (parts, incoming) = request.into_parts();
     let body = RequestBody::new(&parts.headers, incoming, service.config.limits.body_timeout);
-    let address = parts.extensions.get::<ClientAddress>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |at| at.0);
+    let address =
+        parts.extensions.get::<ClientAddress>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |at| at.0);
     let path = parts.uri.path();
     match path {
         _ if path.starts_with("/i/") => signed_images::handle(service, &parts).await,

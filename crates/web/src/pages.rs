@@ -123,12 +123,9 @@ fn page(title: &str, content: &Markup) -> Reply {
 }
 
 /// What went wrong, and what to do about it.
-pub(crate) fn problem(status: StatusCode, title: &str, words: &str, what_to_do: Option<&str>) -> Reply {
+pub(crate) fn problem(status: StatusCode, title: &str, words: &str) -> Reply {
     let content = html! {
         p { (words) }
-        @if let Some(what_to_do) = what_to_do {
-            p { (what_to_do) }
-        }
     };
     Page { title, status, form_targets: &[] }.reply(&content)
 }
@@ -136,8 +133,9 @@ pub(crate) fn problem(status: StatusCode, title: &str, words: &str, what_to_do: 
 /// The service cannot answer now.
 pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
     tracing::error!(%error, "a page cannot be shown");
-    let words = "The photo library cannot answer at the moment. Nothing was changed; try again in a little while.";
-    retry_after(problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", words, None), 5)
+    let words =
+        "The photo library cannot answer at the moment. Nothing was changed; try again in a little while.";
+    retry_after(problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", words), 5)
 }
 
 /// Adds how many seconds there are to wait.

@@ -3,12 +3,15 @@
 //! A function takes any bytes and returns; it may neither panic, hang nor run out of memory, and asserts what must
 //! hold whatever the bytes are. `tests/replay.rs` runs every target on its corpus, on mutations of it, and on nothing,
 //! in each ordinary test run; `cargo fuzz run --fuzz-dir tests/fuzz TARGET` (nightly) searches for more. What a fuzzer finds
-//! is mended and its input kept in `corpus/TARGET`.
+//! is mended and its input kept in `corpus/TARGET`. What a target's inputs are made of, if bytes alone would seldom make
+//! it, is in `dictionaries/TARGET`; a fuzzer takes such a file by `-- -dict=tests/fuzz/dictionaries/TARGET`.
 //!
 //! To add a target, write a function, name it in [`TARGETS`], add a binary of that name of three lines and a corpus
 //! folder with at least one file.
 #![deny(missing_docs)]
 
+mod access_token;
+mod oauth;
 mod photos;
 mod protocol;
 mod words;
@@ -17,9 +20,12 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 23] = [
+    ("access_token", access_token::access_token),
     ("answer", sandbox::hear_out),
+    ("authorize", oauth::authorize),
     ("avif", photos::avif),
+    ("client_metadata", oauth::client_metadata),
     ("file_names", words::file_names),
     ("gif", photos::gif),
     ("heif", photos::heif),
@@ -31,8 +37,11 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("png", photos::png),
     ("query", words::query),
     ("raw", photos::raw),
+    ("redirect_uri", oauth::redirect_uri),
+    ("revocation", oauth::revocation),
     ("takeout", photos::takeout),
     ("tiff", photos::tiff),
+    ("token", oauth::token),
     ("webp", photos::webp),
     ("xmp", photos::xmp),
 ];

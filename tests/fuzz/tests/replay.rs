@@ -9,6 +9,8 @@ use std::{
 
 /// Mutations of each file.
 const MUTATIONS: u64 = 24;
+/// Mutations of each file of a target with a dictionary: such files are short, and words are easily put together.
+const MUTATIONS_OF_WORDS: u64 = 1000;
 /// Files longer than this are fed as they are and not mutated: they would only repeat what shorter ones show.
 const MAX_MUTATED_BYTES: usize = 400_000;
 
@@ -82,10 +84,46 @@ fn mutate(bytes: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     bytes
 }
 
+/// The words that a target's inputs are made of; none for targets without a dictionary.
+fn dictionary(target: &str) -> Vec<Vec<u8>> {
+    let path = here().join("dictionaries").join(target);
+    let text = if path.exists() { fs::read_to_string(&path).unwrap() } else { String::new() };
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| word(line).unwrap()).collect()
+}
+
+/// A line of a dictionary as fuzzers read it: in quotes, with `\\`, `\"` and `\xAB`.
+fn word(line: &str) -> Option<Vec<u8>> {
+    let mut quoted = line.strip_prefix('"')?.strip_suffix('"')?.bytes();
+    let mut word = Vec::new();
+    while let Some(byte) = quoted.next() {
+        let escaped = if byte == b'\\' { quoted.next()? } else { byte };
+        word.push(if byte == b'\\' && escaped == b'x' {
+            let digits = [quoted.next()?, quoted.next()?];
+            u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
+        } else {
+            escaped
+        });
+    }
+    Some(word)
+}
+
+/// Puts up to four words in, or in the place of as many bytes.
+fn mutate_by_words(bytes: &[u8], words: &[Vec<u8>], numbers: &mut Numbers) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=numbers.below(4) {
+        let word = &words[numbers.below(words.len())];
+        let at = numbers.below(bytes.len() + 1);
+        let replaced = if numbers.below(2) == 0 { 0 } else { word.len().min(bytes.len() - at) };
+        bytes.splice(at..at + replaced, word.iter().copied());
+    }
+    bytes
+}
+
 #[test]
 fn every_target_survives_its_corpus_and_mutations_of_it() {
     for (name, target) in fuzz::TARGETS {
         target(b"");
+        let words = dictionary(name);
         for path in corpus(name) {
             let bytes = fs::read(&path).unwrap();
             target(&bytes);
@@ -95,6 +133,9 @@ fn every_target_survives_its_corpus_and_mutations_of_it() {
             let mut numbers = Numbers(bytes.len() as u64);
             for _ in 0..MUTATIONS {
                 target(&mutate(&bytes, &mut numbers));
+            }
+            for _ in 0..if words.is_empty() { 0 } else { MUTATIONS_OF_WORDS } {
+                target(&mutate_by_words(&bytes, &words, &mut numbers));
             }
         }
     }
@@ -112,4 +153,5 @@ fn every_target_has_a_binary_and_a_corpus_and_nothing_else_has() {
     };
     assert_eq!(stems("src/bin"), named);
     assert_eq!(stems("corpus"), named);
+    assert!(stems("dictionaries").is_subset(&named));
 }

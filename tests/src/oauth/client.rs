@@ -132,13 +132,16 @@ impl TestApp {
 
     /// Redeems a code of a public client.
     pub async fn redeem(&self, client: &OauthClient, code: &str) -> Answer {
-        self.oauth_form("token", &[
-            ("grant_type", "authorization_code"),
-            ("code", code),
-            ("redirect_uri", &client.redirect_uri),
-            ("code_verifier", VERIFIER),
-            ("client_id", &client.id),
-        ])
+        self.oauth_form(
+            "token",
+            &[
+                ("grant_type", "authorization_code"),
+                ("code", code),
+                ("redirect_uri", &client.redirect_uri),
+                ("code_verifier", VERIFIER),
+                ("client_id", &client.id),
+            ],
+        )
         .await
     }
 

@@ -80,7 +80,7 @@ impl AccountStore for SqliteStore {
 
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
         let hash = *hash;
-        self.look_up(move |c| api_keys::holder(c, &hash)).await
+        self.look_up_here(move |c| api_keys::holder(c, &hash)).await
     }
 
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {

@@ -20,7 +20,7 @@ use crate::SqliteStore;
 impl GrantHolders for SqliteStore {
     async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError> {
         let grant_id = grant_id.to_owned();
-        self.look_up(move |c| holder::of(c, &grant_id)).await
+        self.look_up_here(move |c| holder::of(c, &grant_id)).await
     }
 }
 

@@ -25,7 +25,7 @@ impl SessionStore for SqliteStore {
         at: Timestamp,
     ) -> Result<Option<SessionHolder>, StorageError> {
         let hash = *hash;
-        self.look_up(move |c| sessions::holder(c, &hash, at)).await
+        self.look_up_here(move |c| sessions::holder(c, &hash, at)).await
     }
 
     async fn touch_session(

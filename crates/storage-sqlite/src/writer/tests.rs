@@ -289,5 +289,19 @@ async fn what_was_asked_for_is_done_when_the_store_is_dropped() {
     held.await.unwrap().unwrap();
     write.await.unwrap().unwrap();
     let mut reader = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    // The dropped store may just be closing the file.
+    reader.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
     assert_eq!(notes::table.select(notes::n).load::<i64>(&mut reader).unwrap(), [1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dropped_store_leaves_nothing_but_its_file() {
+    let notes = Notes::new().await;
+    notes.write(note(1)).await.unwrap().unwrap();
+    assert_eq!(notes.numbers().await, [1]);
+    let Notes { store, path, _folder } = notes;
+    let beside = || fs::read_dir(path.parent().unwrap()).unwrap().count() - 1;
+    assert_eq!(beside(), 2, "the WAL and its index");
+    drop(store);
+    assert_eq!(beside(), 0);
 }

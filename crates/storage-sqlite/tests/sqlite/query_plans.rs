@@ -11,10 +11,17 @@ use diesel::{
     sql_types::{Double, Nullable, Text},
 };
 use domain::{
-    AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position, Rendition,
-    SidecarKind,
+    AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position,
+    Rendition, SidecarKind,
 };
-use storage::{Indexed, SearchFilter, SharedStore, Sidecar, TextColumns, Viewer};
+use oauth_core::{
+    CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash,
+    Sweep, UnixMillis,
+};
+use storage::{
+    Attempt, Indexed, NewSession, SearchFilter, SharedStore, Sidecar, SignInAttempt, SignInLimits,
+    TextColumns, Viewer,
+};
 use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};
 
 use crate::fresh_store;
@@ -112,6 +119,8 @@ async fn run_hot_operations(store: SharedStore) {
     store.restore_image(ann.account, &ids[3]).await.unwrap();
     refresh(&seed, ann, original).await;
     make_full_renditions(&seed).await;
+    sign_in(&store, ann.account).await;
+    grant(&store, ann.account).await;
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
     store.purge_images(NOW.plus_millis(1), 10).await.unwrap();
     store.take_unreferenced_blobs(NOW, NOW, 10).await.unwrap();
@@ -135,6 +144,73 @@ async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
     store.renew_leases("w", &[jobs[2].id], NOW).await.unwrap();
     store.retry_job(jobs[2].id, "w", NOW).await.unwrap();
     store.release_leases("w").await.unwrap();
+}
+
+/// Somebody signs in and looks around; old sessions and attempts are swept.
+async fn sign_in(store: &SharedStore, account: AccountId) {
+    let attempt = SignInAttempt { pair: [1; 32], address: [2; 32] };
+    let limits = SignInLimits { per_pair: 10, per_address: 100, window_ms: 900_000 };
+    let Attempt::Go(id) = store.begin_sign_in(&attempt, NOW, limits).await.unwrap() else {
+        panic!("the first attempt is locked out");
+    };
+    store.succeed_sign_in(id).await.unwrap();
+    let session = NewSession {
+        hash: [1; 32],
+        account,
+        user_agent: None,
+        address: "127.0.0.1".to_owned(),
+        at: NOW,
+        expires_at: NOW.plus_millis(1000),
+    };
+    assert!(store.add_session(session).await.unwrap());
+    store.session(&[1; 32], NOW).await.unwrap();
+    store.touch_session(&[1; 32], NOW, NOW).await.unwrap();
+    store.sessions(account).await.unwrap();
+    store.end_sessions(account, Some([1; 32])).await.unwrap();
+    store.end_session(&[1; 32]).await.unwrap();
+    store.sweep_sessions(NOW, 10).await.unwrap();
+    store.sweep_sign_in_attempts(NOW, 10).await.unwrap();
+}
+
+/// A client registers, gets a grant, refreshes and uses it; what is old is swept.
+async fn grant(store: &SharedStore, account: AccountId) {
+    let at = UnixMillis(NOW.millis());
+    let hash = SecretHash([1; 32]);
+    let subject = account.0.to_string();
+    let grant = Grant {
+        id: "grant".to_owned(),
+        client_id: "client".to_owned(),
+        subject: subject.clone(),
+        resource: String::new(),
+        scopes: vec![],
+        created_at: at,
+        revoked_at: None,
+    };
+    let code = IssuedCode {
+        grant,
+        redirect_uri: String::new(),
+        challenge: String::new(),
+        expires_at: at.plus_ms(1),
+        redeemed_at: None,
+    };
+    store.client("client").await.unwrap();
+    store.issue_code(NewCode { hash, code }).await.unwrap();
+    let token =
+        CurrentRefreshToken { hash, generation: 0, expires_at: at.plus_ms(1), recent_rotations: vec![] };
+    let refresh = Some(NewRefreshToken { handle: hash, token: token.clone() });
+    let redemption = Redemption { code: hash, at, refresh, access_expires_at: at };
+    assert!(store.redeem_code(redemption).await.unwrap());
+    store.refreshable(&hash).await.unwrap();
+    let grant_id = "grant".to_owned();
+    let rotation = Rotation { grant_id, presented: hash, next: token, access_expires_at: at, at };
+    assert!(store.rotate_refresh_token(rotation).await.unwrap());
+    store.grant_holder("grant").await.unwrap();
+    store.note_use("grant", at).await.unwrap();
+    store.connections(&subject).await.unwrap();
+    store.revoke_grant("grant", at).await.unwrap();
+    store.revoke_by_token(&hash, at).await.unwrap();
+    let sweep = Sweep { codes_before: at, grants_before: at, clients_before: at, max: 10 };
+    oauth_core::Store::sweep(&**store, sweep).await.unwrap();
 }
 
 async fn make_full_renditions(seed: &Seed) {
@@ -179,6 +255,10 @@ async fn hot_operations_find_what_they_want_in_an_index() {
                 "api_keys",
                 "albums",
                 "sidecars",
+                "sessions",
+                "sign_in_attempts",
+                "oauth_clients",
+                "oauth_grants",
             ];
             // The walk of a partial index meets only the few rows that are in it.
             let few = ["images_failed", "images_deleted", "blobs_unreferenced"];

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use domain::{KeyName, Plan};
-use storage::{AccountStore, IndexQueue, KeyHash, Lookup, NewKey, SchemaStore};
+use storage::{AccountStore, IndexQueue, KeyHash, Lookup, NewKey, NewSession, NewSigningKey, SchemaStore};
 use storage_conformance::{NOW, Photo, Seed};
 use storage_sqlite::SqliteStore;
 use tempfile::TempDir;
@@ -57,6 +57,47 @@ async fn both_write_at_once_and_nothing_is_lost() {
         writer.await.unwrap();
     }
     assert_eq!(other.store().queue_length().await.unwrap().pending, 160);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_the_first_signing_keys_that_both_make_one_is_active() {
+    let (one, other, _folder) = two_seeds().await;
+    let makers: Vec<_> = (0..16)
+        .map(|number| {
+            let store = if number % 2 == 0 { one.store().clone() } else { other.store().clone() };
+            let key = NewSigningKey { kid: format!("key-{number}"), sealed: vec![number; 40] };
+            tokio::spawn(async move { store.add_signing_key(key, true, NOW).await.unwrap() })
+        })
+        .collect();
+    let mut active = 0;
+    for maker in makers {
+        active += i32::from(maker.await.unwrap());
+    }
+    assert_eq!(active, 1);
+    let keys = one.store().signing_keys().await.unwrap();
+    assert_eq!((keys.len(), keys[0].retired_at), (1, None));
+    assert_eq!(other.store().signing_keys().await.unwrap(), keys);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_ends_is_over_in_the_other_at_once() {
+    let (one, other, _folder) = two_seeds().await;
+    for round in 0..20 {
+        let ann = one.account(Plan::Paid).await.account;
+        let session = NewSession {
+            hash: [round; 32],
+            account: ann,
+            user_agent: None,
+            address: "127.0.0.1".to_owned(),
+            at: NOW,
+            expires_at: NOW.plus_millis(1000),
+        };
+        let hash = session.hash;
+        assert!(one.store().add_session(session).await.unwrap());
+        assert!(other.store().session(&hash, NOW).await.unwrap().is_some());
+        assert!(one.store().end_session(&hash).await.unwrap());
+        assert!(other.store().session(&hash, NOW).await.unwrap().is_none());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -54,7 +54,8 @@ async fn by_access_token(service: &Service, resource: Resource, token: &str) -> 
     let authorization = &service.authorization;
     let claims = authorization.verified.read(token).await.map_err(|error| unavailable(&error))?;
     let claims = claims.ok_or(Refused::NoValidToken)?;
-    let holder = service.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
+    let holder =
+        service.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
     let (caller, grant) = holder.ok_or(Refused::NoValidToken)?;
     let url = format!("{}{}", service.config.base_url.as_str(), resource.path());
     let now = UnixMillis(service.library.clock().now().millis());

@@ -75,12 +75,7 @@ fn refusal(refused: AuthorizeError, address: IpAddr) -> Reply {
     match refused {
         AuthorizeError::Page(error) => {
             security_log::authorization_refused(address, "bad client or redirect URI");
-            pages::problem(
-                StatusCode::BAD_REQUEST,
-                "This app cannot be connected",
-                &error.to_string(),
-                Some("Go back to the app and connect again. If that does not help, remove this service from the app and add it anew, so that the app registers again."),
-            )
+            pages::problem(StatusCode::BAD_REQUEST, "This app cannot be connected", &error.to_string())
         }
         AuthorizeError::Redirect(redirect) => {
             security_log::authorization_refused(address, redirect.code);

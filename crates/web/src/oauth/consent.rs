@@ -65,11 +65,11 @@ pub(super) fn page(
             strong { (name) } " wants to use the photo library of " strong { (session.account.email.as_str()) } "."
         }
         dl {
-            dt { "Name, as the app gives it" } dd { (name) }
+            dt { "It calls itself" } dd { (name) }
             dt { "You will be sent to" } dd { strong { (request.redirect_host()) } }
             dt { "It connects to" } dd { code { (request.resource) } }
             dt { "It may" }
-            dd { ul { @for scope in &request.scopes { li { (in_words(scope)) } } } }
+            @for scope in &request.scopes { dd { (in_words(scope)) } }
         }
         @if request.all_redirects_are_loopback() {
             p.notice {
@@ -77,7 +77,7 @@ pub(super) fn page(
                 "”: allow this only if you have just started connecting it yourself."
             }
         }
-        p { "It never gets your originals or your password. You can disconnect it at any time." }
+        p { "It never gets your originals or your password." }
         form method="post" action=(here) {
             (csrf_field(forms, &bound_to(&hash, here, &attempt)))
             input type="hidden" name=(ATTEMPT) value=(attempt);
@@ -132,7 +132,6 @@ pub(super) async fn answered(
                     StatusCode::CONFLICT,
                     "You have answered this already",
                     "The app has its answer. If it still waits, go back to it and connect again.",
-                    None,
                 ),
                 Err(AllowError::Unavailable(error)) => pages::unavailable(&error),
             }
@@ -141,12 +140,7 @@ pub(super) async fn answered(
             security_log::consent_answered(address, session.account.id, client_id, false);
             see_other(&service.authorization.server.deny(request).to)
         }
-        _ => pages::problem(
-            StatusCode::BAD_REQUEST,
-            "That is no answer",
-            "Choose Allow or Deny.",
-            None,
-        ),
+        _ => pages::problem(StatusCode::BAD_REQUEST, "That is no answer", "Choose Allow or Deny."),
     }
 }
 

@@ -27,7 +27,8 @@ pub(super) struct Documents {
 impl Documents {
     pub(super) fn new(server: &AuthorizationServer) -> Result<Self, serde_json::Error> {
         let of = |resource: McpResource| {
-            let metadata = server.config().resources().iter().find(|known| known.url.ends_with(resource.path()));
+            let metadata =
+                server.config().resources().iter().find(|known| known.url.ends_with(resource.path()));
             written(&metadata.and_then(|known| server.resource_metadata(&known.url)))
         };
         Ok(Self {
@@ -45,8 +46,9 @@ impl Documents {
             "/.well-known/oauth-authorization-server"
             | "/.well-known/oauth-authorization-server/api"
             | "/api/.well-known/oauth-authorization-server" => &self.server,
-            "/.well-known/oauth-protected-resource"
-            | "/.well-known/oauth-protected-resource/api/mcp/v1" => &self.v1,
+            "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/api/mcp/v1" => {
+                &self.v1
+            }
             "/.well-known/oauth-protected-resource/api/mcp/v2" => &self.v2,
             "/.well-known/oauth-protected-resource/api/mcp/legacy" => &self.legacy,
             _ => return None,

@@ -48,11 +48,7 @@ pub(crate) struct Authorization {
 }
 
 impl Authorization {
-    pub(crate) fn new(
-        library: &Library,
-        secret: &Secret,
-        config: &WebConfig,
-    ) -> Result<Self, BuildError> {
+    pub(crate) fn new(library: &Library, secret: &Secret, config: &WebConfig) -> Result<Self, BuildError> {
         let failed = |error: &dyn std::fmt::Display| BuildError(format!("the authorization server: {error}"));
         let set_up = configuration::configuration(&config.base_url).map_err(|error| failed(&error))?;
         let keys = library.signing_keys(secret.clone());

@@ -12,8 +12,7 @@ use crate::{
 
 /// A refusal of the registration, token or revocation endpoint.
 pub(super) fn refusal(status: StatusCode, body: &ErrorBody) -> Reply {
-    json(status, body)
-        .with(header::PRAGMA, HeaderValue::from_static("no-cache"))
+    json(status, body).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
 }
 
 /// What the body of a refusal says.

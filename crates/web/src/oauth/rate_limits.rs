@@ -5,7 +5,9 @@ use std::{
     time::Duration,
 };
 
-use governor::{Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore};
+use governor::{
+    Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore,
+};
 use library::Library;
 use oauth_core::SecretHash;
 

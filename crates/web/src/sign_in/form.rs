@@ -125,7 +125,10 @@ pub(crate) async fn sign_in(
         }
         Err(SignInError::Busy { retry_after_s }) => {
             let words = "Very many people are signing in. Try again in a moment.";
-            Outcome::Refused(pages::retry_after(refused(StatusCode::SERVICE_UNAVAILABLE, words), retry_after_s))
+            Outcome::Refused(pages::retry_after(
+                refused(StatusCode::SERVICE_UNAVAILABLE, words),
+                retry_after_s,
+            ))
         }
         Err(SignInError::Unavailable(error)) => Outcome::Refused(pages::unavailable(&error)),
     }

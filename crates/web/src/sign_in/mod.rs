@@ -15,8 +15,8 @@ use std::net::IpAddr;
 use http::{HeaderMap, StatusCode, request::Parts};
 use library::SessionHolder;
 
-use cookies::{Visitor, end_session_cookie, session_cookie};
 pub(crate) use cookies::session_token;
+use cookies::{Visitor, end_session_cookie, session_cookie};
 pub(crate) use form::{Outcome, sign_in, sign_in_form};
 use forms::origin_is_ours;
 pub(crate) use forms::{Form, csrf_field};
@@ -44,7 +44,7 @@ pub(crate) async fn read_form(
     }
     Form::read(parts, body).await.map_err(|error| {
         let (status, words) = error.answer();
-        pages::problem(status, "That form could not be read", words, None)
+        pages::problem(status, "That form could not be read", words)
     })
 }
 
@@ -52,5 +52,5 @@ pub(crate) async fn read_form(
 pub(crate) fn form_refused() -> Reply {
     let words = "The form was not sent by a page of this service, is too old, or you have signed in or out since it was \
                  shown. Go back, load the page again and try once more.";
-    pages::problem(StatusCode::FORBIDDEN, "That form does not count", words, None)
+    pages::problem(StatusCode::FORBIDDEN, "That form does not count", words)
 }

@@ -4,7 +4,9 @@ use http::{Method, header, request::Parts};
 use keys::{FormSigner, session_hash};
 use maud::{Markup, html};
 
-use super::{Outcome, ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form};
+use super::{
+    Outcome, ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form,
+};
 use crate::{
     app::Service,
     body::RequestBody,
@@ -55,12 +57,7 @@ pub(crate) async fn sign_in_page(
 }
 
 /// `POST /sign-out`: ends the session of this browser.
-pub(crate) async fn sign_out(
-    service: &Service,
-    parts: &Parts,
-    body: RequestBody,
-    address: IpAddr,
-) -> Reply {
+pub(crate) async fn sign_out(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     if parts.method != Method::POST {
         return method_not_allowed("POST");
     }

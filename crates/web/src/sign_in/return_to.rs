@@ -43,12 +43,25 @@ mod tests {
             assert_eq!(ReturnTo::parse(Some(good)).as_str(), good);
         }
         for bad in [
-            "", "//evil", "/\\evil", "\\evil", "https://evil", "javascript:alert(1)", "evil", "/a b", "/a\r\nb", "/\u{9}/evil",
-            "/a\\b", "/ä",
+            "",
+            "//evil",
+            "/\\evil",
+            "\\evil",
+            "https://evil",
+            "javascript:alert(1)",
+            "evil",
+            "/a b",
+            "/a\r\nb",
+            "/\u{9}/evil",
+            "/a\\b",
+            "/ä",
         ] {
             assert_eq!(ReturnTo::parse(Some(bad)).as_str(), "/", "{bad:?}");
         }
         assert_eq!(ReturnTo::parse(None).as_str(), "/");
-        assert_eq!(ReturnTo::parse(Some("/a?b=c&d")).by_way_of_sign_in(), "/sign-in?return_to=/a%3Fb%3Dc%26d");
+        assert_eq!(
+            ReturnTo::parse(Some("/a?b=c&d")).by_way_of_sign_in(),
+            "/sign-in?return_to=/a%3Fb%3Dc%26d"
+        );
     }
 }

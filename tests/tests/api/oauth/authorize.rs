@@ -9,7 +9,8 @@ async fn shows_a_page(app: &TestApp, request: &Authorize) {
     assert_eq!(answer.status, 400, "{request:?}");
     assert!(answer.header("location").is_none());
     assert_eq!(answer.header("content-type"), Some("text/html; charset=utf-8"));
-    assert!(answer.text().contains("Go back to the app"), "it says what to do");
+    let says_what_to_do = ["Go back to", "Remove this connection in the app", "close this page"];
+    assert!(says_what_to_do.iter().any(|words| answer.text().contains(words)), "{}", answer.text());
     assert!(forms(&answer.text()).is_empty());
 }
 
@@ -71,7 +72,9 @@ async fn other_errors_are_redirected_with_description_state_and_issuer() {
     }
     redirects(&app, &good.clone().without("code_challenge"), invalid).await;
     let padded = format!("{}=", challenge("x"));
-    for bad in ["", "short", &"x".repeat(42), &"x".repeat(129), padded.as_str(), &format!("{}+", "x".repeat(42))] {
+    for bad in
+        ["", "short", &"x".repeat(42), &"x".repeat(129), padded.as_str(), &format!("{}+", "x".repeat(42))]
+    {
         redirects(&app, &good.clone().with("code_challenge", bad), invalid).await;
     }
     redirects(&app, &good.clone().without("code_challenge_method"), invalid).await;
@@ -88,7 +91,8 @@ async fn other_errors_are_redirected_with_description_state_and_issuer() {
 async fn state_comes_back_unchanged() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
-    for state in ["plain", "a state/with+odd &characters=%20", "ünï-コ\u{1f600}", "<script>", "\u{1}\t\n"] {
+    for state in ["plain", "a state/with+odd &characters=%20", "ünï-コ\u{1f600}", "<script>", "\u{1}\t\n"]
+    {
         let request = Authorize::of(&app, &client).with("state", state).with("response_type", "token");
         let answer = app.browser().open(&request.path()).await;
         assert_eq!(answer.redirected("state").as_deref(), Some(state));
@@ -188,12 +192,12 @@ async fn without_a_resource_the_current_one_is_meant() {
     let person = app.person("anna").await;
     let client = app.public_client().await;
     let browser = app.browser().signed_in(&person).await;
-    for request in [
-        Authorize::of(&app, &client).without("resource"),
-        Authorize::of(&app, &client).with("resource", ""),
-    ] {
+    for request in
+        [Authorize::of(&app, &client).without("resource"), Authorize::of(&app, &client).with("resource", "")]
+    {
         let code = browser.allow(&request).await.code();
-        let token = app.redeem(&client, &code).await.expect(200).json["access_token"].as_str().unwrap().to_owned();
+        let token =
+            app.redeem(&client, &code).await.expect(200).json["access_token"].as_str().unwrap().to_owned();
         assert_eq!(super::decoded(&token).1["aud"], format!("{}/api/mcp/v1", app.base_url));
         assert_eq!(app.list_tools("/api/mcp/v1", &token).await.status, 200);
         assert_eq!(app.list_tools("/api/mcp/v2", &token).await.status, 401);

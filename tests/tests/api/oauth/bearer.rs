@@ -4,7 +4,10 @@ use data_encoding::BASE64URL_NOPAD;
 use oauth_core::{Grant, Issued, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Account, Answer, TestApp, oauth::{Authorize, Tokens}};
+use tests::{
+    Account, Answer, TestApp,
+    oauth::{Authorize, Tokens},
+};
 
 use super::decoded;
 
@@ -64,7 +67,12 @@ async fn an_access_token_reaches_ones_own_photos_only() {
         });
         let request = app.request(Method::POST, "/api/mcp/v2").bearer_auth(&tokens.access).json(&call);
         let answer = app.send(request).await.expect(200);
-        assert_eq!(answer.json["result"]["structuredContent"]["result"]["totalImages"], expect, "{}", answer.text());
+        assert_eq!(
+            answer.json["result"]["structuredContent"]["result"]["totalImages"],
+            expect,
+            "{}",
+            answer.text()
+        );
     }
 }
 
@@ -96,7 +104,8 @@ async fn tokens_in_the_url_or_body_or_a_cookie_open_nothing() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "access_token": token});
     let in_url = app.request(Method::POST, &format!("/api/mcp/v1?access_token={token}")).json(&body);
     app.send(in_url).await.expect(401);
-    let in_cookie = app.request(Method::POST, "/api/mcp/v1").header("cookie", format!("access_token={token}"));
+    let in_cookie =
+        app.request(Method::POST, "/api/mcp/v1").header("cookie", format!("access_token={token}"));
     app.send(in_cookie.json(&body)).await.expect(401);
     let browser = app.browser().signed_in(&person).await;
     browser.send(browser.request(Method::POST, "/api/mcp/v1").json(&body)).await.expect(401);
@@ -142,7 +151,8 @@ async fn no_forged_token_opens_anything() {
     for key in [public.as_bytes(), jwks["keys"][0]["x"].as_str().unwrap_or_default().as_bytes()] {
         let message = format!("{head_hs}.{payload}");
         let mac = hmac(key, message.as_bytes());
-        forged.push(("HS256 by the public key".into(), format!("{message}.{}", BASE64URL_NOPAD.encode(&mac))));
+        forged
+            .push(("HS256 by the public key".into(), format!("{message}.{}", BASE64URL_NOPAD.encode(&mac))));
     }
     let long = "k".repeat(100_000);
     for kid in ["", "../../secret", "' OR 1=1 --", long.as_str(), "unknown"] {
@@ -159,13 +169,21 @@ async fn no_forged_token_opens_anything() {
     ] {
         forged.push((extra.to_string(), format!("{}.{payload}.{signature}", with_header(extra))));
     }
-    for (name, value) in [("sub", json!("1")), ("sub", json!("999")), ("exp", json!(99_999_999_999_i64)), ("aud", json!(["x"])), ("scope", json!("mcp:images mcp:photos"))] {
+    for (name, value) in [
+        ("sub", json!("999")),
+        ("exp", json!(99_999_999_999_i64)),
+        ("aud", json!(["x"])),
+        ("scope", json!("mcp:images mcp:photos")),
+    ] {
         let mut changed = claims.clone();
         changed[name] = value;
         forged.push((format!("claim {name}"), format!("{head}.{}.{signature}", encoded(&changed))));
     }
     let twice = claims.to_string().replacen('{', "{\"sub\":\"1\",", 1);
-    forged.push(("a member twice".into(), format!("{head}.{}.{signature}", BASE64URL_NOPAD.encode(twice.as_bytes()))));
+    forged.push((
+        "a member twice".into(),
+        format!("{head}.{}.{signature}", BASE64URL_NOPAD.encode(twice.as_bytes())),
+    ));
     forged.push(("no signature".into(), format!("{head}.{payload}.")));
     forged.push(("two parts".into(), format!("{head}.{payload}")));
     forged.push(("four parts".into(), format!("{good}.{signature}")));
@@ -174,13 +192,19 @@ async fn no_forged_token_opens_anything() {
     forged.push(("refresh token".into(), tokens.refresh.clone()));
     // The last character of 64 bytes in base64 has bits that no byte holds: another character with the same byte.
     let last = signature.chars().last().unwrap();
-    for other in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".chars().filter(|c| *c != last) {
+    for other in
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".chars().filter(|c| *c != last)
+    {
         forged.push((format!("last character {other}"), format!("{}{other}", &good[..good.len() - 1])));
     }
     for (what, token) in &forged {
         // A head that is longer than the server takes is refused before the token is looked at.
         let answer = app.list_tools("/api/mcp/v1", token).await;
-        assert!(answer.status == 401 || (token.len() > 50_000 && answer.status == 431), "{what}: {}", answer.status);
+        assert!(
+            answer.status == 401 || (token.len() > 50_000 && answer.status == 431),
+            "{what}: {}",
+            answer.status
+        );
     }
     app.list_tools("/api/mcp/v1", &good).await.expect(200);
 }
@@ -198,8 +222,12 @@ async fn a_rotated_key_signs_at_once_and_the_old_one_verifies_on() {
     assert_ne!(decoded(&old.access).0["kid"], decoded(&new.access).0["kid"]);
     app.list_tools("/api/mcp/v1", &new.access).await.expect(200);
     app.list_tools("/api/mcp/v1", &old.access).await.expect(200);
-    let kids: Vec<Value> =
-        app.fetch("/api/oauth/jwks").await.json["keys"].as_array().unwrap().iter().map(|key| key["kid"].clone()).collect();
+    let kids: Vec<Value> = app.fetch("/api/oauth/jwks").await.json["keys"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|key| key["kid"].clone())
+        .collect();
     assert!(kids.contains(&decoded(&old.access).0["kid"]) && kids.contains(&decoded(&new.access).0["kid"]));
 }
 
@@ -246,14 +274,16 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
         };
         let grants = app.library.grants();
         assert_eq!(grants.issue_code(NewCode { hash, code }).await.unwrap(), Issued::Waiting);
-        let redemption = Redemption { code: hash, at: now, refresh: None, access_expires_at: now.plus_ms(3_600_000) };
+        let redemption =
+            Redemption { code: hash, at: now, refresh: None, access_expires_at: now.plus_ms(3_600_000) };
         assert!(grants.redeem_code(redemption).await.unwrap());
         let signing_keys = app.library.signing_keys(tests::secret());
         let token = signing_keys.sign(claims.to_string().as_bytes()).await.unwrap();
         let answer = app.list_tools(resource, &token).await;
         assert_eq!(answer.status, 403, "{}", answer.text());
         assert_eq!(answer.json, json!({"error": "insufficient_scope"}));
-        let expect = challenge(&app, resource, scope).replacen("Bearer ", "Bearer error=\"insufficient_scope\", ", 1);
+        let expect =
+            challenge(&app, resource, scope).replacen("Bearer ", "Bearer error=\"insufficient_scope\", ", 1);
         assert_eq!(answer.header("www-authenticate"), Some(expect.as_str()));
     }
 }

@@ -39,7 +39,8 @@ async fn a_refresh_that_races_a_revocation_leaves_nothing_alive() {
     for _ in 0..20 {
         let tokens = app.tokens(&client, &person).await;
         let by = [("token", tokens.access.as_str())];
-        let (refreshed, revoked) = tokio::join!(app.refresh(&client, &tokens.refresh), app.oauth_form("revoke", &by));
+        let (refreshed, revoked) =
+            tokio::join!(app.refresh(&client, &tokens.refresh), app.oauth_form("revoke", &by));
         revoked.expect(200);
         assert!(matches!(refreshed.status, 200 | 400), "{}", refreshed.text());
         assert!(!opens(&app, &tokens.access).await);

@@ -11,7 +11,8 @@ use tests::{
 async fn the_form_says_who_asks_for_what_and_where_it_leads() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
-    let client = app.client_with(&["https://app.example:8443/cb"], json!({"client_name": "Photo <b>Pal</b>"})).await;
+    let client =
+        app.client_with(&["https://app.example:8443/cb"], json!({"client_name": "Photo <b>Pal</b>"})).await;
     let browser = app.browser().signed_in(&person).await;
     let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
     let text = page.text();
@@ -32,7 +33,9 @@ async fn the_form_says_who_asks_for_what_and_where_it_leads() {
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
     assert_eq!(page.header("access-control-allow-origin"), None, "pages are for people");
     let policy = page.header("content-security-policy").unwrap();
-    for directive in ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self' https://app.example:8443"] {
+    for directive in
+        ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self' https://app.example:8443"]
+    {
         assert!(policy.contains(directive), "{policy}");
     }
     assert!(!policy.contains("unsafe"), "{policy}");

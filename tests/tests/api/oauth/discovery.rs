@@ -36,8 +36,12 @@ async fn the_server_metadata_tell_endpoints_and_abilities() {
         for (name, value) in expect.as_object().unwrap() {
             assert_eq!(&document[name], value, "{path}: {name}");
         }
-        let mut scopes: Vec<&str> =
-            document["scopes_supported"].as_array().unwrap().iter().map(|scope| scope.as_str().unwrap()).collect();
+        let mut scopes: Vec<&str> = document["scopes_supported"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|scope| scope.as_str().unwrap())
+            .collect();
         scopes.sort_unstable();
         assert_eq!(scopes, ["mcp:images", "mcp:photos"]);
         assert!(document["revocation_endpoint_auth_methods_supported"].is_array());

@@ -24,7 +24,8 @@ async fn https_loopback_and_custom_schemes_are_accepted() {
         "myapp://cb",
         "myapp:/cb",
     ] {
-        let answer = app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await.expect(201);
+        let answer =
+            app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await.expect(201);
         assert_eq!(answer.json["redirect_uris"], json!([uri]));
     }
 }

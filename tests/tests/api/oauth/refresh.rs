@@ -131,7 +131,8 @@ async fn what_is_no_refresh_token_is_refused() {
     refused(&app.refresh(&client, "").await, 400, "invalid_request");
     let missing = [("grant_type", "refresh_token"), ("client_id", client.id.as_str())];
     refused(&app.oauth_form("token", &missing).await, 400, "invalid_request");
-    let stale = [("grant_type", "refresh_token"), ("refresh_token", tokens.refresh.as_str()), ("client_id", "stale")];
+    let stale =
+        [("grant_type", "refresh_token"), ("refresh_token", tokens.refresh.as_str()), ("client_id", "stale")];
     refused(&app.oauth_form("token", &stale).await, 401, "invalid_client");
     app.refresh(&client, &tokens.refresh).await.expect(200);
 }

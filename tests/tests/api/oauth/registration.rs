@@ -32,7 +32,8 @@ async fn a_client_is_registered_with_every_field() {
 async fn a_confidential_client_gets_a_secret_once() {
     let app = TestApp::start().await;
     for method in ["client_secret_basic", "client_secret_post"] {
-        let body = json!({"client_name": "An app", "redirect_uris": [URI], "token_endpoint_auth_method": method});
+        let body =
+            json!({"client_name": "An app", "redirect_uris": [URI], "token_endpoint_auth_method": method});
         let one = app.register(&body).await.expect(201).json;
         let two = app.register(&body).await.expect(201).json;
         assert_eq!(one["token_endpoint_auth_method"], method);
@@ -42,7 +43,10 @@ async fn a_confidential_client_gets_a_secret_once() {
         assert_ne!(one["client_secret"], two["client_secret"]);
         for file in ["library.sqlite", "library.sqlite-wal"] {
             let stored = std::fs::read(app.dir().join(file)).unwrap_or_default();
-            assert!(!stored.windows(secret.len()).any(|window| window == secret.as_bytes()), "only hashes are kept");
+            assert!(
+                !stored.windows(secret.len()).any(|window| window == secret.as_bytes()),
+                "only hashes are kept"
+            );
         }
     }
 }

@@ -41,8 +41,11 @@ async fn revoking_one_grant_leaves_the_others() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     let client = app.public_client().await;
-    let (one, two, berts) =
-        (app.tokens(&client, &anna).await, app.tokens(&client, &anna).await, app.tokens(&client, &bert).await);
+    let (one, two, berts) = (
+        app.tokens(&client, &anna).await,
+        app.tokens(&client, &anna).await,
+        app.tokens(&client, &bert).await,
+    );
     app.oauth_form("revoke", &[("token", &one.access)]).await.expect(200);
     assert!(!opens(&app, &one.access).await);
     assert!(opens(&app, &two.access).await && opens(&app, &berts.access).await);
@@ -77,7 +80,9 @@ async fn json_is_taken_and_what_is_malformed_is_not() {
     let twice = [("token", tokens.access.as_str()), ("token", tokens.access.as_str())];
     refused(&app.oauth_form("revoke", &twice).await, 400, "invalid_request");
     let post = |content_type: &str, body: String| {
-        app.send(app.request(Method::POST, "/api/oauth/revoke").header("content-type", content_type).body(body))
+        app.send(
+            app.request(Method::POST, "/api/oauth/revoke").header("content-type", content_type).body(body),
+        )
     };
     for body in ["", "[]", "{}", "null", "{", r#"{"token": 7}"#, r#"{"token": "a", "token": "a"}"#] {
         refused(&post("application/json", body.to_owned()).await, 400, "invalid_request");

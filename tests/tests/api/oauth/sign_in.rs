@@ -26,10 +26,9 @@ async fn authorize_shows_sign_in_first_and_consent_after() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_a_strict_cookie_and_stored_as_a_hash() {
-    for (base_url, name, secure) in [
-        (None, "photos_session", false),
-        (Some("https://photos.example.org"), "__Host-photos_session", true),
-    ] {
+    for (base_url, name, secure) in
+        [(None, "photos_session", false), (Some("https://photos.example.org"), "__Host-photos_session", true)]
+    {
         let builder = TestApp::builder();
         let builder = base_url.into_iter().fold(builder, tests::TestAppBuilder::public_base_url);
         let app = builder.start().await;
@@ -135,7 +134,8 @@ async fn a_sign_in_form_counts_only_in_the_browser_it_was_shown_in() {
     let mut without = form.clone();
     without.fields.remove("csrf");
     browser.submit("/sign-in", &without, &filled).await.expect(403);
-    let foreign = browser.form_request("/sign-in", &form, &filled).header(header::ORIGIN, "https://evil.example");
+    let foreign =
+        browser.form_request("/sign-in", &form, &filled).header(header::ORIGIN, "https://evil.example");
     browser.send(foreign).await.expect(403);
     browser.submit("/sign-in", &form, &filled).await.expect(303);
 }
@@ -165,8 +165,9 @@ async fn a_session_ends_by_signing_out_a_new_password_or_age() {
     let person = app.person("anna").await;
     let client = app.public_client().await;
     let path = Authorize::of(&app, &client).path();
-    let asks_for_password =
-        async |browser: &tests::oauth::Browser<'_>| browser.open(&path).await.text().contains("name=\"password\"");
+    let asks_for_password = async |browser: &tests::oauth::Browser<'_>| {
+        browser.open(&path).await.text().contains("name=\"password\"")
+    };
 
     let browser = app.browser().signed_in(&person).await;
     let kept = browser.cookie("photos_session").unwrap();

@@ -69,7 +69,11 @@ async fn a_code_works_once_and_its_second_use_changes_nothing() {
     let code = app.code(&client, &person).await;
     let tokens = Tokens::read(&app.redeem(&client, &code).await);
     refused(&app.redeem(&client, &code).await, 400, "invalid_grant");
-    let wrong = changed(&code_fields(&client, &code), "code_verifier", Some("x-wrong-verifier-of-fifty-characters-xxxxxxxxxxxxx"));
+    let wrong = changed(
+        &code_fields(&client, &code),
+        "code_verifier",
+        Some("x-wrong-verifier-of-fifty-characters-xxxxxxxxxxxxx"),
+    );
     refused(&app.oauth_form("token", &wrong).await, 400, "invalid_grant");
     assert!(opens(&app, &tokens.access).await);
     app.refresh(&client, &tokens.refresh).await.expect(200);
@@ -79,7 +83,8 @@ async fn a_code_works_once_and_its_second_use_changes_nothing() {
 async fn what_is_wrong_with_a_request_consumes_nothing() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
-    let (client, other) = (app.public_client().await, app.client_with(&["https://other.example/"], json!({})).await);
+    let (client, other) =
+        (app.public_client().await, app.client_with(&["https://other.example/"], json!({})).await);
     let code = app.code(&client, &person).await;
     let good = code_fields(&client, &code);
     let (invalid_request, invalid_grant) = ((400, "invalid_request"), (400, "invalid_grant"));
@@ -164,22 +169,36 @@ async fn the_body_may_be_json() {
     let client = app.public_client().await;
     let post = |body: Value| app.send(app.request(Method::POST, "/api/oauth/token").json(&body));
     let code = app.code(&client, &person).await;
-    let good: Value = code_fields(&client, &code).into_iter().collect::<std::collections::BTreeMap<_, _>>().into_iter().map(|(k, v)| (k.to_owned(), json!(v))).collect::<serde_json::Map<_, _>>().into();
-    for (name, value) in [("code", json!(7)), ("code", json!(["x"])), ("code_verifier", json!({})), ("grant_type", json!(null))] {
+    let good: Value = code_fields(&client, &code)
+        .into_iter()
+        .collect::<std::collections::BTreeMap<_, _>>()
+        .into_iter()
+        .map(|(k, v)| (k.to_owned(), json!(v)))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    for (name, value) in [
+        ("code", json!(7)),
+        ("code", json!(["x"])),
+        ("code_verifier", json!({})),
+        ("grant_type", json!(null)),
+    ] {
         let mut bad = good.clone();
         bad[name] = value;
         refused(&post(bad).await, 400, "invalid_request");
     }
     let tokens = Tokens::read(&post(good).await);
-    let refreshed = post(json!({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "client_id": client.id})).await;
+    let refreshed =
+        post(json!({"grant_type": "refresh_token", "refresh_token": tokens.refresh, "client_id": client.id}))
+            .await;
     assert!(opens(&app, &Tokens::read(&refreshed).access).await);
     let raw = |body: &str| {
-        let request = app.request(Method::POST, "/api/oauth/token").header("content-type", "application/json");
+        let request =
+            app.request(Method::POST, "/api/oauth/token").header("content-type", "application/json");
         app.send(request.body(body.to_owned()))
     };
-    for body in [
-        "", "[]", "null", "{", "\u{0}", r#"{"grant_type": "refresh_token", "grant_type": "refresh_token"}"#,
-    ] {
+    for body in
+        ["", "[]", "null", "{", "\u{0}", r#"{"grant_type": "refresh_token", "grant_type": "refresh_token"}"#]
+    {
         refused(&raw(body).await, 400, "invalid_request");
     }
 }
@@ -197,7 +216,11 @@ async fn only_a_form_or_json_by_post_is_taken() {
         assert_eq!(answer.header("allow"), Some("POST"));
     }
     let in_query = app.request(Method::POST, &format!("/api/oauth/token?{query}"));
-    refused(&app.send(in_query.header("content-type", "application/x-www-form-urlencoded")).await, 400, "invalid_request");
+    refused(
+        &app.send(in_query.header("content-type", "application/x-www-form-urlencoded")).await,
+        400,
+        "invalid_request",
+    );
     for content_type in ["multipart/form-data; boundary=x", "text/plain", "application/xml"] {
         let request = app.request(Method::POST, "/api/oauth/token").header("content-type", content_type);
         refused(&app.send(request.body(query.clone())).await, 400, "invalid_request");
@@ -260,9 +283,9 @@ async fn codes_and_tokens_are_stored_as_hashes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_is_down_is_503_and_nothing_is_lost() {
     let app = TestApp::builder().unmigrated().start().await;
-    for (name, fields) in [
-        ("token", vec![("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", "x")]),
-    ] {
+    for (name, fields) in
+        [("token", vec![("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", "x")])]
+    {
         let answer = app.oauth_form(name, &fields).await;
         assert_eq!(answer.status, 503, "{}", answer.text());
         assert!(answer.header("retry-after").is_some());
@@ -272,7 +295,7 @@ async fn a_store_that_is_down_is_503_and_nothing_is_lost() {
     }
     let answer = app.register(&json!({"client_name": "a", "redirect_uris": ["https://a.example/"]})).await;
     assert_eq!(answer.status, 503);
-    let page = app.browser().open("/api/oauth/authorize?client_id=x").await;
+    let page = app.browser().open("/api/oauth/authorize?client_id=x&redirect_uri=https://a.example/").await;
     assert_eq!(page.status, 503);
     assert!(page.header("retry-after").is_some());
 }

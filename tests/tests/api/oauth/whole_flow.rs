@@ -15,7 +15,8 @@ async fn a_client_gets_in_from_the_bare_mcp_url() {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         let refused = app.send(app.request(Method::POST, resource).json(&body)).await.expect(401);
         let challenge_header = refused.header("www-authenticate").unwrap();
-        let metadata_url = challenge_header.split("resource_metadata=\"").nth(1).unwrap().trim_end_matches('"');
+        let metadata_url =
+            challenge_header.split("resource_metadata=\"").nth(1).unwrap().trim_end_matches('"');
         let metadata = app.fetch(metadata_url).await.expect(200).json;
         assert_eq!(metadata["resource"], format!("{}{resource}", app.base_url));
         let issuer = Url::parse(metadata["authorization_servers"][0].as_str().unwrap()).unwrap();
@@ -23,7 +24,8 @@ async fn a_client_gets_in_from_the_bare_mcp_url() {
         let server = app.fetch(&inserted).await.expect(200).json;
         assert_eq!(server["issuer"], issuer.as_str());
 
-        let path = |name: &str| server[name].as_str().unwrap().strip_prefix(&app.base_url).unwrap().to_owned();
+        let path =
+            |name: &str| server[name].as_str().unwrap().strip_prefix(&app.base_url).unwrap().to_owned();
         let registration = json!({
             "client_name": "An app",
             "redirect_uris": ["http://127.0.0.1:9/cb"],
@@ -32,8 +34,10 @@ async fn a_client_gets_in_from_the_bare_mcp_url() {
             "token_endpoint_auth_method": "none",
             "scope": metadata["scopes_supported"][0],
         });
-        let client =
-            app.send(app.request(Method::POST, &path("registration_endpoint")).json(&registration)).await.expect(201);
+        let client = app
+            .send(app.request(Method::POST, &path("registration_endpoint")).json(&registration))
+            .await
+            .expect(201);
         let client = OauthClient {
             id: client.json["client_id"].as_str().unwrap().to_owned(),
             secret: None,
@@ -86,7 +90,10 @@ async fn browsers_of_any_origin_reach_the_endpoints_of_programs() {
             .request(Method::OPTIONS, path)
             .header("origin", "http://localhost:6274")
             .header("access-control-request-method", "POST")
-            .header("access-control-request-headers", "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name");
+            .header(
+                "access-control-request-headers",
+                "authorization,content-type,mcp-protocol-version,mcp-method,mcp-name",
+            );
         let answer = app.send(preflight).await.expect(200);
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
         assert!(answer.header("access-control-allow-methods").unwrap().contains("POST"));

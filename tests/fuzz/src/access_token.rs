@@ -1,0 +1,39 @@
+//! Access tokens as strangers forge them.
+#![expect(clippy::unwrap_used, reason = "a target stops at what it did not expect")]
+
+use std::sync::LazyLock;
+
+use keys::{Random, RandomFailed, SignedToken, SigningKey};
+
+const CLAIMS: &str = r#"{"iss":"https://photos.example/api","sub":"1","exp":1767229200}"#;
+
+/// The one key, which is the same in every run.
+struct Sevens;
+
+impl Random for Sevens {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
+        bytes.fill(7);
+        Ok(())
+    }
+}
+
+static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(&Sevens).unwrap());
+static GENUINE: LazyLock<String> = LazyLock::new(|| KEY.sign(CLAIMS.as_bytes()).unwrap());
+
+/// The key has signed one token: no other text is one.
+pub(crate) fn access_token(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let claims = SignedToken::parse(text).and_then(|token| KEY.verifying_key().verify(token));
+    let expect = (text == *GENUINE).then(|| CLAIMS.as_bytes().to_vec());
+    assert_eq!(claims, expect, "{text:?}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_genuine_token_is_in_the_corpus() {
+        assert_eq!(include_str!("../corpus/access_token/genuine"), *GENUINE);
+    }
+}
