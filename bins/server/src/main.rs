@@ -19,6 +19,7 @@ use std::{
     env,
     io::{Write as _, stderr, stdout},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::Parser as _;
@@ -29,6 +30,9 @@ use crate::{
     commands::{CommandError, Report},
     config::{Config, Environment, Layer},
 };
+
+/// How long what was cut off may take to let go of the store.
+const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -60,8 +64,9 @@ fn run(cli: Cli) -> Result<Report, CommandError> {
     logging::start(config.log_format, log_levels(&cli.command, &environment))?;
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
     let outcome = runtime.block_on(commands::run(cli.command, &config, &environment));
-    // Decoding that was cut off cannot be waited for.
-    runtime.shutdown_background();
+    // What still runs is dropped, and the last connections to the store are closed with it. Decoding that was cut off
+    // is not waited for.
+    runtime.shutdown_timeout(LAST_MOMENT);
     outcome
 }
 

@@ -51,7 +51,7 @@ pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::WorkerCommand;
 pub use search::{Hit, SearchError};
 pub use settings::Settings;
-pub use sign_in::{SignInError, SignInFrom, SignedIn};
+pub use sign_in::{SignInError, SignInFrom, SignedIn, subscriber};
 pub use signing_keys::SigningKeys;
 pub use storage::{
     AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SessionHolder, StorageError,
@@ -78,6 +78,7 @@ struct Parts {
     settings: Settings,
     decoders: sandbox::Pool,
     passwords: passwords::Passwords,
+    sign_in_turns: sign_in::Turns,
     in_the_making: renditions::InTheMaking,
     queue_changed: Notify,
     key_notes: notes::Notes,
@@ -107,6 +108,7 @@ impl Library {
             random,
             decoders,
             passwords,
+            sign_in_turns: sign_in::Turns::default(),
             in_the_making: renditions::InTheMaking::default(),
             queue_changed: Notify::new(),
             key_notes: notes::Notes::of("an API key"),

@@ -6,6 +6,7 @@ use std::{
 use domain::{Account, Email, Timestamp};
 use keys::{hash_parts, new_session_token, session_hash};
 use storage::{Attempt, AttemptId, NewSession, SignInAttempt, SignInLimits, StorageError};
+use tokio::sync::Mutex;
 
 use crate::{
     Library, Unavailable,
@@ -110,7 +111,10 @@ impl Library {
         password: &str,
         from: SignInFrom,
     ) -> Result<SignedIn, SignInError> {
-        let attempt = match self.begin_attempt(email, from.address).await? {
+        let attempt = attempt(email, from.address);
+        let _turn = self.parts.sign_in_turns.of(&attempt.pair).lock().await;
+        let begun = self.parts.store.begin_sign_in(&attempt, self.parts.clock.now(), LIMITS).await?;
+        let attempt = match begun {
             Attempt::Go(attempt) => attempt,
             Attempt::LockedUntil(until) => {
                 let left_ms = until.millis().saturating_sub(self.parts.clock.now().millis());
@@ -133,17 +137,6 @@ impl Library {
                 })
             }
         }
-    }
-
-    async fn begin_attempt(&self, email: &str, address: IpAddr) -> Result<Attempt, StorageError> {
-        let network = network(address);
-        let name =
-            Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
-        let attempt = SignInAttempt {
-            pair: hash_parts(&[b"pair", name.as_bytes(), &network]),
-            address: hash_parts(&[b"address", &network]),
-        };
-        self.parts.store.begin_sign_in(&attempt, self.parts.clock.now(), LIMITS).await
     }
 
     /// Has an attempt not count.
@@ -201,11 +194,42 @@ impl Library {
     }
 }
 
-/// What one party holds of addresses: one of IPv4, a /64 of IPv6.
-fn network(address: IpAddr) -> Vec<u8> {
+/// What an attempt counts by.
+fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
+    let network = subscriber(address).to_string();
+    let name = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
+    SignInAttempt {
+        pair: hash_parts(&[b"pair", name.as_bytes(), network.as_bytes()]),
+        address: hash_parts(&[b"address", network.as_bytes()]),
+    }
+}
+
+/// Turns of those who sign in with one email from one address. An attempt counts as failed until it did not: of many at
+/// once the last ones would be locked out by the first, who have the right password.
+///
+/// There are so many lanes, and others may share one; they wait no longer than in the line for their password.
+pub(crate) struct Turns([Mutex<()>; 256]);
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl Turns {
+    fn of(&self, pair: &[u8; 32]) -> &Mutex<()> {
+        let [first, ..] = pair;
+        let [lane, ..] = &self.0;
+        self.0.get(usize::from(*first)).unwrap_or(lane)
+    }
+}
+
+/// What one subscriber holds of addresses, so that they count as one: an IPv4 address, or an IPv6 network of 64 bits,
+/// by its first address.
+pub fn subscriber(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
-        IpAddr::V4(address) => address.octets().to_vec(),
-        IpAddr::V6(address) => (address & Ipv6Addr::from_bits(u128::MAX << 64)).octets().to_vec(),
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(address & Ipv6Addr::from_bits(u128::MAX << 64)),
     }
 }
 
@@ -215,7 +239,8 @@ mod tests {
 
     #[test]
     fn neighbours_in_one_network_count_as_one() {
-        let same = |one: &str, two: &str| network(one.parse().unwrap()) == network(two.parse().unwrap());
+        let same =
+            |one: &str, two: &str| subscriber(one.parse().unwrap()) == subscriber(two.parse().unwrap());
         assert!(same("192.0.2.1", "192.0.2.1"));
         assert!(same("192.0.2.1", "::ffff:192.0.2.1"));
         assert!(!same("192.0.2.1", "192.0.2.2"));

@@ -10,9 +10,10 @@ use crate::{Library, indexing::StorageErrorOrBlob, sign_in, signing_keys::RETIRE
 const RESTORABLE_MS: i64 = 30 * 24 * 3600 * 1000;
 /// How long an announced blob may wait for the image that refers to it.
 const IDLE_BLOB_MS: i64 = 3600 * 1000;
-/// How long codes that nobody redeemed and grants that ended are kept.
-const ENDED_GRANT_MS: i64 = 24 * 3600 * 1000;
-/// How long an app that nobody ever let in stays registered: 90 days.
+/// How long codes that nobody redeemed are kept.
+const UNREDEEMED_CODE_MS: i64 = 24 * 3600 * 1000;
+/// How long an app stays registered that nobody let in, or nobody any more: 90 days. A grant that ended is kept as long,
+/// because it is what tells when that was.
 const UNUSED_CLIENT_MS: i64 = 90 * 24 * 3600 * 1000;
 /// How often a running service tidies up, and how many rows it takes at once so that nobody waits for it long.
 const INTERVAL: Duration = Duration::from_secs(600);
@@ -99,8 +100,8 @@ impl Library {
         while !stopped() && store.sweep_sign_in_attempts(counted_since, BATCH).await? > 0 {}
         let before = |millis: i64| UnixMillis(now.millis()).plus_ms(-millis);
         let ended = Sweep {
-            codes_before: before(ENDED_GRANT_MS),
-            grants_before: before(ENDED_GRANT_MS),
+            codes_before: before(UNREDEEMED_CODE_MS),
+            grants_before: before(UNUSED_CLIENT_MS),
             clients_before: before(UNUSED_CLIENT_MS),
             max: BATCH,
         };

@@ -81,7 +81,15 @@ impl Parameters {
 
     /// The first parameter that stands more than once or is not text.
     pub(crate) fn first_bad(&self) -> Result<(), BadParameter> {
-        self.0.iter().try_for_each(|(name, _)| self.get(name).map(|_| ()))
+        self.first_bad_but_for(&[])
+    }
+
+    /// The same; what stands under these names is not looked at, so it need not be text.
+    pub(crate) fn first_bad_but_for(&self, unread: &[&str]) -> Result<(), BadParameter> {
+        let looked_at =
+            |found: &Found, name: &str| !matches!(found, Found::NoText) || !unread.contains(&name);
+        let mut bad = self.0.iter().filter(|(name, found)| looked_at(found, name));
+        bad.try_for_each(|(name, _)| self.get(name).map(|_| ()))
     }
 }
 

@@ -16,7 +16,7 @@ use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncServi
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
 
 use crate::{
-    WebConfig,
+    WebConfig, account,
     body::RequestBody,
     client_address::client_address,
     health, images_api,
@@ -188,8 +188,10 @@ async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
         "/readyz" => reading(&parts, health::ready(&service.library)).await,
         "/" => reading(&parts, async { pages::start(&service.config.base_url) }).await,
         "/account/sync" => reading(&parts, async { pages::sync(&service.config.base_url) }).await,
+        account::PATH => account::handle(service, &parts, body, address).await,
         "/sign-in" => sign_in::sign_in_page(service, &parts, body, address).await,
         "/sign-out" => sign_in::sign_out(service, &parts, body, address).await,
+        _ if path.starts_with(account::PREFIX) => account::handle(service, &parts, body, address).await,
         _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
     }
 }

@@ -32,6 +32,30 @@ pub(crate) enum ReadBodyError {
 /// The longest request body that an API takes.
 pub(crate) const MAX_BODY_BYTES: usize = 512_000;
 
+/// What a body is announced as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyKind {
+    /// `application/x-www-form-urlencoded`.
+    Form,
+    /// `application/json`.
+    Json,
+}
+
+impl BodyKind {
+    /// What the headers say, parameters such as a character set aside; `None` for anything else.
+    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+        let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        let essence = value.split(';').next().unwrap_or_default().trim();
+        if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            Some(Self::Form)
+        } else if essence.eq_ignore_ascii_case("application/json") {
+            Some(Self::Json)
+        } else {
+            None
+        }
+    }
+}
+
 /// How much of a body that nobody wanted is still taken in, so that its sender comes to read the answer.
 const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 

@@ -92,7 +92,7 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
-            registrations: RateLimit { burst: 1_000, per_minute: 600 },
+            registrations: RateLimit { burst: 1_000, per_minute: 30 },
             token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
             same_token: RateLimit { burst: 200, per_minute: 60 },
         }

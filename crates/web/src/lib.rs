@@ -1,7 +1,7 @@
 //! The HTTP surface of the photo library.
 //!
 //! One module per surface: [`images_api`](crate) for REST, `signed_images` for renditions behind signed URLs, `mcp`
-//! for the Model Context Protocol, `oauth` for the authorization server, `sign_in` for sessions and forms, `pages` for people, `health` for operators. Each turns a request into values of
+//! for the Model Context Protocol, `oauth` for the authorization server, `sign_in` for sessions and forms, `account` for what people see of their own account, `pages` for people, `health` for operators. Each turns a request into values of
 //! `domain`, asks the [`Library`](library::Library), and turns what it says into a response; nothing is decided
 //! here that another surface would have to decide again.
 //!
@@ -11,6 +11,7 @@
 //! `Result<Reply, ApiError>`, and its description in `images_api::openapi`. A new MCP tool: see `mcp::tools`.
 #![deny(missing_docs)]
 
+mod account;
 mod app;
 mod body;
 mod client_address;

@@ -19,8 +19,9 @@ pub(crate) fn start(base_url: &BaseUrl) -> Reply {
     page(
         "Photo library",
         &html! {
-            p { "This is a photo library. Apps and agents list, search and show its photos with an API key." }
+            p { "This is a photo library. Apps and agents that you connect list, search and show its photos." }
             ul {
+                li { a href="/account" { "Your account: connected apps, API keys, password" } }
                 li { a href="/account/sync" { "Bring photos in" } }
                 li { a href="/api/ext/v2/openapi.json" { "The image and album API (OpenAPI)" } }
                 li { "MCP endpoint: " code { (base_url.as_str()) "/api/mcp/v1" } }
@@ -52,7 +53,7 @@ pub(crate) fn sync(base_url: &BaseUrl) -> Reply {
                     pre { code { "curl -H \"Authorization: Bearer KEY\" " (base_url.as_str()) "/api/ext/v2/images" } }
                 }
             }
-            p { "JPEG, PNG, WebP and GIF pictures are accepted. Originals never leave the library." }
+            p { "JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW pictures are accepted. Originals never leave the library." }
             p { a href="/" { "Back" } }
         },
     )

@@ -26,6 +26,17 @@ pub(crate) fn signed_out(address: IpAddr) {
     tracing::info!(target: TARGET, event = "signed_out", %address, "signed out");
 }
 
+/// An API key was made or revoked; `event` says which.
+pub(crate) fn key_changed(address: IpAddr, account: AccountId, event: &'static str) {
+    tracing::info!(target: TARGET, event, %address, account = account.0, "an API key was changed");
+}
+
+/// Somebody changed their password.
+pub(crate) fn password_changed(address: IpAddr, account: AccountId) {
+    let account = account.0;
+    tracing::info!(target: TARGET, event = "password_changed", %address, account, "a password was changed");
+}
+
 /// A form came without its token, or from another site.
 pub(crate) fn form_refused(address: IpAddr, reason: &'static str) {
     tracing::warn!(target: TARGET, event = "form_refused", %address, reason, "a form was refused");
@@ -64,6 +75,14 @@ pub(crate) fn consent_answered(address: IpAddr, account: AccountId, client_id: &
     );
 }
 
+/// The most bytes that are logged of what somebody sent as a client id: ours have 26.
+const MAX_CLIENT_ID_BYTES: usize = 256;
+
+/// What somebody sent as a client id, who proved nothing yet: as much of it as an id may have.
+fn claimed(client_id: Option<&str>) -> Option<&str> {
+    client_id.map(|id| id.get(..id.floor_char_boundary(MAX_CLIENT_ID_BYTES)).unwrap_or_default())
+}
+
 /// Tokens were issued.
 pub(crate) fn tokens_issued(address: IpAddr, client_id: &str, refreshed: bool) {
     let event = if refreshed { "tokens_refreshed" } else { "code_redeemed" };
@@ -72,6 +91,7 @@ pub(crate) fn tokens_issued(address: IpAddr, client_id: &str, refreshed: bool) {
 
 /// A token request was refused.
 pub(crate) fn token_refused(address: IpAddr, client_id: Option<&str>, code: &'static str) {
+    let client_id = claimed(client_id);
     tracing::info!(target: TARGET, event = "token_refused", %address, client_id, code, "a token request was refused");
 }
 
@@ -125,4 +145,17 @@ pub(crate) fn scope_refused(address: IpAddr, client_id: &str, grant_id: &str) {
 /// Too much came from one address or with one token.
 pub(crate) fn rate_limited(address: IpAddr, what: &'static str) {
     tracing::warn!(target: TARGET, event = "rate_limited", %address, what, "too many requests");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_fills_the_log_with_a_client_id() {
+        assert_eq!(claimed(None), None);
+        assert_eq!(claimed(Some("2whoyehpazsbp223hy5pdmi3am")), Some("2whoyehpazsbp223hy5pdmi3am"));
+        assert_eq!(claimed(Some(&"ä".repeat(100_000))), Some("ä".repeat(128).as_str()));
+        assert_eq!(claimed(Some(&format!("x{}", "ä".repeat(200)))).map(str::len), Some(255));
+    }
 }

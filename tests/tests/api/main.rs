@@ -1,7 +1,8 @@
 //! Flows over the real HTTP surface: one module for each topic, each test named as the rule that it proves.
-#![expect(clippy::unwrap_used, reason = "in a test, what cannot go on must fail")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "in a test, what cannot go on must fail")]
 
 mod access;
+mod account;
 mod album_images;
 mod albums;
 mod bodies;

@@ -148,13 +148,13 @@ mod tests {
                      | sed -n 's/.*\"url\": *\"\\([^\"]*\\)\".*/\\1/p')\""
                 ),
                 format!(
-                    "{json} -d '{{\"imageIds\":[\"im_1-x\"],\"title\":\"Made with curl\"}}' \
+                    "{json} -d '{{\"title\":\"Made with curl\",\"imageIds\":[\"im_1-x\"]}}' \
                      'http://127.0.0.1:9000/api/ext/v2/albums'"
                 ),
                 format!(
-                    "{json} -H 'Accept: application/json, text/event-stream' -d '{{\"id\":1,\"jsonrpc\":\"2.0\",\
-                     \"method\":\"tools/call\",\"params\":{{\"arguments\":{{\"limit\":5,\"query\":\"harbour\"}},\
-                     \"name\":\"search_images\"}}}}' 'http://127.0.0.1:9000/api/mcp/v1'"
+                    "{json} -H 'Accept: application/json, text/event-stream' -d '{{\"jsonrpc\":\"2.0\",\"id\":1,\
+                     \"method\":\"tools/call\",\"params\":{{\"name\":\"search_images\",\
+                     \"arguments\":{{\"query\":\"harbour\",\"limit\":5}}}}}}' 'http://127.0.0.1:9000/api/mcp/v1'"
                 ),
             ]
         );

@@ -1,6 +1,15 @@
 use crate::program::{EMAIL, Instance};
 
 #[test]
+fn a_command_leaves_its_library_in_one_file() {
+    let instance = Instance::new();
+    for plan in ["free", "paid"] {
+        instance.ok(["account", "create", &format!("{plan}@example.org"), "--plan", plan]);
+        assert_eq!(instance.files_of_store(), ["library.sqlite"]);
+    }
+}
+
+#[test]
 fn accounts_are_created_listed_changed_and_deleted() {
     let instance = Instance::new();
     let created = instance.ok(["account", "create", " Ann@Example.org"]);

@@ -1,5 +1,7 @@
 use std::os::unix::fs::PermissionsExt;
 
+use rustix::process::Signal;
+
 use crate::program::{Instance, Outcome};
 
 fn verdict<'a>(outcome: &'a Outcome, what: &str) -> &'a str {
@@ -33,7 +35,8 @@ fn an_empty_machine_gets_advice_and_nothing_is_made() {
 #[test]
 fn what_is_broken_fails_with_a_remedy() {
     let instance = Instance::with_account();
-    drop(instance.serve());
+    // One that is killed leaves its WAL, in which the library may be whole although the file is not.
+    instance.serve().end(Signal::TERM);
     let secret = instance.data_dir().join("secret");
     std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o644)).unwrap();
     std::fs::write(instance.data_dir().join("library.sqlite"), "this is no database, whatever its name")

@@ -6,6 +6,7 @@
 )]
 
 mod accounts;
+mod apps;
 mod configuration;
 mod doctor;
 mod http;
@@ -16,5 +17,7 @@ mod manual;
 mod migrations;
 mod photos;
 mod program;
+mod refresh_storm;
+mod security_log;
 mod serving;
 mod signing_keys;

@@ -44,6 +44,14 @@ impl Instance {
         instance
     }
 
+    /// One with an account whose password is known.
+    pub(crate) fn with_password(password: &str) -> Self {
+        let instance = Self::new();
+        let outcome = instance.run_with_input(["account", "create", EMAIL, "--password-stdin"], password);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        instance
+    }
+
     /// A path beside the data folder.
     pub(crate) fn beside(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -51,6 +59,13 @@ impl Instance {
 
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.beside("data")
+    }
+
+    /// The names of the metadata store's files.
+    pub(crate) fn files_of_store(&self) -> Vec<String> {
+        let mut names = files_below(&self.data_dir());
+        names.retain(|name| name.starts_with("library.sqlite"));
+        names
     }
 
     /// The program with these arguments on this data folder.

@@ -1,4 +1,10 @@
-use crate::program::{Instance, outcome};
+use data_encoding::BASE64URL_NOPAD;
+use serde_json::{Value, json};
+
+use crate::{
+    apps::{Browser, Http, PASSWORD, Tokens, serve},
+    program::{Instance, outcome},
+};
 
 /// The name on the last line, alone.
 fn name(report: &str) -> String {
@@ -7,15 +13,44 @@ fn name(report: &str) -> String {
     name.to_owned()
 }
 
-#[test]
-fn a_key_is_replaced_beside_a_running_server() {
-    let instance = Instance::new();
+/// The key that a token says it was signed with.
+fn signed_with(tokens: &Tokens) -> String {
+    let header = BASE64URL_NOPAD.decode(tokens.access.split('.').next().unwrap().as_bytes()).unwrap();
+    let header: Value = serde_json::from_slice(&header).unwrap();
+    header["kid"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_replaced_beside_a_running_server() {
+    let instance = Instance::with_password(PASSWORD);
     let first = name(&instance.ok(["signing-key", "rotate"]));
-    let server = instance.serve();
+    let server = serve(&instance);
+    let http = Http::to(&server);
+    let mut browser = Browser::new(http.clone());
+    browser.sign_in(PASSWORD).await.expect(303);
+    let app = http.register(json!({"client_name": "An app"})).await;
+    let code = browser.consent(&app).await;
+    let before = http.redeem(&app, &code).await.unwrap().tokens();
+    assert_eq!(signed_with(&before), first);
+
     let second = name(&instance.ok(["signing-key", "rotate"]));
     assert_ne!(first, second);
-    assert_eq!(server.get("/readyz", "").status, 200);
-    assert_ne!(name(&instance.ok(["signing-key", "rotate"])), second);
+    let after = http.refresh(&app, &before.refresh).await.unwrap().tokens();
+    assert_eq!(signed_with(&after), second);
+    for tokens in [&before, &after] {
+        assert_eq!(http.call(&tokens.access).await, 200, "{}", signed_with(tokens));
+    }
+    let keys = server.get("/api/oauth/jwks", "").body["keys"].as_array().unwrap().clone();
+    let names: Vec<&str> = keys.iter().map(|key| key["kid"].as_str().unwrap()).collect();
+    assert_eq!(names, [second.as_str(), &first]);
+
+    // A token that the server has not seen, of a key that another server process signs with.
+    drop(server);
+    let server = serve(&instance);
+    let http = Http::to(&server);
+    for tokens in [&before, &after] {
+        assert_eq!(http.call(&tokens.access).await, 200, "{}", signed_with(tokens));
+    }
 }
 
 #[test]

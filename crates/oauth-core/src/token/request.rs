@@ -18,6 +18,10 @@ const KNOWN: [&str; 9] = [
     "scope",
 ];
 
+/// What a token is for, and what it allows, was settled by the user's consent: whatever is sent here under these names
+/// changes nothing and is no error.
+const UNREAD: [&str; 2] = ["resource", "scope"];
+
 /// A well-formed request for tokens.
 #[derive(PartialEq, Eq)]
 pub struct TokenRequest {
@@ -76,11 +80,11 @@ impl TokenRequest {
     fn read(parameters: &Parameters, authorization: Option<&str>) -> Result<Self, TokenError> {
         let asked = match parameters.required("grant_type")? {
             "authorization_code" => {
-                parameters.first_bad()?;
+                parameters.first_bad_but_for(&UNREAD)?;
                 Asked::Code(CodeExchange::read(parameters)?)
             }
             "refresh_token" => {
-                parameters.first_bad()?;
+                parameters.first_bad_but_for(&UNREAD)?;
                 Asked::Refresh(parameters.required("refresh_token")?.to_owned())
             }
             _ => return Err(TokenError::UnsupportedGrantType),

@@ -26,7 +26,7 @@ pub(crate) use records::{
 
 use crate::{
     app::{BuildError, Service},
-    body::{MAX_BODY_BYTES, ReadBodyError, RequestBody, full},
+    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody, full},
     presented_key::bearer_or_bare,
     query::Query,
     reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body},
@@ -164,10 +164,7 @@ pub(crate) async fn json_bytes(parts: &Parts, body: RequestBody) -> Result<Bytes
         ReadBodyError::TooSlow => ApiError::BodyTooSlow,
         ReadBodyError::Broken => ApiError::bad_body("did not arrive whole"),
     })?;
-    let media_type =
-        parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = media_type.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") { Ok(bytes) } else { Err(ApiError::NotJson) }
+    if BodyKind::of(&parts.headers) == Some(BodyKind::Json) { Ok(bytes) } else { Err(ApiError::NotJson) }
 }
 
 /// The description of this API; it needs no key.

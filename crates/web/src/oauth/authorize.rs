@@ -3,13 +3,14 @@ use std::net::IpAddr;
 use http::{Method, StatusCode, request::Parts};
 use maud::{Markup, html};
 use oauth_core::{AuthorizationRequest, AuthorizeError};
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 
-use super::consent::{self, shown_name};
+use super::consent::{self, form_targets, shown_name};
 use crate::{
     app::Service,
     body::RequestBody,
     pages,
-    reply::{Reply, found, method_not_allowed},
+    reply::{Reply, found, method_not_allowed, see_other},
     security_log,
     sign_in::{Outcome, ReturnTo, read_form, session, sign_in, sign_in_form},
 };
@@ -23,17 +24,18 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     let query = parts.uri.query().unwrap_or_default();
     let request = match service.authorization.server.authorize(query).await {
         Ok(request) => request,
-        Err(refused) => return refusal(refused, address),
+        Err(refused) => return refusal(refused, &parts.method, address),
     };
-    // The request URL itself: what the browser has, whatever name it knows the service by.
-    let here = format!("{}?{query}", parts.uri.path());
+    // The request URL itself: what the browser has, whatever name it knows the service by. It would send other
+    // characters than those of ASCII so.
+    let here = format!("{}?{}", parts.uri.path(), utf8_percent_encode(query, CONTROLS));
     if parts.method == Method::POST {
         return answered(service, parts, body, address, &request, &here).await;
     }
     match session(service, &parts.headers).await {
         Ok(Some(session)) => consent::page(service, &parts.headers, &request, &session, &here),
         Ok(None) => {
-            let targets = [request.redirect_target()];
+            let targets = form_targets(&request);
             sign_in_form(service, &parts.headers, &here, &asks(&request), &targets)
         }
         Err(reply) => reply,
@@ -56,8 +58,8 @@ async fn answered(
     if form.get("decision").is_some() {
         return consent::answered(service, &parts.headers, &form, address, request, here).await;
     }
-    let on = ReturnTo::parse(Some(here));
-    let targets = [request.redirect_target()];
+    let on = ReturnTo::here(here);
+    let targets = form_targets(request);
     match sign_in(service, &parts.headers, &form, address, &on, (here, &asks(request), &targets)).await {
         Outcome::Done(reply) | Outcome::Refused(reply) => reply,
     }
@@ -71,7 +73,7 @@ fn asks(request: &AuthorizationRequest) -> Markup {
 }
 
 /// A request that cannot be granted: told to the client when it is known where that is safe, else to the person.
-fn refusal(refused: AuthorizeError, address: IpAddr) -> Reply {
+fn refusal(refused: AuthorizeError, method: &Method, address: IpAddr) -> Reply {
     match refused {
         AuthorizeError::Page(error) => {
             security_log::authorization_refused(address, "bad client or redirect URI");
@@ -79,7 +81,7 @@ fn refusal(refused: AuthorizeError, address: IpAddr) -> Reply {
         }
         AuthorizeError::Redirect(redirect) => {
             security_log::authorization_refused(address, redirect.code);
-            found(&redirect.to)
+            if method == Method::POST { see_other(&redirect.to) } else { found(&redirect.to) }
         }
         AuthorizeError::Unavailable(error) => pages::unavailable(&error),
     }

@@ -19,6 +19,8 @@ use crate::{
 
 /// How long a consent form may be looked at, in seconds.
 const FORM_LIFETIME_S: i64 = 3600;
+/// How far the clocks of two machines that answer for the same service may differ, in seconds.
+const CLOCK_SKEW_S: i64 = 60;
 /// What the token of a consent form is bound to beside session, request and attempt.
 const PURPOSE: &[u8] = b"consent";
 /// The name of the field that tells one showing of the form from another.
@@ -69,7 +71,7 @@ pub(super) fn page(
             dt { "You will be sent to" } dd { strong { (request.redirect_host()) } }
             dt { "It connects to" } dd { code { (request.resource) } }
             dt { "It may" }
-            @for scope in &request.scopes { dd { (in_words(scope)) } }
+            @for scope in &request.scopes { dd { (scope_in_words(scope)) } }
         }
         @if request.all_redirects_are_loopback() {
             p.notice {
@@ -77,7 +79,7 @@ pub(super) fn page(
                 "”: allow this only if you have just started connecting it yourself."
             }
         }
-        p { "It never gets your originals or your password." }
+        p { "It never gets your originals or your password. You can disconnect it at any time on your account page." }
         form method="post" action=(here) {
             (csrf_field(forms, &bound_to(&hash, here, &attempt)))
             input type="hidden" name=(ATTEMPT) value=(attempt);
@@ -86,9 +88,9 @@ pub(super) fn page(
                 button.quiet type="submit" name="decision" value="deny" { "Deny" }
             }
         }
-        (sign_out_button(forms, &token, here))
+        (sign_out_button(forms, &token, here, "Use another account"))
     };
-    let targets = [request.redirect_target()];
+    let targets = form_targets(request);
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
 }
 
@@ -112,7 +114,7 @@ pub(super) async fn answered(
     let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
     let good = session.zip(attempt).filter(|(_, attempt)| {
         form.has_token(forms, &bound_to(&hash, here, attempt.text))
-            && (0..=FORM_LIFETIME_S).contains(&(now_s - attempt.made_at_s))
+            && (-CLOCK_SKEW_S..=FORM_LIFETIME_S).contains(&(now_s - attempt.made_at_s))
     });
     let Some((session, attempt)) = good else {
         security_log::form_refused(address, "consent without its token");
@@ -144,14 +146,37 @@ pub(super) async fn answered(
     }
 }
 
+/// Where the forms of this page may lead, as sources of a Content-Security-Policy. Browsers hold every redirect that
+/// follows a form against them, and a callback on the web may lead on to another host.
+pub(super) fn form_targets(request: &AuthorizationRequest) -> Vec<String> {
+    let target = request.redirect_target();
+    let leads_on = target.starts_with("https://").then(|| "https:".to_owned());
+    [Some(target), leads_on].into_iter().flatten().collect()
+}
+
 /// A name that anyone may have chosen, without what would disturb the page around it: control characters, and those
-/// that turn the direction of text or have no width.
-pub(super) fn shown_name(name: &str) -> String {
+/// that turn the direction of text, have no width or look like a space.
+pub(crate) fn shown_name(name: &str) -> String {
     let is_plain = |c: &char| {
         !c.is_control()
             && !matches!(
                 c,
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}'
+                '\u{ad}'
+                    | '\u{34f}'
+                    | '\u{61c}'
+                    | '\u{115f}'..='\u{1160}'
+                    | '\u{17b4}'..='\u{17b5}'
+                    | '\u{180b}'..='\u{180f}'
+                    | '\u{200b}'..='\u{200f}'
+                    | '\u{2028}'..='\u{202e}'
+                    | '\u{2060}'..='\u{206f}'
+                    | '\u{2800}'
+                    | '\u{3164}'
+                    | '\u{fe00}'..='\u{fe0f}'
+                    | '\u{feff}'
+                    | '\u{ffa0}'
+                    | '\u{fff0}'..='\u{fffb}'
+                    | '\u{e0000}'..='\u{e0fff}'
             )
     };
     let shown: String = name.chars().filter(is_plain).collect();
@@ -159,7 +184,7 @@ pub(super) fn shown_name(name: &str) -> String {
 }
 
 /// What a scope allows.
-fn in_words(scope: &str) -> Markup {
+pub(crate) fn scope_in_words(scope: &str) -> Markup {
     let known = McpResource::ALL.into_iter().find(|resource| resource.scope() == scope);
     html! {
         @match known {
@@ -180,6 +205,8 @@ mod tests {
         check("<script>", "<script>");
         check("a\u{202e}b\u{2066}c\u{200d}d\ne", "abcde");
         check("\u{200b} \u{feff}", "An app without a name");
+        check("\u{3164}\u{2800}\u{115f}\u{e0041}", "An app without a name");
+        check("Pay\u{ad}pal\u{fe0f}", "Paypal");
         check("Фото 写真", "Фото 写真");
     }
 }

@@ -18,11 +18,12 @@ mod verified_tokens;
 
 use std::{net::IpAddr, sync::Arc};
 
-use http::{StatusCode, header, request::Parts};
+use http::{StatusCode, request::Parts};
 use keys::{FormSigner, Secret};
 use library::{Library, SigningKeys};
 use oauth_core::AuthorizationServer;
 
+pub(crate) use consent::{scope_in_words, shown_name};
 pub use rate_limits::RateLimit;
 use rate_limits::RateLimits;
 use verified_tokens::VerifiedTokens;
@@ -97,26 +98,6 @@ pub(crate) fn is_discovery(path: &str) -> bool {
 /// The one URL of an endpoint.
 fn endpoint(base_url: &BaseUrl, name: &str) -> String {
     format!("{}{PREFIX}{name}", base_url.as_str())
-}
-
-/// Whether a body is announced as JSON or as a form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BodyKind {
-    Form,
-    Json,
-}
-
-/// What a request says its body is, parameters such as a character set aside.
-fn body_kind(parts: &Parts) -> Option<BodyKind> {
-    let value = parts.headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    let essence = value.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
-        Some(BodyKind::Form)
-    } else if essence.eq_ignore_ascii_case("application/json") {
-        Some(BodyKind::Json)
-    } else {
-        None
-    }
 }
 
 /// The refusal of a method at an endpoint that takes POST.

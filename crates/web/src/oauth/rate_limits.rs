@@ -1,14 +1,9 @@
-use std::{
-    hash::Hash,
-    net::{IpAddr, Ipv6Addr},
-    num::NonZeroU32,
-    time::Duration,
-};
+use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
 
 use governor::{
     Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore,
 };
-use library::Library;
+use library::{Library, subscriber};
 use oauth_core::SecretHash;
 
 use crate::Limits;
@@ -89,37 +84,14 @@ impl RateLimits {
     }
 
     pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
-        self.registrations.check(&network(address))
+        self.registrations.check(&subscriber(address))
     }
 
     pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
-        self.token_requests.check(&network(address))
+        self.token_requests.check(&subscriber(address))
     }
 
     pub(super) fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {
         self.same_token.check(&token)
-    }
-}
-
-/// What one subscriber has: an IPv4 address, or an IPv6 network of 64 bits.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V4(address) => IpAddr::V4(address),
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_subscriber_is_one_key() {
-        let check = |address: &str, expect: &str| {
-            assert_eq!(network(address.parse().unwrap()), expect.parse::<IpAddr>().unwrap(), "{address}");
-        };
-        check("192.0.2.7", "192.0.2.7");
-        check("::ffff:192.0.2.7", "192.0.2.7");
-        check("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::");
     }
 }

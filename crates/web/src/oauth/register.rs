@@ -4,13 +4,12 @@ use http::{Method, StatusCode, request::Parts};
 use oauth_core::RegisterError;
 
 use super::{
-    BodyKind, body_kind,
     oauth_error::{self, refusal, too_many, unavailable, unread},
     post_only,
 };
 use crate::{
     app::Service,
-    body::{MAX_BODY_BYTES, RequestBody},
+    body::{BodyKind, MAX_BODY_BYTES, RequestBody},
     reply::{Reply, json},
     security_log,
 };
@@ -25,7 +24,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         security_log::rate_limited(address, "registration");
         return too_many(retry_after_s);
     }
-    if body_kind(parts) != Some(BodyKind::Json) {
+    if BodyKind::of(&parts.headers) != Some(BodyKind::Json) {
         let description = "the body must be JSON, sent with `Content-Type: application/json`";
         return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
     }

@@ -4,13 +4,12 @@ use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use oauth_core::{Reason, TokenError, TokenRequest};
 
 use super::{
-    BodyKind, body_kind,
     oauth_error::{self, refusal, too_many, unavailable, unread},
     post_only,
 };
 use crate::{
     app::Service,
-    body::{MAX_BODY_BYTES, RequestBody},
+    body::{BodyKind, MAX_BODY_BYTES, RequestBody},
     presented_key::only_authorization,
     reply::{Reply, WithHeader as _, json},
     security_log,
@@ -27,7 +26,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         security_log::rate_limited(address, "token");
         return too_many(retry_after_s);
     }
-    let Some(kind) = body_kind(parts) else {
+    let Some(kind) = BodyKind::of(&parts.headers) else {
         let description = "the body must be a form or JSON, and its Content-Type say which";
         return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
     };

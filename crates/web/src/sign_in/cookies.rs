@@ -1,11 +1,11 @@
-use headers::{Cookie, HeaderMapExt as _};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, header};
 use keys::{Random, RandomFailed, new_session_token};
 
 use crate::BaseUrl;
 
-/// How long a browser keeps the session cookie; the store decides how long the session holds.
-const SESSION_MAX_AGE_S: u32 = 30 * 24 * 3600;
+/// How long a browser keeps the session cookie: as long as browsers keep any. The store decides how long the session
+/// holds, which every use prolongs.
+const SESSION_MAX_AGE_S: u32 = 400 * 24 * 3600;
 
 /// The name of a cookie. Over https its prefix makes the browser take it from this host only, and never for a part of
 /// the paths.
@@ -13,9 +13,17 @@ fn name(base_url: &BaseUrl, name: &str) -> String {
     if base_url.is_https() { format!("__Host-{name}") } else { name.to_owned() }
 }
 
+/// The value of a cookie, if it has one. Browsers send the cookies of all services of a host to each, whatever bytes
+/// those put into theirs.
 fn value(base_url: &BaseUrl, headers: &HeaderMap, short: &str) -> Option<String> {
-    let cookies = headers.typed_get::<Cookie>()?;
-    cookies.get(&name(base_url, short)).filter(|value| !value.is_empty()).map(str::to_owned)
+    let name = name(base_url, short);
+    let lines = headers.get_all(header::COOKIE).iter();
+    let mut pairs = lines.flat_map(|line| line.as_bytes().split(|byte| *byte == b';'));
+    let value = pairs.find_map(|pair| {
+        let (known, value) = std::str::from_utf8(pair).ok()?.split_once('=')?;
+        (known.trim() == name).then(|| value.trim())
+    });
+    value.filter(|value| !value.is_empty()).map(str::to_owned)
 }
 
 fn set(base_url: &BaseUrl, short: &str, value: &str, max_age_s: Option<u32>) -> Option<HeaderValue> {
@@ -77,7 +85,6 @@ impl Visitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::header;
 
     #[test]
     fn cookies_are_as_strict_as_the_base_url_allows() {
@@ -85,24 +92,32 @@ mod tests {
         let public = BaseUrl::parse("https://photos.example.org").unwrap();
         assert_eq!(
             session_cookie(&local, "t").unwrap(),
-            "photos_session=t; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000"
+            "photos_session=t; Path=/; HttpOnly; SameSite=Lax; Max-Age=34560000"
         );
         assert_eq!(
             session_cookie(&public, "t").unwrap(),
-            "__Host-photos_session=t; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=2592000"
+            "__Host-photos_session=t; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=34560000"
         );
     }
 
     #[test]
     fn only_the_cookie_of_the_right_name_counts() {
         let public = BaseUrl::parse("https://photos.example.org").unwrap();
-        let check = |cookies: &'static str, expect: Option<&str>| {
-            let headers = HeaderMap::from_iter([(header::COOKIE, HeaderValue::from_static(cookies))]);
+        let check = |cookies: &str, expect: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for line in cookies.split('\n') {
+                headers.append(header::COOKIE, HeaderValue::from_bytes(line.as_bytes()).unwrap());
+            }
             assert_eq!(session_token(&public, &headers).as_deref(), expect, "{cookies}");
         };
         check("a=b; __Host-photos_session=t; c=d", Some("t"));
         check("photos_session=t", None);
         check("__Host-photos_session=", None);
         check("", None);
+        check("other=ä; __Host-photos_session=t", Some("t"));
+        check(r#"other={"a":1,"b":"="};;x; __Host-photos_session=t=u "#, Some("t=u"));
+        check("a=b\n__Host-photos_session=t\nc=d", Some("t"));
+        check("__Host-photos_session=t; __Host-photos_session=u", Some("t"));
+        check("x__Host-photos_session=t; __Host-photos_sessio=t; __host-photos_session=t", None);
     }
 }

@@ -7,7 +7,7 @@ use url::form_urlencoded;
 
 use crate::{
     BaseUrl,
-    body::{ReadBodyError, RequestBody},
+    body::{BodyKind, ReadBodyError, RequestBody},
 };
 
 /// The longest form of a page.
@@ -47,9 +47,7 @@ impl FormError {
 impl Form {
     /// Reads the body of a request as a form.
     pub(crate) async fn read(parts: &Parts, body: RequestBody) -> Result<Self, FormError> {
-        let announced = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        let essence = announced.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        if BodyKind::of(&parts.headers) != Some(BodyKind::Form) {
             return Err(FormError::NotAForm);
         }
         Self::parse(&body.read(MAX_FORM_BYTES).await.map_err(FormError::Unread)?)

@@ -15,8 +15,8 @@ use std::net::IpAddr;
 use http::{HeaderMap, StatusCode, request::Parts};
 use library::SessionHolder;
 
-pub(crate) use cookies::session_token;
-use cookies::{Visitor, end_session_cookie, session_cookie};
+use cookies::{Visitor, end_session_cookie};
+pub(crate) use cookies::{session_cookie, session_token};
 pub(crate) use form::{Outcome, sign_in, sign_in_form};
 use forms::origin_is_ours;
 pub(crate) use forms::{Form, csrf_field};

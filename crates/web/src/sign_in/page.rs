@@ -20,12 +20,17 @@ use crate::{
 const SIGN_OUT: &[u8] = b"sign out";
 
 /// A button that ends the session of this browser and leads back.
-pub(crate) fn sign_out_button(forms: &FormSigner, session_token: &str, return_to: &str) -> Markup {
+pub(crate) fn sign_out_button(
+    forms: &FormSigner,
+    session_token: &str,
+    return_to: &str,
+    words: &str,
+) -> Markup {
     html! {
         form.aside method="post" action="/sign-out" {
             (csrf_field(forms, &[SIGN_OUT, &session_hash(session_token)]))
             input type="hidden" name="return_to" value=(return_to);
-            button.quiet type="submit" { "Use another account" }
+            button.quiet type="submit" { (words) }
         }
     }
 }

@@ -23,6 +23,11 @@ impl ReturnTo {
         if begins_well && is_plain && text.len() <= 8192 { Self(text.to_owned()) } else { Self::start() }
     }
 
+    /// The path and query of a request that came in here, however long they are and whatever is in the query.
+    pub(crate) fn here(path_and_query: &str) -> Self {
+        Self(path_and_query.to_owned())
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -224,3 +224,15 @@ async fn redirects_keep_the_registered_bytes() {
         assert!(location.contains("&state=") && location.contains("&iss="), "{location}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_is_never_led_on_with_302() {
+    let app = TestApp::start().await;
+    let client = app.public_client().await;
+    let path = Authorize::of(&app, &client).with("scope", "unknown").path();
+    let browser = app.browser();
+    let opened = browser.open(&path).await.expect(302);
+    let sent =
+        browser.send(browser.request(reqwest::Method::POST, &path).form(&[("decision", "allow")])).await;
+    assert_eq!(sent.expect(303).header("location"), opened.header("location"));
+}

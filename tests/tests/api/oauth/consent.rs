@@ -47,6 +47,7 @@ async fn the_policy_lets_the_last_redirect_through() {
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
     for (uri, source) in [
+        ("https://app.example/cb", "form-action 'self' https://app.example https:"),
         ("http://127.0.0.1:33418/", "form-action 'self' http://127.0.0.1:33418"),
         ("http://localhost:8787/cb", "form-action 'self' http://localhost:8787"),
         ("http://[::1]:7/cb", "form-action 'self' http:"),

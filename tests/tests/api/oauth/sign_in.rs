@@ -124,6 +124,38 @@ async fn guesses_at_the_same_moment_do_not_pass_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_locked_out_for_signing_in_many_times_at_once() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser();
+    let form = forms(&browser.open("/sign-in").await.text()).remove(0);
+    let filled = [("email", person.email.as_str()), ("password", PASSWORD)];
+    let sign_in = || browser.submit("/sign-in", &form, &filled);
+    let answers = futures_util::future::join_all((0..25).map(|_| sign_in())).await;
+    assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [303; 25]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_the_request_is_signing_in_leads_back_to_it() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let path = Authorize::of(&app, &client).without("state").path();
+    for state in [&"x".repeat(20_000), "a\\b", "%5C%00%0D%0A%E2%80%AE", "'~|`{}^[]"] {
+        let path = format!("{path}&state={state}");
+        let browser = app.browser();
+        let answer = browser.sign_in(&path, &person, PASSWORD).await.expect(303);
+        let on = answer.header("location").unwrap().to_owned();
+        assert!(on.starts_with("/api/oauth/authorize?"), "{on}");
+        let form = forms(&browser.open(&on).await.expect(200).text()).remove(0);
+        let answer = browser.submit(&on, &form, &[("decision", "allow")]).await.expect(303);
+        let expect =
+            url::form_urlencoded::parse(format!("state={state}").as_bytes()).next().unwrap().1.into_owned();
+        assert_eq!(answer.redirected("state"), Some(expect));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_sign_in_form_counts_only_in_the_browser_it_was_shown_in() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;

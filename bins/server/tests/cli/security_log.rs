@@ -1,0 +1,134 @@
+//! What the log tells of sign-ins, apps and keys, and what it never tells.
+
+use reqwest::Url;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::{
+    apps::{BASE_URL, Browser, Http, PASSWORD},
+    photos,
+    program::{EMAIL, Instance, Server},
+};
+
+const WRONG_PASSWORD: &str = "mistyped-horse-battery-staple";
+
+/// What may not be in the log, with a name for each.
+#[derive(Default)]
+struct Secrets(Vec<(&'static str, String)>);
+
+impl Secrets {
+    fn add(&mut self, name: &'static str, secret: &str) {
+        assert!(secret.len() >= 16, "the {name} {secret:?} could be anywhere by chance");
+        self.0.push((name, secret.to_owned()));
+    }
+}
+
+/// Does everything that has a secret in it, well and badly.
+async fn live(instance: &Instance, server: &Server, secrets: &mut Secrets) {
+    let http = Http::to(server);
+    let mut browser = Browser::new(http.clone());
+    secrets.add("wrong password", WRONG_PASSWORD);
+    browser.sign_in(WRONG_PASSWORD).await.expect(401);
+    secrets.add("password", PASSWORD);
+    browser.sign_in(PASSWORD).await.expect(303);
+
+    let public = http.register(json!({"client_name": "A public app"})).await;
+    let method = "client_secret_basic";
+    let more = json!({"client_name": "A confidential app", "token_endpoint_auth_method": method});
+    let confidential = http.register(more).await;
+    secrets.add("client secret", confidential.secret.as_ref().unwrap());
+    for app in [&public, &confidential] {
+        let code = browser.consent(app).await;
+        secrets.add("code", &code);
+        let first = http.redeem(app, &code).await.unwrap().tokens();
+        assert!(http.redeem(app, &code).await.unwrap().is_invalid_grant());
+        assert_eq!(http.call(&first.access).await, 200);
+        let second = http.refresh(app, &first.refresh).await.unwrap().tokens();
+        assert!(http.refresh(app, &first.refresh).await.unwrap().is_invalid_grant());
+        http.revoke(&second.refresh).await.unwrap().expect(200);
+        assert_eq!(http.call(&second.access).await, 401);
+        assert!(http.refresh(app, &second.refresh).await.unwrap().is_invalid_grant());
+        for tokens in [first, second] {
+            secrets.add("access token", &tokens.access);
+            secrets.add("refresh token", &tokens.refresh);
+        }
+    }
+    let made_up = "eW91IGNhbm5vdCBndWVzcyB0aGlz";
+    secrets.add("made-up token", made_up);
+    assert!(http.refresh(&public, made_up).await.unwrap().is_invalid_grant());
+    assert!(http.redeem(&public, made_up).await.unwrap().is_invalid_grant());
+    http.revoke(made_up).await.unwrap().expect(200);
+    for value in browser.given.iter().filter(|value| !value.is_empty()) {
+        secrets.add("cookie or hidden field", value);
+    }
+
+    let key = instance.create_key("a key");
+    let wrong_key = format!("{}x", &key[..key.len() - 1]);
+    let listed = http.get("/api/ext/v2/images", &key).await.expect(200).json();
+    for (name, key, status) in [("API key", &key, 200), ("wrong API key", &wrong_key, 401)] {
+        secrets.add(name, key);
+        http.get("/api/ext/v2/library", key).await.expect(status);
+        http.get("/api/ext/v2/no/such/thing", key).await;
+        assert_eq!(http.call(key).await, status);
+    }
+
+    let image = Url::parse(listed["results"][0]["url"].as_str().unwrap()).unwrap();
+    let signature = image.query_pairs().find(|(name, _)| name == "sig").unwrap().1.into_owned();
+    secrets.add("signature of a URL", &signature);
+    let path = image.as_str().strip_prefix(BASE_URL).unwrap();
+    let fetch = |path: &str| http.request(reqwest::Method::GET, path).send();
+    assert_eq!(fetch(path).await.unwrap().status(), 200);
+    assert_eq!(fetch(&path.replace("exp=", "exp=1")).await.unwrap().status(), 403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_tells_what_happened_and_no_secret() {
+    let instance = Instance::with_password(PASSWORD);
+    let folder = instance.beside("photos");
+    photos::generate(&folder, 1);
+    instance.ok(["import", EMAIL, folder.to_str().unwrap()]);
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--base-url", BASE_URL, "--log-format", "json"];
+    let server = Server::start(instance.command(arguments).env("RUST_LOG", "debug"));
+    let mut secrets = Secrets::default();
+    live(&instance, &server, &mut secrets).await;
+    secrets.add("secret file", std::fs::read_to_string(instance.data_dir().join("secret")).unwrap().trim());
+    let (status, _, stdout, stderr) = server.end(Signal::TERM);
+    assert_eq!(status.code(), Some(0), "{stderr}");
+
+    let told: Vec<&str> = secrets
+        .0
+        .iter()
+        .filter(|(_, secret)| stderr.contains(secret.as_str()) || stdout.contains(secret.as_str()))
+        .map(|(name, _)| *name)
+        .collect();
+    assert!(told.is_empty(), "the log holds {told:?}");
+    assert_events(&stderr);
+}
+
+/// Every kind of event is there, with fields to search by.
+fn assert_events(log: &str) {
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let check = |event: &str, fields: &[&str]| {
+        let of_it: Vec<&Value> = lines
+            .iter()
+            .filter(|line| line["target"] == "security")
+            .map(|line| &line["fields"])
+            .filter(|fields| fields["event"] == event)
+            .collect();
+        assert!(!of_it.is_empty(), "no {event} in {log}");
+        for told in of_it {
+            assert_eq!(told["address"], "127.0.0.1", "{told}");
+            assert!(fields.iter().all(|field| !told[field].is_null()), "{told} lacks one of {fields:?}");
+        }
+    };
+    check("signed_in", &["account"]);
+    check("sign_in_failed", &["reason"]);
+    check("client_registered", &["client_id"]);
+    check("consent_given", &["account", "client_id"]);
+    check("code_redeemed", &["client_id"]);
+    check("code_replayed", &["client_id", "grant_id"]);
+    check("tokens_refreshed", &["client_id"]);
+    check("refresh_token_replayed", &["client_id", "grant_id", "grant_ended"]);
+    check("token_refused", &["client_id", "code"]);
+    check("grant_revoked", &["grant_id"]);
+}

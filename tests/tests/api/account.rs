@@ -1,0 +1,155 @@
+use reqwest::header;
+use tests::{
+    Account, Answer, TestApp,
+    oauth::{Browser, HtmlForm, PASSWORD, forms},
+};
+
+const PATH: &str = "/account";
+
+/// The form of the page that is sent to this path, and holds this value if one is named.
+fn form(page: &Answer, action: &str, value: Option<&str>) -> HtmlForm {
+    let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
+    let found = forms(&page.text()).into_iter().find(|form| form.action == action && holds(form));
+    found.unwrap_or_else(|| panic!("no form {action} {value:?} in {}", page.text()))
+}
+
+async fn opened(browser: &Browser<'_>) -> Answer {
+    browser.open(PATH).await.expect(200)
+}
+
+/// A key as the page shows it.
+fn shown_key(page: &Answer) -> String {
+    let text = page.text();
+    let (_, rest) = text.split_once("<code>photos_").unwrap();
+    format!("photos_{}", rest.split('<').next().unwrap())
+}
+
+async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (Account, Browser<'a>) {
+    let person = app.person(name).await;
+    let browser = app.browser().signed_in(&person).await;
+    (person, browser)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_asks_for_a_sign_in_and_leads_back() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser();
+    let answer = browser.open(PATH).await.expect(302);
+    let sign_in = answer.header("location").unwrap().to_owned();
+    assert_eq!(browser.sign_in(&sign_in, &person, PASSWORD).await.expect(303).header("location"), Some(PATH));
+    let page = opened(&browser).await;
+    assert!(page.text().contains("anna@example.org"));
+    assert_eq!(page.header("cache-control"), Some("no-store"));
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let bert = app.person("bert").await;
+    let client = app.public_client().await;
+    let tokens = app.tokens(&client, &anna).await;
+    let others = app.tokens(&client, &bert).await;
+    app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
+
+    let page = opened(&browser).await;
+    for words in ["Test app", "Connected 2024-06-01", "organise them into albums"] {
+        assert!(page.text().contains(words), "{words}: {}", page.text());
+    }
+    let disconnect = form(&page, "/account/apps/disconnect", None);
+    let answer = browser.submit(PATH, &disconnect, &[]).await.expect(303);
+    assert_eq!(answer.header("location"), Some(PATH));
+    app.list_tools("/api/mcp/v1", &tokens.access).await.expect(401);
+    app.refresh(&client, &tokens.refresh).await.expect(400);
+    assert!(opened(&browser).await.text().contains("No app is connected"));
+
+    // Another person's grant is not theirs to end.
+    let berts = app.browser().signed_in(&bert).await;
+    let grant = form(&opened(&berts).await, "/account/apps/disconnect", None).fields["grant"].clone();
+    let again = app.tokens(&client, &anna).await;
+    let disconnect = form(&opened(&browser).await, "/account/apps/disconnect", None);
+    browser.submit(PATH, &disconnect, &[("grant", &grant)]).await.expect(303);
+    app.list_tools("/api/mcp/v1", &others.access).await.expect(200);
+    app.list_tools("/api/mcp/v1", &again.access).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_made_shown_once_and_revoked() {
+    let app = TestApp::start().await;
+    let (_, browser) = signed_in(&app, "anna").await;
+    let create = form(&opened(&browser).await, "/account/keys/create", None);
+    let page = browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(200);
+    let key = shown_key(&page);
+    assert!(page.text().contains("lap&lt;b&gt;top"));
+    app.get("/library", &key).await.expect(200);
+    assert!(!opened(&browser).await.text().contains(&key), "only once");
+
+    let taken = browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(400);
+    assert!(taken.text().contains("already a key of this name"));
+    browser.submit(PATH, &create, &[("name", " ")]).await.expect(400);
+
+    let revoke = form(&opened(&browser).await, "/account/keys/revoke", Some("lap<b>top"));
+    browser.submit(PATH, &revoke, &[]).await.expect(303);
+    app.get("/library", &key).await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_password_needs_the_old_one_and_ends_other_sessions() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let elsewhere = app.browser().signed_in(&anna).await;
+    let client = app.public_client().await;
+    let tokens = app.tokens(&client, &anna).await;
+    let change = form(&opened(&browser).await, "/account/password", None);
+    let with = |current: &'static str, new: &'static str| [("current", current), ("new", new)];
+
+    let wrong = browser.submit(PATH, &change, &with("wrong", "another password")).await.expect(400);
+    assert!(wrong.text().contains("The current password is wrong."));
+    browser.submit(PATH, &change, &with(PASSWORD, "short")).await.expect(400);
+    opened(&elsewhere).await;
+
+    browser.submit(PATH, &change, &with(PASSWORD, "another password")).await.expect(303);
+    opened(&browser).await;
+    elsewhere.open(PATH).await.expect(302);
+    app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
+    app.browser().sign_in("/sign-in", &anna, PASSWORD).await.expect(401);
+    app.browser().sign_in("/sign-in", &anna, "another password").await.expect(303);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signing_out_everywhere_leaves_this_browser_only() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let elsewhere = app.browser().signed_in(&anna).await;
+    let everywhere = form(&opened(&browser).await, "/account/sign-out-everywhere", None);
+    browser.submit(PATH, &everywhere, &[]).await.expect(200);
+    opened(&browser).await;
+    elsewhere.open(PATH).await.expect(302);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let page = opened(&browser).await;
+    let other = app.browser().signed_in(&anna).await;
+    for action in ["/account/keys/create", "/account/password", "/account/sign-out-everywhere"] {
+        let shown = form(&page, action, None);
+        let mut without = shown.clone();
+        without.fields.remove("csrf");
+        browser.submit(PATH, &without, &[]).await.expect(403);
+        other.submit(PATH, &shown, &[]).await.expect(403);
+        let foreign =
+            browser.form_request(action, &shown, &[]).header(header::ORIGIN, "https://evil.example");
+        browser.send(foreign).await.expect(403);
+        // The token of one form is none for another.
+        let mut elsewhere = shown.clone();
+        elsewhere.action = "/account/keys/revoke".to_owned();
+        browser.submit(PATH, &elsewhere, &[]).await.expect(403);
+        browser.open(action).await.expect(405);
+    }
+    browser.open("/account/nothing").await.expect(404);
+    app.browser().submit(PATH, &form(&page, "/account/password", None), &[]).await.expect(302);
+}
