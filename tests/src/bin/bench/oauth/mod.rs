@@ -1,6 +1,6 @@
 //! The authorization server: refreshing tokens, and checking them at every request.
 //!
-//! The real server works on an empty library, durable as always. Eight connections ask, each for the next thing as soon
+//! The real server works on an empty library, durable as always. Several connections ask, each for the next thing as soon
 //! as the one before has come. What the check of an access token costs is told by requests that are refused after all
 //! of it, since their token is another resource's, less those that are refused at the first look, for what they have
 //! is as long but no token.
@@ -27,8 +27,6 @@ use lanes::{Extent, Lane, measure};
 use peer::Peer;
 use table::Table;
 
-/// How many connections ask at the same time.
-const CONNECTIONS: usize = 8;
 const RESOURCE: &str = "/api/mcp/v1";
 const OTHER_RESOURCE: &str = "/api/mcp/v2";
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -55,14 +53,23 @@ pub(crate) struct Options {
     /// How many grants there are, each of whose tokens is used as a new one
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=15_000))]
     grants: u32,
+    /// How many connections ask at the same time
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=100))]
+    connections: u16,
     /// Measure ours alone
     #[arg(long)]
     without_peer: bool,
 }
 
+impl Options {
+    fn connections(&self) -> usize {
+        usize::from(self.connections)
+    }
+}
+
 pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let peer = if options.without_peer { None } else { Some(Peer::install()?) };
-    println!("\nauthorization server: {CONNECTIONS} connections, {} s each", options.seconds);
+    println!("\nauthorization server: {} connections, {} s each", options.connections, options.seconds);
     println!("{}", crate::machine());
     if peer.is_some() {
         println!("beside {}", peer::described());
@@ -91,17 +98,19 @@ async fn ours(options: &Options, round: u32, table: &mut Table) -> Result<(), An
     let server = instance.serve()?;
     let codes = usize::try_from(options.grants)?;
     let seeded = seeding::seed(folder.path(), server.base_url(), codes).await?;
-    let mut bench = Ours { server, time: Duration::from_secs(options.seconds), round, table };
+    let connections = options.connections();
+    let time = Duration::from_secs(options.seconds);
+    let mut bench = Ours { server, connections, time, round, table };
 
-    let (mut lanes, redeemed) = seeded.redeeming(CONNECTIONS)?;
+    let (mut lanes, redeemed) = seeded.redeeming(connections)?;
     bench.add(REDEEMED, &mut lanes, Extent::UntilDone)?;
     drop(lanes);
     let first: Vec<Tokens> = redeemed.into_iter().collect();
-    let second = refreshed(&seeded.endpoint, &first)?;
+    let second = refreshed(&seeded.endpoint, &first, connections)?;
     let access = |tokens: &[Tokens]| tokens.iter().map(|tokens| tokens.access.clone()).collect::<Vec<_>>();
     bench.bearer(&key, &access(&first), &access(&second))?;
 
-    let chains = second.iter().take(CONNECTIONS).map(|tokens| seeded.endpoint.chain(&tokens.refresh));
+    let chains = second.iter().take(connections).map(|tokens| seeded.endpoint.chain(&tokens.refresh));
     bench.timed(REFRESHED, &mut chains.collect::<Result<Vec<Lane>, _>>()?)?;
     bench.server.stop()?;
 
@@ -120,6 +129,7 @@ async fn ours(options: &Options, round: u32, table: &mut Table) -> Result<(), An
 /// One round of ours.
 struct Ours<'a> {
     server: Server,
+    connections: usize,
     time: Duration,
     round: u32,
     table: &'a mut Table,
@@ -128,27 +138,27 @@ struct Ours<'a> {
 impl Ours<'_> {
     /// Requests with tokens, of which `first` and `second` hold such as were never sent.
     fn bearer(&mut self, key: &str, first: &[String], second: &[String]) -> Result<(), AnyError> {
-        let base_url = self.server.base_url().to_owned();
+        let (base_url, connections) = (self.server.base_url().to_owned(), self.connections);
         let new = |path: &'static str, tokens: &[String], message, expect| {
             let lane = |tokens| once_each(&base_url, path, tokens, message, expect);
-            shares(tokens, CONNECTIONS).into_iter().map(lane).collect::<Result<Vec<_>, _>>()
+            shares(tokens, connections).into_iter().map(lane).collect::<Result<Vec<_>, _>>()
         };
-        let same = |path: &'static str, tokens: [Option<&str>; CONNECTIONS], message, expect| {
-            let lane = |token| repeated(&base_url, path, token, message, expect);
-            tokens.into_iter().map(lane).collect::<Result<Vec<_>, _>>()
+        let same = |path: &'static str, tokens: &[Option<&str>], message, expect| {
+            let lane = |token: &Option<&str>| repeated(&base_url, path, *token, message, expect);
+            tokens.iter().map(lane).collect::<Result<Vec<_>, _>>()
         };
         let malformed = format!(".{}", "A".repeat(second.first().map_or(0, String::len)));
-        let seen = std::array::from_fn(|lane| second.get(lane).map(String::as_str));
-        let keyed = [Some(key); CONNECTIONS];
-        self.timed(NO_TOKEN, &mut same(OTHER_RESOURCE, [None; CONNECTIONS], LIST, 401)?)?;
-        let malformed = [Some(malformed.as_str()); CONNECTIONS];
-        self.timed(MALFORMED, &mut same(OTHER_RESOURCE, malformed, LIST, 401)?)?;
+        let malformed = vec![Some(malformed.as_str()); connections];
+        let seen: Vec<_> = second.iter().take(connections).map(|token| Some(token.as_str())).collect();
+        let keyed = vec![Some(key); connections];
+        self.timed(NO_TOKEN, &mut same(OTHER_RESOURCE, &vec![None; connections], LIST, 401)?)?;
+        self.timed(MALFORMED, &mut same(OTHER_RESOURCE, &malformed, LIST, 401)?)?;
         self.add(CHECKED_NEW, &mut new(OTHER_RESOURCE, second, LIST, 401)?, Extent::UntilDone)?;
-        self.timed(CHECKED_SEEN, &mut same(OTHER_RESOURCE, seen, LIST, 401)?)?;
-        self.timed("ping, API key", &mut same(RESOURCE, keyed, PING, 200)?)?;
-        self.timed(PING_SEEN, &mut same(RESOURCE, seen, PING, 200)?)?;
-        self.timed("tools/list, API key", &mut same(RESOURCE, keyed, LIST, 200)?)?;
-        self.timed("tools/list, access token", &mut same(RESOURCE, seen, LIST, 200)?)?;
+        self.timed(CHECKED_SEEN, &mut same(OTHER_RESOURCE, &seen, LIST, 401)?)?;
+        self.timed("ping, API key", &mut same(RESOURCE, &keyed, PING, 200)?)?;
+        self.timed(PING_SEEN, &mut same(RESOURCE, &seen, PING, 200)?)?;
+        self.timed("tools/list, API key", &mut same(RESOURCE, &keyed, LIST, 200)?)?;
+        self.timed("tools/list, access token", &mut same(RESOURCE, &seen, LIST, 200)?)?;
         self.add("tools/list, new access token", &mut new(RESOURCE, first, LIST, 200)?, Extent::UntilDone)
     }
 
@@ -166,10 +176,10 @@ impl Ours<'_> {
 
 /// One round of the peer.
 fn beside(peer: &Peer, options: &Options, round: u32, table: &mut Table) -> Result<(), AnyError> {
-    let running = peer.serve(2 * CONNECTIONS)?;
+    let running = peer.serve(2 * options.connections())?;
     let endpoint = running.endpoint();
     let (base_url, path) = (running.ready.base_url.as_str(), running.ready.resource_path.as_str());
-    let (chained, checked) = running.ready.refresh_tokens.split_at(CONNECTIONS);
+    let (chained, checked) = running.ready.refresh_tokens.split_at(options.connections());
     let mut connection = Connection::open(base_url)?;
     let mut chains = Vec::new();
     for token in chained {
@@ -188,9 +198,13 @@ fn beside(peer: &Peer, options: &Options, round: u32, table: &mut Table) -> Resu
 }
 
 /// Refreshes each grant once.
-fn refreshed(endpoint: &TokenEndpoint, tokens: &[Tokens]) -> Result<Vec<Tokens>, AnyError> {
+fn refreshed(
+    endpoint: &TokenEndpoint,
+    tokens: &[Tokens],
+    connections: usize,
+) -> Result<Vec<Tokens>, AnyError> {
     std::thread::scope(|scope| {
-        let lanes: Vec<_> = shares(tokens, CONNECTIONS)
+        let lanes: Vec<_> = shares(tokens, connections)
             .into_iter()
             .map(|share| {
                 scope.spawn(move || {
