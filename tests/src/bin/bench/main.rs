@@ -2,11 +2,13 @@
 //! line. Figures are printed, never judged.
 //!
 //! `bench api` builds libraries and measures list, get, circle, text search and library info. `bench import` imports a
-//! folder of photos, beside the npm package `sharp` that makes the same renditions.
+//! folder of photos, beside the npm package `sharp` that makes the same renditions. `bench oauth` refreshes and checks
+//! tokens, beside the npm package `oidc-provider`.
 
 mod api;
 mod import;
 mod load;
+mod oauth;
 mod seeding;
 
 use ::tests::outside::AnyError;
@@ -29,6 +31,8 @@ enum Task {
     },
     /// Measure an import until everything can be displayed, until it is complete, and `sharp` on the same photos
     Import(import::Options),
+    /// Measure refreshing and checking tokens, and `oidc-provider` at the same
+    Oauth(oauth::Options),
 }
 
 #[tokio::main]
@@ -36,11 +40,28 @@ async fn main() -> Result<(), AnyError> {
     match Arguments::parse().task {
         Some(Task::Api { images }) => api::run(&images).await,
         Some(Task::Import(options)) => import::run(&options),
+        Some(Task::Oauth(options)) => oauth::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;
             import::run(&import::Options::default())
         }
     }
+}
+
+/// What the figures are measured on.
+fn machine() -> String {
+    let processors = std::thread::available_parallelism().map_or(0, usize::from);
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load = load.split(' ').next().unwrap_or_default();
+    format!("{processors} processors; load before the first round {load} (figures want a quiet machine)")
+}
+
+/// The one in the middle, or between the two in the middle; 0 of nothing.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let at = |place: usize| values.get(place).copied().unwrap_or_default();
+    if values.len() % 2 == 1 { at(middle) } else { f64::midpoint(at(middle.saturating_sub(1)), at(middle)) }
 }
 
 #[cfg(test)]
@@ -50,5 +71,14 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         super::Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn medians_are_of_sorted_values() {
+        for (values, expect) in
+            [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)]
+        {
+            assert!((super::median(values.clone()) - expect).abs() < f64::EPSILON, "{values:?}");
+        }
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     let sharp = if options.without_sharp { None } else { Some(Sharp::install()?) };
     let photos = Photos::prepare(&dir, options.copies)?;
     println!("\nimport of {}: {photos}", dir.display());
-    println!("{}", machine());
+    println!("{}", crate::machine());
     if sharp.is_some() {
         println!("beside sharp {}, {} photos at once", sharp::VERSION, sharp::at_once());
     }
@@ -106,14 +106,6 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
         println!("{round:>6}  {COMPLETE}: never; the idle server left {lacking} full renditions unmade");
     }
     server.stop()
-}
-
-/// What the figures were measured on.
-fn machine() -> String {
-    let processors = std::thread::available_parallelism().map_or(0, usize::from);
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load = load.split(' ').next().unwrap_or_default();
-    format!("{processors} processors; load before the first round {load} (figures want a quiet machine)")
 }
 
 /// Seconds and megabytes as they are printed.

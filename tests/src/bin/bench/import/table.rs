@@ -130,7 +130,7 @@ impl Table {
         }
         let of = |name: &'static str| {
             let rows: Vec<Row> = self.rows.iter().filter(|row| row.1 == name).map(|row| row.2).collect();
-            let figure = |of: fn(&Row) -> f64| median(rows.iter().map(of).collect());
+            let figure = |of: fn(&Row) -> f64| crate::median(rows.iter().map(of).collect());
             let row = Row {
                 photos_per_s: figure(|row| row.photos_per_s),
                 cpu_s_per_photo: figure(|row| row.cpu_s_per_photo),
@@ -145,26 +145,9 @@ impl Table {
     }
 }
 
-/// The one in the middle, or between the two in the middle; 0 of nothing.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let at = |place: usize| values.get(place).copied().unwrap_or_default();
-    if values.len() % 2 == 1 { at(middle) } else { f64::midpoint(at(middle.saturating_sub(1)), at(middle)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn medians_are_of_sorted_values() {
-        for (values, expect) in
-            [(vec![], 0.0), (vec![3.0], 3.0), (vec![9.0, 1.0], 5.0), (vec![9.0, 1.0, 2.0], 2.0)]
-        {
-            assert!((median(values.clone()) - expect).abs() < f64::EPSILON, "{values:?}");
-        }
-    }
 
     #[test]
     fn the_table_knows_each_name_once() {

@@ -1,0 +1,134 @@
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use ::tests::outside::AnyError;
+use serde_json::Value;
+
+/// How long an answer may take before the run is given up.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest answer that is taken in, in bytes.
+const MAX_BODY_BYTES: usize = 1 << 20;
+
+/// One connection that is kept alive. It speaks no more HTTP than the two servers do, so that on a small machine the
+/// asking takes little from the answering.
+pub(super) struct Connection {
+    stream: BufReader<TcpStream>,
+    host: SocketAddr,
+    request: Vec<u8>,
+    body: Vec<u8>,
+    line: String,
+}
+
+impl Connection {
+    /// Connects to where a base URL such as `http://127.0.0.1:8080` leads.
+    pub(super) fn open(base_url: &str) -> Result<Self, AnyError> {
+        let host: SocketAddr = base_url.strip_prefix("http://").unwrap_or(base_url).parse()?;
+        let stream = TcpStream::connect_timeout(&host, PATIENCE)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        Ok(Self {
+            stream: BufReader::with_capacity(16 * 1024, stream),
+            host,
+            request: Vec::new(),
+            body: Vec::new(),
+            line: String::new(),
+        })
+    }
+
+    /// Sends a form and gives the JSON that comes back.
+    pub(super) fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(u16, Value), AnyError> {
+        let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let status = self.post(path, "application/x-www-form-urlencoded", None, form.as_bytes())?;
+        Ok((status, serde_json::from_slice(&self.body)?))
+    }
+
+    /// Sends JSON, with a bearer token if there is one, and gives the status.
+    pub(super) fn json(&mut self, path: &str, token: Option<&str>, body: &str) -> Result<u16, AnyError> {
+        self.post(path, "application/json", token, body.as_bytes())
+    }
+
+    fn post(&mut self, path: &str, kind: &str, token: Option<&str>, body: &[u8]) -> Result<u16, AnyError> {
+        self.request.clear();
+        write!(
+            self.request,
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
+             Accept: application/json, text/event-stream\r\n",
+            self.host,
+            body.len()
+        )?;
+        if let Some(token) = token {
+            write!(self.request, "Authorization: Bearer {token}\r\n")?;
+        }
+        self.request.extend(b"\r\n");
+        self.request.extend(body);
+        self.stream.get_mut().write_all(&self.request)?;
+        self.read_answer()
+    }
+
+    /// The status of an answer, whose body is left in `body`.
+    fn read_answer(&mut self) -> Result<u16, AnyError> {
+        let status = self.read_line()?.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.ok_or("an answer without a status")?;
+        let mut length = None;
+        loop {
+            let line = self.read_line()?;
+            if line.is_empty() {
+                break;
+            }
+            match line.split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = Some(value.trim().parse::<usize>()?);
+                }
+                _ => {}
+            }
+        }
+        let length = length.filter(|&length| length <= MAX_BODY_BYTES);
+        self.body.resize(length.ok_or("an answer without a length, or a very long one")?, 0);
+        self.stream.read_exact(&mut self.body)?;
+        Ok(status)
+    }
+
+    fn read_line(&mut self) -> Result<&str, AnyError> {
+        self.line.clear();
+        if self.stream.read_line(&mut self.line)? == 0 {
+            return Err("the server closed the connection".into());
+        }
+        Ok(self.line.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{net::TcpListener, thread};
+
+    use super::*;
+
+    #[test]
+    fn several_answers_come_over_one_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base_url = format!("http://{}", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 4096];
+            for answer in [
+                "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
+                "HTTP/1.1 401 Unauthorized\r\nContent-Type: x\r\ncontent-length: 0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\n\r\n",
+            ] {
+                assert!(stream.read(&mut asked).unwrap() > 0);
+                stream.write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        let mut connection = Connection::open(&base_url).unwrap();
+        let (status, json) = connection.form("/token", &[("a", "b c")]).unwrap();
+        assert_eq!((status, json["a"].as_u64()), (200, Some(1)));
+        assert_eq!(connection.json("/", Some("t"), "{}").unwrap(), 401);
+        assert!(connection.json("/", None, "{}").is_err());
+        assert!(connection.json("/", None, "{}").is_err());
+        server.join().unwrap();
+    }
+}

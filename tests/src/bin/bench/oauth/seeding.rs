@@ -1,0 +1,120 @@
+//! Grants in a library that is being served: codes straight through the store, so that there can be thousands, and
+//! tokens for them over HTTP, so that they are real.
+
+use std::{path::Path, sync::mpsc};
+
+use ::tests::{
+    oauth::{VERIFIER, challenge},
+    outside::AnyError,
+};
+use keys::{SystemRandom, new_id};
+use library::{Clock as _, SystemClock};
+use oauth_core::{
+    AuthMethod, Client, ClientMetadata, Grant, GrantType, Issued, IssuedCode, NewClient, NewCode, SecretHash,
+    Store as _, UnixMillis,
+};
+use storage::AccountStore as _;
+use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
+
+use super::{
+    chain::{TokenEndpoint, Tokens},
+    connection::Connection,
+    lanes::Lane,
+};
+
+const REDIRECT_URI: &str = "https://app.example/callback";
+const SCOPE: &str = "mcp:images";
+/// How long the codes may wait to be redeemed.
+const PATIENCE_MS: i64 = 600_000;
+
+/// A registered client, and codes that wait to be redeemed.
+pub(super) struct Seeded {
+    pub(super) endpoint: TokenEndpoint,
+    pub(super) codes: Vec<String>,
+}
+
+impl Seeded {
+    /// Lanes that redeem all codes, and where the tokens will come from, when the lanes are gone.
+    pub(super) fn redeeming(
+        &self,
+        connections: usize,
+    ) -> Result<(Vec<Lane>, mpsc::Receiver<Tokens>), AnyError> {
+        let (sender, receiver) = mpsc::channel();
+        let lanes = super::shares(&self.codes, connections).into_iter().map(|codes| {
+            let mut connection = Connection::open(&self.endpoint.base_url)?;
+            let (endpoint, sender, mut codes) = (self.endpoint.clone(), sender.clone(), codes.into_iter());
+            let lane: Lane = Box::new(move || {
+                let Some(code) = codes.next() else { return Ok(false) };
+                let (status, answer) = connection.form(
+                    &endpoint.path,
+                    &[
+                        ("grant_type", "authorization_code"),
+                        ("code", &code),
+                        ("redirect_uri", REDIRECT_URI),
+                        ("code_verifier", VERIFIER),
+                        ("client_id", &endpoint.client_id),
+                    ],
+                )?;
+                sender.send(Tokens::read(status, &answer)?)?;
+                Ok(true)
+            });
+            Ok(lane)
+        });
+        Ok((lanes.collect::<Result<_, AnyError>>()?, receiver))
+    }
+}
+
+/// Stores a client and so many codes for the only account of a library.
+pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Result<Seeded, AnyError> {
+    let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
+    let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
+    let random = SystemRandom::new();
+    let accounts = store.accounts().await?;
+    let account = accounts.first().ok_or("the library has no account")?;
+    let now = UnixMillis(SystemClock.now().millis());
+    let client = Client {
+        id: new_id(&random)?,
+        metadata: ClientMetadata {
+            client_name: "Bench".into(),
+            redirect_uris: vec![REDIRECT_URI.into()],
+            grant_types: vec![GrantType::AuthorizationCode, GrantType::RefreshToken],
+            scopes: vec![SCOPE.into()],
+            token_endpoint_auth_method: AuthMethod::None,
+            software_id: None,
+            software_version: None,
+        },
+        secret: None,
+        issued_at: now,
+    };
+    let client = store.register_client(NewClient { client, digest: None }).await?;
+    let endpoint = TokenEndpoint {
+        base_url: base_url.to_owned(),
+        path: "/api/oauth/token".into(),
+        client_id: client.id.clone(),
+    };
+    let mut seeded = Seeded { endpoint, codes: Vec::with_capacity(codes) };
+    for _ in 0..codes {
+        let code = [new_id(&random)?, new_id(&random)?].concat();
+        let issued = IssuedCode {
+            grant: Grant {
+                id: new_id(&random)?,
+                client_id: client.id.clone(),
+                subject: account.id.0.to_string(),
+                resource: format!("{base_url}/api/mcp/v1"),
+                scopes: vec![SCOPE.into()],
+                created_at: now,
+                revoked_at: None,
+            },
+            redirect_uri: REDIRECT_URI.into(),
+            challenge: challenge(VERIFIER),
+            expires_at: now.plus_ms(PATIENCE_MS),
+            redeemed_at: None,
+        };
+        let new = NewCode { hash: SecretHash::of(&code), code: issued };
+        if store.issue_code(new).await? != Issued::Waiting {
+            return Err("a code was not stored".into());
+        }
+        seeded.codes.push(code);
+    }
+    Ok(seeded)
+}
