@@ -29,7 +29,9 @@ impl Store for SqliteStore {
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
         let digest = client.digest;
         // Clients register again and again: only a new one is worth the write lock.
-        if let Some(known) = self.look_up_here(move |c| clients::by_digest(c, digest)).await.map_err(failed)? {
+        if let Some(known) =
+            self.look_up_here(move |c| clients::by_digest(c, digest)).await.map_err(failed)?
+        {
             return Ok(known);
         }
         self.write(move |c| clients::register(c, client)).await.map_err(failed)
