@@ -94,12 +94,13 @@ fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> Quer
     c.batch_execute("PRAGMA foreign_keys = ON")?;
     c.batch_execute("PRAGMA temp_store = MEMORY")?;
     c.batch_execute("PRAGMA cache_size = -16000")?;
-    c.batch_execute("PRAGMA mmap_size = 268435456")?;
     c.batch_execute("PRAGMA journal_size_limit = 67108864")?;
     distance_m_utils::register_impl(c, distance)?;
     match role {
         Role::Writer => Ok(()),
-        Role::Reader => c.batch_execute("PRAGMA query_only = ON"),
+        // Worth its while for scans only: after every commit a connection maps the file anew, which costs a look-up
+        // more than it saves.
+        Role::Reader => c.batch_execute("PRAGMA query_only = ON; PRAGMA mmap_size = 268435456"),
         Role::Hasty => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
     }
 }
