@@ -32,7 +32,7 @@ pub struct InitializeParams {
 ///     capabilities,
 ///     Implementation::new("photo-library", "1.0.0").with_title("Photo library"),
 /// );
-/// assert_eq!(serde_json::to_value(&result)?["capabilities"].to_string(), r#"{"resources":{},"tools":{}}"#);
+/// assert_eq!(serde_json::to_value(&result)?["capabilities"], serde_json::json!({"tools": {}, "resources": {}}));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
