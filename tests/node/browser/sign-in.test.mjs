@@ -1,0 +1,86 @@
+// The sign-in page.
+
+import assert from 'node:assert/strict';
+import { World } from './support/harness.mjs';
+import { press, signIn, signInForm, words } from './support/pages.mjs';
+
+const world = await World.forTests();
+const path = (page) => page.url().slice(world.service.origin.length);
+
+world.flow('a wrong password is told, the email stays, and the right one leads on', async (visit) => {
+  const { page, watch } = visit;
+  const person = await world.somebody();
+  assert.equal((await visit.open('/account')).status(), 200);
+  assert.match(path(page), /^\/sign-in\?return_to=/);
+  const form = signInForm(page);
+  assert.equal(await form.password.getAttribute('type'), 'password');
+
+  const refused = await signIn(page, { ...person, password: 'wrong' });
+  assert.equal(refused.status(), 401);
+  await watch.takesStatus(401);
+  assert.match(await page.getByRole('alert').innerText(), /email or the password is wrong/i);
+  assert.equal(await form.email.inputValue(), person.email);
+  assert.equal(await form.password.inputValue(), '');
+
+  await form.password.fill(person.password);
+  assert.equal((await press(page, form.button)).status(), 200);
+  assert.equal(path(page), '/account');
+  assert.ok((await words(page)).includes(person.email));
+});
+
+world.flow('an unknown email reads like a wrong password', async (visit) => {
+  const { page, watch } = visit;
+  const person = await world.somebody();
+  const told = [];
+  for (const email of [person.email, 'nobody@example.org']) {
+    await visit.open('/sign-in');
+    await signIn(page, { email, password: 'wrong' });
+    await watch.takesStatus(401);
+    told.push(await words(page));
+  }
+  assert.equal(told[0], told[1]);
+});
+
+world.flow('signing in leads to the page that was wanted, and never to another host', async (visit) => {
+  const person = await world.somebody();
+  for (const [returnTo, expect] of [
+    ['/account/sync', '/account/sync'],
+    ['/account?from=here&now=1', '/account?from=here&now=1'],
+    ['//evil.example/', '/'],
+    ['https://evil.example/', '/'],
+    ['/\\evil.example', '/'],
+  ]) {
+    await visit.signIn(person, returnTo);
+    assert.equal(path(visit.page), expect, returnTo);
+  }
+});
+
+world.flow('ten failures lock the email out, for the right password too', async (visit) => {
+  const { page, watch } = visit;
+  const person = await world.somebody();
+  await visit.open('/sign-in');
+  for (let failures = 0; failures < 10; failures += 1) {
+    assert.equal((await signIn(page, { ...person, password: 'wrong' })).status(), 401);
+    await watch.takesStatus(401);
+  }
+  const refused = await signIn(page, person);
+  assert.equal(refused.status(), 429);
+  await watch.takesStatus(429);
+  assert.ok(Number(refused.headers()['retry-after']) > 0);
+  assert.match(await page.getByRole('alert').innerText(), /wait/i);
+
+  const other = await world.somebody();
+  assert.equal((await signIn(page, other)).status(), 200, 'nobody else is locked out');
+});
+
+world.flow('a form that was shown before signing out counts no more', async (visit) => {
+  const { page, watch, context } = visit;
+  const person = await world.somebody();
+  await visit.open('/sign-in');
+  await context.clearCookies();
+  assert.equal((await signIn(page, person)).status(), 403);
+  await watch.takesStatus(403);
+  assert.match(await words(page), /load the page again/i);
+  await visit.signIn(person);
+  assert.equal(path(page), '/account');
+});

@@ -1,0 +1,71 @@
+// How tests find things on the pages: by role, label, field name and where a form is sent.
+
+/** Presses a button that sends a form, and gives the answer that the browser ends at. */
+export async function press(page, button) {
+  const [answer] = await Promise.all([page.waitForNavigation(), button.click()]);
+  return answer;
+}
+
+/** The forms that are sent to a path. */
+export const forms = (page, path) => page.locator(`form[method="post"][action="${path}"]`);
+
+/** The sign-in form. */
+export function signInForm(page) {
+  const form = page.locator('form:has([name="email"]):has([name="password"])');
+  return {
+    form,
+    email: form.locator('[name="email"]'),
+    password: form.locator('[name="password"]'),
+    button: form.getByRole('button'),
+  };
+}
+
+/** Fills in the sign-in form that is shown, and sends it. */
+export async function signIn(page, { email, password }) {
+  const form = signInForm(page);
+  await form.email.fill(email);
+  await form.password.fill(password);
+  return press(page, form.button);
+}
+
+/** The consent form's buttons. */
+export const consentForm = (page) => ({
+  allow: page.locator('button[name="decision"][value="allow"]'),
+  deny: page.locator('button[name="decision"][value="deny"]'),
+});
+
+/** The forms of the account page, and what is in them. */
+export function accountPage(page) {
+  const button = (action, name) => forms(page, action).getByRole('button', name && { name });
+  const field = (action, name) => forms(page, action).locator(`[name="${name}"]`);
+  return {
+    async createKey(name) {
+      await field('/account/keys/create', 'name').fill(name);
+      return press(page, button('/account/keys/create'));
+    },
+    /** The key that the page shows, if it does. */
+    async shownKey() {
+      return /\bphotos_\w+/.exec(await page.locator('body').innerText())?.[0];
+    },
+    revokeButton: (name) => button('/account/keys/revoke', `Revoke ${name}`),
+    disconnectButton: (name) => button('/account/apps/disconnect', `Disconnect ${name}`),
+    async changePassword(current, replacement) {
+      await field('/account/password', 'current').fill(current);
+      await field('/account/password', 'new').fill(replacement);
+      return press(page, button('/account/password'));
+    },
+    signOutEverywhere: () => press(page, button('/account/sign-out-everywhere')),
+    signOut: () => press(page, button('/sign-out')),
+  };
+}
+
+/** What stands on the page. */
+export const words = (page) => page.locator('body').innerText();
+
+/** Connects an app on the web as the person who is signed in, and gives its access token. */
+export async function connect(visit, app) {
+  await visit.watch.play(app.redirectUri);
+  await visit.open(app.authorizePath());
+  const answer = await press(visit.page, consentForm(visit.page).allow);
+  return app.redeem(new URL(answer.url()).searchParams.get('code'));
+}

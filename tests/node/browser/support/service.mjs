@@ -1,0 +1,101 @@
+// A real server on an empty data folder of its own.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const START_TIMEOUT_MS = 30_000;
+
+/** The password of everybody whom a test invents. */
+export const PASSWORD = 'a password of the tests';
+
+/** Settings of whoever runs the tests stay out. */
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PHOTOS_')));
+
+export class Service {
+  #dataDir;
+  #server;
+  #log = '';
+  /** What it printed. */
+  output = [];
+
+  static async start() {
+    const service = new Service();
+    service.#dataDir = await mkdtemp(join(tmpdir(), 'photo-library-'));
+    service.#server = service.#spawn(['serve', '--listen', '127.0.0.1:0'], 'ignore');
+    try {
+      service.origin = await service.#listening();
+    } catch (error) {
+      await service.stop();
+      throw error;
+    }
+    return service;
+  }
+
+  /** What it calls itself to apps. */
+  get issuer() {
+    return `${this.origin}/api`;
+  }
+
+  async stop() {
+    const server = this.#server;
+    if (server.exitCode === null && server.signalCode === null) {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    }
+    await rm(this.#dataDir, { recursive: true, force: true });
+  }
+
+  /** An account; the name may be used once. */
+  async person(name) {
+    const email = `${name}@example.org`;
+    await this.run(['account', 'create', email, '--plan', 'paid', '--password-stdin'], `${PASSWORD}\n`);
+    return { email, password: PASSWORD };
+  }
+
+  /** Runs a command of the operator's while the server works on the same data folder; gives what it prints. */
+  async run(words, input = '') {
+    const command = this.#spawn(words, 'pipe');
+    const texts = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr']) {
+      command[name].setEncoding('utf8').on('data', (text) => (texts[name] += text));
+    }
+    command.stdin.end(input);
+    const [code] = await once(command, 'close');
+    if (code !== 0) throw new Error(`server ${words.join(' ')} ended with ${code}: ${texts.stderr}`);
+    return texts.stdout;
+  }
+
+  /** A request by a program: no cookies, and no redirect is followed. */
+  fetch(path, options = {}) {
+    return fetch(`${this.origin}${path}`, { redirect: 'manual', ...options });
+  }
+
+  #spawn(words, stdin) {
+    const program = process.env.SERVER_PROGRAM;
+    if (!program) throw new Error('SERVER_PROGRAM names the server program that is tested');
+    const options = { env: environment, stdio: [stdin, 'pipe', 'pipe'] };
+    return spawn(program, [...words, '--data-dir', this.#dataDir], options);
+  }
+
+  #listening() {
+    this.#server.stderr.setEncoding('utf8').on('data', (text) => (this.#log += text));
+    const lines = createInterface({ input: this.#server.stdout });
+    return new Promise((resolve, reject) => {
+      const failed = (why) => reject(new Error(`the server ${why}; its log:\n${this.#log}`));
+      const timer = setTimeout(failed, START_TIMEOUT_MS, 'was not ready in time');
+      this.#server.on('error', (error) => failed(`cannot be started: ${error.message}`));
+      this.#server.on('exit', (code) => failed(`ended with ${code}`));
+      lines.on('line', (line) => {
+        this.output.push(line);
+        const [, origin] = /^listening on (\S+)/.exec(line) ?? [];
+        if (!origin) return;
+        clearTimeout(timer);
+        resolve(origin);
+      });
+    });
+  }
+}

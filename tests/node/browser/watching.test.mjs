@@ -1,0 +1,67 @@
+// The other tests rely on being told what a browser complains of and asks for. These see that they would be.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { after } from 'node:test';
+import { World } from './support/harness.mjs';
+import { page as smallPage } from './support/watch.mjs';
+
+const world = await World.forTests();
+const POLICY = "default-src 'none'; img-src data:; form-action 'self'";
+/** A place where forms lead, and what its page allows beside itself. */
+const ways = {
+  '/to-app': { to: 'myapp://callback?code=1', allows: '' },
+  '/to-app-allowed': { to: 'myapp://callback?code=1', allows: ' myapp:' },
+  '/to-web': { to: 'https://client.example/callback?code=1', allows: '' },
+};
+
+const site = createServer((request, reply) => {
+  const way = ways[request.url];
+  if (request.method === 'POST') return reply.writeHead(303, { location: way.to }).end();
+  const { headers, body } = smallPage('A form', '<form method="post"><button>Send</button></form>');
+  reply.writeHead(200, { ...headers, 'content-security-policy': `${POLICY}${way?.allows ?? ''}` }).end(body);
+}).listen(0, '127.0.0.1');
+await once(site, 'listening');
+const origin = `http://127.0.0.1:${site.address().port}`;
+after(() => site.close());
+
+async function sent(visit, path) {
+  visit.watch.allowOrigin(origin);
+  await visit.page.goto(`${origin}${path}`);
+  await visit.page.getByRole('button').click();
+}
+
+for (const path of ['/to-app', '/to-web']) {
+  world.flow(`a form that leads where its page does not allow is noticed (${path})`, async (visit) => {
+    await sent(visit, path);
+    await visit.watch.takes(/^console: .*violates the following Content Security Policy directive: "form-action/);
+    await visit.watch.takes(/^issue: ContentSecurityPolicyIssue .*"form-action"/);
+  });
+}
+
+world.flow('a form that leads to an app where its page allows it is no complaint', async (visit) => {
+  const asked = visit.page.waitForRequest('myapp://**');
+  await sent(visit, '/to-app-allowed');
+  assert.equal((await asked).url(), ways['/to-app-allowed'].to);
+  visit.watch.allowOrigin('myapp:');
+});
+
+world.flow('what is asked of another host is noticed', async (visit) => {
+  await visit.page.goto(`${origin}/`);
+  await assert.rejects(visit.watch.check(), /asked of somebody else/);
+  visit.watch.allowOrigin(origin);
+});
+
+world.test('a script that fails is noticed', {}, async (visit) => {
+  await visit.open('/sign-in');
+  await visit.page.evaluate(() => setTimeout(() => nothing()));
+  await visit.watch.takes(/^uncaught: ReferenceError/);
+});
+
+world.test('a style that the policy does not name is noticed', {}, async (visit) => {
+  await visit.open('/sign-in');
+  await visit.page.evaluate(() => document.body.insertAdjacentHTML('beforeend', '<p style="color: red">red</p>'));
+  await visit.watch.takes(/^console: .*style-src/);
+  await visit.watch.takes(/^issue: ContentSecurityPolicyIssue/);
+});
