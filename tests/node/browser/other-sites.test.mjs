@@ -21,9 +21,9 @@ const { service } = world;
 const form = (path, fields) => `<form method="post" action="${service.origin}${path}">${fields}<button>Win</button></form>`;
 const contents = {
   '/frame': `<iframe title="The service" src="${service.origin}/account"></iframe>`,
-  '/sign-in': form('/sign-in', '<input name="email" value="a@b"><input name="password" value="c">'),
-  '/sign-out': form('/sign-out', '<input name="csrf" value="guessed">'),
-  '/key': form('/account/keys/create', '<input name="name" value="evil"><input name="csrf" value="guessed">'),
+  '/sign-in': form('/sign-in', '<input type="hidden" name="email" value="a@b"><input type="hidden" name="password" value="c">'),
+  '/sign-out': form('/sign-out', '<input type="hidden" name="csrf" value="guessed">'),
+  '/key': form('/account/keys/create', '<input type="hidden" name="name" value="evil"><input type="hidden" name="csrf" value="guessed">'),
 };
 
 world.flow('it cannot frame a page', async (visit) => {

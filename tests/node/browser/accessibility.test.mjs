@@ -1,0 +1,48 @@
+// Every state of every page, judged by axe-core, in light and dark, on a phone and on a desk.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import axe from 'axe-core';
+import { World } from './support/harness.mjs';
+import { states } from './support/states.mjs';
+
+const world = await World.forTests();
+const SIZES = [
+  { width: 360, height: 800 },
+  { width: 1280, height: 900 },
+];
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+for (const [name, open] of Object.entries(states)) {
+  test(`axe finds nothing wrong: ${name}`, async () => {
+    // The judge is a script, which the pages' policy would refuse.
+    const visit = await world.visit({ bypassCSP: true });
+    try {
+      await open(visit, await world.somebody());
+      await visit.page.evaluate(axe.source);
+      const found = [];
+      for (const size of SIZES) {
+        await visit.page.setViewportSize(size);
+        for (const colorScheme of ['light', 'dark']) {
+          await visit.page.emulateMedia({ colorScheme });
+          found.push(...(await judged(visit.page)).map((words) => `${size.width} px, ${colorScheme}: ${words}`));
+        }
+      }
+      assert.deepEqual(found, []);
+    } finally {
+      await visit.close();
+    }
+  });
+}
+
+/** What is wrong with a page as it is now, and what a person would have to judge. */
+async function judged(page) {
+  const options = { runOnly: TAGS, resultTypes: ['violations', 'incomplete'] };
+  const { violations, incomplete } = await page.evaluate((given) => window.axe.run(given), options);
+  return [...violations, ...incomplete].flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, failureSummary, any }) => {
+      const why = failureSummary ?? any.map(({ message }) => message).join('; ');
+      return `${id} (${help}) at ${target}: ${why}`;
+    }),
+  );
+}

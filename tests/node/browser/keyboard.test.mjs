@@ -1,0 +1,92 @@
+// Signing in, connecting an app and disconnecting it, without a mouse.
+
+import assert from 'node:assert/strict';
+import { App } from './support/app.mjs';
+import { World } from './support/harness.mjs';
+import { accountPage, consentForm, signInForm, words } from './support/pages.mjs';
+
+const world = await World.forTests();
+const CALLBACK = 'https://client.example/callback';
+/** More presses than any page has controls. */
+const MOST_PRESSES = 60;
+
+const isFocused = (control) => control.evaluate((element) => element === document.activeElement);
+
+/** Presses Tab until the focus is there. */
+async function tabTo(page, control) {
+  for (let presses = 0; presses < MOST_PRESSES; presses += 1) {
+    if (await isFocused(control)) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.fail(`the keyboard does not reach ${control}`);
+}
+
+/** Presses a key that sends a form. */
+async function strike(page, key) {
+  const [answer] = await Promise.all([page.waitForNavigation(), page.keyboard.press(key)]);
+  return answer;
+}
+
+async function signInByKeyboard(page, person) {
+  assert.ok(await isFocused(signInForm(page).email), 'typing can begin at once');
+  await page.keyboard.type(person.email);
+  await page.keyboard.press('Tab');
+  await page.keyboard.type(person.password);
+  return strike(page, 'Enter');
+}
+
+for (const [decision, key] of [
+  ['allow', 'Enter'],
+  ['deny', 'Space'],
+]) {
+  world.flow(`an app is answered by keyboard: ${decision}`, async (visit) => {
+    const { page, watch } = visit;
+    const app = await App.register(world.service, CALLBACK);
+    await watch.play(CALLBACK);
+    await visit.open(app.authorizePath());
+    await signInByKeyboard(page, await world.somebody());
+    await tabTo(page, consentForm(page)[decision]);
+    await strike(page, key);
+    const answer = new URL(page.url());
+    assert.equal(answer.origin + answer.pathname, CALLBACK);
+    assert.equal(answer.searchParams.has('code'), decision === 'allow');
+  });
+}
+
+world.flow('Enter alone allows nothing', async (visit) => {
+  const { page } = visit;
+  const app = await App.register(world.service, CALLBACK);
+  await visit.open(app.authorizePath());
+  await signInByKeyboard(page, await world.somebody());
+  const before = page.url();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Space');
+  assert.equal(page.url(), before);
+  assert.ok(await consentForm(page).allow.isVisible());
+});
+
+world.flow('after a wrong password, typing goes on at the password', async (visit) => {
+  const { page, watch } = visit;
+  const person = await world.somebody();
+  await visit.open('/sign-in?return_to=/account');
+  assert.equal((await signInByKeyboard(page, { ...person, password: 'wrong' })).status(), 401);
+  await watch.takesStatus(401);
+  assert.ok(await isFocused(signInForm(page).password));
+  await page.keyboard.type(person.password);
+  await strike(page, 'Enter');
+  assert.ok((await words(page)).includes(person.email));
+});
+
+world.flow('a key is made and revoked by keyboard', async (visit) => {
+  const { page } = visit;
+  await visit.open('/sign-in?return_to=/account');
+  await signInByKeyboard(page, await world.somebody());
+  const account = accountPage(page);
+  await tabTo(page, page.locator('form[action="/account/keys/create"] [name="name"]'));
+  await page.keyboard.type('laptop');
+  await strike(page, 'Enter');
+  assert.ok(await account.shownKey());
+  await tabTo(page, account.revokeButton('laptop'));
+  await strike(page, 'Space');
+  assert.ok(!(await account.revokeButton('laptop').isVisible()));
+});

@@ -1,0 +1,26 @@
+// Every state of every page on the narrowest screen, with large and with spaced letters, by keyboard, without motion, and
+// in the system's own colours.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { World } from './support/harness.mjs';
+import { faultsOfFit, faultsOfKeyboard, faultsOfMotion, faultsOfOwnColours } from './support/judge.mjs';
+import { states } from './support/states.mjs';
+
+const world = await World.forTests();
+
+for (const [name, open] of Object.entries(states)) {
+  test(`everybody can use it: ${name}`, async () => {
+    const visit = await world.visit();
+    try {
+      await open(visit, await world.somebody());
+      const faults = [];
+      for (const judge of [faultsOfFit, faultsOfKeyboard, faultsOfMotion, faultsOfOwnColours]) {
+        faults.push(...(await judge(visit.page)));
+      }
+      assert.deepEqual(faults, []);
+    } finally {
+      await visit.close();
+    }
+  });
+}

@@ -1,0 +1,135 @@
+// What keeps somebody from using a page that is open, beside what axe-core finds. Each function gives the faults in
+// words. What is handed to `evaluate` runs in the page.
+
+/** Everything that can be operated. */
+const CONTROLS = 'a[href], button, input:not([type="hidden"], [hidden]), select, textarea, summary';
+const DESK = { width: 1280, height: 900 };
+/** The least contrast of what shows where the focus is (WCAG 2.2, 1.4.11 and 2.4.7). */
+const FOCUS_CONTRAST = 3;
+
+/** WCAG 2.2, 1.4.12: what a reader may set without losing anything. */
+const SPACED = `
+  * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+  p { margin-bottom: 2em !important; }`;
+/** WCAG 2.2, 1.4.4: letters of twice the size. */
+const LARGE = 'html { font-size: 200% !important; }';
+/** 320 pixels are WCAG 2.2, 1.4.10. */
+const FITS = [
+  { name: 'as it is', width: 320, style: '' },
+  { name: 'spaced', width: 320, style: SPACED },
+  { name: 'large letters', width: 360, style: LARGE },
+  { name: 'large letters', width: 1280, style: LARGE },
+];
+
+/** Nothing has to be scrolled sideways, sticks out or is cut off. */
+export async function faultsOfFit(page) {
+  const faults = [];
+  for (const { name, width, style } of FITS) {
+    await page.setViewportSize({ width, height: 800 });
+    const found = await page.evaluate((text) => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(text);
+      document.adoptedStyleSheets = [sheet];
+      const root = document.documentElement;
+      const faults = root.scrollWidth > root.clientWidth ? [`${root.scrollWidth - root.clientWidth} px too wide`] : [];
+      for (const element of document.body.querySelectorAll('*')) {
+        const { left, right, width } = element.getBoundingClientRect();
+        const named = `<${element.localName}> ${element.textContent.trim().slice(0, 40)}`;
+        if (width > 0 && (left < -0.5 || right > root.clientWidth + 0.5)) faults.push(`${named} sticks out`);
+        const isCut = getComputedStyle(element).overflowX !== 'visible' && element.localName !== 'input';
+        if (isCut && element.scrollWidth > element.clientWidth + 1) faults.push(`${named} is cut off`);
+      }
+      document.adoptedStyleSheets = [];
+      return faults;
+    }, style);
+    faults.push(...found.map((fault) => `at ${width} px, ${name}: ${fault}`));
+  }
+  await page.setViewportSize(DESK);
+  return faults;
+}
+
+/** The keyboard reaches every control, in the order of the text, and it is seen where the focus is. */
+export async function faultsOfKeyboard(page) {
+  const faults = [];
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme });
+    const count = await page.evaluate((selector) => {
+      window.controls = [...document.querySelectorAll(selector)].filter((control) => control.checkVisibility());
+      document.body.tabIndex = -1;
+      document.body.focus();
+      document.body.removeAttribute('tabindex');
+      return window.controls.length;
+    }, CONTROLS);
+    for (let place = 0; place < count; place += 1) {
+      await page.keyboard.press('Tab');
+      const found = await page.evaluate(focusedAt, { place, contrast: FOCUS_CONTRAST });
+      faults.push(...found.map((fault) => `by keyboard, ${colorScheme}: ${fault}`));
+    }
+  }
+  await page.emulateMedia({ colorScheme: null });
+  return faults;
+}
+
+/** In the page: what is wrong with the focus, which should be at the control of this place. */
+async function focusedAt({ place, contrast }) {
+  // Scrolling to the focus takes a frame.
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const focused = document.activeElement;
+  const named = (element) => `<${element.localName}> ${element.name || element.textContent.trim().slice(0, 40)}`;
+  if (focused !== window.controls[place]) return [`${named(focused)} instead of ${named(window.controls[place])}`];
+  const channels = (colour) => colour.match(/[\d.]+/g).map(Number);
+  const luminance = (colour) => {
+    const [red, green, blue] = channels(colour).map((channel) => {
+      const part = channel / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  let behind = focused.parentElement;
+  while (behind.parentElement && channels(getComputedStyle(behind).backgroundColor)[3] === 0) {
+    behind = behind.parentElement;
+  }
+  const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(focused);
+  const lights = [luminance(outlineColor), luminance(getComputedStyle(behind).backgroundColor)].sort((a, b) => b - a);
+  const faults = [];
+  if (outlineStyle === 'none' || parseFloat(outlineWidth) < 2) faults.push(`${named(focused)} has no outline`);
+  if ((lights[0] + 0.05) / (lights[1] + 0.05) < contrast) faults.push(`the outline of ${named(focused)} is faint`);
+  const { top, bottom } = focused.getBoundingClientRect();
+  if (top < 0 || bottom > window.innerHeight) faults.push(`${named(focused)} is out of sight`);
+  return faults;
+}
+
+/** Nothing moves where motion is not wanted. */
+export async function faultsOfMotion(page) {
+  await page.emulateMedia({ reducedMotion: 'reduce' });
+  const faults = await page.evaluate(() => {
+    const moving = document.getAnimations().map(({ effect }) => effect?.target);
+    const moves = (element) => {
+      const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(element);
+      const lasts = transitionDuration.split(',').some((duration) => parseFloat(duration) > 0.01);
+      return lasts || animationName !== 'none' || scrollBehavior === 'smooth' || moving.includes(element);
+    };
+    return [...document.querySelectorAll('*')].filter(moves).map(({ localName }) => `<${localName}> moves`);
+  });
+  await page.emulateMedia({ reducedMotion: null });
+  return faults;
+}
+
+/** Controls are still seen where the system replaces all colours. */
+export async function faultsOfOwnColours(page) {
+  await page.emulateMedia({ forcedColors: 'active' });
+  const faults = await page.evaluate(() => {
+    const isSeen = (control) => {
+      const style = getComputedStyle(control);
+      const isPlain = ['checkbox', 'radio'].includes(control.type);
+      const hasEdge = style.borderTopStyle !== 'none' && parseFloat(style.borderTopWidth) >= 1;
+      const stands = style.borderTopColor !== getComputedStyle(document.body).backgroundColor;
+      return style.forcedColorAdjust !== 'none' && (isPlain || (hasEdge && stands)) && style.color !== style.backgroundColor;
+    };
+    const controls = [...document.querySelectorAll('button, input:not([type="hidden"], [hidden])')];
+    const lost = controls.filter((control) => !isSeen(control));
+    return lost.map((control) => `<${control.localName}> ${control.name || control.textContent} is not seen`);
+  });
+  await page.emulateMedia({ forcedColors: null });
+  return faults;
+}

@@ -1,0 +1,93 @@
+// Every state that a page can be shown in, for the tests that judge how pages are made, and for pictures of them.
+
+import { App } from './app.mjs';
+import { accountPage, connect, consentForm, press, signIn } from './pages.mjs';
+
+const CALLBACK = 'https://client.example/callback';
+/** Longer than any line, and without a place to break it. */
+const LONG = 'Familienfotoalbumsynchronisierungswerkzeug'.repeat(2);
+const LONG_CALLBACK = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.example/callback`;
+
+/** Opens the consent form of an app of this name as somebody who is signed in. */
+async function atConsent(visit, person, name, callback = CALLBACK) {
+  await visit.signIn(person);
+  const app = await App.register(visit.service, callback, name);
+  if (callback.startsWith('http')) await visit.watch.play(callback);
+  await visit.open(app.authorizePath());
+  return app;
+}
+
+/** Allows what a consent form asks for while the form stays open, and gives the code. */
+async function answeredBeside({ context, service, page }, form) {
+  const hidden = await form.locator('input[type="hidden"]').all();
+  const fields = await Promise.all(hidden.map((field) => Promise.all([field.getAttribute('name'), field.inputValue()])));
+  const answer = await context.request.post(page.url(), {
+    form: { ...Object.fromEntries(fields), decision: 'allow' },
+    headers: { origin: service.origin },
+    maxRedirects: 0,
+  });
+  return new URL(answer.headers().location).searchParams.get('code');
+}
+
+/** The account page of somebody with apps and keys. */
+async function busyAccount(visit, person) {
+  await visit.signIn(person);
+  for (const name of ['Claude', LONG]) await connect(visit, await App.register(visit.service, CALLBACK, name));
+  await visit.open('/account');
+  for (const name of ['laptop', LONG]) await accountPage(visit.page).createKey(name);
+  await visit.open('/account');
+}
+
+/** What each state is called, and how a person who has just got an account comes there. */
+export const states = {
+  start: (visit) => visit.open('/'),
+  'bring-photos-in': (visit) => visit.open('/account/sync'),
+  'sign-in': (visit) => visit.open('/sign-in'),
+  'sign-in-refused': async (visit, person) => {
+    await visit.open('/sign-in');
+    await signIn(visit.page, { ...person, password: 'wrong' });
+  },
+  'sign-in-locked-out': async (visit, person) => {
+    await visit.open('/sign-in');
+    for (let failures = 0; failures <= 10; failures += 1) await signIn(visit.page, { ...person, password: 'wrong' });
+  },
+  'sign-in-for-an-app': async (visit) => {
+    const app = await App.register(visit.service, CALLBACK, 'Claude');
+    await visit.open(app.authorizePath());
+  },
+  consent: (visit, person) => atConsent(visit, person, 'Claude'),
+  'consent-for-a-local-app': (visit, person) =>
+    atConsent(visit, person, 'Claude Code', 'http://127.0.0.1:43210/callback'),
+  'consent-for-a-native-app': (visit, person) =>
+    atConsent(visit, person, 'Albums', 'com.example.albums:/callback'),
+  'consent-with-long-names': (visit, person) => atConsent(visit, person, LONG, LONG_CALLBACK),
+  'consent-answered-twice': async (visit, person) => {
+    const app = await atConsent(visit, person, 'Claude');
+    const { allow } = consentForm(visit.page);
+    await app.redeem(await answeredBeside(visit, visit.page.locator('form', { has: allow })));
+    await press(visit.page, allow);
+  },
+  'unknown-app': async (visit) => {
+    const app = await App.register(visit.service, CALLBACK);
+    await visit.open(app.authorizePath({ client_id: 'nobody' }));
+  },
+  'form-refused': async (visit, person) => {
+    await visit.open('/sign-in');
+    await visit.context.clearCookies();
+    await signIn(visit.page, person);
+  },
+  account: (visit, person) => visit.signIn(person),
+  'account-in-use': busyAccount,
+  'account-with-a-new-key': async (visit, person) => {
+    await visit.signIn(person);
+    await accountPage(visit.page).createKey('laptop');
+  },
+  'account-refused': async (visit, person) => {
+    await visit.signIn(person);
+    await accountPage(visit.page).changePassword('wrong', 'another password of the tests');
+  },
+  'account-signed-out-elsewhere': async (visit, person) => {
+    await visit.signIn(person);
+    await accountPage(visit.page).signOutEverywhere();
+  },
+};
