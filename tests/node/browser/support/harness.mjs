@@ -30,11 +30,12 @@ export class World {
     return world;
   }
 
-  static async start() {
+  /** A server, and a browser that runs already or a new one. */
+  static async start(browser) {
     const world = new World();
     try {
       world.service = await Service.start();
-      world.browser = await launch();
+      world.browser = browser ?? (await launch());
     } catch (error) {
       await world.stop();
       throw error;

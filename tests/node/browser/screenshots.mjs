@@ -1,0 +1,44 @@
+// Takes pictures of every state of every page, on a phone and on a desk, in light and dark.
+// Its argument is the folder to put them into.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { launch, World } from './support/harness.mjs';
+import { states } from './support/states.mjs';
+
+const [, , folder] = process.argv;
+if (!folder) throw new Error('usage: node screenshots.mjs FOLDER');
+const SIZES = {
+  phone: { width: 360, height: 800 },
+  desk: { width: 1280, height: 900 },
+};
+
+await mkdir(folder, { recursive: true });
+const browser = await launch();
+try {
+  for (const [name, open] of Object.entries(states)) await photograph(name, open);
+} finally {
+  await browser.close();
+}
+
+/** Each state has a server of its own, so that everybody in the pictures is called Ann. */
+async function photograph(name, open) {
+  const world = await World.start(browser);
+  try {
+    const visit = await world.visit({ deviceScaleFactor: 2 });
+    await open(visit, await world.service.person('ann'));
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      await visit.page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark']) {
+        await visit.page.emulateMedia({ colorScheme });
+        const path = join(folder, `${name}-${size}-${colorScheme}.png`);
+        // The pointer and the blinking caret are no part of a page.
+        await visit.page.screenshot({ path, fullPage: true, caret: 'hide' });
+        console.log(path);
+      }
+    }
+    await visit.close();
+  } finally {
+    await world.service.stop();
+  }
+}
