@@ -33,6 +33,7 @@ mod invalid;
 mod number;
 mod position;
 mod query;
+mod security_event;
 mod sidecar;
 mod text;
 mod timestamp;
@@ -52,6 +53,7 @@ pub use query::{
     Channel, Channels, DateRange, LIST_CIRCLE_NEWEST, Limit, ListQuery, MAX_QUERY_CHARS, Offset, QueryText,
     SearchQuery, SearchTarget,
 };
+pub use security_event::SecurityEventKind;
 pub use sidecar::SidecarKind;
 pub use text::{MAX_TEXT_CHARS, clean_text};
 pub use timestamp::Timestamp;

@@ -1,4 +1,6 @@
-use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
+use std::net::IpAddr;
+
+use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, Timestamp};
 use keys::{OpenKeyError, RandomFailed, SignError, api_key_hash, new_api_key, new_password};
 use oauth_core::{Grant, UnixMillis};
 use storage::{CreateAccountError, CreateKeyError, KeyHash, KeyInfo, NewAccount, NewKey, StorageError};
@@ -116,7 +118,11 @@ impl Library {
         let (password_hash, made) = self.password_hash(password).await?;
         let account = NewAccount { email, password_hash, plan, created_at: self.parts.clock.now() };
         match self.parts.store.create_account(account).await {
-            Ok(account) => Ok((account, made)),
+            Ok(account) => {
+                let kind = SecurityEventKind::AccountCreated;
+                self.note_security_event(account.id, kind, None, None).await;
+                Ok((account, made))
+            }
             Err(CreateAccountError::EmailTaken) => Err(AccountError::EmailTaken),
             Err(CreateAccountError::Storage(error)) => Err(error.into()),
         }
@@ -158,8 +164,19 @@ impl Library {
         password: Option<String>,
     ) -> Result<Option<String>, AccountError> {
         let account = self.account(email).await?;
+        self.replace_password(account.id, password, None).await
+    }
+
+    /// The same, from an address.
+    pub(crate) async fn replace_password(
+        &self,
+        account: AccountId,
+        password: Option<String>,
+        address: Option<IpAddr>,
+    ) -> Result<Option<String>, AccountError> {
         let (password_hash, made) = self.password_hash(password).await?;
-        self.done(self.parts.store.set_password_hash(account.id, password_hash).await?)?;
+        self.done(self.parts.store.set_password_hash(account, password_hash).await?)?;
+        self.note_security_event(account, SecurityEventKind::PasswordChanged, address, None).await;
         Ok(made)
     }
 
@@ -248,7 +265,7 @@ impl Library {
         if found { Ok(()) } else { Err(AccountError::NoAccount) }
     }
 
-    async fn password_hash(
+    pub(crate) async fn password_hash(
         &self,
         password: Option<String>,
     ) -> Result<(String, Option<String>), AccountError> {

@@ -25,7 +25,9 @@ mod notes;
 mod passwords;
 mod renditions;
 mod search;
+mod security_events;
 mod sessions;
+mod set_up;
 mod settings;
 mod sidecars;
 mod sign_in;
@@ -50,11 +52,13 @@ pub use import::{FileFacts, ImportError, Received};
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::WorkerCommand;
 pub use search::{Hit, SearchError};
+pub use set_up::SetUpError;
 pub use settings::Settings;
-pub use sign_in::{SignInError, SignInFrom, SignedIn, subscriber};
+pub use sign_in::{ChangePasswordError, SignInError, SignInFrom, SignedIn, subscriber};
 pub use signing_keys::SigningKeys;
 pub use storage::{
-    AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SessionHolder, StorageError,
+    AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
+    SessionHolder, SessionInfo, StorageError,
 };
 pub use upkeep::Upkeep;
 
@@ -84,6 +88,7 @@ struct Parts {
     key_notes: notes::Notes,
     grant_notes: notes::Notes,
     session_notes: notes::Notes,
+    failure_notes: notes::Notes,
 }
 
 impl Library {
@@ -114,6 +119,7 @@ impl Library {
             key_notes: notes::Notes::of("an API key"),
             grant_notes: notes::Notes::of("a grant"),
             session_notes: notes::Notes::of("a session"),
+            failure_notes: notes::Notes::of("a wrong password"),
             settings,
         };
         Ok(Self { parts: Arc::new(parts) })

@@ -1,6 +1,6 @@
 use domain::AccountId;
 use keys::session_hash;
-use storage::{SessionHolder, StorageError};
+use storage::{SessionHash, SessionHolder, SessionInfo, StorageError};
 
 use crate::Library;
 
@@ -33,6 +33,26 @@ impl Library {
     /// [`StorageError`].
     pub async fn sign_out(&self, token: &str) -> Result<bool, StorageError> {
         self.parts.store.end_session(&session_hash(token)).await
+    }
+
+    /// Where an account is signed in, newest first.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn sessions(&self, account: AccountId) -> Result<Vec<SessionInfo>, StorageError> {
+        let now = self.parts.clock.now();
+        let mut sessions = self.parts.store.sessions(account).await?;
+        sessions.retain(|session| session.expires_at > now);
+        Ok(sessions)
+    }
+
+    /// Ends one session of an account, from the next request on; `false` when it has no such session.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn end_session(&self, account: AccountId, session: &SessionHash) -> Result<bool, StorageError> {
+        let is_theirs = self.parts.store.sessions(account).await?.iter().any(|own| own.hash == *session);
+        if is_theirs { self.parts.store.end_session(session).await } else { Ok(false) }
     }
 
     /// Ends all sessions of an account but the one with this token, from the next request on; gives how many.

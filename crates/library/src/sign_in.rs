@@ -1,15 +1,16 @@
 use std::{
+    convert::Infallible,
     fmt,
     net::{IpAddr, Ipv6Addr},
 };
 
-use domain::{Account, Email, Timestamp};
+use domain::{Account, Email, SecurityEventKind, Timestamp};
 use keys::{hash_parts, new_session_token, session_hash};
 use storage::{Attempt, AttemptId, NewSession, SignInAttempt, SignInLimits, StorageError};
 use tokio::sync::Mutex;
 
 use crate::{
-    Library, Unavailable,
+    AccountError, Library, Unavailable,
     passwords::{LineIsFull, PasswordError},
     sessions::SESSION_MS,
 };
@@ -86,6 +87,17 @@ impl From<PasswordError> for Unavailable {
     }
 }
 
+/// Why a password was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangePasswordError {
+    /// The old one was not confirmed.
+    #[error(transparent)]
+    Current(#[from] SignInError),
+    /// The new one was not taken.
+    #[error(transparent)]
+    New(#[from] AccountError),
+}
+
 /// Why a try came to no answer.
 enum Undecided {
     Busy,
@@ -111,7 +123,56 @@ impl Library {
         password: &str,
         from: SignInFrom,
     ) -> Result<SignedIn, SignInError> {
-        let attempt = attempt(email, from.address);
+        let address = from.address;
+        let signed_in = self.within_limits(email, address, self.try_sign_in(email, password, from)).await?;
+        let (account, kind) = (signed_in.account.id, SecurityEventKind::SignedIn);
+        self.note_security_event(account, kind, Some(address), None).await;
+        Ok(signed_in)
+    }
+
+    /// Makes sure that whoever is signed in knows the account's password, within the limits of [`sign_in`](Self::sign_in).
+    ///
+    /// # Errors
+    /// [`SignInError`].
+    pub async fn confirm_password(
+        &self,
+        account: &Account,
+        password: &str,
+        address: IpAddr,
+    ) -> Result<(), SignInError> {
+        let email = account.email.as_str();
+        let confirmed = async {
+            let owner = self.owner(email, password, address).await?;
+            Ok(owner.filter(|(owner, _)| owner.id == account.id).map(|_| ()))
+        };
+        self.within_limits(email, address, confirmed).await
+    }
+
+    /// Changes a password for whoever knows the old one: ends all sessions of the account, and begins a new one for
+    /// them. When only that fails they are told to sign in themselves: `None`.
+    ///
+    /// # Errors
+    /// [`ChangePasswordError`]; nothing was changed then.
+    pub async fn change_password(
+        &self,
+        account: &Account,
+        current: &str,
+        new: String,
+        from: SignInFrom,
+    ) -> Result<Option<SignedIn>, ChangePasswordError> {
+        self.confirm_password(account, current, from.address).await?;
+        self.replace_password(account.id, Some(new), Some(from.address)).await?;
+        Ok(self.session_or_none(account.clone(), from).await)
+    }
+
+    /// What comes of an attempt, if the limits let it be made; a refusal counts against them.
+    async fn within_limits<T>(
+        &self,
+        email: &str,
+        address: IpAddr,
+        tried: impl Future<Output = Result<Option<T>, Undecided>>,
+    ) -> Result<T, SignInError> {
+        let attempt = attempt(email, address);
         let _turn = self.parts.sign_in_turns.of(&attempt.pair).lock().await;
         let begun = self.parts.store.begin_sign_in(&attempt, self.parts.clock.now(), LIMITS).await?;
         let attempt = match begun {
@@ -122,12 +183,12 @@ impl Library {
                 return Err(SignInError::LockedOut { retry_after_s });
             }
         };
-        match self.try_password(email, password, from).await {
+        match tried.await {
             Ok(None) => Err(SignInError::Wrong),
-            Ok(Some(signed_in)) => {
+            Ok(Some(done)) => {
                 // They are in: what fails now at worst locks them out for some minutes later on.
                 self.withdraw(attempt).await;
-                Ok(signed_in)
+                Ok(done)
             }
             Err(undecided) => {
                 self.withdraw(attempt).await;
@@ -146,30 +207,61 @@ impl Library {
         }
     }
 
-    /// The session of whoever has this email and password; `None` when nobody has.
-    async fn try_password(
+    /// The account with this email and password, and the password's hash; `None` when there is none.
+    async fn owner(
         &self,
         email: &str,
         password: &str,
-        from: SignInFrom,
-    ) -> Result<Option<SignedIn>, Undecided> {
+        address: IpAddr,
+    ) -> Result<Option<(Account, String)>, Undecided> {
         let place = self.parts.passwords.queue().map_err(|LineIsFull| Undecided::Busy)?;
         let email = Email::parse(email).ok();
         let known = match &email {
             Some(email) => self.parts.store.password_hash_by_email(email).await?,
             None => None,
         };
-        let (account, hash) = known.unzip();
-        let right = self.parts.passwords.verify(place, password.to_owned(), hash.clone()).await?;
-        let (Some(email), Some(account), true) = (email, account, right) else { return Ok(None) };
+        let hash = known.as_ref().map(|(_, hash)| hash.clone());
+        if self.parts.passwords.verify(place, password.to_owned(), hash).await? {
+            return Ok(known);
+        }
+        if let Some((account, _)) = known {
+            // In the background: the answer must not take longer for an email that somebody has.
+            let library = self.clone();
+            self.parts.failure_notes.take(async move {
+                let kind = SecurityEventKind::SignInFailed;
+                library.note_security_event(account.id, kind, Some(address), None).await;
+                Ok::<_, Infallible>(())
+            });
+        }
+        Ok(None)
+    }
+
+    /// The session of whoever has this email and password; `None` when nobody has.
+    async fn try_sign_in(
+        &self,
+        email: &str,
+        password: &str,
+        from: SignInFrom,
+    ) -> Result<Option<SignedIn>, Undecided> {
+        let Some((account, hash)) = self.owner(email, password, from.address).await? else { return Ok(None) };
+        let email = account.email.clone();
         let Some(signed_in) = self.begin_session(account, from).await? else { return Ok(None) };
         // A password that was changed meanwhile ended the sessions there were, perhaps not yet this one.
         let still = self.parts.store.password_hash_by_email(&email).await?;
-        if still.map(|(_, hash)| hash) != hash {
+        if still.map(|(_, hash)| hash) != Some(hash) {
             self.parts.store.end_session(&session_hash(&signed_in.token)).await?;
             return Ok(None);
         }
         Ok(Some(signed_in))
+    }
+
+    /// A session for somebody who proved who they are; `None` when it cannot be begun now, which the log tells.
+    pub(crate) async fn session_or_none(&self, account: Account, from: SignInFrom) -> Option<SignedIn> {
+        self.begin_session(account, from)
+            .await
+            .inspect_err(|error| tracing::warn!(%error, "a session could not be begun"))
+            .ok()
+            .flatten()
     }
 
     /// `None` when the account is gone.

@@ -23,6 +23,19 @@ macro_rules! each_case {
                 an_account_is_deleted_once,
                 a_deleted_account_frees_its_address,
             }
+            setup {
+                a_link_makes_the_first_account_once,
+                a_link_ends_with_any_account,
+                no_link_holds_where_there_is_an_account,
+                only_the_newest_links_hold,
+                of_many_who_set_up_at_once_one_does,
+            }
+            security_events {
+                events_are_told_newest_first,
+                the_same_event_in_a_row_is_counted,
+                a_flood_of_one_kind_leaves_the_others,
+                events_of_a_deleted_account_are_gone,
+            }
             api_keys {
                 a_key_speaks_for_its_account,
                 a_name_is_in_use_once,

@@ -144,6 +144,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    security_events (seq) {
+        seq -> BigInt,
+        account_id -> BigInt,
+        kind -> Text,
+        address -> Nullable<Text>,
+        detail -> Nullable<Text>,
+        at_ms -> BigInt,
+        times -> BigInt,
+    }
+}
+
+diesel::table! {
     sessions (hash) {
         hash -> Binary,
         account_id -> BigInt,
@@ -152,6 +164,13 @@ diesel::table! {
         created_at_ms -> BigInt,
         last_seen_at_ms -> BigInt,
         expires_at_ms -> BigInt,
+    }
+}
+
+diesel::table! {
+    setup_links (hash) {
+        hash -> Binary,
+        created_at_ms -> BigInt,
     }
 }
 

@@ -20,7 +20,9 @@ mod images;
 mod index_queue;
 mod rendition_queue;
 mod schema;
+mod security_events;
 mod sessions;
+mod setup;
 mod sign_in;
 mod signing_keys;
 
@@ -46,7 +48,11 @@ pub use index_queue::{
 };
 pub use rendition_queue::{RenditionJob, RenditionLease, RenditionQueue};
 pub use schema::SchemaStore;
+pub use security_events::{
+    NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent, SecurityEventStore,
+};
 pub use sessions::{NewSession, SessionHash, SessionHolder, SessionInfo, SessionStore};
+pub use setup::{MAX_SETUP_LINKS, SetupHash, SetupStore};
 pub use sign_in::{Attempt, AttemptId, SignInAttempt, SignInAttempts, SignInLimits};
 pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};
 
@@ -62,7 +68,9 @@ pub trait Store:
     + IndexQueue
     + RenditionQueue
     + SchemaStore
+    + SecurityEventStore
     + SessionStore
+    + SetupStore
     + SignInAttempts
     + SigningKeyStore
     + oauth_core::Store
@@ -78,7 +86,9 @@ impl<T> Store for T where
         + IndexQueue
         + RenditionQueue
         + SchemaStore
+        + SecurityEventStore
         + SessionStore
+        + SetupStore
         + SignInAttempts
         + SigningKeyStore
         + oauth_core::Store

@@ -189,6 +189,7 @@ async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
         "/" => reading(&parts, async { pages::start(&service.config.base_url) }).await,
         "/account/sync" => reading(&parts, async { pages::sync(&service.config.base_url) }).await,
         account::PATH => account::handle(service, &parts, body, address).await,
+        "/setup" => sign_in::set_up(service, &parts, body, address).await,
         "/sign-in" => sign_in::sign_in_page(service, &parts, body, address).await,
         "/sign-out" => sign_in::sign_out(service, &parts, body, address).await,
         _ if path.starts_with(account::PREFIX) => account::handle(service, &parts, body, address).await,

@@ -1,4 +1,7 @@
-//! Plain pages for people; they need no script and load nothing from elsewhere.
+//! The frame of the pages for people, and those that belong to nothing else. They need no script and load nothing.
+
+mod moment;
+mod start;
 
 use std::sync::LazyLock;
 
@@ -6,58 +9,15 @@ use data_encoding::BASE64;
 use http::{HeaderValue, StatusCode, header};
 use maud::{DOCTYPE, Markup, html};
 
+pub(crate) use moment::{day, minute};
+pub(crate) use start::{start, sync};
+
 use crate::{
-    BaseUrl,
     body::full,
     reply::{Reply, WithHeader as _, with_body},
 };
 
-const STYLE: &str = include_str!("pages.css");
-
-/// What people see who open the service in a browser.
-pub(crate) fn start(base_url: &BaseUrl) -> Reply {
-    page(
-        "Photo library",
-        &html! {
-            p { "This is a photo library. Apps and agents that you connect list, search and show its photos." }
-            ul {
-                li { a href="/account" { "Your account: connected apps, API keys, password" } }
-                li { a href="/account/sync" { "Bring photos in" } }
-                li { a href="/api/ext/v2/openapi.json" { "The image and album API (OpenAPI)" } }
-                li { "MCP endpoint: " code { (base_url.as_str()) "/api/mcp/v1" } }
-            }
-        },
-    )
-}
-
-/// How to bring photos in: where `installUrl` leads.
-pub(crate) fn sync(base_url: &BaseUrl) -> Reply {
-    page(
-        "Bring photos in",
-        &html! {
-            p { "Photos come into the library from folders on the machine that runs it." }
-            ol {
-                li {
-                    "Open a terminal on that machine, in the folder where the service runs."
-                }
-                li {
-                    "Import a folder; everything in it is taken, and running it again takes only what is new:"
-                    pre { code { "server import you@example.org /path/to/photos" } }
-                }
-                li {
-                    "Make a key for your app, if it has none yet:"
-                    pre { code { "server key create you@example.org --name my-app" } }
-                }
-                li {
-                    "Look at what came in:"
-                    pre { code { "curl -H \"Authorization: Bearer KEY\" " (base_url.as_str()) "/api/ext/v2/images" } }
-                }
-            }
-            p { "JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW pictures are accepted. Originals never leave the library." }
-            p { a href="/" { "Back" } }
-        },
-    )
-}
+const STYLE: &str = include_str!("pages/style.css");
 
 /// The frame around every page.
 pub(crate) struct Page<'a> {
@@ -70,9 +30,66 @@ pub(crate) struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The page with this content. It needs no script and loads nothing, can be framed by no other, and no cache keeps
-    /// it.
+    /// The page as one card with this content: a form, or something to be told.
     pub(crate) fn reply(&self, content: &Markup) -> Reply {
+        self.framed(
+            &html! {},
+            &html! {
+                main #content .card {
+                    h1 { (self.title) }
+                    (content)
+                }
+            },
+        )
+    }
+
+    /// The page as one column of text.
+    pub(crate) fn text(&self, content: &Markup) -> Reply {
+        self.framed(
+            &nav(),
+            &html! {
+                main #content .card.reading {
+                    h1 { (self.title) }
+                    (content)
+                }
+            },
+        )
+    }
+
+    /// The page as sections, each with an id and a heading, under what stands above them.
+    pub(crate) fn sections(&self, above: &Markup, sections: &[Section]) -> Reply {
+        self.framed(
+            &nav(),
+            &html! {
+                main #content .wide {
+                    header {
+                        h1 { (self.title) }
+                        (above)
+                    }
+                    div.with-contents {
+                        nav.contents aria-label="On this page" {
+                            ul {
+                                @for section in sections {
+                                    li { a href={ "#" (section.id) } { (section.heading) } }
+                                }
+                            }
+                        }
+                        div.sections {
+                            @for section in sections {
+                                section id=(section.id) aria-labelledby={ (section.id) "-heading" } {
+                                    h2 id={ (section.id) "-heading" } { (section.heading) }
+                                    (section.content)
+                                }
+                            }
+                        }
+                    }
+                }
+            },
+        )
+    }
+
+    /// It can be framed by no other, and no cache keeps it.
+    fn framed(&self, nav: &Markup, main: &Markup) -> Reply {
         let markup = html! {
             (DOCTYPE)
             html lang="en" {
@@ -80,15 +97,20 @@ impl Page<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.title) }
+                    title { (self.title) " · Photo library" }
                     link rel="icon" href="data:,";
                     style { (maud::PreEscaped(STYLE)) }
                 }
                 body {
-                    main {
-                        h1 { (self.title) }
-                        (content)
+                    a.skip href="#content" { "Skip to the content" }
+                    header.top {
+                        a.brand href="/" {
+                            (mark())
+                            span { "Photo library" }
+                        }
+                        (nav)
                     }
+                    (main)
                 }
             }
         };
@@ -112,6 +134,14 @@ impl Page<'_> {
     }
 }
 
+/// A part of a long page.
+pub(crate) struct Section {
+    /// What a link to it names.
+    pub(crate) id: &'static str,
+    pub(crate) heading: &'static str,
+    pub(crate) content: Markup,
+}
+
 /// The policy of a page whose own cannot be written.
 const NOTHING: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
@@ -119,16 +149,42 @@ const NOTHING: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'non
 static STYLE_HASH: LazyLock<String> =
     LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(STYLE.as_bytes()))));
 
-fn page(title: &str, content: &Markup) -> Reply {
-    Page { title, status: StatusCode::OK, form_targets: &[] }.reply(content)
+/// The ways between the pages of somebody who is signed in, or may be.
+fn nav() -> Markup {
+    html! {
+        nav aria-label="Pages" {
+            a href="/account" { "Account" }
+            a href="/account/sync" { "Bring photos in" }
+        }
+    }
+}
+
+/// A picture of hills under a sun, for the eye only.
+fn mark() -> Markup {
+    html! {
+        svg viewBox="0 0 24 24" aria-hidden="true" {
+            rect x="2.5" y="3.5" width="19" height="17" rx="3" {}
+            circle cx="8.5" cy="9" r="1.75" {}
+            path d="M3 18l5.5-5 3.5 3 4.5-5.5 4.5 5.5" {}
+        }
+    }
 }
 
 /// What went wrong, and what to do about it.
 pub(crate) fn problem(status: StatusCode, title: &str, words: &str) -> Reply {
     let content = html! {
         p { (words) }
+        p { a href="/account" { "Go to your account" } }
     };
     Page { title, status, form_targets: &[] }.reply(&content)
+}
+
+/// The account is deleted.
+pub(crate) fn gone() -> Reply {
+    let content = html! {
+        p { "Your account is deleted. Its apps, keys and sessions have ended; its photos are being removed." }
+    };
+    Page { title: "Your account is deleted", status: StatusCode::OK, form_targets: &[] }.reply(&content)
 }
 
 /// The service cannot answer now.

@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use domain::AccountId;
+use domain::{AccountId, Email};
 
 /// The target that a filter such as `RUST_LOG=security=info` names.
 pub(crate) const TARGET: &str = "security";
@@ -35,6 +35,17 @@ pub(crate) fn key_changed(address: IpAddr, account: AccountId, event: &'static s
 pub(crate) fn password_changed(address: IpAddr, account: AccountId) {
     let account = account.0;
     tracing::info!(target: TARGET, event = "password_changed", %address, account, "a password was changed");
+}
+
+/// Somebody deleted their account.
+pub(crate) fn account_deleted(address: IpAddr, account: AccountId) {
+    let account = account.0;
+    tracing::warn!(target: TARGET, event = "account_deleted", %address, account, "an account was deleted");
+}
+
+/// The first account was made by a set-up link.
+pub(crate) fn set_up(address: IpAddr, email: &Email) {
+    tracing::info!(target: TARGET, event = "set_up", %address, %email, "the first account was made");
 }
 
 /// A form came without its token, or from another site.

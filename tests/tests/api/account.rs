@@ -55,12 +55,14 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
 
     let page = opened(&browser).await;
-    for words in ["Test app", "Connected 2024-06-01", "organise them into albums"] {
+    for words in ["Test app", "1 June 2024</time>", "organise them into albums"] {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
     let disconnect = form(&page, "/account/apps/disconnect", None);
     let answer = browser.submit(PATH, &disconnect, &[]).await.expect(303);
-    assert_eq!(answer.header("location"), Some(PATH));
+    assert_eq!(answer.header("location"), Some("/account?done=disconnected"));
+    let said = browser.open("/account?done=disconnected").await.expect(200);
+    assert!(said.text().contains("The app is disconnected."));
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(401);
     app.refresh(&client, &tokens.refresh).await.expect(400);
     assert!(opened(&browser).await.text().contains("No app is connected"));
@@ -106,7 +108,7 @@ async fn a_new_password_needs_the_old_one_and_ends_other_sessions() {
     let with = |current: &'static str, new: &'static str| [("current", current), ("new", new)];
 
     let wrong = browser.submit(PATH, &change, &with("wrong", "another password")).await.expect(400);
-    assert!(wrong.text().contains("The current password is wrong."));
+    assert!(wrong.text().contains("The password is wrong. Nothing was changed."));
     browser.submit(PATH, &change, &with(PASSWORD, "short")).await.expect(400);
     opened(&elsewhere).await;
 
@@ -124,18 +126,136 @@ async fn signing_out_everywhere_leaves_this_browser_only() {
     let (anna, browser) = signed_in(&app, "anna").await;
     let elsewhere = app.browser().signed_in(&anna).await;
     let everywhere = form(&opened(&browser).await, "/account/sign-out-everywhere", None);
-    browser.submit(PATH, &everywhere, &[]).await.expect(200);
-    opened(&browser).await;
+    browser.submit(PATH, &everywhere, &[]).await.expect(303);
+    let alone = opened(&browser).await;
+    assert!(!alone.text().contains("Sign out everywhere else"), "there is nowhere else");
     elsewhere.open(PATH).await.expect(302);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_browser_can_be_signed_out_from_another() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let (phone, tablet) = (app.browser().signed_in(&anna).await, app.browser().signed_in(&anna).await);
+    let (bert, berts) = signed_in(&app, "bert").await;
+    let page = opened(&browser).await;
+    assert!(page.text().contains("this browser"));
+    let ends: Vec<HtmlForm> =
+        forms(&page.text()).into_iter().filter(|form| form.action == "/account/sessions/end").collect();
+    assert_eq!(ends.len(), 2, "one for each of the others");
+
+    let answer = browser.submit(PATH, &ends[0], &[]).await.expect(303);
+    assert_eq!(answer.header("location"), Some("/account?done=signed-out"));
+    let left = [phone.open(PATH).await.status, tablet.open(PATH).await.status];
+    assert!(left.contains(&200) && left.contains(&302), "{left:?}");
+    opened(&browser).await;
+
+    // Another person's session is not theirs to end, nor is nonsense.
+    let shown = forms(&opened(&berts).await.text());
+    assert!(!shown.iter().any(|form| form.action == "/account/sessions/end"), "bert has one session");
+    let berts_session = app.store.sessions(bert.id).await.unwrap().remove(0);
+    let hash: String = berts_session.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    for session in [hash.as_str(), "", "zz", "00"] {
+        browser.submit(PATH, &ends[1], &[("session", session)]).await.expect(303);
+    }
+    opened(&berts).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_is_deleted_by_its_owner_who_knows_the_password() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let client = app.public_client().await;
+    let tokens = app.tokens(&client, &anna).await;
+    let delete = form(&opened(&browser).await, "/account/delete", None);
+    let with = |password: &'static str, sure: &'static str| [("password", password), ("sure", sure)];
+
+    let unsure = browser.submit(PATH, &delete, &with(PASSWORD, "")).await.expect(400);
+    assert!(unsure.text().contains("Tick the box"));
+    browser.submit(PATH, &delete, &with("wrong", "yes")).await.expect(400);
+    app.get("/library", &anna.key).await.expect(200);
+
+    let gone = browser.submit(PATH, &delete, &with(PASSWORD, "yes")).await.expect(200);
+    assert!(gone.text().contains("Your account is deleted"));
+    assert!(gone.header("set-cookie").unwrap().contains("Max-Age=0"));
+    app.get("/library", &anna.key).await.expect(401);
+    app.list_tools("/api/mcp/v1", &tokens.access).await.expect(401);
+    app.refresh(&client, &tokens.refresh).await.expect(400);
+    browser.open(PATH).await.expect(302);
+    app.browser().sign_in("/sign-in", &anna, PASSWORD).await.expect(401);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_tells_what_happened_to_the_account() {
+    let app = TestApp::start().await;
+    let anna = app.person("anna").await;
+    app.browser().sign_in("/sign-in", &anna, "wrong").await.expect(401);
+    let browser = app.browser().signed_in(&anna).await;
+    let client = app.public_client().await;
+    app.tokens(&client, &anna).await;
+    let page = opened(&browser).await;
+    let disconnect = form(&page, "/account/apps/disconnect", None);
+    browser.submit(PATH, &disconnect, &[]).await.expect(303);
+    let create = form(&page, "/account/keys/create", None);
+    browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(200);
+    let revoke = form(&opened(&browser).await, "/account/keys/revoke", Some("lap<b>top"));
+    browser.submit(PATH, &revoke, &[]).await.expect(303);
+    let change = form(&opened(&browser).await, "/account/password", None);
+    let words = [("current", PASSWORD), ("new", "another password")];
+    browser.submit(PATH, &change, &words).await.expect(303);
+
+    // A wrong password is written down behind the answer.
+    let mut text = String::new();
+    for _ in 0..100 {
+        text = opened(&browser).await.text();
+        if text.contains("A wrong password was tried") {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    for words in [
+        "A wrong password was tried",
+        "Signed in",
+        "Test app was connected",
+        "Test app was disconnected",
+        "The API key lap&lt;b&gt;top was made",
+        "The API key lap&lt;b&gt;top was revoked",
+        "The password was changed",
+        "from 127.0.0.1",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let (_, berts) = signed_in(&app, "bert").await;
+    assert!(!opened(&berts).await.text().contains("lap&lt;b&gt;top"), "only one's own");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_tells_of_a_grant_that_ended_for_safetys_sake() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let client = app.public_client().await;
+    let tokens = app.tokens(&client, &anna).await;
+    app.refresh(&client, &tokens.refresh).await.expect(200);
+    app.clock.advance_ms(31_000);
+    app.refresh(&client, &tokens.refresh).await.expect(400);
+    let text = opened(&browser).await.text();
+    assert!(text.contains("Test app was disconnected, because an old token of it was used again"), "{text}");
+    assert!(text.contains("No app is connected"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
     let app = TestApp::start().await;
     let (anna, browser) = signed_in(&app, "anna").await;
-    let page = opened(&browser).await;
     let other = app.browser().signed_in(&anna).await;
-    for action in ["/account/keys/create", "/account/password", "/account/sign-out-everywhere"] {
+    let page = opened(&browser).await;
+    for action in [
+        "/account/keys/create",
+        "/account/password",
+        "/account/sign-out-everywhere",
+        "/account/delete",
+        "/account/sessions/end",
+    ] {
         let shown = form(&page, action, None);
         let mut without = shown.clone();
         without.fields.remove("csrf");

@@ -25,4 +25,5 @@ mod renditions;
 mod search;
 mod search_words;
 mod server_limits;
+mod setup;
 mod signed_urls;

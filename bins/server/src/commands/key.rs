@@ -1,4 +1,5 @@
-use domain::Timestamp;
+use domain::{Email, KeyName, SecurityEventKind, Timestamp};
+use library::Library;
 
 use super::{CommandError, Report};
 use crate::{cli::KeyCommand, config::Config, stores::open_library, table::table};
@@ -8,6 +9,7 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
     let text = match command {
         KeyCommand::Create { email, name } => {
             let key = library.create_key(&email, name.clone()).await?;
+            tell(&library, &email, SecurityEventKind::KeyCreated, &name).await?;
             format!("API key {name} of {email}, shown only now:\n{key}\n")
         }
         KeyCommand::List { email } => {
@@ -21,10 +23,23 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
             if !library.revoke_key(&email, &name).await? {
                 return Err(CommandError::NoKey);
             }
+            tell(&library, &email, SecurityEventKind::KeyRevoked, &name).await?;
             format!("Revoked the key {name} of {email}.\n")
         }
     };
     Ok(text.into())
+}
+
+/// Has the owner see on their account page what was done here.
+async fn tell(
+    library: &Library,
+    email: &Email,
+    kind: SecurityEventKind,
+    name: &KeyName,
+) -> Result<(), CommandError> {
+    let account = library.account(email).await?;
+    library.note_security_event(account.id, kind, None, Some(name.as_str())).await;
+    Ok(())
 }
 
 fn moment(at: Option<Timestamp>) -> String {

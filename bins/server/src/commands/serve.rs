@@ -4,12 +4,12 @@ use std::{
 };
 
 use keys::{SecretError, SystemRandom};
-use library::{IndexingScope, Library, StorageError};
+use library::{IndexingScope, Library, Unavailable};
 use tokio::{net::TcpListener, sync::watch, time::timeout};
-use web::{App, BuildError, InvalidBaseUrl, Limits, WebConfig};
+use web::{App, BaseUrl, BuildError, InvalidBaseUrl, Limits, WebConfig};
 
 use crate::{
-    config::{Config, DEFAULT_DATA_DIR},
+    config::Config,
     file_descriptors, shutdown,
     stores::{self, OpenError},
 };
@@ -28,7 +28,7 @@ pub(crate) enum ServeError {
     #[error("the service cannot be set up: {0}")]
     Build(#[from] BuildError),
     #[error(transparent)]
-    Storage(#[from] StorageError),
+    Unavailable(#[from] Unavailable),
     #[error(transparent)]
     Random(#[from] keys::RandomFailed),
     #[error("the signals that end the program cannot be taken over: {0}")]
@@ -46,9 +46,11 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     stores::recover(&library).await;
     let secret = config.secret.load(&SystemRandom::new())?;
     let (listener, address) = listen(config.listen).await?;
-    let app = App::new(library.clone(), &secret, web_config(config, address, descriptors)?)?;
+    let web_config = web_config(config, address, descriptors)?;
+    let base_url = web_config.base_url.clone();
+    let app = App::new(library.clone(), &secret, web_config)?;
     let asked_to_end = shutdown::requested().map_err(ServeError::Signals)?;
-    announce(&library, config, address).await?;
+    announce(&library, &base_url, address).await?;
     work(&library, app, listener, asked_to_end).await
 }
 
@@ -78,25 +80,16 @@ fn web_config(
 }
 
 /// Prints where the service is. From the bind on, connections wait to be answered.
-async fn announce(library: &Library, config: &Config, address: SocketAddr) -> Result<(), ServeError> {
+async fn announce(library: &Library, base_url: &BaseUrl, address: SocketAddr) -> Result<(), ServeError> {
     let mut text = format!("listening on http://{address}\n");
-    if library.accounts().await?.is_empty() {
-        text.push_str(&first_account(config));
+    // Not to the log: whoever has the link has the library.
+    if let Some(token) = library.offer_setup().await? {
+        let base_url = base_url.as_str();
+        text.push_str("There is no account yet. Create the first one in a browser:\n  ");
+        text.push_str(&format!("{base_url}/setup?token={token}\n"));
     }
     let mut out = stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(ServeError::Output)
-}
-
-fn first_account(config: &Config) -> String {
-    let data_dir = if config.data_dir.as_os_str() == DEFAULT_DATA_DIR {
-        String::new()
-    } else {
-        format!(" --data-dir '{}'", config.data_dir.display())
-    };
-    format!(
-        "There is no account yet. Create the first one, with the same store options:\n  \
-         server account create you@example.org{data_dir}\n"
-    )
 }
 
 /// Answers, indexes and tidies until the process is asked to end; then all three come to their end together.

@@ -17,10 +17,11 @@ fn it_says_where_it_is_and_ends_when_asked() {
         assert_eq!(server.get("/readyz", "").status, 200);
         // A connection without a request does not hold the end up.
         let _idle = TcpStream::connect(&server.address).unwrap();
+        let address = server.address.clone();
         let (status, took, stdout, stderr) = server.end(signal);
         assert_eq!(status.code(), Some(0), "{signal:?}: {stderr}");
         assert!(took < Duration::from_secs(11), "{took:?}");
-        assert!(stdout.contains("server account create"), "{stdout}");
+        assert!(stdout.contains(&format!("  http://{address}/setup?token=")), "{stdout}");
         assert_eq!(instance.files_of_store(), ["library.sqlite"]);
         let mode = std::fs::metadata(instance.data_dir().join("secret")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

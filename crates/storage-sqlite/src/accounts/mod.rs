@@ -1,5 +1,6 @@
 mod api_keys;
 mod rows;
+mod setup;
 
 pub(crate) use rows::{AccountRow, add_live_images, is_open};
 
@@ -7,7 +8,7 @@ use async_trait::async_trait;
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
 use storage::{
     AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
-    StorageError,
+    SetupHash, SetupStore, StorageError,
 };
 
 use crate::SqliteStore;
@@ -85,5 +86,20 @@ impl AccountStore for SqliteStore {
 
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {
         self.write(move |c| api_keys::touch(c, key, at)).await
+    }
+}
+
+#[async_trait]
+impl SetupStore for SqliteStore {
+    async fn offer_setup(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError> {
+        self.write(move |c| setup::offer(c, &link, at)).await
+    }
+
+    async fn setup_is_offered(&self, link: SetupHash) -> Result<bool, StorageError> {
+        self.read(move |c| setup::is_offered(c, &link)).await
+    }
+
+    async fn set_up(&self, link: SetupHash, account: NewAccount) -> Result<Option<Account>, StorageError> {
+        self.write(move |c| setup::set_up(c, &link, &account)).await
     }
 }

@@ -3,12 +3,13 @@ use domain::{Account, AccountId, Email, Plan, Timestamp};
 use oauth_core::UnixMillis;
 use storage::NewAccount;
 
+use super::setup;
 use crate::{
     error::{Failure, is_unique_violation},
     oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
-    sign_in::end_all_sessions,
+    sign_in::{end_all_sessions, forget_security_events},
     value::RowName,
 };
 
@@ -50,7 +51,10 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
         .returning(AccountRow::as_returning())
         .get_result(c);
     match inserted {
-        Ok(row) => Account::try_from(row).map(Some),
+        Ok(row) => {
+            setup::end(c)?;
+            Account::try_from(row).map(Some)
+        }
         Err(error) if is_unique_violation(&error) => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -150,6 +154,7 @@ pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp
     }
     diesel::delete(api_keys::table.filter(api_keys::account_id.eq(account.0))).execute(c)?;
     end_all_sessions(c, account, None)?;
+    forget_security_events(c, account)?;
     revoke_all_grants(c, account, UnixMillis(at.millis()))?;
     // They walk the queues, which are short most of the time, rather than the account's images.
     let own =

@@ -1,14 +1,17 @@
 mod attempts;
+mod security_events;
 mod sessions;
 mod signing_keys;
 
+pub(crate) use security_events::forget as forget_security_events;
 pub(crate) use sessions::end_all as end_all_sessions;
 
 use async_trait::async_trait;
 use domain::{AccountId, Timestamp};
 use storage::{
-    Attempt, AttemptId, NewSession, NewSigningKey, SessionHash, SessionHolder, SessionInfo, SessionStore,
-    SignInAttempt, SignInAttempts, SignInLimits, SigningKeyStore, StorageError, StoredSigningKey,
+    Attempt, AttemptId, NewSecurityEvent, NewSession, NewSigningKey, SecurityEvent, SecurityEventStore,
+    SessionHash, SessionHolder, SessionInfo, SessionStore, SignInAttempt, SignInAttempts, SignInLimits,
+    SigningKeyStore, StorageError, StoredSigningKey,
 };
 
 use crate::SqliteStore;
@@ -82,6 +85,21 @@ impl SignInAttempts for SqliteStore {
 
     async fn sweep_sign_in_attempts(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
         self.write(move |c| attempts::sweep(c, before, max)).await
+    }
+}
+
+#[async_trait]
+impl SecurityEventStore for SqliteStore {
+    async fn note_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError> {
+        self.write(move |c| security_events::note(c, &event)).await
+    }
+
+    async fn security_events(
+        &self,
+        account: AccountId,
+        max: u32,
+    ) -> Result<Vec<SecurityEvent>, StorageError> {
+        self.look_up(move |c| security_events::newest(c, account, max)).await
     }
 }
 

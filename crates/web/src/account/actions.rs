@@ -1,21 +1,19 @@
 use std::net::IpAddr;
 
-use domain::KeyName;
-use http::{StatusCode, header, request::Parts};
-use library::{AccountError, KeyError, SignInError, SignInFrom};
+use data_encoding::HEXLOWER;
+use domain::{KeyName, SecurityEventKind};
+use http::{HeaderMap, StatusCode, header};
+use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use oauth_core::UnixMillis;
 
-use super::{PATH, Person, page};
+use super::{Done, PATH, Person, page, sections::app_name};
 use crate::{
     app::Service,
     pages,
     reply::{Reply, WithHeader as _, see_other},
     security_log,
-    sign_in::{Form, session_cookie},
+    sign_in::{Form, check_new_password, end_session_cookie, sign_in_from, with_session},
 };
-
-/// The fewest characters of a password that somebody chooses.
-const MIN_PASSWORD_CHARS: usize = 10;
 
 /// What a form of the account page does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +22,9 @@ pub(super) enum Action {
     CreateKey,
     RevokeKey,
     ChangePassword,
+    EndSession,
     SignOutEverywhere,
+    DeleteAccount,
 }
 
 /// What the page says about what was just done.
@@ -34,12 +34,19 @@ pub(super) enum Notice {
     /// What went wrong.
     Problem(String),
     /// What went well.
-    Done(&'static str),
+    Done(Done),
 }
 
 impl Action {
-    const ALL: [Self; 5] =
-        [Self::Disconnect, Self::CreateKey, Self::RevokeKey, Self::ChangePassword, Self::SignOutEverywhere];
+    const ALL: [Self; 7] = [
+        Self::Disconnect,
+        Self::CreateKey,
+        Self::RevokeKey,
+        Self::ChangePassword,
+        Self::EndSession,
+        Self::SignOutEverywhere,
+        Self::DeleteAccount,
+    ];
 
     pub(super) fn at(path: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.path() == path)
@@ -52,135 +59,193 @@ impl Action {
             Self::CreateKey => "/account/keys/create",
             Self::RevokeKey => "/account/keys/revoke",
             Self::ChangePassword => "/account/password",
+            Self::EndSession => "/account/sessions/end",
             Self::SignOutEverywhere => "/account/sign-out-everywhere",
-        }
-    }
-
-    pub(super) async fn run(
-        self,
-        service: &Service,
-        parts: &Parts,
-        person: &Person,
-        form: &Form,
-        address: IpAddr,
-    ) -> Reply {
-        match self {
-            Self::Disconnect => disconnect(service, person, form, address).await,
-            Self::CreateKey => create_key(service, person, form, address).await,
-            Self::RevokeKey => revoke_key(service, person, form, address).await,
-            Self::ChangePassword => change_password(service, parts, person, form, address).await,
-            Self::SignOutEverywhere => sign_out_everywhere(service, person, address).await,
+            Self::DeleteAccount => "/account/delete",
         }
     }
 }
 
-async fn disconnect(service: &Service, person: &Person, form: &Form, address: IpAddr) -> Reply {
-    let grants = service.library.grants();
-    let id = form.get("grant").unwrap_or_default();
-    let subject = person.holder.account.id.0.to_string();
-    let at = UnixMillis(service.library.clock().now().millis());
-    let ended = async {
-        match grants.grant(id).await? {
-            Some(grant) if grant.subject == subject => grants.revoke_grant(id, at).await,
-            _ => Ok(false),
+/// A form that was sent from the account page by whom it was shown to.
+pub(super) struct Sent<'a> {
+    pub(super) service: &'a Service,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) person: Person,
+    pub(super) form: Form,
+    pub(super) address: IpAddr,
+}
+
+impl Sent<'_> {
+    pub(super) async fn run(&self, action: Action) -> Reply {
+        let done = match action {
+            Action::Disconnect => self.disconnect().await,
+            Action::CreateKey => self.create_key().await,
+            Action::RevokeKey => self.revoke_key().await,
+            Action::ChangePassword => self.change_password().await,
+            Action::EndSession => self.end_session().await,
+            Action::SignOutEverywhere => self.sign_out_everywhere().await,
+            Action::DeleteAccount => self.delete_account().await,
+        };
+        done.unwrap_or_else(|refusal| refusal)
+    }
+
+    fn field(&self, name: &str) -> &str {
+        self.form.get(name).unwrap_or_default()
+    }
+
+    async fn tell(&self, kind: SecurityEventKind, detail: Option<&str>) {
+        let account = self.person.holder.account.id;
+        self.service.library.note_security_event(account, kind, Some(self.address), detail).await;
+    }
+
+    async fn disconnect(&self) -> Result<Reply, Reply> {
+        let grants = self.service.library.grants();
+        let subject = self.person.holder.account.id.0.to_string();
+        let at = UnixMillis(self.service.library.clock().now().millis());
+        let ended = async {
+            // Only their own; one that is not there has ended already, which is what was wanted.
+            let apps = grants.connections(&subject).await?;
+            match apps.into_iter().find(|app| app.grant.id == self.field("grant")) {
+                Some(app) if grants.revoke_grant(&app.grant.id, at).await? => Ok(Some(app)),
+                _ => Ok::<_, oauth_core::StoreError>(None),
+            }
+        };
+        if let Some(app) = ended.await.map_err(|error| pages::unavailable(&error))? {
+            security_log::grant_revoked(self.address, &app.grant.id);
+            self.tell(SecurityEventKind::AppDisconnected, Some(&app_name(&app))).await;
         }
-    };
-    match ended.await {
-        Ok(true) => security_log::grant_revoked(address, id),
-        // It had ended already, which is what was wanted.
-        Ok(false) => {}
-        Err(error) => return pages::unavailable(&error),
+        Ok(Done::Disconnected.reply())
     }
-    see_other(PATH)
-}
 
-async fn create_key(service: &Service, person: &Person, form: &Form, address: IpAddr) -> Reply {
-    let name = match KeyName::parse(form.get("name").unwrap_or_default()) {
-        Ok(name) => name,
-        Err(invalid) => return refused(service, person, invalid.to_string()).await,
-    };
-    match service.library.create_key(&person.holder.account.email, name.clone()).await {
-        Ok(key) => {
-            security_log::key_changed(address, person.holder.account.id, "key_created");
-            page::page(service, person, StatusCode::OK, Some(Notice::NewKey { name, key })).await
-        }
-        Err(KeyError::Unavailable(error)) => pages::unavailable(&error),
-        Err(error) => refused(service, person, error.to_string()).await,
-    }
-}
-
-async fn revoke_key(service: &Service, person: &Person, form: &Form, address: IpAddr) -> Reply {
-    let Ok(name) = KeyName::parse(form.get("name").unwrap_or_default()) else { return see_other(PATH) };
-    match service.library.revoke_key(&person.holder.account.email, &name).await {
-        Ok(true) => security_log::key_changed(address, person.holder.account.id, "key_revoked"),
-        Ok(false) => {}
-        Err(error) => return pages::unavailable(&error),
-    }
-    see_other(PATH)
-}
-
-/// A new password ends every session, so this browser gets a new one.
-async fn change_password(
-    service: &Service,
-    parts: &Parts,
-    person: &Person,
-    form: &Form,
-    address: IpAddr,
-) -> Reply {
-    let account = &person.holder.account;
-    let (current, new) = (form.get("current").unwrap_or_default(), form.get("new").unwrap_or_default());
-    if new.chars().count() < MIN_PASSWORD_CHARS {
-        let words = format!("The new password must have at least {MIN_PASSWORD_CHARS} characters.");
-        return refused(service, person, words).await;
-    }
-    let user_agent = parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-    let from = || SignInFrom { address, user_agent: user_agent.map(str::to_owned) };
-    if let Err(error) = service.library.sign_in(account.email.as_str(), current, from()).await {
-        return wrong_password(service, person, error, address).await;
-    }
-    match service.library.set_password(&account.email, Some(new.to_owned())).await {
-        Ok(_) => security_log::password_changed(address, account.id),
-        Err(AccountError::Unavailable(error)) => return pages::unavailable(&error),
-        Err(error) => return refused(service, person, error.to_string()).await,
-    }
-    let reply = see_other(PATH);
-    match service.library.sign_in(account.email.as_str(), new, from()).await {
-        Ok(signed_in) => match session_cookie(&service.config.base_url, &signed_in.token) {
-            Some(cookie) => reply.with(header::SET_COOKIE, cookie),
-            None => reply,
-        },
-        // The password is changed all the same; the page asks for it.
-        Err(_) => reply,
-    }
-}
-
-async fn wrong_password(service: &Service, person: &Person, error: SignInError, address: IpAddr) -> Reply {
-    match error {
-        SignInError::Unavailable(error) => pages::unavailable(&error),
-        SignInError::Wrong => {
-            security_log::sign_in_failed(address, "wrong password at its change");
-            refused(service, person, "The current password is wrong.".to_owned()).await
-        }
-        SignInError::LockedOut { retry_after_s } | SignInError::Busy { retry_after_s } => {
-            let notice = Notice::Problem("Too many tries. Wait a while, then try again.".to_owned());
-            let page = page::page(service, person, StatusCode::TOO_MANY_REQUESTS, Some(notice)).await;
-            pages::retry_after(page, retry_after_s)
+    async fn create_key(&self) -> Result<Reply, Reply> {
+        let name = match KeyName::parse(self.field("name")) {
+            Ok(name) => name,
+            Err(invalid) => return Err(self.refused(invalid.to_string()).await),
+        };
+        let account = &self.person.holder.account;
+        match self.service.library.create_key(&account.email, name.clone()).await {
+            Ok(key) => {
+                security_log::key_changed(self.address, account.id, "key_created");
+                self.tell(SecurityEventKind::KeyCreated, Some(name.as_str())).await;
+                Ok(self.page(StatusCode::OK, Notice::NewKey { name, key }).await)
+            }
+            Err(KeyError::Unavailable(error)) => Err(pages::unavailable(&error)),
+            Err(error) => Err(self.refused(error.to_string()).await),
         }
     }
-}
 
-/// Ends all other sessions.
-async fn sign_out_everywhere(service: &Service, person: &Person, address: IpAddr) -> Reply {
-    match service.library.end_sessions(person.holder.account.id, Some(&person.token)).await {
-        Ok(_) => {
-            security_log::signed_out(address);
-            let notice = Notice::Done("Every other browser is signed out.");
-            page::page(service, person, StatusCode::OK, Some(notice)).await
+    async fn revoke_key(&self) -> Result<Reply, Reply> {
+        // A name that no key can have is one that is not there: what was wanted.
+        let Ok(name) = KeyName::parse(self.field("name")) else { return Ok(Done::KeyRevoked.reply()) };
+        let account = &self.person.holder.account;
+        let revoked = self.service.library.revoke_key(&account.email, &name).await;
+        if revoked.map_err(|error| pages::unavailable(&error))? {
+            security_log::key_changed(self.address, account.id, "key_revoked");
+            self.tell(SecurityEventKind::KeyRevoked, Some(name.as_str())).await;
         }
-        Err(error) => pages::unavailable(&error),
+        Ok(Done::KeyRevoked.reply())
+    }
+
+    /// A new password ends every session, so this browser gets a new one.
+    async fn change_password(&self) -> Result<Reply, Reply> {
+        let account = &self.person.holder.account;
+        if let Err(words) = check_new_password(self.field("new")) {
+            return Err(self.refused(words).await);
+        }
+        let (from, new) = (sign_in_from(self.headers, self.address), self.field("new").to_owned());
+        let changed = self.service.library.change_password(account, self.field("current"), new, from).await;
+        match changed {
+            Ok(session) => {
+                security_log::password_changed(self.address, account.id);
+                let reply = Done::PasswordChanged.reply();
+                Ok(with_session(&self.service.config.base_url, reply, session.as_ref()))
+            }
+            Err(ChangePasswordError::Current(error)) => Err(self.wrong_password(error).await),
+            Err(ChangePasswordError::New(AccountError::Unavailable(error))) => {
+                Err(pages::unavailable(&error))
+            }
+            Err(ChangePasswordError::New(error)) => Err(self.refused(error.to_string()).await),
+        }
+    }
+
+    async fn end_session(&self) -> Result<Reply, Reply> {
+        let hash = HEXLOWER.decode(self.field("session").as_bytes()).ok();
+        let Some(hash) = hash.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else {
+            return Ok(Done::SignedOutElsewhere.reply());
+        };
+        let account = self.person.holder.account.id;
+        let ended = self.service.library.end_session(account, &hash).await;
+        if ended.map_err(|error| pages::unavailable(&error))? {
+            self.signed_out_elsewhere().await;
+        }
+        Ok(Done::SignedOutElsewhere.reply())
+    }
+
+    /// Ends all other sessions.
+    async fn sign_out_everywhere(&self) -> Result<Reply, Reply> {
+        let account = self.person.holder.account.id;
+        let ended = self.service.library.end_sessions(account, Some(&self.person.token)).await;
+        if ended.map_err(|error| pages::unavailable(&error))? > 0 {
+            self.signed_out_elsewhere().await;
+        }
+        Ok(Done::SignedOutElsewhere.reply())
+    }
+
+    async fn signed_out_elsewhere(&self) {
+        security_log::signed_out(self.address);
+        self.tell(SecurityEventKind::SignedOutElsewhere, None).await;
+    }
+
+    async fn delete_account(&self) -> Result<Reply, Reply> {
+        let account = &self.person.holder.account;
+        if self.field("sure") != "yes" {
+            return Err(self.refused("Tick the box to delete your account.".to_owned()).await);
+        }
+        let confirmed =
+            self.service.library.confirm_password(account, self.field("password"), self.address).await;
+        if let Err(error) = confirmed {
+            return Err(self.wrong_password(error).await);
+        }
+        match self.service.library.delete_account(&account.email).await {
+            Ok(()) => security_log::account_deleted(self.address, account.id),
+            // It went meanwhile, which is what was wanted.
+            Err(AccountError::NoAccount) => {}
+            Err(error) => return Err(pages::unavailable(&error)),
+        }
+        let gone = pages::gone();
+        Ok(match end_session_cookie(&self.service.config.base_url) {
+            Some(cookie) => gone.with(header::SET_COOKIE, cookie),
+            None => gone,
+        })
+    }
+
+    async fn wrong_password(&self, error: SignInError) -> Reply {
+        match error {
+            SignInError::Unavailable(error) => pages::unavailable(&error),
+            SignInError::Wrong => {
+                security_log::sign_in_failed(self.address, "wrong password on the account page");
+                self.refused("The password is wrong. Nothing was changed.".to_owned()).await
+            }
+            SignInError::LockedOut { retry_after_s } | SignInError::Busy { retry_after_s } => {
+                let notice = Notice::Problem("Too many tries. Wait a while, then try again.".to_owned());
+                let page = self.page(StatusCode::TOO_MANY_REQUESTS, notice).await;
+                pages::retry_after(page, retry_after_s)
+            }
+        }
+    }
+
+    async fn refused(&self, words: String) -> Reply {
+        self.page(StatusCode::BAD_REQUEST, Notice::Problem(words)).await
+    }
+
+    async fn page(&self, status: StatusCode, notice: Notice) -> Reply {
+        page::page(self.service, &self.person, status, Some(notice)).await
     }
 }
 
-async fn refused(service: &Service, person: &Person, words: String) -> Reply {
-    page::page(service, person, StatusCode::BAD_REQUEST, Some(Notice::Problem(words))).await
+impl Done {
+    /// Leads back to the page, which says so.
+    fn reply(self) -> Reply {
+        see_other(&format!("{PATH}?done={}", self.as_str()))
+    }
 }

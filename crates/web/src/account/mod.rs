@@ -1,10 +1,13 @@
-//! What a person sees and changes of their own account: connected apps, API keys, password, sessions.
+//! What a person sees and changes of their own account: connected apps, API keys, password, sessions, activity.
 //!
 //! Every form is bound to the session and to what it is for, and leads back to the page; only a new key is shown by
 //! the answer itself, once.
 
 mod actions;
+mod browser_name;
+mod done;
 mod page;
+mod sections;
 
 use std::net::IpAddr;
 
@@ -12,12 +15,16 @@ use http::{HeaderMap, Method, StatusCode, request::Parts};
 use keys::session_hash;
 use library::SessionHolder;
 
+use actions::{Action, Notice, Sent};
+use done::Done;
+
 use crate::{
     app::Service,
     body::RequestBody,
+    query::Query,
     reply::{Reply, error, found, method_not_allowed},
     security_log,
-    sign_in::{Form, ReturnTo, form_refused, read_form, session, session_token},
+    sign_in::{ReturnTo, form_refused, read_form, session, session_token},
 };
 
 pub(crate) const PATH: &str = "/account";
@@ -51,41 +58,45 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     let path = parts.uri.path();
     if path == PATH {
         return match parts.method {
-            Method::GET | Method::HEAD => shown(service, &parts.headers).await,
+            Method::GET | Method::HEAD => shown(service, parts).await,
             _ => method_not_allowed("GET, HEAD"),
         };
     }
-    let Some(action) = actions::Action::at(path) else {
+    let Some(action) = Action::at(path) else {
         return error(StatusCode::NOT_FOUND, "there is nothing at this path");
     };
     if parts.method != Method::POST {
         return method_not_allowed("POST");
     }
     match sent(service, parts, body, address, action).await {
-        Ok((person, form)) => action.run(service, parts, &person, &form, address).await,
+        Ok(sent) => sent.run(action).await,
         Err(reply) => reply,
     }
 }
 
-async fn shown(service: &Service, headers: &HeaderMap) -> Reply {
-    match Person::of(service, headers).await {
-        Ok(person) => page::page(service, &person, StatusCode::OK, None).await,
+async fn shown(service: &Service, parts: &Parts) -> Reply {
+    match Person::of(service, &parts.headers).await {
+        Ok(person) => {
+            let query = Query::parse(parts.uri.query());
+            let done = query.get("done").and_then(Done::parse).map(Notice::Done);
+            page::page(service, &person, StatusCode::OK, done).await
+        }
         Err(reply) => reply,
     }
 }
 
 /// The form that came, from whom it was shown to.
-async fn sent(
-    service: &Service,
-    parts: &Parts,
+async fn sent<'a>(
+    service: &'a Service,
+    parts: &'a Parts,
     body: RequestBody,
     address: IpAddr,
-    action: actions::Action,
-) -> Result<(Person, Form), Reply> {
+    action: Action,
+) -> Result<Sent<'a>, Reply> {
     let form = read_form(service, parts, body, address).await?;
     let person = Person::of(service, &parts.headers).await?;
     if form.has_token(&service.authorization.forms, &person.bound_to(action.path())) {
-        return Ok((person, form));
+        return Ok(Sent { service, headers: &parts.headers, person, form, address });
     }
     security_log::form_refused(address, "account form without its token");
     Err(form_refused())

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use domain::SecurityEventKind;
 use http::{HeaderMap, StatusCode};
 use keys::{new_session_token, session_hash};
 use library::SessionHolder;
@@ -128,6 +129,10 @@ pub(super) async fn answered(
             match service.authorization.server.allow(request, &subject, &code).await {
                 Ok(redirect) => {
                     security_log::consent_answered(address, session.account.id, client_id, true);
+                    let (kind, name) =
+                        (SecurityEventKind::AppConnected, &request.client.metadata.client_name);
+                    let library = &service.library;
+                    library.note_security_event(session.account.id, kind, Some(address), Some(name)).await;
                     see_other(&redirect.to)
                 }
                 Err(AllowError::AlreadyAnswered) => pages::problem(

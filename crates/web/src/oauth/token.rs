@@ -1,7 +1,8 @@
 use std::net::IpAddr;
 
+use domain::{AccountId, SecurityEventKind};
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
-use oauth_core::{Reason, TokenError, TokenRequest};
+use oauth_core::{Reason, StoreError, TokenError, TokenRequest};
 
 use super::{
     oauth_error::{self, refusal, too_many, unavailable, unread},
@@ -57,7 +58,29 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
             security_log::tokens_issued(address, &client_id, refreshed);
             json(StatusCode::OK, &tokens).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
         }
-        Err(refused) => refused_reply(&refused, Some(&client_id), address),
+        Err(refused) => {
+            if let TokenError::InvalidGrant(Reason::TokenReplayed { grant_id, ended: true }) = &refused {
+                tell_owner(service, grant_id, address).await;
+            }
+            refused_reply(&refused, Some(&client_id), address)
+        }
+    }
+}
+
+/// Has the owner of a grant see on their account page that it was ended for safety's sake.
+async fn tell_owner(service: &Service, grant_id: &str, address: IpAddr) {
+    let grants = service.library.grants();
+    let told = async {
+        let Some(grant) = grants.grant(grant_id).await? else { return Ok(()) };
+        let name = grants.client(&grant.client_id).await?.map(|client| client.metadata.client_name);
+        if let Ok(account) = grant.subject.parse().map(AccountId) {
+            let kind = SecurityEventKind::AppTokenReplayed;
+            service.library.note_security_event(account, kind, Some(address), name.as_deref()).await;
+        }
+        Ok::<_, StoreError>(())
+    };
+    if let Err(error) = told.await {
+        tracing::warn!(%error, grant_id, "the owner is not told that a grant was ended");
     }
 }
 

@@ -1,7 +1,11 @@
 use http::{HeaderMap, HeaderValue, header};
 use keys::{Random, RandomFailed, new_session_token};
+use library::SignedIn;
 
-use crate::BaseUrl;
+use crate::{
+    BaseUrl,
+    reply::{Reply, WithHeader as _},
+};
 
 /// How long a browser keeps the session cookie: as long as browsers keep any. The store decides how long the session
 /// holds, which every use prolongs.
@@ -41,8 +45,15 @@ pub(crate) fn session_token(base_url: &BaseUrl, headers: &HeaderMap) -> Option<S
     value(base_url, headers, SESSION)
 }
 
-/// Gives a browser its session.
-pub(crate) fn session_cookie(base_url: &BaseUrl, token: &str) -> Option<HeaderValue> {
+/// Gives a browser the session that was begun for it, if one was.
+pub(crate) fn with_session(base_url: &BaseUrl, reply: Reply, session: Option<&SignedIn>) -> Reply {
+    match session.and_then(|session| session_cookie(base_url, &session.token)) {
+        Some(cookie) => reply.with(header::SET_COOKIE, cookie),
+        None => reply,
+    }
+}
+
+fn session_cookie(base_url: &BaseUrl, token: &str) -> Option<HeaderValue> {
     set(base_url, SESSION, token, Some(SESSION_MAX_AGE_S))
 }
 
@@ -76,9 +87,13 @@ impl Visitor {
         }
     }
 
-    /// The cookie that makes a new one known; it goes when the browser is closed.
-    pub(crate) fn cookie(&self, base_url: &BaseUrl) -> Option<HeaderValue> {
-        if self.is_new { set(base_url, VISITOR, &self.id, None) } else { None }
+    /// Adds the cookie that makes a new one known; it goes when the browser is closed.
+    pub(crate) fn known_by(&self, base_url: &BaseUrl, reply: Reply) -> Reply {
+        let cookie = if self.is_new { set(base_url, VISITOR, &self.id, None) } else { None };
+        match cookie {
+            Some(cookie) => reply.with(header::SET_COOKIE, cookie),
+            None => reply,
+        }
     }
 }
 

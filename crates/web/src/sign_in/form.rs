@@ -4,11 +4,11 @@ use http::{HeaderMap, StatusCode, header};
 use library::{SignInError, SignInFrom};
 use maud::{Markup, html};
 
-use super::{Form, ReturnTo, Visitor, csrf_field, session_cookie};
+use super::{Form, ReturnTo, Visitor, csrf_field, with_session};
 use crate::{
     app::Service,
     pages::{self, Page},
-    reply::{Reply, WithHeader as _, see_other},
+    reply::{Reply, see_other},
     security_log,
 };
 
@@ -57,7 +57,7 @@ fn shown(
     let content = html! {
         (why)
         @if let Some(notice) = &notice {
-            p.notice role="alert" { (notice.words) }
+            p.notice.warn role="alert" { (notice.words) }
         }
         form method="post" action=(action) {
             (csrf_field(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()]))
@@ -72,11 +72,13 @@ fn shown(
     };
     let status = notice.map_or(StatusCode::OK, |notice| notice.status);
     let page = Page { title: "Sign in", status, form_targets };
-    let reply = page.reply(&content);
-    match visitor.cookie(base_url) {
-        Some(cookie) => reply.with(header::SET_COOKIE, cookie),
-        None => reply,
-    }
+    visitor.known_by(base_url, page.reply(&content))
+}
+
+/// Where somebody signs in from.
+pub(crate) fn sign_in_from(headers: &HeaderMap, address: IpAddr) -> SignInFrom {
+    let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    SignInFrom { address, user_agent: user_agent.map(str::to_owned) }
 }
 
 /// Answers the sign-in form: leads to `on` with a new session, or shows the form again.
@@ -99,8 +101,7 @@ pub(crate) async fn sign_in(
     }
     let email = form.get("email").unwrap_or_default();
     let password = form.get("password").unwrap_or_default();
-    let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-    let from = SignInFrom { address, user_agent: user_agent.map(str::to_owned) };
+    let from = sign_in_from(headers, address);
     let refused = |status, words| {
         let (action, why, targets) = again;
         shown(service, headers, action, why, targets, email, Some(Notice { status, words }))
@@ -108,11 +109,7 @@ pub(crate) async fn sign_in(
     match service.library.sign_in(email, password, from).await {
         Ok(signed_in) => {
             security_log::signed_in(address, signed_in.account.id);
-            let reply = see_other(on.as_str());
-            Outcome::Done(match session_cookie(base_url, &signed_in.token) {
-                Some(cookie) => reply.with(header::SET_COOKIE, cookie),
-                None => reply,
-            })
+            Outcome::Done(with_session(base_url, see_other(on.as_str()), Some(&signed_in)))
         }
         Err(SignInError::Wrong) => {
             security_log::sign_in_failed(address, "wrong email or password");

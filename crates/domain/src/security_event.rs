@@ -1,0 +1,74 @@
+/// What happened to an account that its owner should know of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SecurityEventKind {
+    /// The account was made.
+    AccountCreated,
+    /// Somebody signed in.
+    SignedIn,
+    /// Somebody tried to sign in with a wrong password.
+    SignInFailed,
+    /// Sessions were ended from another one.
+    SignedOutElsewhere,
+    /// The password was changed.
+    PasswordChanged,
+    /// An app was connected.
+    AppConnected,
+    /// An app was disconnected by the owner.
+    AppDisconnected,
+    /// An app was disconnected by the service, because an old refresh token of it came back.
+    AppTokenReplayed,
+    /// An API key was made.
+    KeyCreated,
+    /// An API key was revoked.
+    KeyRevoked,
+}
+
+impl SecurityEventKind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::AccountCreated,
+        Self::SignedIn,
+        Self::SignInFailed,
+        Self::SignedOutElsewhere,
+        Self::PasswordChanged,
+        Self::AppConnected,
+        Self::AppDisconnected,
+        Self::AppTokenReplayed,
+        Self::KeyCreated,
+        Self::KeyRevoked,
+    ];
+
+    /// Its name in stores.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::AccountCreated => "account_created",
+            Self::SignedIn => "signed_in",
+            Self::SignInFailed => "sign_in_failed",
+            Self::SignedOutElsewhere => "signed_out_elsewhere",
+            Self::PasswordChanged => "password_changed",
+            Self::AppConnected => "app_connected",
+            Self::AppDisconnected => "app_disconnected",
+            Self::AppTokenReplayed => "app_token_replayed",
+            Self::KeyCreated => "key_created",
+            Self::KeyRevoked => "key_revoked",
+        }
+    }
+
+    /// The kind of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_read_back() {
+        for kind in SecurityEventKind::ALL {
+            assert_eq!(SecurityEventKind::parse(kind.as_str()), Some(kind));
+        }
+        assert_eq!(SecurityEventKind::parse("Signed_in"), None);
+    }
+}

@@ -1,0 +1,68 @@
+use domain::{Email, Plan, SecurityEventKind};
+use keys::{new_session_token, session_hash};
+use storage::{NewAccount, StorageError};
+
+use crate::{AccountError, Library, SignInFrom, SignedIn, Unavailable};
+
+/// Why the first account was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpError {
+    /// The link does not hold: it is another one, or there is an account already.
+    #[error("this set-up link does not hold, or no longer")]
+    NotOffered,
+    /// The account could not be made.
+    #[error(transparent)]
+    Account(#[from] AccountError),
+}
+
+impl From<StorageError> for SetUpError {
+    fn from(error: StorageError) -> Self {
+        Self::Account(error.into())
+    }
+}
+
+impl Library {
+    /// The secret of a new link that creates the first account, kept nowhere; `None` when there is an account.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub async fn offer_setup(&self) -> Result<Option<String>, Unavailable> {
+        let secret = new_session_token(self.random())?;
+        let offered = self.parts.store.offer_setup(session_hash(&secret), self.parts.clock.now()).await?;
+        Ok(offered.then_some(secret))
+    }
+
+    /// Whether a link with this secret holds.
+    ///
+    /// # Errors
+    /// [`StorageError`]; never to be taken for a wrong link.
+    pub async fn setup_is_offered(&self, secret: &str) -> Result<bool, StorageError> {
+        self.parts.store.setup_is_offered(session_hash(secret)).await
+    }
+
+    /// Makes the first account, on the paid plan, and signs its owner in. When only that fails they are told to sign in
+    /// themselves: `None`.
+    ///
+    /// # Errors
+    /// [`SetUpError`]; no account was made then.
+    pub async fn set_up(
+        &self,
+        secret: &str,
+        email: Email,
+        password: String,
+        from: SignInFrom,
+    ) -> Result<Option<SignedIn>, SetUpError> {
+        // Without the right link nobody has the service hash passwords.
+        if !self.setup_is_offered(secret).await? {
+            return Err(SetUpError::NotOffered);
+        }
+        let (password_hash, _) = self.password_hash(Some(password)).await?;
+        let account =
+            NewAccount { email, password_hash, plan: Plan::Paid, created_at: self.parts.clock.now() };
+        let made = self.parts.store.set_up(session_hash(secret), account).await?;
+        let account = made.ok_or(SetUpError::NotOffered)?;
+        let (kind, address) = (SecurityEventKind::AccountCreated, Some(from.address));
+        self.note_security_event(account.id, kind, address, None).await;
+        Ok(self.session_or_none(account, from).await)
+    }
+}

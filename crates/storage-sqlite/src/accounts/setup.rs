@@ -1,0 +1,56 @@
+use diesel::{
+    SqliteConnection,
+    dsl::{exists, select},
+    prelude::*,
+};
+use domain::{Account, Timestamp};
+use storage::{MAX_SETUP_LINKS, NewAccount, SetupHash};
+
+use super::rows;
+use crate::{
+    error::Failure,
+    schema::{
+        accounts,
+        setup_links::{self, created_at_ms, hash},
+    },
+};
+
+fn is_empty(c: &mut SqliteConnection) -> Result<bool, Failure> {
+    let account = accounts::table.filter(accounts::deleted_at_ms.is_null());
+    Ok(!select(exists(account)).get_result::<bool>(c)?)
+}
+
+pub(super) fn offer(c: &mut SqliteConnection, link: &SetupHash, at: Timestamp) -> Result<bool, Failure> {
+    if !is_empty(c)? {
+        return Ok(false);
+    }
+    diesel::insert_or_ignore_into(setup_links::table)
+        .values((hash.eq(link.as_slice()), created_at_ms.eq(at.millis())))
+        .execute(c)?;
+    let over = setup_links::table
+        .order((created_at_ms.desc(), hash))
+        .offset(i64::from(MAX_SETUP_LINKS))
+        .select(hash)
+        .load::<Vec<u8>>(c)?;
+    diesel::delete(setup_links::table.filter(hash.eq_any(over))).execute(c)?;
+    Ok(true)
+}
+
+pub(super) fn is_offered(c: &mut SqliteConnection, link: &SetupHash) -> Result<bool, Failure> {
+    let known = setup_links::table.filter(hash.eq(link.as_slice()));
+    Ok(select(exists(known)).get_result::<bool>(c)? && is_empty(c)?)
+}
+
+pub(super) fn set_up(
+    c: &mut SqliteConnection,
+    link: &SetupHash,
+    account: &NewAccount,
+) -> Result<Option<Account>, Failure> {
+    if is_offered(c, link)? { rows::create(c, account) } else { Ok(None) }
+}
+
+/// There is an account now: no link holds any more.
+pub(super) fn end(c: &mut SqliteConnection) -> Result<(), Failure> {
+    diesel::delete(setup_links::table).execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,86 @@
+use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types};
+use domain::{AccountId, SecurityEventKind};
+use storage::{NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent};
+
+use crate::{
+    accounts::is_open,
+    error::Failure,
+    schema::security_events::{self, account_id, address, at_ms, detail, kind, seq, times},
+    value::RowName,
+};
+
+pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result<(), Failure> {
+    let account = event.account.0;
+    if !is_open(c, account)? {
+        return Ok(());
+    }
+    let newest = security_events::table
+        .filter(account_id.eq(account))
+        .filter(kind.eq(event.kind.as_str()))
+        .order(seq.desc())
+        .limit(1)
+        .select((seq, address, detail, at_ms))
+        .get_result::<(i64, Option<String>, Option<String>, i64)>(c)
+        .optional()?;
+    let since = event.at.millis().saturating_sub(SAME_EVENT_MS);
+    if let Some((number, known_address, known_detail, last_ms)) = newest
+        && (known_address, known_detail) == (event.address.clone(), event.detail.clone())
+        && last_ms >= since
+    {
+        diesel::update(security_events::table.find(number))
+            .set((at_ms.eq(event.at.millis().max(last_ms)), times.eq(times + 1)))
+            .execute(c)?;
+        return Ok(());
+    }
+    diesel::insert_into(security_events::table)
+        .values((
+            account_id.eq(account),
+            kind.eq(event.kind.as_str()),
+            address.eq(event.address.as_deref()),
+            detail.eq(event.detail.as_deref()),
+            at_ms.eq(event.at.millis()),
+            times.eq(1),
+        ))
+        .execute(c)?;
+    sql_query(
+        "DELETE FROM security_events WHERE account_id = ?1 AND kind = ?2 AND seq <= (
+            SELECT seq FROM security_events WHERE account_id = ?1 AND kind = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3
+        )",
+    )
+    .bind::<sql_types::BigInt, _>(account)
+    .bind::<sql_types::Text, _>(event.kind.as_str())
+    .bind::<sql_types::BigInt, _>(i64::from(SECURITY_EVENTS_OF_A_KIND))
+    .execute(c)?;
+    Ok(())
+}
+
+/// An account has few: [`SECURITY_EVENTS_OF_A_KIND`] of each kind.
+pub(super) fn newest(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    max: u32,
+) -> Result<Vec<SecurityEvent>, Failure> {
+    let rows = security_events::table
+        .filter(account_id.eq(account.0))
+        .order((at_ms.desc(), seq.desc()))
+        .limit(i64::from(max))
+        .select((seq, kind, address, detail, at_ms, times))
+        .load::<(i64, String, Option<String>, Option<String>, i64, i64)>(c)?;
+    rows.into_iter()
+        .map(|(number, kind_name, from, about, last_ms, count)| {
+            let row = RowName::new("security_events", &number);
+            Ok(SecurityEvent {
+                kind: row.some("kind", SecurityEventKind::parse(&kind_name))?,
+                at: row.timestamp("at_ms", last_ms)?,
+                times: row.unsigned("times", count)?,
+                address: from,
+                detail: about,
+            })
+        })
+        .collect()
+}
+
+pub(crate) fn forget(c: &mut SqliteConnection, account: AccountId) -> Result<(), Failure> {
+    diesel::delete(security_events::table.filter(account_id.eq(account.0))).execute(c)?;
+    Ok(())
+}

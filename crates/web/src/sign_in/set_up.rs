@@ -1,0 +1,113 @@
+//! `/setup?token=…`: the page that makes the first account.
+
+use std::net::IpAddr;
+
+use domain::Email;
+use http::{HeaderMap, Method, StatusCode, request::Parts};
+use library::{AccountError, SetUpError};
+use maud::html;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::{
+    Form, MIN_PASSWORD_CHARS, Visitor, check_new_password, csrf_field, form_refused, read_form, sign_in_from,
+    with_session,
+};
+use crate::{
+    app::Service,
+    body::RequestBody,
+    pages::{self, Page},
+    query::Query,
+    reply::{Reply, method_not_allowed, see_other},
+    security_log,
+};
+
+/// What the form's token is bound to beside the visitor.
+const PURPOSE: &[u8] = b"set up";
+
+/// Answers `/setup`.
+pub(crate) async fn set_up(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let query = Query::parse(parts.uri.query());
+    let secret = query.get("token").unwrap_or_default();
+    match parts.method {
+        Method::GET | Method::HEAD => match service.library.setup_is_offered(secret).await {
+            Ok(true) => shown(service, &parts.headers, secret, StatusCode::OK, "", None),
+            Ok(false) => not_offered(),
+            Err(error) => pages::unavailable(&error),
+        },
+        Method::POST => match read_form(service, parts, body, address).await {
+            Ok(form) => sent(service, &parts.headers, secret, &form, address).await,
+            Err(reply) => reply,
+        },
+        _ => method_not_allowed("GET, HEAD, POST"),
+    }
+}
+
+fn shown(
+    service: &Service,
+    headers: &HeaderMap,
+    secret: &str,
+    status: StatusCode,
+    email: &str,
+    problem: Option<&str>,
+) -> Reply {
+    let base_url = &service.config.base_url;
+    let visitor = match Visitor::known_or_new(base_url, headers, service.library.random()) {
+        Ok(visitor) => visitor,
+        Err(error) => return pages::unavailable(&error),
+    };
+    let action = format!("/setup?token={}", utf8_percent_encode(secret, NON_ALPHANUMERIC));
+    let content = html! {
+        p { "Make the first account: you sign in with it, and apps that you connect see its photos." }
+        @if let Some(problem) = problem { p.notice.warn role="alert" { (problem) } }
+        form method="post" action=(action) {
+            (csrf_field(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()]))
+            label for="email" { "Email" }
+            input #email type="email" name="email" value=(email) autocomplete="username" required autofocus
+                aria-describedby="email-hint";
+            p #email-hint .hint { "It only names the account; nothing is sent to it." }
+            label for="password" { "Password" }
+            input #password type="password" name="password" autocomplete="new-password" required
+                minlength=(MIN_PASSWORD_CHARS) aria-describedby="password-hint";
+            p #password-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters; a few words are easy to remember." }
+            button type="submit" { "Make the account" }
+        }
+    };
+    let page = Page { title: "Set up your photo library", status, form_targets: &[] };
+    visitor.known_by(base_url, page.reply(&content))
+}
+
+async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form, address: IpAddr) -> Reply {
+    let base_url = &service.config.base_url;
+    let is_ours = Visitor::of(base_url, headers).is_some_and(|visitor| {
+        form.has_token(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()])
+    });
+    if !is_ours {
+        security_log::form_refused(address, "set-up without its token");
+        return form_refused();
+    }
+    let typed = form.get("email").unwrap_or_default();
+    let password = form.get("password").unwrap_or_default();
+    let again = |words: &str| shown(service, headers, secret, StatusCode::BAD_REQUEST, typed, Some(words));
+    let Ok(email) = Email::parse(typed) else {
+        return again("That is no email address, such as ann@example.org.");
+    };
+    if let Err(words) = check_new_password(password) {
+        return again(&words);
+    }
+    let from = sign_in_from(headers, address);
+    match service.library.set_up(secret, email.clone(), password.to_owned(), from).await {
+        Ok(session) => {
+            security_log::set_up(address, &email);
+            with_session(base_url, see_other("/account"), session.as_ref())
+        }
+        Err(SetUpError::NotOffered) => not_offered(),
+        Err(SetUpError::Account(AccountError::Unavailable(error))) => pages::unavailable(&error),
+        Err(SetUpError::Account(error)) => again(&error.to_string()),
+    }
+}
+
+fn not_offered() -> Reply {
+    let words = "It works once, until there is an account. If there is none yet, start the server again and take the link that \
+                 it prints. If you have an account, sign in.";
+    pages::problem(StatusCode::NOT_FOUND, "This set-up link does not work", words)
+}

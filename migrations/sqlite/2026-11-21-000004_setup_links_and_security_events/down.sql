@@ -1,0 +1,2 @@
+DROP TABLE security_events;
+DROP TABLE setup_links;

@@ -1,0 +1,87 @@
+use tests::{
+    Answer, TestApp,
+    oauth::{HtmlForm, PASSWORD, forms},
+};
+
+/// The path of a link that holds.
+async fn offered(app: &TestApp) -> String {
+    let token = app.library.offer_setup().await.unwrap().unwrap();
+    format!("/setup?token={token}")
+}
+
+fn form(page: &Answer) -> HtmlForm {
+    let mut forms = forms(&page.text());
+    assert_eq!(forms.len(), 1, "{}", page.text());
+    forms.remove(0)
+}
+
+const FIELDS: [(&str, &str); 2] = [("email", "Anna@Example.org"), ("password", PASSWORD)];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
+    let app = TestApp::start().await;
+    let (link, browser) = (offered(&app).await, app.browser());
+    let page = browser.open(&link).await.expect(200);
+    assert_eq!(page.header("cache-control"), Some("no-store"));
+    assert_eq!(page.header("x-frame-options"), Some("DENY"));
+    let form = form(&page);
+    let answer = browser.submit(&link, &form, &FIELDS).await.expect(303);
+    assert_eq!(answer.header("location"), Some("/account"));
+    let account = browser.open("/account").await.expect(200).text();
+    for words in ["anna@example.org", "apps see all your photos", "The account was made"] {
+        assert!(account.contains(words), "{words}: {account}");
+    }
+
+    // Once.
+    browser.open(&link).await.expect(404);
+    let other = [("email", "bert@example.org"), ("password", PASSWORD)];
+    browser.submit(&link, &form, &other).await.expect(404);
+    assert_eq!(app.library.accounts().await.unwrap().len(), 1);
+    assert!(app.library.offer_setup().await.unwrap().is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_link_that_was_offered_works() {
+    let app = TestApp::start().await;
+    let (link, browser) = (offered(&app).await, app.browser());
+    for other in ["/setup", "/setup?token=", "/setup?token=x", &format!("{link}x")] {
+        let page = browser.open(other).await.expect(404);
+        assert!(page.text().contains("This set-up link does not work"), "{other}");
+    }
+    let mut form = form(&browser.open(&link).await.expect(200));
+    form.action = "/setup?token=x".to_owned();
+    browser.submit(&link, &form, &FIELDS).await.expect(404);
+    assert!(app.library.accounts().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_is_said_beside_the_form() {
+    let app = TestApp::start().await;
+    let (link, browser) = (offered(&app).await, app.browser());
+    let form = form(&browser.open(&link).await.expect(200));
+    for (email, password, words) in [
+        ("anna", PASSWORD, "no email address"),
+        ("", PASSWORD, "no email address"),
+        ("anna@example.org", "short", "at least 10 characters"),
+        ("anna@example.org", "", "at least 10 characters"),
+    ] {
+        let fields = [("email", email), ("password", password)];
+        let page = browser.submit(&link, &form, &fields).await.expect(400);
+        assert!(page.text().contains(words), "{words}: {}", page.text());
+    }
+    browser.submit(&link, &form, &FIELDS).await.expect(303);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_form_counts_only_where_it_was_shown() {
+    let app = TestApp::start().await;
+    let (link, browser) = (offered(&app).await, app.browser());
+    let shown = form(&browser.open(&link).await.expect(200));
+    let mut without = shown.clone();
+    without.fields.remove("csrf");
+    browser.submit(&link, &without, &FIELDS).await.expect(403);
+    app.browser().submit(&link, &shown, &FIELDS).await.expect(403);
+    let foreign = browser.form_request(&link, &shown, &FIELDS).header("origin", "https://evil.example");
+    browser.send(foreign).await.expect(403);
+    assert!(app.library.accounts().await.unwrap().is_empty());
+}
