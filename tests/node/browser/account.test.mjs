@@ -83,7 +83,7 @@ world.flow('a new password ends the sessions of other browsers, and keeps this o
 
   assert.equal((await account.changePassword('wrong', replacement)).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /current password is wrong/i);
+  assert.match(await words(page), /password is wrong/i);
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/account', 'nothing has changed yet');
 
@@ -117,6 +117,93 @@ world.flow('signing out everywhere leaves this browser', async (visit, another) 
   assert.equal(path(visit.page), '/account');
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/sign-in');
+});
+
+world.flow('another browser is listed and signed out by itself', async (visit, another) => {
+  const { page } = visit;
+  const { person, account } = await ofSomebody(visit);
+  assert.equal(await account.sessionButtons.count(), 0, 'this browser is not among them');
+  const [second, third] = [await another(), await another()];
+  await second.signIn(person);
+  await third.signIn(person);
+  await visit.open('/account');
+  assert.equal(await account.sessionButtons.count(), 2);
+  assert.match(await words(page), /127\.0\.0\.1/);
+  await press(page, account.sessionButtons.first());
+  assert.equal(path(page), '/account');
+  assert.equal(await account.sessionButtons.count(), 1);
+  const left = [];
+  for (const { page: theirs } of [second, third]) {
+    await theirs.goto('/account');
+    left.push(path(theirs));
+  }
+  assert.deepEqual(left.sort(), ['/account', '/sign-in']);
+});
+
+world.flow('what happened to the account is told', async (visit) => {
+  const { page, watch } = visit;
+  const person = await world.somebody();
+  await visit.open('/sign-in');
+  await signIn(page, { ...person, password: 'wrong' });
+  await watch.takesStatus(401);
+  await visit.signIn(person);
+  const account = accountPage(page);
+  await account.createKey('laptop');
+  await press(page, account.revokeButton('laptop'));
+  const app = await App.register(world.service, CALLBACK, 'Photo <i>frame</i>');
+  await connect(visit, app);
+  await visit.open('/account');
+  const activity = page.getByRole('region', { name: 'Recent activity' });
+  const shown = await activity.innerText();
+  for (const expect of [
+    'A wrong password was tried',
+    'Signed in',
+    'The API key laptop was made',
+    'The API key laptop was revoked',
+    `${app.name} was connected`,
+    '127.0.0.1',
+  ]) {
+    assert.ok(shown.includes(expect), `${expect}: ${shown}`);
+  }
+});
+
+world.flow('an account is deleted by who knows its password, and everything ends', async (visit, another) => {
+  const { page, watch } = visit;
+  const { person, account } = await ofSomebody(visit);
+  await account.createKey('laptop');
+  const key = await account.shownKey();
+  const app = await App.register(world.service, CALLBACK);
+  const token = await connect(visit, app);
+  const elsewhere = await another();
+  await elsewhere.signIn(person);
+
+  await visit.open('/account');
+  assert.equal((await account.deleteAccount('wrong')).status(), 400);
+  await watch.takesStatus(400);
+  assert.match(await words(page), /password is wrong/i);
+  assert.equal(await withKey(key), 200, 'nothing is gone yet');
+
+  assert.equal((await account.deleteAccount(person.password)).status(), 200);
+  assert.match(await words(page), /account is deleted/i);
+  assert.equal(await withKey(key), 401);
+  assert.equal(await app.call(token), 401);
+  for (const browser of [visit, elsewhere]) {
+    await browser.open('/account');
+    assert.equal(path(browser.page), '/sign-in');
+  }
+  assert.equal((await signIn(page, person)).status(), 401);
+  await watch.takesStatus(401);
+});
+
+world.flow('an account is not deleted without the tick', async (visit) => {
+  const { page } = visit;
+  const { person } = await ofSomebody(visit);
+  const form = forms(page, '/account/delete');
+  await page.locator('summary', { hasText: 'Delete my account' }).click();
+  await form.locator('[name="password"]').fill(person.password);
+  await form.getByRole('button').click();
+  assert.ok(await form.getByRole('checkbox').evaluate((box) => box.validity.valueMissing));
+  assert.equal(path(page), '/account');
 });
 
 world.flow('signing out ends the session of this browser only', async (visit, another) => {

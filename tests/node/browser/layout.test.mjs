@@ -5,15 +5,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { World } from './support/harness.mjs';
 import { faultsOfFit, faultsOfKeyboard, faultsOfMotion, faultsOfOwnColours } from './support/judge.mjs';
-import { states } from './support/states.mjs';
+import { show, stateNames } from './support/states.mjs';
 
 const world = await World.forTests();
 
-for (const [name, open] of Object.entries(states)) {
+for (const name of stateNames) {
   test(`everybody can use it: ${name}`, async () => {
-    const visit = await world.visit();
+    const visit = await show(world, name);
     try {
-      await open(visit, await world.somebody());
       const faults = [];
       for (const judge of [faultsOfFit, faultsOfKeyboard, faultsOfMotion, faultsOfOwnColours]) {
         faults.push(...(await judge(visit.page)));

@@ -4,7 +4,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { launch, World } from './support/harness.mjs';
-import { states } from './support/states.mjs';
+import { show, stateNames } from './support/states.mjs';
 
 const [, , folder] = process.argv;
 if (!folder) throw new Error('usage: node screenshots.mjs FOLDER');
@@ -16,17 +16,16 @@ const SIZES = {
 await mkdir(folder, { recursive: true });
 const browser = await launch();
 try {
-  for (const [name, open] of Object.entries(states)) await photograph(name, open);
+  for (const name of stateNames) await photograph(name);
 } finally {
   await browser.close();
 }
 
 /** Each state has a server of its own, so that everybody in the pictures is called Ann. */
-async function photograph(name, open) {
+async function photograph(name) {
   const world = await World.start(browser);
   try {
-    const visit = await world.visit({ deviceScaleFactor: 2 });
-    await open(visit, await world.service.person('ann'));
+    const visit = await show(world, name, { deviceScaleFactor: 2 }, await world.service.person('ann'));
     for (const [size, viewport] of Object.entries(SIZES)) {
       await visit.page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark']) {

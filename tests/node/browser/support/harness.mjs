@@ -55,11 +55,11 @@ export class World {
   }
 
   /** A browser of somebody's, with cookies of its own. */
-  async visit(options = {}) {
-    const context = await this.browser.newContext({ baseURL: this.service.origin, ...options });
+  async visit(options = {}, service = this.service) {
+    const context = await this.browser.newContext({ baseURL: service.origin, ...options });
     context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
-    return new Visit(this.service, context, page, await Watch.of(page, [this.service.origin]));
+    return new Visit(service, context, page, await Watch.of(page, [service.origin]));
   }
 
   /** A test of pages, in a browser with scripts and in one without. */
@@ -69,12 +69,15 @@ export class World {
     }
   }
 
-  /** A test of pages. It also fails when a page makes the browser complain, or asks anybody else for anything. */
+  /**
+   * A test of pages, which is handed one browser, and a function that gives more of them, of another service if one is
+   * named. It also fails when a page makes the browser complain, or asks anybody else for anything.
+   */
   test(name, options, body) {
     test(name, { timeout: TEST_TIMEOUT_MS }, async () => {
       const visits = [];
-      const another = async () => {
-        const visit = await this.visit(options);
+      const another = async (service) => {
+        const visit = await this.visit(options, service);
         visits.push(visit);
         return visit;
       };
@@ -107,8 +110,9 @@ export class Visit {
     return signIn(this.page, person);
   }
 
-  close() {
-    return this.context.close();
+  async close() {
+    await this.context.close();
+    await this.ownService?.stop();
   }
 }
 

@@ -28,6 +28,16 @@ export async function signIn(page, { email, password }) {
   return press(page, form.button);
 }
 
+/** The form that makes the first account. */
+export function setUpForm(page) {
+  const form = page.locator('form[method="post"][action^="/setup"]');
+  return {
+    email: form.locator('[name="email"]'),
+    password: form.locator('[name="password"]'),
+    button: form.getByRole('button'),
+  };
+}
+
 /** The consent form's buttons. */
 export const consentForm = (page) => ({
   allow: page.locator('button[name="decision"][value="allow"]'),
@@ -53,6 +63,16 @@ export function accountPage(page) {
       await field('/account/password', 'current').fill(current);
       await field('/account/password', 'new').fill(replacement);
       return press(page, button('/account/password'));
+    },
+    /** The buttons that end sessions of other browsers, one each. */
+    sessionButtons: forms(page, '/account/sessions/end').getByRole('button'),
+    /** Opens what asks once more, fills it in, and sends it. */
+    async deleteAccount(password) {
+      const form = forms(page, '/account/delete');
+      if (!(await form.isVisible())) await page.locator('summary', { hasText: 'Delete my account' }).click();
+      await form.locator('[name="password"]').fill(password);
+      await form.getByRole('checkbox').check();
+      return press(page, form.getByRole('button'));
     },
     signOutEverywhere: () => press(page, button('/account/sign-out-everywhere')),
     signOut: () => press(page, button('/sign-out')),

@@ -40,6 +40,12 @@ export class Service {
     return `${this.origin}/api`;
   }
 
+  /** The path of the link that makes the first account, which it prints while there is none. */
+  get setUpPath() {
+    const link = this.output.map((line) => /\S+\/setup\?token=\S+/.exec(line)?.[0]).find(Boolean);
+    return link.slice(this.origin.length);
+  }
+
   async stop() {
     const server = this.#server;
     if (server.exitCode === null && server.signalCode === null) {

@@ -1,9 +1,11 @@
 // Every state that a page can be shown in, for the tests that judge how pages are made, and for pictures of them.
 
 import { App } from './app.mjs';
-import { accountPage, connect, consentForm, press, signIn } from './pages.mjs';
+import { accountPage, connect, consentForm, press, setUpForm, signIn } from './pages.mjs';
+import { Service } from './service.mjs';
 
 const CALLBACK = 'https://client.example/callback';
+const SET_UP = 'set-up';
 /** Longer than any line, and without a place to break it. */
 const LONG = 'Familienfotoalbumsynchronisierungswerkzeug'.repeat(2);
 const LONG_CALLBACK = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.example/callback`;
@@ -29,6 +31,13 @@ async function answeredBeside({ context, service, page }, form) {
   return new URL(answer.headers().location).searchParams.get('code');
 }
 
+/** The account page of somebody who has another browser. */
+async function signedInTwice(visit, person) {
+  await visit.signIn(person);
+  await visit.context.clearCookies();
+  await visit.signIn(person);
+}
+
 /** The account page of somebody with apps and keys. */
 async function busyAccount(visit, person) {
   await visit.signIn(person);
@@ -38,8 +47,22 @@ async function busyAccount(visit, person) {
   await visit.open('/account');
 }
 
-/** What each state is called, and how a person who has just got an account comes there. */
-export const states = {
+/**
+ * What each state is called, and how a person who has just got an account comes there. Those of the set-up page are seen
+ * on a service without an account.
+ */
+const states = {
+  [`${SET_UP}`]: (visit) => visit.open(visit.service.setUpPath),
+  [`${SET_UP}-refused`]: async (visit) => {
+    await visit.open(visit.service.setUpPath);
+    const form = setUpForm(visit.page);
+    await form.email.fill('ann@example.org');
+    await form.password.fill('short');
+    // The browser would not send it.
+    await form.button.evaluate((button) => (button.formNoValidate = true));
+    await press(visit.page, form.button);
+  },
+  [`${SET_UP}-over`]: (visit) => visit.open('/setup?token=another'),
   start: (visit) => visit.open('/'),
   'bring-photos-in': (visit) => visit.open('/account/sync'),
   'sign-in': (visit) => visit.open('/sign-in'),
@@ -87,7 +110,32 @@ export const states = {
     await accountPage(visit.page).changePassword('wrong', 'another password of the tests');
   },
   'account-signed-out-elsewhere': async (visit, person) => {
-    await visit.signIn(person);
+    await signedInTwice(visit, person);
     await accountPage(visit.page).signOutEverywhere();
   },
+  'account-signed-in-elsewhere': signedInTwice,
+  'account-about-to-be-deleted': async (visit, person) => {
+    await visit.signIn(person);
+    await visit.page.locator('summary', { hasText: 'Delete my account' }).click();
+  },
+  'account-deleted': async (visit, person) => {
+    await visit.signIn(person);
+    await accountPage(visit.page).deleteAccount(person.password);
+  },
 };
+
+export const stateNames = Object.keys(states);
+
+/** A browser that shows a state, to a person with a new account or to the one that is given. */
+export async function show(world, name, options, person) {
+  const ownService = name.startsWith(SET_UP) ? await Service.start() : undefined;
+  const visit = await world.visit(options, ownService);
+  visit.ownService = ownService;
+  try {
+    await states[name](visit, person ?? (await world.somebody()));
+  } catch (error) {
+    await visit.close();
+    throw error;
+  }
+  return visit;
+}

@@ -1,0 +1,75 @@
+// The link that makes the first account, on a service of its own in each test.
+
+import assert from 'node:assert/strict';
+import { World } from './support/harness.mjs';
+import { press, setUpForm, signIn, words } from './support/pages.mjs';
+import { PASSWORD, Service } from './support/service.mjs';
+
+const world = await World.forTests();
+const ANN = { email: 'ann@example.org', password: PASSWORD };
+
+/** A test on a service without an account. */
+function firstFlow(name, body) {
+  world.flow(name, async (_, another) => {
+    const service = await Service.start();
+    try {
+      await body(await another(service), service, another);
+    } finally {
+      await service.stop();
+    }
+  });
+}
+
+async function setUp(page, { email, password }) {
+  const form = setUpForm(page);
+  await form.email.fill(email);
+  await form.password.fill(password);
+  return press(page, form.button);
+}
+
+firstFlow('the link makes the first account and signs in to it, once', async (visit, service, another) => {
+  const { page } = visit;
+  assert.equal((await visit.open(service.setUpPath)).status(), 200);
+  assert.equal((await setUp(page, ANN)).status(), 200);
+  assert.equal(new URL(page.url()).pathname, '/account');
+  assert.ok((await words(page)).includes(ANN.email));
+
+  const later = await another(service);
+  const status = (await later.open(service.setUpPath)).status();
+  assert.ok(status >= 400, `${status}`);
+  await later.watch.takesStatus(status);
+  assert.equal(await setUpForm(later.page).button.count(), 0);
+  await later.open('/sign-in?return_to=/account');
+  assert.equal((await signIn(later.page, ANN)).status(), 200);
+});
+
+firstFlow('of two who hold the link, one gets the account', async (visit, service, another) => {
+  const other = await another(service);
+  await visit.open(service.setUpPath);
+  await other.open(service.setUpPath);
+  assert.equal((await setUp(visit.page, ANN)).status(), 200);
+  const status = (await setUp(other.page, { ...ANN, email: 'eve@example.org' })).status();
+  assert.ok(status >= 400, `${status}`);
+  await other.watch.takesStatus(status);
+  assert.ok(!(await words(other.page)).includes('Signed in'));
+});
+
+firstFlow('a link with another token shows no form', async (visit, service) => {
+  for (const path of ['/setup', '/setup?token=', `${service.setUpPath}x`]) {
+    const status = (await visit.open(path)).status();
+    assert.ok(status >= 400, `${path}: ${status}`);
+    await visit.watch.takesStatus(status);
+    assert.equal(await setUpForm(visit.page).button.count(), 0);
+  }
+});
+
+firstFlow('a short password is not sent', async (visit, service) => {
+  const { page } = visit;
+  await visit.open(service.setUpPath);
+  const form = setUpForm(page);
+  await form.email.fill(ANN.email);
+  await form.password.pressSequentially('short');
+  await form.button.click();
+  assert.ok(await form.password.evaluate((field) => field.validity.tooShort));
+  assert.ok(await form.button.isVisible());
+});
