@@ -20,7 +20,7 @@ const register = async () => {
 const client = await register();
 assert.deepEqual(client.redirect_uris, registration.redirect_uris);
 const method = client.token_endpoint_auth_method;
-assert.equal(method, registration.token_endpoint_auth_method ?? 'client_secret_basic');
+assert.equal(method, registration.token_endpoint_auth_method ?? 'none');
 const again = await register();
 assert.equal(again.client_id === client.client_id, method === 'none', 'a public client is registered once');
 
@@ -70,7 +70,7 @@ for (const redirectUri of registration.redirect_uris) {
     redirect_uri: redirectUri,
   });
   await checkAccess(tokens);
-  const refreshes = registration.grant_types?.includes('refresh_token') ?? false;
+  const refreshes = registration.grant_types?.includes('refresh_token') ?? true;
   assert.equal('refresh_token' in tokens, refreshes);
   if (refreshes) {
     await checkAccess(await token({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token }));
