@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { checkToolAnswer, mcpUrl, person, toolCall } from '../lib/service.mjs';
+import { checkToolAnswer, mcpUrl, person, toolCall } from './lib/service.mjs';
 
 const { registration } = JSON.parse(await readFile(process.argv[2], 'utf8'));
 const user = person();
