@@ -16,6 +16,7 @@ mod app;
 mod body;
 mod client_address;
 mod config;
+mod connecting;
 mod health;
 mod images_api;
 mod links;
@@ -32,6 +33,7 @@ mod signed_images;
 
 pub use app::{App, BuildError};
 pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};
+pub use connecting::{Connecting, McpApp, UnknownApp, connecting_document, mcp_url};
 pub use images_api::openapi_document;
 pub use mcp::mcp_tools_document;
 pub use oauth::RateLimit;
