@@ -76,6 +76,25 @@ impl Runner {
         self.wait(&mut Running::start(command.stdin(Stdio::null()))?)
     }
 
+    /// As [`Runner::status`], but a program that runs for longer than `limit` is ended; none then.
+    pub(crate) fn status_within(
+        &self,
+        command: &mut Command,
+        limit: Duration,
+    ) -> Result<Option<ExitStatus>, ProcessError> {
+        let mut running = Running::start(command.stdin(Stdio::null()))?;
+        let started = Instant::now();
+        while started.elapsed() < limit {
+            if let Some(status) = running.ended()? {
+                self.check_interrupted()?;
+                return Ok(Some(status));
+            }
+            self.pause(POLL)?;
+        }
+        running.stop()?;
+        Ok(None)
+    }
+
     /// As [`Runner::status`], and anything but success is an error.
     pub(crate) fn run(&self, command: &mut Command) -> Result<(), ProcessError> {
         let status = self.status(command)?;
@@ -280,6 +299,13 @@ mod tests {
     fn a_missing_program_is_named_in_the_error() {
         let error = runner().run(&mut Command::new("no-such-program")).unwrap_err();
         assert!(error.to_string().starts_with("cannot start `no-such-program`"), "{error}");
+    }
+
+    #[test]
+    fn a_time_limit_ends_only_what_takes_too_long() {
+        let limit = Duration::from_secs(30);
+        assert_eq!(runner().status_within(&mut sh("exit 3"), limit).unwrap().unwrap().code(), Some(3));
+        assert!(runner().status_within(&mut sh("sleep 600"), POLL * 2).unwrap().is_none());
     }
 
     /// The grandchild holds the other end of the pipe: reading reaches the end only when it is gone too.

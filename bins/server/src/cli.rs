@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use domain::{Email, KeyName, Plan};
+use web::McpApp;
 
 use crate::config::{ServeOptions, StoreOptions};
 
@@ -52,12 +53,19 @@ pub(crate) enum Command {
     /// A second run skips what is in the library already. Files that fail are named with their reason, and the
     /// others are imported all the same; the exit code is 1 then.
     Import(ImportOptions),
+    /// Print how an app is connected to the library, ready to paste
+    ///
+    /// Nothing secret is in it: the app opens a browser in which the account's owner signs in and allows it.
+    McpConfig(McpConfigOptions),
     /// Check configuration, stores and keys, and say what is missing and how to mend it
     Doctor,
     /// Print the OpenAPI document of the HTTP API
     Openapi,
     /// Print the tools of each MCP endpoint as JSON
     McpTools,
+    /// Print how every app is connected, as Markdown
+    #[command(hide = true)]
+    ConnectingMarkdown,
     /// Decode photos that a server sends: its worker, which limits itself to what that takes
     #[command(hide = true, name = DECODER)]
     Decoder,
@@ -161,6 +169,23 @@ pub(crate) enum SigningKeyCommand {
         #[arg(long)]
         lost_secret: bool,
     },
+}
+
+/// What `mcp-config` does.
+#[derive(Debug, Args)]
+pub(crate) struct McpConfigOptions {
+    /// The app: `claude`, `claude-desktop`, `claude-code`, `chatgpt`, `vscode`, `cursor` or `inspector`
+    #[arg(value_name = "CLIENT")]
+    pub(crate) app: McpApp,
+    /// The account's address
+    pub(crate) email: Email,
+    /// Print only what is to be pasted
+    #[arg(long)]
+    pub(crate) only_snippet: bool,
+    /// Where the library's users reach it, as given to `serve` [default: http:// and the address that `serve`
+    /// listens on] [env: PHOTOS_BASE_URL]
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
 }
 
 /// What `import` does.

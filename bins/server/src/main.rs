@@ -28,7 +28,7 @@ use tokio::runtime;
 use crate::{
     cli::{Cli, Command},
     commands::{CommandError, Report},
-    config::{Config, Environment, Layer},
+    config::{Config, Environment, Layer, ServeOptions},
 };
 
 /// How long what was cut off may take to let go of the store.
@@ -54,7 +54,13 @@ fn run(cli: Cli) -> Result<Report, CommandError> {
         return Ok(report);
     }
     let environment = Environment::new(env::vars_os())?;
-    let serve = if let Command::Serve(options) = &cli.command { options.clone() } else { Default::default() };
+    let serve = match &cli.command {
+        Command::Serve(options) => options.clone(),
+        Command::McpConfig(options) => {
+            ServeOptions { base_url: options.base_url.clone(), ..Default::default() }
+        }
+        _ => ServeOptions::default(),
+    };
     let config = match Config::load(Layer { store: cli.store, serve }, cli.config.as_deref(), &environment) {
         Err(error) if matches!(cli.command, Command::Doctor) => {
             return Ok(commands::unusable_configuration(&error));

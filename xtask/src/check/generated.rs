@@ -9,10 +9,11 @@ use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
 /// Arguments of `server`, and the file that holds its output.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("openapi", "docs/openapi.json"),
     ("mcp-tools", "docs/mcp-tools.json"),
     ("help-markdown", "docs/cli.md"),
+    ("connecting-markdown", "docs/connecting.md"),
 ];
 
 /// What is not up to date.

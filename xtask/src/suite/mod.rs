@@ -1,13 +1,17 @@
 //! `test`: sets up what the tests need, runs them all, and adds up what passed and failed.
 
+mod clients;
 mod counts;
 mod mutations;
+mod node;
+mod sample;
 mod schemathesis;
 mod steps;
+mod venv;
 
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, Tools};
@@ -23,6 +27,32 @@ pub(crate) struct Options {
     /// Run the heavy tests at their full counts
     #[arg(long)]
     full: bool,
+    /// Only these, separated by commas
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// cargo test
+    Cargo,
+    /// 10,000 broken photos, imported beside a running server; left out without --full, unless it is named
+    Mutations,
+    /// Property tests of the API against its own OpenAPI document
+    Schemathesis,
+    /// Official clients that sign in, and registrations of well-known apps
+    Clients,
+}
+
+impl Options {
+    fn steps(&self) -> Vec<Step> {
+        let chosen = |step: &Step| match step {
+            step if !self.only.is_empty() => self.only.contains(step),
+            Step::Mutations => self.full,
+            _ => true,
+        };
+        Step::value_variants().iter().copied().filter(chosen).collect()
+    }
 }
 
 /// Runs everything. The last line of standard output is `N passed, N failed`, whatever happened; the exit code
@@ -38,18 +68,35 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<ExitCode, Proces
     Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn count_all(runner: &Runner, options: &Options, steps: &mut Steps) -> Counts {
+fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
     let environment: &[(&str, &str)] = if options.full { &[(FULL_VARIABLE, "1")] } else { &[] };
-    if !steps.prepare("system packages", || system::ensure(runner, Tools::Test))
-        || !steps.prepare("build", || workspace::build_for_tests(runner, environment))
+    let steps = options.steps();
+    if !done.prepare("system packages", || system::ensure(runner, Tools::Test))
+        || !done.prepare("build", || build(runner, &steps, environment))
     {
         return Counts::ONE_FAILED;
     }
-    let mut counts = steps.count("cargo test", || cargo_test(runner, environment));
-    if options.full {
-        counts = counts + steps.count("mutations", || mutations::run(runner));
+    let count = |sum, step| {
+        sum + match step {
+            Step::Cargo => done.count("cargo test", || cargo_test(runner, environment)),
+            Step::Mutations => done.count("mutations", || mutations::run(runner)),
+            Step::Schemathesis => done.count("schemathesis", || schemathesis::run(runner, options.full)),
+            Step::Clients => done.count("clients", || clients::run(runner)),
+        }
+    };
+    steps.iter().copied().fold(Counts::default(), count)
+}
+
+/// Builds what the steps run: everything for the tests themselves, else only the programs.
+fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Result<(), ProcessError> {
+    if steps.contains(&Step::Cargo) {
+        return workspace::build_for_tests(runner, environment);
     }
-    counts + steps.count("schemathesis", || schemathesis::run(runner, options.full))
+    runner.run(&mut workspace::cargo(["build", "-p", "server"]))?;
+    if steps.contains(&Step::Mutations) {
+        runner.run(&mut workspace::cargo(["build", "-p", "tests", "--bin", "mutations"]))?;
+    }
+    Ok(())
 }
 
 fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, ProcessError> {
@@ -60,4 +107,19 @@ fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, P
         counts = counts + Counts::of_line(line).unwrap_or_default();
     })?;
     Ok(counts.with_status(status.success()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_chosen() {
+        let steps = |full, only: &[Step]| Options { full, only: only.to_vec() }.steps();
+        assert_eq!(steps(false, &[]), [Step::Cargo, Step::Schemathesis, Step::Clients]);
+        assert_eq!(steps(true, &[]), Step::value_variants());
+        for full in [false, true] {
+            assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);
+        }
+    }
 }

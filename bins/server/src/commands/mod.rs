@@ -5,6 +5,7 @@ mod doctor;
 mod import;
 mod key;
 mod manual;
+mod mcp_config;
 mod migrate;
 mod password_input;
 mod serve;
@@ -104,6 +105,7 @@ pub(crate) fn run_without_library(command: &Command) -> Option<Report> {
     match command {
         Command::Openapi => Some(web::openapi_document().into()),
         Command::McpTools => Some(web::mcp_tools_document().into()),
+        Command::ConnectingMarkdown => Some(web::connecting_document().into()),
         Command::HelpMarkdown => Some(manual::markdown().into()),
         _ => None,
     }
@@ -125,9 +127,12 @@ pub(crate) async fn run(
         Command::Key(command) => key::run(command, config).await,
         Command::SigningKey(command) => signing_key::run(command, config).await,
         Command::Import(options) => import::run(&options, config).await,
+        Command::McpConfig(options) => mcp_config::run(&options, config).await,
         Command::Doctor => Ok(doctor::run(config, environment).await),
-        Command::Openapi | Command::McpTools | Command::HelpMarkdown | Command::Decoder => {
-            Ok(run_without_library(&command).unwrap_or_default())
-        }
+        Command::Openapi
+        | Command::McpTools
+        | Command::ConnectingMarkdown
+        | Command::HelpMarkdown
+        | Command::Decoder => Ok(run_without_library(&command).unwrap_or_default()),
     }
 }

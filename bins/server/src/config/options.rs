@@ -48,7 +48,7 @@ pub(crate) struct StoreOptions {
     pub(crate) decode_memory_mb: Option<NonZeroU64>,
 }
 
-/// Settings of `serve` alone.
+/// Settings of `serve`; `mcp-config` takes the base URL, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ServeOptions {
     /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8080] [env: PHOTOS_LISTEN]

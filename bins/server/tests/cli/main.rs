@@ -14,6 +14,7 @@ mod import;
 mod keys;
 mod kills;
 mod manual;
+mod mcp_config;
 mod migrations;
 mod photos;
 mod program;

@@ -22,8 +22,11 @@ fn documents_are_printed_without_a_library() {
     assert_eq!(manual, print(&["help-markdown"], "200"));
     assert!(manual.contains("## `server serve`"), "{manual}");
 
+    let connecting = print(&["connecting-markdown"], "80");
+    assert!(connecting.contains("## VS Code\n"), "{connecting}");
+
     let help = print(&["--help"], "100");
-    for command in ["serve", "migrate", "account", "key", "signing-key", "import", "doctor", "openapi"] {
+    for command in ["serve", "migrate", "account", "key", "signing-key", "import", "mcp-config", "doctor"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
     assert!(!help.contains("help-markdown"), "{help}");

@@ -1,0 +1,55 @@
+use crate::program::{EMAIL, Instance, Outcome};
+
+#[test]
+fn every_app_is_told_how_to_connect() {
+    let instance = Instance::with_account();
+    for (app, expect) in [
+        ("claude", "Add custom connector"),
+        ("claude-desktop", "claude_desktop_config.json"),
+        ("claude-code", "\nclaude mcp add --transport http photos http://127.0.0.1:8080/api/mcp/v1\n"),
+        ("chatgpt", "developer mode"),
+        ("vscode", ".vscode/mcp.json"),
+        ("cursor", "~/.cursor/mcp.json"),
+        ("inspector", "npx @modelcontextprotocol/inspector"),
+    ] {
+        let text = instance.ok(["mcp-config", app, EMAIL]);
+        for words in [expect, "http://127.0.0.1:8080/api/mcp/v1", "Sign in as ann@example.org.", "Bearer KEY"]
+        {
+            assert!(text.contains(words), "{app}: {words} is missing in {text}");
+        }
+        assert_eq!(text.contains("Beware"), ["claude", "chatgpt"].contains(&app), "{text}");
+    }
+    assert!(instance.ok(["key", "list", EMAIL]).lines().count() == 1, "no key was made");
+}
+
+#[test]
+fn the_snippet_alone_is_what_goes_into_the_file() {
+    let instance = Instance::with_account();
+    let base_url = "https://photos.example.org";
+    let arguments = ["mcp-config", "vscode", EMAIL, "--only-snippet", "--base-url", base_url];
+    let expect = serde_json::json!({
+        "servers": { "photos": { "type": "http", "url": "https://photos.example.org/api/mcp/v1" } }
+    });
+    let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(read(&instance.ok(arguments)), expect);
+    let outcome = crate::program::outcome(
+        instance.command(["mcp-config", "vscode", EMAIL, "--only-snippet"]).env("PHOTOS_BASE_URL", base_url),
+        "",
+    );
+    assert_eq!(read(&outcome.stdout), expect, "{outcome:?}");
+    let claude = instance.ok(["mcp-config", "claude", EMAIL, "--base-url", base_url]);
+    assert!(!claude.contains("Beware"), "{claude}");
+}
+
+#[test]
+fn what_cannot_be_told_is_said_on_stderr() {
+    let instance = Instance::with_account();
+    let check = |outcome: Outcome, code: i32, expect: &str| {
+        assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""), "{outcome:?}");
+        assert!(outcome.stderr.contains(expect), "{outcome:?}");
+    };
+    check(instance.run(["mcp-config", "vscode", "bob@example.org"]), 1, "no account");
+    check(instance.run(["mcp-config", "emacs", EMAIL]), 2, "claude-code");
+    check(instance.run(["mcp-config", "vscode"]), 2, "EMAIL");
+    check(instance.run(["mcp-config", "vscode", EMAIL, "--base-url", "photos"]), 2, "base-url");
+}

@@ -1,0 +1,72 @@
+// oauth4webapi: every step on its own, each answer checked against its specification; the access token, too, by
+// what a resource server would check (RFC 9068), with the published keys.
+import assert from 'node:assert/strict';
+import * as oauth from 'oauth4webapi';
+import { checkToolAnswer, mcpUrl, person, redirectUri, toolCall } from '../lib/service.mjs';
+
+// The service is on this machine, without TLS.
+const options = { [oauth.allowInsecureRequests]: true };
+const resource = mcpUrl.href;
+const call = (token) =>
+  oauth.protectedResourceRequest(token, 'POST', mcpUrl, toolCall.headers, toolCall.body, options);
+
+// The challenge names the resource's metadata; the well-known place holds the same.
+const { cause: [challenge] } = await call('no-token').catch((error) => error);
+assert.equal(challenge.scheme, 'bearer');
+const found = await fetch(challenge.parameters.resource_metadata);
+const resourceServer = await oauth.processResourceDiscoveryResponse(mcpUrl, found);
+const wellKnown = await oauth.resourceDiscoveryRequest(mcpUrl, options);
+assert.deepEqual(await oauth.processResourceDiscoveryResponse(mcpUrl, wellKnown), resourceServer);
+
+const issuer = new URL(resourceServer.authorization_servers[0]);
+const discovered = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oauth2' });
+const server = await oauth.processDiscoveryResponse(issuer, discovered);
+
+const metadata = {
+  client_name: 'oauth4webapi',
+  redirect_uris: [redirectUri],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+};
+const registered = await oauth.dynamicClientRegistrationRequest(server, metadata, options);
+const client = await oauth.processDynamicClientRegistrationResponse(registered);
+const authentication = oauth.None();
+
+const verifier = oauth.generateRandomCodeVerifier();
+const state = oauth.generateRandomState();
+const authorizationUrl = new URL(server.authorization_endpoint);
+authorizationUrl.search = new URLSearchParams({
+  client_id: client.client_id,
+  redirect_uri: redirectUri,
+  response_type: 'code',
+  scope: challenge.parameters.scope,
+  resource,
+  state,
+  code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+  code_challenge_method: 'S256',
+});
+const redirected = await person().allow(authorizationUrl);
+const callback = oauth.validateAuthResponse(server, client, redirected, state);
+const request = { ...options, additionalParameters: { resource } };
+const redeemed = await oauth.authorizationCodeGrantRequest(
+  server, client, authentication, callback, redirectUri, verifier, request,
+);
+const tokens = await oauth.processAuthorizationCodeResponse(server, client, redeemed);
+await checkToolAnswer(await call(tokens.access_token));
+
+const presented = new Request(mcpUrl, { headers: { authorization: `Bearer ${tokens.access_token}` } });
+const claims = await oauth.validateJwtAccessToken(server, presented, resource, options);
+assert.equal(claims.client_id, client.client_id);
+assert.equal(claims.scope, challenge.parameters.scope);
+
+const answer = await oauth.refreshTokenGrantRequest(server, client, authentication, tokens.refresh_token, request);
+const refreshed = await oauth.processRefreshTokenResponse(server, client, answer);
+assert.notEqual(refreshed.refresh_token, tokens.refresh_token);
+await checkToolAnswer(await call(refreshed.access_token));
+
+const revoked = await oauth.revocationRequest(server, client, authentication, refreshed.refresh_token, options);
+await oauth.processRevocationResponse(revoked);
+await assert.rejects(call(refreshed.access_token), oauth.WWWAuthenticateChallengeError);
+const late = await oauth.refreshTokenGrantRequest(server, client, authentication, refreshed.refresh_token, options);
+await assert.rejects(oauth.processRefreshTokenResponse(server, client, late), { error: 'invalid_grant' });

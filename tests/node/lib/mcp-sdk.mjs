@@ -1,0 +1,89 @@
+// What both lines of the MCP SDK do alike. Every request is theirs; here stand only the app's own parts: a store
+// for tokens, and the user.
+import assert from 'node:assert/strict';
+import { checkPhotos, mcpUrl, person, redirectUri } from './service.mjs';
+
+/** The app's store, and its way to the user. */
+class Provider {
+  redirectUrl = redirectUri;
+  clientMetadata = {
+    client_name: 'An app with the MCP SDK',
+    redirect_uris: [redirectUri],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+  /** The URL to which the user was to be sent last. */
+  sentTo;
+  stored = {};
+
+  state = () => (this.stored.state = crypto.randomUUID());
+  clientInformation = () => this.stored.client;
+  saveClientInformation = (client) => void (this.stored.client = client);
+  tokens = () => this.stored.tokens;
+  saveTokens = (tokens) => void (this.stored.tokens = tokens);
+  codeVerifier = () => this.stored.verifier;
+  saveCodeVerifier = (verifier) => void (this.stored.verifier = verifier);
+  redirectToAuthorization = (url) => void (this.sentTo = url);
+  discoveryState = () => this.stored.discovery;
+  saveDiscoveryState = (discovery) => void (this.stored.discovery = discovery);
+  invalidateCredentials = (scope) => {
+    if (scope === 'all' || scope === 'client') delete this.stored.client;
+    if (scope === 'all' || scope === 'tokens') delete this.stored.tokens;
+    if (scope === 'all' || scope === 'discovery') delete this.stored.discovery;
+  };
+}
+
+/**
+ * Discovery, registration, consent, tools, a refresh, and consent again after the grant was revoked. `sdk` gives a
+ * client, a transport, how that one takes what came back from the authorization server, and its error for "the user
+ * has to be asked".
+ */
+export async function useFromBareUrl(sdk) {
+  const user = person();
+  const provider = new Provider();
+
+  /** A client that is connected after the user has consented. */
+  async function connectWithConsent() {
+    const refused = sdk.transport(mcpUrl, provider);
+    await assert.rejects(sdk.client().connect(refused), sdk.UnauthorizedError);
+    const redirected = await user.allow(provider.sentTo);
+    assert.equal(redirected.searchParams.get('state'), provider.stored.state);
+    await sdk.finish(refused, redirected);
+    const client = sdk.client();
+    await client.connect(sdk.transport(mcpUrl, provider));
+    return client;
+  }
+  const call = (client) => client.callTool({ name: 'list_images', arguments: { limit: 1 } });
+
+  const client = await connectWithConsent();
+  console.log(`connected with revision ${client.getNegotiatedProtocolVersion?.() ?? client.transport.protocolVersion}`);
+  const { tools } = await client.listTools();
+  assert.ok(tools.some(({ name }) => name === 'get_info'));
+  await checkPhotos(await call(client));
+
+  // A token that is refused makes the client refresh by itself, and ask nobody.
+  const { access_token: first, refresh_token: firstRefresh } = provider.stored.tokens;
+  provider.stored.tokens = { ...provider.stored.tokens, access_token: 'worn-out' };
+  await checkPhotos(await call(client));
+  assert.notEqual(provider.stored.tokens.access_token, first);
+  assert.notEqual(provider.stored.tokens.refresh_token, firstRefresh);
+  assert.equal(user.consents, 1);
+
+  // The SDK has no revocation of its own.
+  const { revocation_endpoint: revocation } = await metadataOfServer();
+  const form = { token: provider.stored.tokens.refresh_token, client_id: provider.stored.client.client_id };
+  assert.equal((await fetch(revocation, { method: 'POST', body: new URLSearchParams(form) })).status, 200);
+  const registered = provider.stored.client.client_id;
+  await assert.rejects(call(client), sdk.UnauthorizedError);
+  await client.close();
+  const again = await connectWithConsent();
+  await checkPhotos(await call(again));
+  assert.equal(provider.stored.client.client_id, registered, 'the registration outlives the grant');
+  await again.close();
+}
+
+async function metadataOfServer() {
+  const url = new URL('/.well-known/oauth-authorization-server/api', mcpUrl);
+  return (await fetch(url)).json();
+}

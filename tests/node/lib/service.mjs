@@ -1,0 +1,52 @@
+// The service under test, as a user knows it: the MCP URL, an email and a password.
+import assert from 'node:assert/strict';
+import { Person } from './person.mjs';
+
+function setting(name) {
+  const value = process.env[name];
+  assert.ok(value, `the environment variable ${name} is missing`);
+  return value;
+}
+
+/** The only address that a client is told. */
+export const mcpUrl = new URL(setting('MCP_URL'));
+
+/** Somebody who has an account there, in a browser of their own. */
+export const person = () => new Person(setting('EMAIL'), setting('PASSWORD'));
+
+/** A redirect URI of an app on this machine. Nobody listens there: what would arrive is handed over instead. */
+export const redirectUri = 'http://127.0.0.1:33417/callback';
+
+/** Checks the result of the tool `list_images`: photos are in it, and one can be looked at. */
+export async function checkPhotos({ content, isError }) {
+  assert.ok(!isError, content[0].text);
+  const { source, results } = JSON.parse(content[0].text);
+  assert.equal(source, 'photo-library');
+  assert.ok(results.length > 0, 'the library has photos');
+  const photo = await fetch(results[0].url);
+  assert.equal(photo.status, 200);
+  assert.equal(photo.headers.get('content-type'), 'image/webp');
+  assert.ok((await photo.arrayBuffer()).byteLength > 0);
+}
+
+/** The request that calls a tool, for clients that know OAuth and not MCP. */
+export const toolCall = {
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'list_images', arguments: { limit: 1 } },
+  }),
+  headers: new Headers({
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+    'mcp-protocol-version': '2025-11-25',
+  }),
+};
+
+/** Checks the answer to that request. */
+export async function checkToolAnswer(answer) {
+  const text = await answer.text();
+  assert.equal(answer.status, 200, text);
+  await checkPhotos(JSON.parse(text).result);
+}

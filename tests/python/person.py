@@ -1,0 +1,81 @@
+"""A person with a browser, as far as signing in and consenting go, and the service as that person knows it."""
+
+import json
+import os
+from html.parser import HTMLParser
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+
+#: The only address that a client is told.
+MCP_URL = os.environ["MCP_URL"]
+#: A redirect URI of an app on this machine. Nobody listens there: what would arrive is handed over instead.
+REDIRECT_URI = "http://127.0.0.1:33417/callback"
+#: More steps than these between a link and the way back mean that it goes in a circle.
+MOST_STEPS = 10
+
+
+class Person:
+    """Opens pages, keeps cookies, follows redirects, and sends forms with all their hidden fields."""
+
+    def __init__(self):
+        self._browser = httpx2.Client()
+        self.consents = 0
+
+    def allow(self, authorization_url: str) -> str:
+        """Signs in where that is asked for and allows; gives the URL at which the app gets its answer."""
+        origin = urlsplit(authorization_url)[:2]
+        page = self._browser.get(authorization_url)
+        for _ in range(MOST_STEPS):
+            if page.has_redirect_location:
+                location = urljoin(str(page.url), page.headers["location"])
+                if urlsplit(location)[:2] != origin:
+                    return location
+                page = self._browser.get(location)
+            else:
+                assert page.status_code == 200, f"{page.url} shows: {page.text}"
+                page = self._submit(page)
+        raise AssertionError(f"no way back to the app from {authorization_url}")
+
+    def _submit(self, page: httpx2.Response) -> httpx2.Response:
+        form = FirstForm(page.text)
+        assert form.method == "post", f"{page.url} has a form to send: {page.text}"
+        if "password" in form.fields:
+            form.fields |= {"email": os.environ["EMAIL"], "password": os.environ["PASSWORD"]}
+        else:
+            assert ("decision", "allow") in form.buttons, f"{page.url} asks for a decision: {page.text}"
+            form.fields["decision"] = "allow"
+            self.consents += 1
+        return self._browser.post(urljoin(str(page.url), form.action), data=form.fields)
+
+
+class FirstForm(HTMLParser):
+    """The first form of a page: its fields with their values, and its buttons."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.method, self.action, self.fields, self.buttons = None, "", {}, []
+        self._inside = self._passed = False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if tag == "form" and not self._passed:
+            self._inside = True
+            self.method, self.action = given.get("method", "get").lower(), given.get("action", "")
+        elif self._inside and tag == "input" and "name" in given:
+            self.fields[given["name"]] = given.get("value", "")
+        elif self._inside and tag == "button":
+            self.buttons.append((given.get("name"), given.get("value")))
+
+    def handle_endtag(self, tag):
+        if tag == "form" and self._inside:
+            self._inside, self._passed = False, True
+
+
+def check_photos(text: str):
+    """Checks what the tool `list_images` says: photos, of which one can be looked at."""
+    payload = json.loads(text)
+    assert payload["source"] == "photo-library", text
+    photo = httpx2.get(payload["results"][0]["url"])
+    assert (photo.status_code, photo.headers["content-type"]) == (200, "image/webp"), photo

@@ -1,0 +1,48 @@
+//! A library of the sample photos, for programs that test a server from outside.
+
+use std::path::{Path, PathBuf};
+
+use crate::instance::{Import, Instance};
+use crate::password::{self, PasswordError};
+use crate::process::{ProcessError, Runner};
+use crate::workspace;
+
+/// The owner of the library.
+pub(super) const EMAIL: &str = "ann@example.org";
+
+/// Why there is no such library.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SampleError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    Password(#[from] PasswordError),
+    #[error("cannot use {}: {source}", path.display())]
+    Folder { path: PathBuf, source: std::io::Error },
+    #[error("not all sample photos could be imported")]
+    Import,
+}
+
+/// A new library in `dir`, and the password of its owner. Where there was one, it is removed.
+pub(super) fn library<'r>(runner: &'r Runner, dir: &Path) -> Result<(Instance<'r>, String), SampleError> {
+    let instance =
+        Instance { runner, program: workspace::target("debug/server"), data_dir: empty_folder(dir)? };
+    let password = password::make()?;
+    instance.migrate()?;
+    instance.ensure_account(EMAIL, &password)?;
+    match instance.import(EMAIL, &workspace::path("fixtures/samples"))? {
+        Import::Complete => Ok((instance, password)),
+        Import::SomeFailed => Err(SampleError::Import),
+    }
+}
+
+/// An empty data folder inside `dir`.
+fn empty_folder(dir: &Path) -> Result<PathBuf, SampleError> {
+    let data_dir = dir.join("data");
+    let unusable = |source| SampleError::Folder { path: data_dir.clone(), source };
+    if data_dir.exists() {
+        std::fs::remove_dir_all(&data_dir).map_err(unusable)?;
+    }
+    std::fs::create_dir_all(&data_dir).map_err(unusable)?;
+    Ok(data_dir)
+}

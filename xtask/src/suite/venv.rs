@@ -1,0 +1,61 @@
+//! Python environments in the build folder, each with exactly the packages that a test asks for.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::process::{ProcessError, Runner};
+use crate::workspace;
+
+/// In an environment that is complete: what was asked for.
+const INSTALLED: &str = "installed.txt";
+
+/// Why there is no environment.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum VenvError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error("cannot write {}: {source}", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+}
+
+/// A virtual environment of Python.
+#[derive(Debug)]
+pub(super) struct Venv {
+    dir: PathBuf,
+}
+
+impl Venv {
+    /// The environment of this name, with the packages that `requirements` names in the form of a requirements
+    /// file; made anew when it was made for others.
+    pub(super) fn ensure(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
+        let venv = Self { dir: workspace::target("venvs").join(name) };
+        if venv.has(requirements) {
+            return Ok(venv);
+        }
+        runner.run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv.dir))?;
+        let wanted = venv.dir.join("wanted.txt");
+        write(&wanted, requirements)?;
+        let options = ["install", "--quiet", "--disable-pip-version-check", "--requirement"];
+        runner.run(venv.command("pip").args(options).arg(&wanted))?;
+        write(&venv.dir.join(INSTALLED), requirements)?;
+        Ok(venv)
+    }
+
+    /// A program of the environment.
+    pub(super) fn command(&self, program: &str) -> Command {
+        Command::new(self.dir.join("bin").join(program))
+    }
+
+    /// Whether these packages were installed whole, and Python is still there.
+    fn has(&self, requirements: &str) -> bool {
+        let installed = std::fs::read_to_string(self.dir.join(INSTALLED));
+        let mut python = self.command("python3");
+        let quiet = python.args(["-c", ""]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        installed.is_ok_and(|text| text == requirements)
+            && quiet.status().is_ok_and(|status| status.success())
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), VenvError> {
+    std::fs::write(path, text).map_err(|source| VenvError::Write { path: path.to_owned(), source })
+}
