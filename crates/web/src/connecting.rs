@@ -7,10 +7,7 @@ use std::{fmt, str::FromStr};
 
 use serde_json::json;
 
-use crate::BaseUrl;
-
-/// Where the current MCP endpoint is, behind the base URL.
-const MCP_PATH: &str = "/api/mcp/v1";
+use crate::{BaseUrl, mcp::McpResource};
 
 /// What the library is called in an app.
 const NAME: &str = "photos";
@@ -114,7 +111,7 @@ pub struct Connecting {
 
 /// The MCP endpoint of the service at this base URL.
 pub fn mcp_url(base_url: &BaseUrl) -> String {
-    format!("{}{MCP_PATH}", base_url.as_str())
+    format!("{}{}", base_url.as_str(), McpResource::V1.path())
 }
 
 impl Connecting {

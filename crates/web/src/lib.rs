@@ -1,8 +1,9 @@
 //! The HTTP surface of the photo library.
 //!
 //! One module per surface: [`images_api`](crate) for REST, `signed_images` for renditions behind signed URLs, `mcp`
-//! for the Model Context Protocol, `oauth` for the authorization server, `sign_in` for sessions and forms, `account` for what people see of their own account, `pages` for people, `health` for operators. Each turns a request into values of
-//! `domain`, asks the [`Library`](library::Library), and turns what it says into a response; nothing is decided
+//! for the Model Context Protocol, `oauth` for the authorization server, `sign_in` for sessions and forms, `account` for
+//! what people see of their own account, `pages` for people, `connecting` for what they are told about their apps,
+//! `health` for operators. Each turns a request into values of `domain`, asks the [`Library`](library::Library), and turns what it says into a response; nothing is decided
 //! here that another surface would have to decide again.
 //!
 //! This crate knows no SQL, no file and no image format.

@@ -8,14 +8,16 @@ use super::{
     sections::Forms,
 };
 use crate::{
+    Connecting,
     app::Service,
+    connecting::mcp_url,
     pages::{self, Page, Section},
     reply::Reply,
     sign_in::{MIN_PASSWORD_CHARS, sign_out_button},
 };
 
 /// How many events the page tells of.
-const SHOWN_EVENTS: u32 = 25;
+const SHOWN_EVENTS: u32 = 50;
 
 /// The account page.
 pub(super) async fn page(
@@ -76,9 +78,18 @@ fn shown(notice: &Notice) -> Markup {
 }
 
 fn connect(service: &Service) -> Markup {
+    let base_url = &service.config.base_url;
     html! {
         p { "Give an app this address, and it asks you to sign in and to allow it:" }
-        pre { code { (service.config.base_url.as_str()) "/api/mcp/v1" } }
+        pre { code { (mcp_url(base_url)) } }
+        @for connecting in Connecting::all(base_url) {
+            details {
+                summary { (connecting.app.title()) }
+                @if let Some(obstacle) = &connecting.obstacle { p.notice.warn { (obstacle) } }
+                ol { @for step in &connecting.steps { li { (step) } } }
+                pre { code { (connecting.snippet.trim_end()) } }
+            }
+        }
     }
 }
 
@@ -100,6 +111,7 @@ fn password(forms: &Forms<'_>) -> Markup {
     html! {
         p { "A new password signs you out everywhere else. Apps stay connected." }
         (forms.of(Action::ChangePassword, &html! {
+            (forms.username())
             div.beside.two {
                 div {
                     label for="current" { "Current password" }
@@ -124,6 +136,7 @@ fn leave(forms: &Forms<'_>, service: &Service, person: &Person) -> Markup {
             summary { "Delete my account" }
             p { "Everything goes at once and for good: photos, albums, API keys, connected apps." }
             (forms.of(Action::DeleteAccount, &html! {
+                (forms.username())
                 label for="delete-password" { "Your password" }
                 input #delete-password type="password" name="password" required autocomplete="current-password";
                 label.check {

@@ -14,6 +14,9 @@ use crate::{
     sign_in::csrf_field,
 };
 
+/// How many events are shown at first.
+const NEWEST_EVENTS: usize = 6;
+
 /// The forms of one person.
 pub(super) struct Forms<'a> {
     pub(super) service: &'a Service,
@@ -27,6 +30,13 @@ impl Forms<'_> {
                 (csrf_field(&self.service.authorization.forms, &self.person.bound_to(action.path())))
                 (content)
             }
+        }
+    }
+
+    /// Tells password managers whose password a form is about.
+    pub(super) fn username(&self) -> Markup {
+        html! {
+            input type="text" name="username" value=(self.person.holder.account.email) autocomplete="username" hidden;
         }
     }
 
@@ -154,8 +164,22 @@ impl Forms<'_> {
 
 /// What happened to the account lately.
 pub(super) fn activity(events: &[SecurityEvent]) -> Markup {
+    let (newest, older) = events.split_at(events.len().min(NEWEST_EVENTS));
     html! {
         p { "If you see something that was not you, change your password and disconnect what you do not know." }
+        @if events.is_empty() { p { "Nothing yet." } }
+        (event_rows(newest))
+        @if !older.is_empty() {
+            details {
+                summary { "What was before" }
+                (event_rows(older))
+            }
+        }
+    }
+}
+
+fn event_rows(events: &[SecurityEvent]) -> Markup {
+    html! {
         ul.rows {
             @for event in events {
                 li {
@@ -174,7 +198,6 @@ pub(super) fn activity(events: &[SecurityEvent]) -> Markup {
                 }
             }
         }
-        @if events.is_empty() { p { "Nothing yet." } }
     }
 }
 

@@ -10,6 +10,7 @@ mod consent;
 mod discovery;
 mod oauth_error;
 mod ports;
+mod posted;
 mod rate_limits;
 mod register;
 mod revoke;
@@ -32,7 +33,7 @@ use crate::{
     BaseUrl, WebConfig,
     app::{BuildError, Service},
     body::RequestBody,
-    reply::{Reply, error, method_not_allowed},
+    reply::{Reply, error},
 };
 
 /// Where the endpoints begin.
@@ -98,9 +99,4 @@ pub(crate) fn is_discovery(path: &str) -> bool {
 /// The one URL of an endpoint.
 fn endpoint(base_url: &BaseUrl, name: &str) -> String {
     format!("{}{PREFIX}{name}", base_url.as_str())
-}
-
-/// The refusal of a method at an endpoint that takes POST.
-fn post_only() -> Reply {
-    method_not_allowed("POST")
 }

@@ -1,40 +1,36 @@
 use std::net::IpAddr;
 
-use http::{Method, StatusCode, request::Parts};
+use http::{StatusCode, request::Parts};
 use oauth_core::{RevokeRequest, Revoked};
 
 use super::{
-    oauth_error::{self, refusal, too_many, unavailable, unread},
-    post_only,
+    oauth_error::{refusal, unavailable},
+    posted::Endpoint,
+    rate_limits::RateLimits,
 };
 use crate::{
     app::Service,
-    body::{BodyKind, MAX_BODY_BYTES, RequestBody},
+    body::{BodyKind, RequestBody},
     reply::{Reply, json},
     security_log,
 };
 
+const ENDPOINT: Endpoint = Endpoint {
+    name: "revocation",
+    malformed: "invalid_request",
+    takes_forms: true,
+    limit: RateLimits::check_token_request,
+};
+
 /// `POST /api/oauth/revoke` (RFC 7009): whoever has a token may end its grant.
 pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
-    const MALFORMED: &str = "invalid_request";
-    if parts.method != Method::POST {
-        return post_only();
-    }
-    if let Err(retry_after_s) = service.authorization.limits.check_token_request(address) {
-        security_log::rate_limited(address, "revocation");
-        return too_many(retry_after_s);
-    }
-    let Some(kind) = BodyKind::of(&parts.headers) else {
-        let description = "the body must be a form or JSON, and its Content-Type say which";
-        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
+    let posted = match ENDPOINT.read(service, parts, body, address).await {
+        Ok(posted) => posted,
+        Err(reply) => return reply,
     };
-    let bytes = match body.read(MAX_BODY_BYTES).await {
-        Ok(bytes) => bytes,
-        Err(cause) => return unread(cause, MALFORMED),
-    };
-    let read = match kind {
-        BodyKind::Form => RevokeRequest::from_form(&bytes),
-        BodyKind::Json => RevokeRequest::from_json(&bytes),
+    let read = match posted.kind {
+        BodyKind::Form => RevokeRequest::from_form(&posted.bytes),
+        BodyKind::Json => RevokeRequest::from_json(&posted.bytes),
     };
     let request = match read {
         Ok(request) => request,

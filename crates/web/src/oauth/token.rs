@@ -1,53 +1,47 @@
 use std::net::IpAddr;
 
 use domain::{AccountId, SecurityEventKind};
-use http::{HeaderValue, Method, StatusCode, header, request::Parts};
+use http::{HeaderValue, StatusCode, header, request::Parts};
 use oauth_core::{Reason, StoreError, TokenError, TokenRequest};
 
 use super::{
-    oauth_error::{self, refusal, too_many, unavailable, unread},
-    post_only,
+    oauth_error::{refusal, too_many, unavailable},
+    posted::Endpoint,
+    rate_limits::RateLimits,
 };
 use crate::{
     app::Service,
-    body::{BodyKind, MAX_BODY_BYTES, RequestBody},
+    body::{BodyKind, RequestBody},
     presented_key::only_authorization,
     reply::{Reply, WithHeader as _, json},
     security_log,
 };
 
+const ENDPOINT: Endpoint = Endpoint {
+    name: "token",
+    malformed: "invalid_request",
+    takes_forms: true,
+    limit: RateLimits::check_token_request,
+};
+
 /// `POST /api/oauth/token` (RFC 6749, section 3.2): a code or a refresh token in, an access token out.
 pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
-    const MALFORMED: &str = "invalid_request";
-    if parts.method != Method::POST {
-        return post_only();
-    }
-    let limits = &service.authorization.limits;
-    if let Err(retry_after_s) = limits.check_token_request(address) {
-        security_log::rate_limited(address, "token");
-        return too_many(retry_after_s);
-    }
-    let Some(kind) = BodyKind::of(&parts.headers) else {
-        let description = "the body must be a form or JSON, and its Content-Type say which";
-        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
+    let posted = match ENDPOINT.read(service, parts, body, address).await {
+        Ok(posted) => posted,
+        Err(reply) => return reply,
     };
     let Ok(authorization) = only_authorization(&parts.headers) else {
-        let description = "there is more than one Authorization header";
-        return refusal(StatusCode::BAD_REQUEST, &oauth_error::body(MALFORMED, description));
+        return ENDPOINT.refusal("there is more than one Authorization header");
     };
-    let bytes = match body.read(MAX_BODY_BYTES).await {
-        Ok(bytes) => bytes,
-        Err(cause) => return unread(cause, MALFORMED),
-    };
-    let read = match kind {
-        BodyKind::Form => TokenRequest::from_form(&bytes, authorization),
-        BodyKind::Json => TokenRequest::from_json(&bytes, authorization),
+    let read = match posted.kind {
+        BodyKind::Form => TokenRequest::from_form(&posted.bytes, authorization),
+        BodyKind::Json => TokenRequest::from_json(&posted.bytes, authorization),
     };
     let request = match read {
         Ok(request) => request,
         Err(refused) => return refused_reply(&refused, None, address),
     };
-    if let Err(retry_after_s) = limits.check_same_token(request.token_hash()) {
+    if let Err(retry_after_s) = service.authorization.limits.check_same_token(request.token_hash()) {
         security_log::rate_limited(address, "the same token");
         return too_many(retry_after_s);
     }

@@ -2,7 +2,7 @@ use http::StatusCode;
 use maud::{Markup, html};
 
 use super::Page;
-use crate::{BaseUrl, reply::Reply};
+use crate::{BaseUrl, connecting::mcp_url, reply::Reply};
 
 /// What people see who open the service in a browser.
 pub(crate) fn start(base_url: &BaseUrl) -> Reply {
@@ -13,7 +13,7 @@ pub(crate) fn start(base_url: &BaseUrl) -> Reply {
             ul {
                 li { a href="/account" { "Your account" } ": connected apps, API keys, password, activity" }
                 li { a href="/account/sync" { "Bring photos in" } }
-                li { a href="/account#connect" { "Connect an app" } " with the address " code { (base_url.as_str()) "/api/mcp/v1" } }
+                li { a href="/account#connect" { "Connect an app" } " with the address " code { (mcp_url(base_url)) } }
                 li { a href="/api/ext/v2/openapi.json" { "The image and album API" } " (OpenAPI)" }
             }
         },
