@@ -61,6 +61,8 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Take pictures of every page, on a phone and on a desk, in light and dark
+    Screenshots(suite::PictureOptions),
     /// Pack GeoNames' cities into the file that place names come from
     Places(places::Options),
 }
@@ -92,6 +94,7 @@ fn dispatch(runner: &Runner, task: Task) -> Result<ExitCode, Box<dyn Error>> {
         Task::Migrate(options) => migrate::run(runner, &options)?,
         Task::Corpus(options) => release_run::corpus(runner, &options)?,
         Task::Bench { arguments } => release_run::bench(runner, &arguments)?,
+        Task::Screenshots(options) => suite::screenshots(runner, &options)?,
         Task::Places(options) => places::run(&options)?,
     }
     Ok(ExitCode::SUCCESS)

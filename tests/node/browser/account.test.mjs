@@ -112,6 +112,7 @@ world.flow('signing out everywhere leaves this browser', async (visit, another) 
   const { person, account } = await ofSomebody(visit);
   const elsewhere = await another();
   await elsewhere.signIn(person);
+  await visit.open('/account');
   assert.equal((await account.signOutEverywhere()).status(), 200);
   await visit.open('/account');
   assert.equal(path(visit.page), '/account');

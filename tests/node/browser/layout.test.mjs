@@ -11,7 +11,7 @@ const world = await World.forTests();
 
 for (const name of stateNames) {
   test(`everybody can use it: ${name}`, async () => {
-    const visit = await show(world, name);
+    const visit = await show(world, name, { reducedMotion: 'reduce' });
     try {
       const faults = [];
       for (const judge of [faultsOfFit, faultsOfKeyboard, faultsOfMotion, faultsOfOwnColours]) {

@@ -1,5 +1,6 @@
 //! `test`: sets up what the tests need, runs them all, and adds up what passed and failed.
 
+mod browser;
 mod clients;
 mod counts;
 mod mutations;
@@ -9,6 +10,7 @@ mod schemathesis;
 mod steps;
 mod venv;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -16,6 +18,7 @@ use clap::{Args, ValueEnum};
 use crate::process::{ProcessError, Runner};
 use crate::system::{self, Tools};
 use crate::workspace;
+use browser::BrowserError;
 use counts::Counts;
 use steps::Steps;
 
@@ -42,6 +45,8 @@ enum Step {
     Schemathesis,
     /// Official clients that sign in, and registrations of well-known apps
     Clients,
+    /// The pages in headless Chromium, judged by axe-core
+    Browser,
 }
 
 impl Options {
@@ -68,6 +73,21 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<ExitCode, Proces
     Ok(if counts.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+#[derive(Args, Debug)]
+pub(crate) struct PictureOptions {
+    /// Folder for the pictures; `screenshots` in the build folder when left out
+    folder: Option<PathBuf>,
+}
+
+/// Takes pictures of every page in Chromium.
+pub(crate) fn screenshots(runner: &Runner, options: &PictureOptions) -> Result<(), BrowserError> {
+    system::ensure(runner, Tools::Test)?;
+    runner.run(&mut workspace::cargo(["build", "-p", "server"]))?;
+    let folder = options.folder.clone().unwrap_or_else(|| workspace::target("screenshots"));
+    let folder = std::path::absolute(&folder).unwrap_or(folder);
+    browser::photograph(runner, folder)
+}
+
 fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
     let environment: &[(&str, &str)] = if options.full { &[(FULL_VARIABLE, "1")] } else { &[] };
     let steps = options.steps();
@@ -82,6 +102,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::Mutations => done.count("mutations", || mutations::run(runner)),
             Step::Schemathesis => done.count("schemathesis", || schemathesis::run(runner, options.full)),
             Step::Clients => done.count("clients", || clients::run(runner)),
+            Step::Browser => done.count("browser", || browser::run(runner)),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
@@ -116,7 +137,7 @@ mod tests {
     #[test]
     fn steps_are_chosen() {
         let steps = |full, only: &[Step]| Options { full, only: only.to_vec() }.steps();
-        assert_eq!(steps(false, &[]), [Step::Cargo, Step::Schemathesis, Step::Clients]);
+        assert_eq!(steps(false, &[]), [Step::Cargo, Step::Schemathesis, Step::Clients, Step::Browser]);
         assert_eq!(steps(true, &[]), Step::value_variants());
         for full in [false, true] {
             assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);

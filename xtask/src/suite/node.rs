@@ -51,8 +51,15 @@ impl Node {
 
     /// Runs one of the programs, named by its path inside `tests/node`.
     pub(super) fn script(&self, path: &str) -> Command {
+        let mut command = self.command();
+        command.arg(path);
+        command
+    }
+
+    /// Node itself, run where the programs are.
+    pub(super) fn command(&self) -> Command {
         let mut command = self.venv.command("node");
-        command.arg(path).current_dir(&self.dir);
+        command.current_dir(&self.dir);
         command
     }
 }

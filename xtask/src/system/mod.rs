@@ -4,7 +4,7 @@
 
 mod packages;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::process::{ProcessError, Runner};
@@ -19,6 +19,8 @@ pub(crate) enum Tools {
     Test,
     /// Compile it, and run the printed curl lines.
     Curl,
+    /// Compile it, and open its pages in a browser.
+    Browser,
 }
 
 /// Why something that is needed is not there.
@@ -26,7 +28,7 @@ pub(crate) enum Tools {
 pub(crate) enum SystemError {
     #[error(transparent)]
     Process(#[from] ProcessError),
-    #[error("{missing} not found. Run this, then try again:\n\n    {command}\n")]
+    #[error("{missing} not found. Run this, then try again:\n\n    {command}\n{}", missing.otherwise())]
     Missing { missing: Missing, command: String },
     #[error("{missing} not found, and neither apt, dnf, pacman, apk nor brew: install it, then try again")]
     NoPackageManager { missing: Missing },
@@ -78,14 +80,33 @@ fn still_missing(tools: Tools, command: String) -> Result<(), SystemError> {
 fn find_missing(tools: Tools) -> Missing {
     let absent = |tool: &&packages::Tool| match tool.probe {
         packages::Probe::OnPath => !on_path(tool.name),
+        packages::Probe::Chromium => chromium().is_none(),
         packages::Probe::Python(code) => !quiet_success(Command::new("python3").args(["-c", code])),
     };
     Missing(packages::needed_for(tools).filter(absent).collect())
 }
 
 fn on_path(program: &str) -> bool {
+    find_program(program).is_some()
+}
+
+fn find_program(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| is_executable(&dir.join(program)))
+    std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| is_executable(file))
+}
+
+/// Chromium, or a browser made of it.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    const NAMES: [&str; 6] = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+        // Applications of macOS are not on the path.
+        "/Applications/Chromium.app/Contents/MacOS/Chromium",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    ];
+    NAMES.into_iter().find_map(find_program)
 }
 
 fn is_executable(file: &Path) -> bool {
@@ -116,5 +137,6 @@ mod tests {
     fn programs_are_found_on_the_path() {
         assert!(on_path("sh"));
         assert!(!on_path("no-such-program"));
+        assert!(on_path("/bin/sh"), "a whole path needs no folder");
     }
 }

@@ -26,6 +26,8 @@ pub(super) enum Privilege {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Probe {
     OnPath,
+    /// A browser to drive, under any of its names.
+    Chromium,
     /// Python runs this code without an error.
     Python(&'static str),
 }
@@ -37,6 +39,8 @@ pub(super) struct Tool {
     pub(super) probe: Probe,
     why: Why,
     packages: [&'static str; 5],
+    /// What to do where the packages do not help.
+    otherwise: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,37 +48,58 @@ enum Why {
     Build,
     Test,
     Curl,
+    Browser,
 }
 
-const TOOLS: [Tool; 7] = [
+const TOOLS: [Tool; 8] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
         why: Why::Build,
         packages: ["build-essential", "gcc gcc-c++", "base-devel", "build-base", "gcc"],
+        otherwise: None,
     },
     Tool {
         name: "make",
         probe: Probe::OnPath,
         why: Why::Build,
         packages: ["build-essential", "make", "base-devel", "build-base", "make"],
+        otherwise: None,
     },
-    Tool { name: "cmake", probe: Probe::OnPath, why: Why::Build, packages: ["cmake"; 5] },
-    Tool { name: "nasm", probe: Probe::OnPath, why: Why::Build, packages: ["nasm"; 5] },
+    Tool { name: "cmake", probe: Probe::OnPath, why: Why::Build, packages: ["cmake"; 5], otherwise: None },
+    Tool { name: "nasm", probe: Probe::OnPath, why: Why::Build, packages: ["nasm"; 5], otherwise: None },
     Tool {
         name: "python3",
         // Debian's python3 lacks ensurepip, without which a venv has no pip.
         probe: Probe::Python("import ensurepip, venv"),
         why: Why::Test,
         packages: ["python3 python3-venv", "python3 python3-pip", "python", "python3 py3-pip", "python"],
+        otherwise: None,
     },
     Tool {
         name: "libheif with its decoders",
         probe: Probe::Python(HAS_LIBHEIF),
         why: Why::Test,
         packages: ["libheif1", "libheif", "libheif", "libheif", "libheif"],
+        otherwise: None,
     },
-    Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5] },
+    Tool {
+        name: "chromium",
+        probe: Probe::Chromium,
+        why: Why::Browser,
+        // Without a font, no text has a size.
+        packages: [
+            "chromium fonts-dejavu-core",
+            "chromium dejavu-sans-fonts",
+            "chromium ttf-dejavu",
+            "chromium font-dejavu",
+            "chromium",
+        ],
+        otherwise: Some(
+            "Ubuntu has Chromium as a snap only: `sudo snap install chromium`. Google Chrome will do, too.",
+        ),
+    },
+    Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5], otherwise: None },
 ];
 
 /// Loads libheif as the server does, and asks for its decoders of HEVC (1) and AV1 (4). A library that cannot be found
@@ -94,6 +119,7 @@ pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
         Why::Build => true,
         Why::Test => tools == Tools::Test,
         Why::Curl => tools == Tools::Curl,
+        Why::Browser => tools == Tools::Browser,
     })
 }
 
@@ -104,6 +130,11 @@ pub(crate) struct Missing(pub(super) Vec<&'static Tool>);
 impl Missing {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// What to do where the packages do not help, each on a line of its own.
+    pub(super) fn otherwise(&self) -> String {
+        self.0.iter().filter_map(|tool| tool.otherwise).map(|words| format!("\n{words}\n")).collect()
     }
 
     fn packages(&self, manager: Manager) -> Vec<&'static str> {
@@ -255,6 +286,12 @@ mod tests {
     }
 
     #[test]
+    fn where_the_packages_do_not_help_the_user_is_told() {
+        assert!(missing(&["cc", "chromium"]).otherwise().contains("snap install chromium"));
+        assert_eq!(missing(&["cc", "cmake"]).otherwise(), "");
+    }
+
+    #[test]
     fn each_task_needs_its_own_tools() {
         let names = |tools| needed_for(tools).map(|tool| tool.name).collect::<Vec<_>>();
         assert_eq!(names(Tools::Build), ["cc", "make", "cmake", "nasm"]);
@@ -263,5 +300,6 @@ mod tests {
             ["cc", "make", "cmake", "nasm", "python3", "libheif with its decoders"]
         );
         assert_eq!(names(Tools::Curl), ["cc", "make", "cmake", "nasm", "curl"]);
+        assert_eq!(names(Tools::Browser), ["cc", "make", "cmake", "nasm", "chromium"]);
     }
 }
