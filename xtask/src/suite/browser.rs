@@ -1,0 +1,89 @@
+//! The pages in headless Chromium, as people use them, and pictures of them. `tests/node/README.md` says more.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+use super::counts::Counts;
+use super::node::{Node, NodeError};
+use crate::process::{self, ProcessError, Runner};
+use crate::system::{self, SystemError, Tools};
+use crate::workspace;
+
+/// Inside `tests/node`.
+const FOLDER: &str = "browser";
+const ENDING: &str = ".test.mjs";
+const REPORTER: &str = "./browser/support/reporter.mjs";
+
+/// Why the pages could not be opened in a browser.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BrowserError {
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    #[error(transparent)]
+    System(#[from] SystemError),
+    #[error(transparent)]
+    Node(#[from] NodeError),
+    #[error("cannot read {}: {source}", path.display())]
+    Folder { path: PathBuf, source: io::Error },
+}
+
+/// Each test of each file counts.
+pub(super) fn run(runner: &Runner) -> Result<Counts, BrowserError> {
+    let files = test_files()?;
+    let mut command = with_browser(runner, |node| node.command())?;
+    command
+        .args(["--test", "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
+        .args(files.iter().map(|file| format!("{FOLDER}/{file}")));
+    let mut counts = Counts::default();
+    let status = runner.lines(&mut command, |line| {
+        println!("{line}");
+        counts = counts + Counts::of_line(line).unwrap_or_default();
+    })?;
+    Ok(counts.with_status(status.success()))
+}
+
+/// Takes pictures of all pages.
+pub(super) fn photograph(runner: &Runner, folder: PathBuf) -> Result<(), BrowserError> {
+    let mut command = with_browser(runner, |node| node.script(&format!("{FOLDER}/screenshots.mjs")))?;
+    command.arg(folder);
+    let status = runner.status(&mut command)?;
+    Ok(process::success(&command, status)?)
+}
+
+/// A program that is told of Chromium and of the server, both found or brought first.
+fn with_browser(runner: &Runner, program: impl FnOnce(&Node) -> Command) -> Result<Command, BrowserError> {
+    system::ensure(runner, Tools::Browser)?;
+    let mut command = program(&Node::ensure(runner)?);
+    command
+        .env("CHROMIUM", system::chromium().unwrap_or_default())
+        .env("SERVER_PROGRAM", workspace::target("debug/server"))
+        // A proxy that the caller uses has no part in what stays on this machine.
+        .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
+    Ok(command)
+}
+
+/// The files of tests, in order.
+fn test_files() -> Result<Vec<String>, BrowserError> {
+    let folder = workspace::path("tests/node").join(FOLDER);
+    let names = fs::read_dir(&folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>())
+        .map_err(|source| BrowserError::Folder { path: folder, source })?;
+    let mut names: Vec<_> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.ends_with(ENDING));
+    names.sort();
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tests_are_run() {
+        let files = test_files().unwrap();
+        assert!(files.contains(&"consent.test.mjs".to_owned()) && files.is_sorted(), "{files:?}");
+        assert!(!files.contains(&"screenshots.mjs".to_owned()), "{files:?}");
+    }
+}
