@@ -225,9 +225,8 @@ impl TestApp {
             until: at.plus_millis(60_000),
             max: u32::try_from(max).unwrap(),
             max_attempts: 1,
-            decoder_version: 1,
         };
-        self.store.lease_jobs(request).await.unwrap()
+        self.store.lease_jobs(request, 1).await.unwrap()
     }
 
     /// Imports files and folders and waits until they are indexed.

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::ContentHash;
 use keys::new_id;
-use storage::{Job, JobId, LeaseRequest, RenditionJob, RenditionLease};
+use storage::{Job, JobId, LeaseRequest, RenditionJob};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinHandle, JoinSet},
@@ -156,34 +156,28 @@ impl Dispatcher {
         self.at_work.insert(task.id(), held);
     }
 
-    async fn lease_images(&self, max: usize) -> Vec<Job> {
-        let parts = &self.library.parts;
-        let now = parts.clock.now();
-        let request = LeaseRequest {
+    fn lease(&self, max: usize) -> LeaseRequest<'_> {
+        let now = self.library.parts.clock.now();
+        LeaseRequest {
             worker: &self.worker,
             at: now,
             until: now.plus_millis(LEASE_MS),
             max: u32::try_from(max).unwrap_or(u32::MAX),
             max_attempts: MAX_ATTEMPTS,
-            decoder_version: media::DECODER_VERSION,
-        };
-        parts.store.lease_jobs(request).await.unwrap_or_else(|error| {
+        }
+    }
+
+    async fn lease_images(&self, max: usize) -> Vec<Job> {
+        let leased = self.library.parts.store.lease_jobs(self.lease(max), media::DECODER_VERSION).await;
+        leased.unwrap_or_else(|error| {
             tracing::warn!(%error, "the queue cannot be read");
             Vec::new()
         })
     }
 
     async fn lease_full_renditions(&self, max: usize) -> Vec<RenditionJob> {
-        let parts = &self.library.parts;
-        let now = parts.clock.now();
-        let request = RenditionLease {
-            worker: &self.worker,
-            at: now,
-            until: now.plus_millis(LEASE_MS),
-            max: u32::try_from(max).unwrap_or(u32::MAX),
-            max_attempts: MAX_ATTEMPTS,
-        };
-        parts.store.lease_rendition_jobs(request).await.unwrap_or_else(|error| {
+        let leased = self.library.parts.store.lease_rendition_jobs(self.lease(max)).await;
+        leased.unwrap_or_else(|error| {
             tracing::warn!(%error, "the queue of full renditions cannot be read");
             Vec::new()
         })

@@ -27,7 +27,6 @@ mod suite;
 
 pub use random::{Random, random_photos};
 pub use seed::{
-    DECODERS, FREE_WINDOW, NOW, ORIGINAL_BYTES, Photo, Seed, indexed, lease, lease_renditions, original_blob,
-    rendition_blob,
+    DECODERS, FREE_WINDOW, NOW, ORIGINAL_BYTES, Photo, Seed, indexed, lease, original_blob, rendition_blob,
 };
 pub use suite::run_case;

@@ -12,7 +12,7 @@ use domain::{
 };
 use storage::{
     AddOutcome, AlbumWrite, Announced, BlobRef, Indexed, Job, LeaseRequest, NewAccount, NewAlbum, NewImage,
-    RenditionJob, RenditionLease, SharedStore, StoredRendition, Viewer,
+    RenditionJob, SharedStore, StoredRendition, Viewer,
 };
 
 use crate::Random;
@@ -264,12 +264,12 @@ impl Seed {
 
     /// Leases jobs for an hour as [`lease`].
     pub async fn lease(&self, worker: &str, at: Timestamp) -> Vec<Job> {
-        self.store.lease_jobs(lease(worker, at)).await.unwrap()
+        self.store.lease_jobs(lease(worker, at), DECODERS).await.unwrap()
     }
 
-    /// Leases full renditions to make for an hour as [`lease_renditions`].
+    /// Leases full renditions to make for an hour as [`lease`] says.
     pub async fn lease_renditions(&self, worker: &str, at: Timestamp) -> Vec<RenditionJob> {
-        self.store.lease_rendition_jobs(lease_renditions(worker, at)).await.unwrap()
+        self.store.lease_rendition_jobs(lease(worker, at)).await.unwrap()
     }
 
     /// Gives a photo what it lacks to be stored: an original and renditions.
@@ -341,19 +341,7 @@ impl Seed {
 
 /// A request for up to 500 jobs, for an hour.
 pub fn lease(worker: &str, at: Timestamp) -> LeaseRequest<'_> {
-    LeaseRequest {
-        worker,
-        at,
-        until: at.plus_millis(3_600_000),
-        max: 500,
-        max_attempts: u32::MAX,
-        decoder_version: DECODERS,
-    }
-}
-
-/// A request for up to 500 full renditions to make, for an hour.
-pub fn lease_renditions(worker: &str, at: Timestamp) -> RenditionLease<'_> {
-    RenditionLease { worker, at, until: at.plus_millis(3_600_000), max: 500, max_attempts: u32::MAX }
+    LeaseRequest { worker, at, until: at.plus_millis(3_600_000), max: 500, max_attempts: u32::MAX }
 }
 
 /// The length of every seeded original.

@@ -9,10 +9,8 @@ use std::{
 };
 
 use domain::{Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position, Rendition};
-use storage::{
-    Indexed, LeaseRequest, RenditionLease, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer,
-};
-use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, lease, lease_renditions, random_photos};
+use storage::{Indexed, LeaseRequest, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer};
+use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, lease, random_photos};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 const ROUNDS: u32 = 50;
@@ -138,14 +136,14 @@ async fn jobs(store: &SharedStore, seed: &Seed, ann: Viewer, images: usize) {
     println!("requeue_outdated, all by 1000: {:.0} ms, slowest {:.0} ms", ms(began.elapsed()), ms(slowest));
     seed.waiting(ann.account, usize::try_from(ROUNDS).unwrap()).await;
     let one = LeaseRequest { max: 1, ..lease("w", NOW) };
-    time("lease_jobs, one new before all others", |_| store.lease_jobs(one)).await;
+    time("lease_jobs, one new before all others", |_| store.lease_jobs(one, DECODERS)).await;
     time("lease_jobs and complete_job, one read anew", |round| async move {
-        let job = store.lease_jobs(one).await.unwrap().remove(0);
+        let job = store.lease_jobs(one, DECODERS).await.unwrap().remove(0);
         let found = Indexed { renditions: vec![], ..indexed(&Photo::at_second(i64::from(round))) };
         assert!(store.complete_job(job.id, "w", found).await.unwrap());
     })
     .await;
-    let one = RenditionLease { max: 1, ..lease_renditions("w", NOW) };
+    let one = LeaseRequest { max: 1, ..lease("w", NOW) };
     time("lease_rendition_jobs, one", |_| store.lease_rendition_jobs(one)).await;
     time("queue_length", |_| store.queue_length()).await;
     let began = Instant::now();

@@ -1,6 +1,6 @@
 use diesel::SqliteConnection;
 use domain::Timestamp;
-use storage::{LeaseRequest, RenditionLease};
+use storage::LeaseRequest;
 
 use crate::error::Failure;
 
@@ -18,18 +18,6 @@ pub(crate) struct Request {
 
 impl From<LeaseRequest<'_>> for Request {
     fn from(request: LeaseRequest<'_>) -> Self {
-        Self {
-            worker: request.worker.to_owned(),
-            at: request.at,
-            until: request.until,
-            max: request.max,
-            max_attempts: request.max_attempts,
-        }
-    }
-}
-
-impl From<RenditionLease<'_>> for Request {
-    fn from(request: RenditionLease<'_>) -> Self {
         Self {
             worker: request.worker.to_owned(),
             at: request.at,

@@ -8,7 +8,7 @@ use diesel::{
     sql_types::{Binary, Text},
 };
 use domain::{ContentHash, Rendition, Timestamp};
-use storage::{RenditionJob, RenditionLease, RenditionQueue, StorageError};
+use storage::{LeaseRequest, RenditionJob, RenditionQueue, StorageError};
 
 use crate::{
     SqliteStore,
@@ -22,7 +22,7 @@ use crate::{
 impl RenditionQueue for SqliteStore {
     async fn lease_rendition_jobs(
         &self,
-        request: RenditionLease<'_>,
+        request: LeaseRequest<'_>,
     ) -> Result<Vec<RenditionJob>, StorageError> {
         let request = Request::from(request);
         let at = request.at;

@@ -138,11 +138,8 @@ pub struct LeaseRequest<'a> {
     pub until: Timestamp,
     /// The most jobs.
     pub max: u32,
-    /// Jobs that were leased so often without an end are failed instead of leased, as
-    /// [`fail_job`](IndexQueue::fail_job) does it.
+    /// Jobs that were leased so often without an end are given up instead of leased.
     pub max_attempts: u32,
-    /// The version of the decoders at hand, noted with what is failed so.
-    pub decoder_version: u32,
 }
 
 /// What indexing found out about an image.
@@ -207,8 +204,13 @@ pub trait IndexQueue: Send + Sync + 'static {
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError>;
 
     /// Leases waiting jobs: first those of images that are not seen yet, then those of images that got a sidecar,
-    /// then those that [`requeue_outdated`](Self::requeue_outdated) queued; of each the oldest first.
-    async fn lease_jobs(&self, request: LeaseRequest<'_>) -> Result<Vec<Job>, StorageError>;
+    /// then those that [`requeue_outdated`](Self::requeue_outdated) queued; of each the oldest first. What is given
+    /// up is failed as [`fail_job`](Self::fail_job) does it, under this version of the decoders.
+    async fn lease_jobs(
+        &self,
+        request: LeaseRequest<'_>,
+        decoder_version: u32,
+    ) -> Result<Vec<Job>, StorageError>;
 
     /// Prolongs the leases of the jobs that a worker is at. One that it holds but is not at any more, because the
     /// outcome could not be written down, is left to run out.

@@ -46,7 +46,7 @@ pub use index_queue::{
     AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture, LeaseRequest,
     NewImage, QueueLength, Sidecar,
 };
-pub use rendition_queue::{RenditionJob, RenditionLease, RenditionQueue};
+pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;
 pub use security_events::{
     NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent, SecurityEventStore,

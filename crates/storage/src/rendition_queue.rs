@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use domain::{ContentHash, Timestamp};
 
-use crate::StorageError;
+use crate::{LeaseRequest, StorageError};
 
 /// An original whose full rendition is to be made, leased to one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,21 +14,6 @@ pub struct RenditionJob {
     pub attempts: u32,
 }
 
-/// A worker's request for full renditions to make.
-#[derive(Debug, Clone, Copy)]
-pub struct RenditionLease<'a> {
-    /// The worker's own name, unlike any other's; the same as for other jobs.
-    pub worker: &'a str,
-    /// Now: jobs whose lease ended before are free again.
-    pub at: Timestamp,
-    /// When the lease ends unless it is renewed.
-    pub until: Timestamp,
-    /// The most jobs.
-    pub max: u32,
-    /// Jobs that were leased so often without an end are dropped instead of leased.
-    pub max_attempts: u32,
-}
-
 /// Full renditions that are made in the background, before somebody asks for them.
 ///
 /// An original waits here as long as somebody can see an image of it, however old, and it has no full rendition.
@@ -38,10 +23,11 @@ pub struct RenditionLease<'a> {
 /// back when an image of its original becomes visible or is indexed again.
 #[async_trait]
 pub trait RenditionQueue: Send + Sync + 'static {
-    /// Leases waiting jobs: the ones that came last first, because they are looked at first.
+    /// Leases waiting jobs: the ones that came last first, because they are looked at first. One that was leased
+    /// so often without an end is dropped instead.
     async fn lease_rendition_jobs(
         &self,
-        request: RenditionLease<'_>,
+        request: LeaseRequest<'_>,
     ) -> Result<Vec<RenditionJob>, StorageError>;
 
     /// Prolongs the leases of the jobs that a worker is at.

@@ -3,7 +3,7 @@ use storage::{AddOutcome, AlbumWrite, CreateAccountError, Lookup, NewAccount};
 
 use super::at_once;
 use crate::{
-    NOW, Photo, Seed, indexed, lease,
+    DECODERS, NOW, Photo, Seed, indexed, lease,
     look::{second, sent, timeline, walk},
     original_blob, rendition_blob,
 };
@@ -18,7 +18,7 @@ async fn import(seed: Seed, viewer: storage::Viewer, number: i64) {
     assert_eq!(seed.store().add_image(image).await.unwrap(), AddOutcome::Added);
     let worker = format!("worker-{number}");
     let request = storage::LeaseRequest { max: 1, ..lease(&worker, second(1)) };
-    for job in seed.store().lease_jobs(request).await.unwrap() {
+    for job in seed.store().lease_jobs(request, DECODERS).await.unwrap() {
         let done = seed.store().complete_job(job.id, &worker, indexed(&photo)).await.unwrap();
         assert!(done);
     }

@@ -1,10 +1,10 @@
 use std::collections::HashSet;
 
 use domain::{ContentHash, Plan, Rendition};
-use storage::{RenditionJob, RenditionLease, StoredRendition, Viewer};
+use storage::{LeaseRequest, RenditionJob, StoredRendition, Viewer};
 
 use crate::{
-    DECODERS, NOW, ORIGINAL_BYTES, Photo, Seed, lease_renditions,
+    DECODERS, NOW, ORIGINAL_BYTES, Photo, Seed, lease,
     look::{delete, second},
     rendition_blob,
 };
@@ -43,7 +43,7 @@ pub(crate) async fn what_becomes_visible_waits_for_its_full_rendition(seed: &See
     seed.store().release_all_leases().await.unwrap();
     let seen = seen(seed, ann, 5).await;
     assert_eq!(waiting(seed).await, 5);
-    let request = RenditionLease { max: 2, ..lease_renditions("w", NOW) };
+    let request = LeaseRequest { max: 2, ..lease("w", NOW) };
     let mut leased = Vec::new();
     for expected in [2, 2, 1, 0] {
         let jobs = seed.store().lease_rendition_jobs(request).await.unwrap();
@@ -117,7 +117,7 @@ pub(crate) async fn a_lease_is_exclusive(seed: &Seed) {
             let seed = seed.clone();
             tokio::spawn(async move {
                 let name = format!("worker-{worker}");
-                let request = RenditionLease { max: 3, ..lease_renditions(&name, second(1)) };
+                let request = LeaseRequest { max: 3, ..lease(&name, second(1)) };
                 let mut leased = Vec::new();
                 loop {
                     let jobs = seed.store().lease_rendition_jobs(request).await.unwrap();
@@ -179,7 +179,7 @@ pub(crate) async fn leases_can_be_released(seed: &Seed) {
         seed.store().release_leases("w").await.unwrap();
     }
     for worker in ["one", "other"] {
-        let request = RenditionLease { max: 1, ..lease_renditions(worker, second(1)) };
+        let request = LeaseRequest { max: 1, ..lease(worker, second(1)) };
         assert_eq!(seed.store().lease_rendition_jobs(request).await.unwrap().len(), 1);
     }
     seed.store().release_all_leases().await.unwrap();
@@ -203,12 +203,12 @@ pub(crate) async fn a_job_that_never_ends_is_dropped(seed: &Seed) {
     let deadly = seen(seed, ann, 1).await;
     for attempt in 1..=3 {
         let at = second(attempt * 10_000);
-        let request = RenditionLease { max_attempts: 3, ..lease_renditions("w", at) };
+        let request = LeaseRequest { max_attempts: 3, ..lease("w", at) };
         assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), deadly);
     }
     let fine = seen(seed, ann, 1).await;
     let at = second(50_000);
-    let request = RenditionLease { max_attempts: 3, max: 2, ..lease_renditions("w", at) };
+    let request = LeaseRequest { max_attempts: 3, max: 2, ..lease("w", at) };
     assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), fine);
     assert_eq!(waiting(seed).await, 1);
 }

@@ -25,11 +25,11 @@ pub(crate) async fn jobs_are_leased_oldest_first(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.waiting(ann.account, 5).await;
     let request = LeaseRequest { max: 3, ..lease("w", second(1)) };
-    let first = seed.store().lease_jobs(request).await.unwrap();
-    let rest = seed.store().lease_jobs(request).await.unwrap();
+    let first = seed.store().lease_jobs(request, DECODERS).await.unwrap();
+    let rest = seed.store().lease_jobs(request, DECODERS).await.unwrap();
     let leased: Vec<_> = first.iter().chain(&rest).map(|job| job.image.clone()).collect();
     assert_eq!((first.len(), leased), (3, ids));
-    assert_eq!(seed.store().lease_jobs(request).await.unwrap(), []);
+    assert_eq!(seed.store().lease_jobs(request, DECODERS).await.unwrap(), []);
 }
 
 pub(crate) async fn a_job_tells_all_about_its_file(seed: &Seed) {
@@ -57,7 +57,7 @@ pub(crate) async fn a_lease_is_exclusive(seed: &Seed) {
                 let mut leased = Vec::new();
                 loop {
                     let request = LeaseRequest { max: 3, ..lease(&name, second(1)) };
-                    let jobs = seed.store().lease_jobs(request).await.unwrap();
+                    let jobs = seed.store().lease_jobs(request, DECODERS).await.unwrap();
                     if jobs.is_empty() {
                         return leased;
                     }
@@ -134,7 +134,7 @@ pub(crate) async fn all_leases_can_be_released(seed: &Seed) {
     seed.waiting(ann.account, 4).await;
     for worker in ["one", "other"] {
         let request = LeaseRequest { max: 2, ..lease(worker, second(1)) };
-        assert_eq!(seed.store().lease_jobs(request).await.unwrap().len(), 2);
+        assert_eq!(seed.store().lease_jobs(request, DECODERS).await.unwrap().len(), 2);
     }
     seed.store().release_all_leases().await.unwrap();
     let jobs = seed.lease("third", second(1)).await;
@@ -158,11 +158,11 @@ pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {
     let deadly = seed.waiting(ann.account, 1).await.remove(0);
     for attempt in 1..=3 {
         let request = LeaseRequest { max_attempts: 3, ..lease("w", second(attempt * 10_000)) };
-        assert_eq!(seed.store().lease_jobs(request).await.unwrap().len(), 1);
+        assert_eq!(seed.store().lease_jobs(request, DECODERS).await.unwrap().len(), 1);
     }
     let fine = seed.waiting(ann.account, 1).await;
     let request = LeaseRequest { max_attempts: 3, max: 1, ..lease("w", second(50_000)) };
-    let jobs = seed.store().lease_jobs(request).await.unwrap();
+    let jobs = seed.store().lease_jobs(request, DECODERS).await.unwrap();
     assert_eq!(jobs.iter().map(|job| job.image.clone()).collect::<Vec<_>>(), fine, "the next one is leased");
     let ImageState::Failed { reason, decoder_version } = state(seed, &deadly).await else {
         panic!("it was not failed");
@@ -256,7 +256,7 @@ pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     seed.waiting(ann.account, 2).await;
     let request = LeaseRequest { max: 1, ..lease("w", NOW) };
-    let held = seed.store().lease_jobs(request).await.unwrap().remove(0);
+    let held = seed.store().lease_jobs(request, DECODERS).await.unwrap().remove(0);
     let bens = seed.waiting(ben.account, 1).await;
     seed.store().delete_account(ann.account, second(1)).await.unwrap();
     let indexed = ready_to_complete(seed, Photo::at_second(1)).await;

@@ -226,8 +226,8 @@ pub(crate) async fn what_never_ends_is_given_up(seed: &Seed) {
     seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap();
     for (attempt, leased) in [(1, 1), (2, 1), (3, 0)] {
         let at = second(attempt * 10_000);
-        let request = LeaseRequest { max_attempts: 2, decoder_version: DECODERS + 1, ..lease("w", at) };
-        assert_eq!(seed.store().lease_jobs(request).await.unwrap().len(), leased);
+        let request = LeaseRequest { max_attempts: 2, ..lease("w", at) };
+        assert_eq!(seed.store().lease_jobs(request, DECODERS + 1).await.unwrap().len(), leased);
     }
     is_left_alone(seed, ann, &before).await;
 }

@@ -30,8 +30,11 @@ impl IndexQueue for SqliteStore {
         self.write(move |c| add::add(c, &image)).await
     }
 
-    async fn lease_jobs(&self, request: LeaseRequest<'_>) -> Result<Vec<Job>, StorageError> {
-        let decoder_version = request.decoder_version;
+    async fn lease_jobs(
+        &self,
+        request: LeaseRequest<'_>,
+        decoder_version: u32,
+    ) -> Result<Vec<Job>, StorageError> {
         let request = Request::from(request);
         let at = request.at;
         // Workers ask often and mostly in vain: only a job that waits is worth the write lock.

@@ -2,7 +2,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{Limit, ListQuery, Plan};
 use storage::{AccountStore, ImageStore, IndexQueue};
-use storage_conformance::{NOW, Photo, Seed, lease};
+use storage_conformance::{DECODERS, NOW, Photo, Seed, lease};
 
 use crate::{fresh_store, open};
 
@@ -29,14 +29,14 @@ async fn a_caller_who_gives_up_leaves_no_transaction_open() {
     for round in 0..60_u64 {
         let after = Duration::from_micros(round % 6 * 80);
         let worker = format!("worker-{round}");
-        give_up_on(store.lease_jobs(lease(&worker, NOW)), after).await;
+        give_up_on(store.lease_jobs(lease(&worker, NOW), DECODERS), after).await;
         give_up_on(store.release_leases(&worker), after).await;
         give_up_on(store.count_images(ann), after).await;
         // With a transaction left open here, the other store would wait for the lock in vain.
         other.mark_synced(ann.account, NOW).await.unwrap();
         store.release_all_leases().await.unwrap();
     }
-    let jobs = store.lease_jobs(lease("last", NOW)).await.unwrap();
+    let jobs = store.lease_jobs(lease("last", NOW), DECODERS).await.unwrap();
     assert_eq!(jobs.len(), 50);
 }
 

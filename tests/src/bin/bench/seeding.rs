@@ -100,9 +100,8 @@ async fn index(store: &SqliteStore, count: usize, random: &SeededRandom) -> Resu
         until: Timestamp::MAX,
         max: u32::try_from(count)?,
         max_attempts: 10,
-        decoder_version: 1,
     };
-    for job in store.lease_jobs(request).await? {
+    for job in store.lease_jobs(request, 1).await? {
         let number: u32 =
             job.file_name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
         let renditions = [(Rendition::Medium, 1200, 900), (Rendition::Thumb, 512, 384)].map(
