@@ -56,7 +56,7 @@ pub(super) async fn page(
         section("keys", "API keys", forms.keys(&keys)),
         section("sync", "Photo sync", html! { p { a href="/account/sync" { "How photos come in" } } }),
         section("plan", "Plan", plan(service, account.plan)),
-        section("password", "Password", password(&forms, person)),
+        section("password", "Password", password(&forms)),
         section("sessions", "Where you are signed in", forms.sessions(&sessions)),
         section("activity", "Recent activity", super::sections::activity(&events)),
         section("leave", "Leave", leave(&forms, service, person)),
@@ -107,18 +107,10 @@ fn plan(service: &Service, plan: Plan) -> Markup {
     }
 }
 
-/// Tells password managers whose password a form asks for.
-fn username(person: &Person) -> Markup {
-    html! {
-        input type="text" name="username" value=(person.holder.account.email) autocomplete="username" readonly hidden;
-    }
-}
-
-fn password(forms: &Forms<'_>, person: &Person) -> Markup {
+fn password(forms: &Forms<'_>) -> Markup {
     html! {
         p { "A new password signs you out everywhere else. Apps stay connected." }
         (forms.of(Action::ChangePassword, &html! {
-            (username(person))
             (forms.username())
             div.beside.two {
                 div {
@@ -144,7 +136,6 @@ fn leave(forms: &Forms<'_>, service: &Service, person: &Person) -> Markup {
             summary { "Delete my account" }
             p { "Everything goes at once and for good: photos, albums, API keys, connected apps." }
             (forms.of(Action::DeleteAccount, &html! {
-                (username(person))
                 (forms.username())
                 label for="delete-password" { "Your password" }
                 input #delete-password type="password" name="password" required autocomplete="current-password";
