@@ -124,7 +124,8 @@ impl Bench {
                 expires_at: NOW.plus_ms(1000),
                 redeemed_at: None,
             };
-            now(self.store.issue_code(NewCode { hash: SecretHash::of(code), code: issued })).unwrap();
+            now(self.store.issue_code(NewCode { hash: SecretHash::of(code), code: issued, client: None }))
+                .unwrap();
         }
         let current = CurrentRefreshToken {
             hash: SecretHash::of(&refresh_token(1, 0xC5)),
