@@ -208,7 +208,7 @@ pub(crate) struct Documents {
 
 impl Documents {
     /// Puts a document at [`CLIENT_URL`].
-    pub(crate) fn put(&self, document: impl ToString) {
+    pub(crate) fn put(&self, document: &Value) {
         *self.stands.lock().unwrap() = Some(Ok(document.to_string()));
     }
 

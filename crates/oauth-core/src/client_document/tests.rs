@@ -112,7 +112,7 @@ async fn asked(bench: &Bench, redirect_uri: &str) -> Result<AuthorizationRequest
 #[tokio::test]
 async fn a_client_that_describes_itself_gets_in_and_is_remembered() {
     let (bench, documents) = Bench::with_documents();
-    documents.put(least());
+    documents.put(&least());
     let request = bench.server.authorize(&authorize_query(CLIENT_URL)).await.unwrap();
     assert_eq!(request.client.id, CLIENT_URL);
     assert_eq!(request.client_url, Some(url()));
@@ -144,7 +144,7 @@ async fn a_client_that_describes_itself_gets_in_and_is_remembered() {
 async fn without_documents_there_are_no_such_clients() {
     let (described, documents) = Bench::with_documents();
     let bench = Bench::new();
-    documents.put(least());
+    documents.put(&least());
     let query = authorize_query(CLIENT_URL);
     assert_eq!(described.server.client_url(&query), Some(url()));
     assert_eq!(described.server.client_url(&authorize_query("abc")), None);
@@ -180,12 +180,12 @@ async fn what_cannot_be_used_is_told_to_the_user_and_nobody_is_redirected() {
     assert_eq!(documents.asked.load(Ordering::SeqCst), 0, "nothing was fetched");
     let unread = page(CLIENT_URL).await;
     assert!(unread.to_string().contains("there is none"), "{unread}");
-    documents.put("{}");
+    documents.put(&json!({}));
     assert!(
         matches!(page(CLIENT_URL).await, PageError::RefusedDocument(words) if words == "client_id is missing")
     );
     assert_eq!(documents.refused.load(Ordering::SeqCst), 1);
-    documents.put(least());
+    documents.put(&least());
     assert!(matches!(
         asked(&bench, "https://evil.example/").await,
         Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))
@@ -205,7 +205,7 @@ async fn the_port_of_a_loopback_redirect_does_not_count() {
         "https://app.example/cb",
         "com.example.app://localhost/cb",
     ];
-    documents.put(with("redirect_uris", json!(uris)));
+    documents.put(&with("redirect_uris", json!(uris)));
     for good in [
         "http://127.0.0.1/cb",
         "http://127.0.0.1:0/cb",
