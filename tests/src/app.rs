@@ -9,6 +9,7 @@ use std::{
 };
 
 use blobs::BlobStore;
+use client_documents::Options;
 use domain::{AccountId, Email, KeyName, Plan, Timestamp};
 use keys::{Secret, SeededRandom};
 use library::{Library, ManualClock, Settings};
@@ -38,6 +39,7 @@ pub struct TestAppBuilder {
     settings: Settings,
     limits: Limits,
     public_base_url: Option<String>,
+    client_documents: Options,
     migrated: bool,
 }
 
@@ -63,6 +65,13 @@ impl TestAppBuilder {
         self
     }
 
+    /// How the documents of clients are fetched, such as [`DocumentHost::options`](crate::oauth::DocumentHost::options).
+    #[must_use]
+    pub fn client_documents(mut self, options: Options) -> Self {
+        self.client_documents = options;
+        self
+    }
+
     /// Leaves the store without its tables.
     #[must_use]
     pub fn unmigrated(mut self) -> Self {
@@ -83,6 +92,7 @@ impl TestAppBuilder {
         let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
         config.limits = self.limits;
+        config.client_documents = self.client_documents;
         let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
         let server = tokio::spawn(web::serve(app, listener, async {
@@ -162,7 +172,13 @@ impl TestApp {
     /// A service that is set up otherwise.
     pub fn builder() -> TestAppBuilder {
         let limits = Limits { drain_timeout: Duration::from_secs(5), ..Limits::default() };
-        TestAppBuilder { settings: crate::settings(), limits, public_base_url: None, migrated: true }
+        TestAppBuilder {
+            settings: crate::settings(),
+            limits,
+            public_base_url: None,
+            client_documents: Options::default(),
+            migrated: true,
+        }
     }
 
     /// The folder that holds everything.

@@ -1,9 +1,9 @@
 use std::fmt;
 
 use crate::{
-    AuthorizationServer, Client, Resource, Unavailable,
+    AuthorizationServer, Client, ClientUrl, RefusedClientUrl, Resource, Unavailable, check_redirect_uri,
     parameters::{BadParameter, Parameters, bad},
-    redirect_uri::{is_loopback, redirect_host, redirect_target, with_parameters},
+    redirect_uri::{is_loopback, is_same_on_another_port, redirect_host, redirect_target, with_parameters},
     token::is_client_id,
 };
 
@@ -25,7 +25,10 @@ const KNOWN: [&str; 8] = [
 pub struct AuthorizationRequest {
     /// Who asks.
     pub client: Client,
-    /// Where the answer goes: one of the client's redirect URIs, byte by byte.
+    /// Where the client describes itself; `None` for one that was registered.
+    pub client_url: Option<ClientUrl>,
+    /// Where the answer goes: one of the client's redirect URIs, byte by byte; of a client that describes itself and
+    /// listens on the user's own device, perhaps on another port.
     pub redirect_uri: String,
     /// The PKCE challenge, of method S256.
     pub challenge: String,
@@ -47,6 +50,16 @@ impl AuthorizationRequest {
     /// Content-Security-Policy.
     pub fn redirect_target(&self) -> String {
         redirect_target(&self.redirect_uri)
+    }
+
+    /// Whether this answer stays on the user's own device, where any program could pass itself off as the client.
+    pub fn redirect_is_loopback(&self) -> bool {
+        is_loopback(&self.redirect_uri)
+    }
+
+    /// Whether the answer of a client that describes itself goes elsewhere than to the host that describes it.
+    pub fn leaves_the_clients_host(&self) -> bool {
+        self.client_url.as_ref().is_some_and(|url| !url.host().eq_ignore_ascii_case(&self.redirect_host()))
     }
 
     /// Whether the client takes answers on the user's own device only, where any program could pass itself off as it.
@@ -85,7 +98,7 @@ pub enum AuthorizeError {
 }
 
 /// What the user is told who was sent here with a client or redirect URI that cannot be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// No usable `client_id`.
     #[error(
@@ -99,6 +112,34 @@ pub enum PageError {
          Remove this connection in the app and add it again, so that the app registers anew."
     )]
     UnknownClient,
+    /// A `client_id` that is a URL, and none that a client may have.
+    #[error(
+        "The app did not say properly who it is: its client_id is an address that cannot be one, because {0}. Go back \
+         to the app and connect it again; if that does not help, tell its makers."
+    )]
+    BadClientUrl(RefusedClientUrl),
+    /// The client describes itself, and its document could not be read.
+    #[error(
+        "The app says who it is at an address that could not be read: {told}. Try again in a minute; if that does not \
+         help, tell the app's makers."
+    )]
+    UnreadableDocument {
+        /// What the user is told.
+        told: &'static str,
+        /// What the log is told, and nobody else.
+        detail: String,
+    },
+    /// The client describes itself, and not in a way that can be used.
+    #[error(
+        "The app describes itself in a way that this service cannot use: {0}. Tell the app's makers; it cannot be \
+         connected before they mend that."
+    )]
+    RefusedDocument(String),
+    /// Too many clients that describe themselves come at once.
+    #[error(
+        "This service is looking up many apps at the moment. Nothing was changed; try again in a minute."
+    )]
+    Busy,
     /// No usable `redirect_uri`.
     #[error(
         "The app did not say properly where to go afterwards: its redirect_uri is missing, empty or there more than \
@@ -132,7 +173,7 @@ impl AuthorizationServer {
     /// [`AuthorizeError`] tells who is to know.
     pub async fn authorize(&self, query: &str) -> Result<AuthorizationRequest, AuthorizeError> {
         let parameters = Parameters::from_form(query.as_bytes(), &KNOWN);
-        let (client, redirect_uri) = self.addressee(&parameters).await?;
+        let (client, client_url, redirect_uri) = self.addressee(&parameters).await?;
         // A state that cannot be told cannot be given back.
         let state = parameters.get("state").ok().flatten().map(str::to_owned);
         self.checked(&parameters, &client).map_or_else(
@@ -147,6 +188,7 @@ impl AuthorizationServer {
             |(challenge, resource, scopes)| {
                 Ok(AuthorizationRequest {
                     client: client.clone(),
+                    client_url: client_url.clone(),
                     redirect_uri: redirect_uri.clone(),
                     challenge,
                     resource,
@@ -158,16 +200,39 @@ impl AuthorizationServer {
     }
 
     /// Who asks and where the answer goes.
-    async fn addressee(&self, parameters: &Parameters) -> Result<(Client, String), AuthorizeError> {
+    async fn addressee(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<(Client, Option<ClientUrl>, String), AuthorizeError> {
         let id = parameters.required(CLIENT_ID).map_err(|_| PageError::BadClientId)?;
         let redirect_uri = parameters.required(REDIRECT_URI).map_err(|_| PageError::BadRedirectUri)?;
-        let client =
-            if is_client_id(id) { self.store.client(id).await.map_err(Unavailable::from)? } else { None };
-        let client = client.ok_or(PageError::UnknownClient)?;
-        if !client.metadata.redirect_uris.iter().any(|uri| uri == redirect_uri) {
+        let (client, url) = self.asking(id).await?;
+        let mut registered = client.metadata.redirect_uris.iter();
+        let is_known = match &url {
+            None => registered.any(|uri| uri == redirect_uri),
+            Some(_) => registered.any(|uri| {
+                uri == redirect_uri
+                    || (is_same_on_another_port(uri, redirect_uri)
+                        && check_redirect_uri(redirect_uri).is_ok())
+            }),
+        };
+        if !is_known {
             return Err(PageError::UnregisteredRedirectUri.into());
         }
-        Ok((client, redirect_uri.to_owned()))
+        Ok((client, url, redirect_uri.to_owned()))
+    }
+
+    /// The client of that id, with the URL where it describes itself if it was not registered.
+    async fn asking(&self, id: &str) -> Result<(Client, Option<ClientUrl>), AuthorizeError> {
+        if ClientUrl::is_meant(id) {
+            // What the store keeps of such a client is as it was at somebody's consent: it is asked anew.
+            let documents = self.documents.as_deref().ok_or(PageError::UnknownClient)?;
+            let url = ClientUrl::parse(id).map_err(PageError::BadClientUrl)?;
+            return Ok((self.described_client(documents, &url).await?, Some(url)));
+        }
+        let client =
+            if is_client_id(id) { self.store.client(id).await.map_err(Unavailable::from)? } else { None };
+        Ok((client.ok_or(PageError::UnknownClient)?, None))
     }
 
     /// The challenge, the resource's URL and the scopes that a request asks for.

@@ -62,7 +62,8 @@ impl AuthorizationServer {
             expires_at: now.plus_ms(i64::from(self.config.lifetimes().code_seconds) * 1000),
             redeemed_at: None,
         };
-        let new = NewCode { hash: SecretHash::of(&code), code: issued };
+        let client = request.client_url.is_some().then(|| request.client.clone());
+        let new = NewCode { hash: SecretHash::of(&code), code: issued, client };
         match self.store.issue_code(new).await.map_err(Unavailable::from)? {
             Issued::Waiting => Ok(Allowed {
                 to: self.answer(&request.redirect_uri, &[("code", &code)], request.state.as_deref()),

@@ -48,6 +48,8 @@
 mod access;
 mod authorize;
 mod claims;
+mod client_document;
+mod client_url;
 mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -77,6 +79,8 @@ mod token;
 pub use access::{AccessError, AccessRefused};
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use claims::AccessTokenClaims;
+pub use client_document::{ClientDocuments, DocumentError};
+pub use client_url::{ClientUrl, RefusedClientUrl};
 pub use config::{Config, ConfigError, Endpoints, Lifetimes, Resource};
 pub use consent::{AllowError, Allowed};
 pub use errors::ErrorBody;

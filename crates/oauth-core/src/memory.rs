@@ -155,6 +155,9 @@ impl Store for MemoryStore {
         }
         let code = CodeRow { grant_id: grant.id.clone(), redirect_uri, challenge, expires_at, redeemed_at };
         state.codes.insert(new.hash, code);
+        if let Some(client) = new.client {
+            state.clients.insert(client.id.clone(), client);
+        }
         let row = GrantRow { grant, refresh: None, access_expires_at: None, last_used_at: None };
         state.grants.insert(row.grant.id.clone(), row);
         Ok(Issued::Waiting)

@@ -4,7 +4,10 @@ use crate::{AuthMethod, AuthorizationServer, GrantType};
 
 /// Authorization server metadata (RFC 8414).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[expect(missing_docs, reason = "RFC 8414, section 2, and RFC 9207 define each member")]
+#[expect(
+    missing_docs,
+    reason = "RFC 8414, section 2, RFC 9207 and draft-ietf-oauth-client-id-metadata-document define each member"
+)]
 pub struct ServerMetadata {
     pub issuer: String,
     pub authorization_endpoint: String,
@@ -21,6 +24,8 @@ pub struct ServerMetadata {
     pub revocation_endpoint_auth_methods_supported: Vec<AuthMethod>,
     pub scopes_supported: Vec<String>,
     pub authorization_response_iss_parameter_supported: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub client_id_metadata_document_supported: bool,
 }
 
 /// Protected resource metadata (RFC 9728).
@@ -57,6 +62,7 @@ impl AuthorizationServer {
             revocation_endpoint_auth_methods_supported: vec![AuthMethod::None],
             scopes_supported: self.config.scopes().into_iter().map(str::to_owned).collect(),
             authorization_response_iss_parameter_supported: true,
+            client_id_metadata_document_supported: self.documents.is_some(),
         }
     }
 

@@ -191,6 +191,20 @@ pub(crate) fn is_loopback(uri: &str) -> bool {
     host.is_some_and(|host| LOOPBACK_HOSTS.iter().any(|loopback| loopback.eq_ignore_ascii_case(host)))
 }
 
+/// Whether two URIs are the same but for their port, both on the user's device: a native app listens on whichever port is
+/// free (RFC 8252, section 7.3). Both have passed [`check_redirect_uri`].
+pub(crate) fn is_same_on_another_port(uri: &str, other: &str) -> bool {
+    matches!((without_port(uri), without_port(other)), (Some(one), Some(two)) if one == two)
+}
+
+/// What stands before and behind the port of an http URI on a loopback host.
+fn without_port(uri: &str) -> Option<(&str, &str)> {
+    let authority = Parts::of(uri).filter(|parts| parts.scheme.eq_ignore_ascii_case("http"))?.authority?;
+    let host = plain_host(authority).ok().filter(|host| LOOPBACK_HOSTS.contains(host))?;
+    let host_at = "http://".len();
+    Some((uri.get(..host_at + host.len())?, uri.get(host_at + authority.len()..)?))
+}
+
 /// The URI with parameters behind what it has, form-encoded; its own bytes stay as they are (RFC 6749, section
 /// 4.1.2).
 pub(crate) fn with_parameters(uri: &str, parameters: &[(&str, &str)]) -> String {

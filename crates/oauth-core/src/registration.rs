@@ -12,7 +12,7 @@ use crate::{
 /// The most redirect URIs of one client.
 pub const MAX_REDIRECT_URIS: usize = 20;
 /// The longest client name, software id and software version, in characters.
-const MAX_NAME_CHARS: usize = 200;
+pub(crate) const MAX_NAME_CHARS: usize = 200;
 
 /// A registered client as it is told about itself (RFC 7591, section 3.2.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -167,17 +167,25 @@ fn digest(metadata: &ClientMetadata) -> SecretHash {
 pub(crate) fn normalised(config: &Config, body: &[u8]) -> Result<ClientMetadata, RegisterError> {
     let members =
         json::object(body).map_err(|words| RegisterError::InvalidClientMetadata(words.to_owned()))?;
+    described(config, &members)
+}
+
+/// The same of the members of a JSON object.
+pub(crate) fn described(
+    config: &Config,
+    members: &Map<String, Value>,
+) -> Result<ClientMetadata, RegisterError> {
     let client_name =
-        short_text(&members, "client_name")?.ok_or_else(|| invalid("client_name", "is missing"))?;
-    let redirect_uris = redirect_uris(&members)?;
-    let grant_types = grant_types(&members)?;
-    if let Some(types) = list(&members, "response_types")?
+        short_text(members, "client_name")?.ok_or_else(|| invalid("client_name", "is missing"))?;
+    let redirect_uris = redirect_uris(members)?;
+    let grant_types = grant_types(members)?;
+    if let Some(types) = list(members, "response_types")?
         && !types.contains(&"code")
     {
         return Err(invalid("response_types", "lacks code"));
     }
-    let scopes = scopes(config, &members)?;
-    let token_endpoint_auth_method = match text(&members, "token_endpoint_auth_method")? {
+    let scopes = scopes(config, members)?;
+    let token_endpoint_auth_method = match text(members, "token_endpoint_auth_method")? {
         None | Some("none") => AuthMethod::None,
         Some("client_secret_basic") => AuthMethod::ClientSecretBasic,
         Some("client_secret_post") => AuthMethod::ClientSecretPost,
@@ -192,8 +200,8 @@ pub(crate) fn normalised(config: &Config, body: &[u8]) -> Result<ClientMetadata,
         grant_types,
         scopes,
         token_endpoint_auth_method,
-        software_id: short_text(&members, "software_id")?.map(str::to_owned),
-        software_version: short_text(&members, "software_version")?.map(str::to_owned),
+        software_id: short_text(members, "software_id")?.map(str::to_owned),
+        software_version: short_text(members, "software_version")?.map(str::to_owned),
     })
 }
 
@@ -202,7 +210,10 @@ fn invalid(name: &str, fault: &str) -> RegisterError {
 }
 
 /// A member that is text; empty counts as absent.
-fn text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, RegisterError> {
+pub(crate) fn text<'a>(
+    members: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<&'a str>, RegisterError> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
@@ -221,7 +232,10 @@ fn short_text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<
     Ok(text)
 }
 
-fn list<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<Vec<&'a str>>, RegisterError> {
+pub(crate) fn list<'a>(
+    members: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<Vec<&'a str>>, RegisterError> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::Array(entries)) => {

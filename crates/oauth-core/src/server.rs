@@ -1,6 +1,8 @@
 use std::{fmt, sync::Arc};
 
-use crate::{AccessTokens, Clock, Config, Random, Resource, Store, StoreError, Sweep, UnixMillis};
+use crate::{
+    AccessTokens, ClientDocuments, Clock, Config, Random, Resource, Store, StoreError, Sweep, UnixMillis,
+};
 
 const DAY_MS: i64 = 24 * 3_600_000;
 /// How long a registration that nobody uses is kept, and how long a grant that ended.
@@ -14,6 +16,7 @@ pub struct AuthorizationServer {
     pub(crate) tokens: Arc<dyn AccessTokens>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    pub(crate) documents: Option<Arc<dyn ClientDocuments>>,
 }
 
 impl fmt::Debug for AuthorizationServer {
@@ -31,7 +34,15 @@ impl AuthorizationServer {
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
     ) -> Self {
-        Self { config: Arc::new(config), store, tokens, clock, random }
+        Self { config: Arc::new(config), store, tokens, clock, random, documents: None }
+    }
+
+    /// The same server, which also knows clients that describe themselves at their `client_id`, an https URL. Without
+    /// this such clients are unknown.
+    #[must_use]
+    pub fn with_client_documents(mut self, documents: Arc<dyn ClientDocuments>) -> Self {
+        self.documents = Some(documents);
+        self
     }
 
     /// What it was told.

@@ -25,6 +25,9 @@ pub struct NewCode {
     pub hash: SecretHash,
     /// What it is bound to. Neither redeemed nor revoked.
     pub code: IssuedCode,
+    /// The client as it describes itself now, to be kept with the grant; `None` for one that was registered. Its id is a
+    /// URL, which no registered client has, it has no secret, and it takes the place of what was kept of it before.
+    pub client: Option<Client>,
 }
 
 /// What became of a code that was to be issued.
@@ -101,7 +104,7 @@ pub trait Store: Send + Sync + 'static {
     /// The client of that id.
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError>;
 
-    /// Stores a code and its grant.
+    /// Stores a code and its grant, and with them the client that describes itself. Of a code that is not new, nothing.
     async fn issue_code(&self, code: NewCode) -> Result<Issued, StoreError>;
 
     /// The code of that hash, redeemed, expired and revoked ones included for as long as they are kept.

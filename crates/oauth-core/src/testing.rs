@@ -1,7 +1,7 @@
 //! What the tests of this crate share.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
 };
 
@@ -9,10 +9,11 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::{
-    AuthorizationServer, Client, Clock, Config, Connection, Endpoints, Grant, Issued, IssuedCode, Lifetimes,
-    MemoryStore, NewClient, NewCode, OpaqueTokens, Random, RandomFailed, Redemption, RefreshableGrant,
-    Registration, Resource, Rotation, SecretHash, Store, StoreError, Sweep, TokenError, TokenRequest,
-    TokenResponse, UnixMillis, redirect_uri::with_parameters, secret::sha256,
+    AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, Config, Connection, DocumentError,
+    Endpoints, Grant, Issued, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, OpaqueTokens, Random,
+    RandomFailed, Redemption, RefreshableGrant, Registration, Resource, Rotation, SecretHash, Store,
+    StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis, redirect_uri::with_parameters,
+    secret::sha256,
 };
 
 /// 2026-01-01T00:00:00Z.
@@ -147,6 +148,14 @@ impl Bench {
         Self { server, store, clock }
     }
 
+    /// The same server with documents in which clients describe themselves.
+    pub(crate) fn with_documents() -> (Self, Arc<Documents>) {
+        let documents = Arc::new(Documents::default());
+        let mut bench = Self::new();
+        bench.server = bench.server.with_client_documents(documents.clone());
+        (bench, documents)
+    }
+
     /// Registers a client; `members` stand beside its name and redirect URI.
     pub(crate) async fn register(&self, mut members: Value) -> Registration {
         members["client_name"] = "An app".into();
@@ -183,6 +192,47 @@ impl Bench {
         let claims = self.server.tokens.read(access_token).await.unwrap().unwrap();
         let grant = self.server.store().grant(&claims.grant_id).await.unwrap();
         self.server.check_access(&claims, grant.as_ref(), V1, self.clock.now()).is_ok()
+    }
+}
+
+/// Where the client of [`Documents`] describes itself.
+pub(crate) const CLIENT_URL: &str = "https://app.example/client.json";
+
+/// One document, or why there is none, and what was done with it.
+#[derive(Default)]
+pub(crate) struct Documents {
+    stands: Mutex<Option<Result<String, DocumentError>>>,
+    pub(crate) asked: AtomicU64,
+    pub(crate) refused: AtomicU64,
+}
+
+impl Documents {
+    /// Puts a document at [`CLIENT_URL`].
+    pub(crate) fn put(&self, document: &Value) {
+        *self.stands.lock().unwrap() = Some(Ok(document.to_string()));
+    }
+
+    pub(crate) fn fail(&self, error: DocumentError) {
+        *self.stands.lock().unwrap() = Some(Err(error));
+    }
+}
+
+#[async_trait]
+impl ClientDocuments for Documents {
+    async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let missing = DocumentError::Failed { told: "there is none", detail: "none".to_owned() };
+        let stands = self.stands.lock().unwrap().clone().filter(|_| url.as_str() == CLIENT_URL);
+        stands.unwrap_or(Err(missing)).map(|document| document.into_bytes().into())
+    }
+
+    fn is_at_hand(&self, _: &ClientUrl) -> bool {
+        false
+    }
+
+    fn refuse(&self, url: &ClientUrl) {
+        assert_eq!(url.as_str(), CLIENT_URL);
+        self.refused.fetch_add(1, Ordering::SeqCst);
     }
 }
 

@@ -84,7 +84,7 @@ async fn grant(store: &SqliteStore, account: AccountId, client: u64) {
         expires_at: AT.plus_ms(1000),
         redeemed_at: None,
     };
-    store.issue_code(NewCode { hash, code }).await.unwrap();
+    store.issue_code(NewCode { hash, code, client: None }).await.unwrap();
     let refresh = Some(NewRefreshToken { handle: hash, token: token(client, 0) });
     let redemption = Redemption { code: hash, at: AT, refresh, access_expires_at: AT };
     assert!(store.redeem_code(redemption).await.unwrap());

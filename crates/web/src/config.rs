@@ -82,6 +82,8 @@ pub struct Limits {
     pub token_requests: RateLimit,
     /// How often the same code or refresh token may be presented.
     pub same_token: RateLimit,
+    /// How often one address may name an app that describes itself elsewhere, so that its document has to be fetched.
+    pub client_documents: RateLimit,
 }
 
 impl Default for Limits {
@@ -95,6 +97,7 @@ impl Default for Limits {
             registrations: RateLimit { burst: 1_000, per_minute: 30 },
             token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
             same_token: RateLimit { burst: 200, per_minute: 60 },
+            client_documents: RateLimit { burst: 30, per_minute: 10 },
         }
     }
 }
@@ -108,12 +111,19 @@ pub struct WebConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// What one client may cost.
     pub limits: Limits,
+    /// How the documents are fetched in which apps describe themselves. Only a test has another than the default.
+    pub client_documents: client_documents::Options,
 }
 
 impl WebConfig {
     /// A set-up without proxies and with the default limits.
     pub fn new(base_url: BaseUrl) -> Self {
-        Self { base_url, trusted_proxies: Vec::new(), limits: Limits::default() }
+        Self {
+            base_url,
+            trusted_proxies: Vec::new(),
+            limits: Limits::default(),
+            client_documents: client_documents::Options::default(),
+        }
     }
 }
 

@@ -74,6 +74,19 @@ pub(crate) fn authorization_refused(address: IpAddr, code: &'static str) {
     );
 }
 
+/// The document in which an app describes itself could not be fetched, or not be used; `reason` is for operators alone.
+pub(crate) fn client_document_refused(address: IpAddr, client_id: &str, reason: &str) {
+    let (client_id, reason) = (beginning(client_id), beginning(reason));
+    tracing::info!(
+        target: TARGET,
+        event = "client_document_refused",
+        %address,
+        client_id,
+        reason,
+        "the document of an app was refused"
+    );
+}
+
 /// A user answered a consent form.
 pub(crate) fn consent_answered(address: IpAddr, account: AccountId, client_id: &str, allowed: bool) {
     tracing::info!(
@@ -86,12 +99,17 @@ pub(crate) fn consent_answered(address: IpAddr, account: AccountId, client_id: &
     );
 }
 
-/// The most bytes that are logged of what somebody sent as a client id: ours have 26.
-const MAX_CLIENT_ID_BYTES: usize = 256;
+/// The most bytes that are logged of what somebody sent, such as a client id: ours have 26.
+const MAX_FOREIGN_BYTES: usize = 256;
+
+/// As much of a foreign text as is logged.
+fn beginning(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_FOREIGN_BYTES)).unwrap_or_default()
+}
 
 /// What somebody sent as a client id, who proved nothing yet: as much of it as an id may have.
 fn claimed(client_id: Option<&str>) -> Option<&str> {
-    client_id.map(|id| id.get(..id.floor_char_boundary(MAX_CLIENT_ID_BYTES)).unwrap_or_default())
+    client_id.map(beginning)
 }
 
 /// Tokens were issued.

@@ -11,6 +11,7 @@
 #![deny(missing_docs)]
 
 mod access_token;
+mod client_documents;
 mod oauth;
 mod photos;
 mod protocol;
@@ -20,12 +21,14 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 23] = [
+pub const TARGETS: [(&str, Target); 25] = [
     ("access_token", access_token::access_token),
     ("answer", sandbox::hear_out),
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
+    ("client_document", client_documents::client_document),
     ("client_metadata", oauth::client_metadata),
+    ("client_url", client_documents::client_url),
     ("file_names", words::file_names),
     ("gif", photos::gif),
     ("heif", photos::heif),

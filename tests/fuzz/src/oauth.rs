@@ -26,7 +26,7 @@ const NOW: UnixMillis = UnixMillis(1_767_225_600_000);
 const REDIRECTS: [&str; 3] =
     ["https://app.example/cb?a=%20b", "http://127.0.0.1:33418/", "com.example.app:/cb"];
 
-struct StandingClock;
+pub(crate) struct StandingClock;
 
 impl Clock for StandingClock {
     fn now(&self) -> UnixMillis {
@@ -35,7 +35,7 @@ impl Clock for StandingClock {
 }
 
 /// The outcome of what never waits.
-fn now<F: Future>(future: F) -> F::Output {
+pub(crate) fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => unreachable!("a store in memory never waits"),
@@ -48,7 +48,7 @@ struct Bench {
     tokens: Arc<OpaqueTokens>,
 }
 
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     let at = |path: &str| format!("https://photos.example/{path}");
     let resource = |path: &str, scope: &str, replaced: &[&str]| Resource {
         replaced_scopes: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
@@ -124,7 +124,8 @@ impl Bench {
                 expires_at: NOW.plus_ms(1000),
                 redeemed_at: None,
             };
-            now(self.store.issue_code(NewCode { hash: SecretHash::of(code), code: issued })).unwrap();
+            now(self.store.issue_code(NewCode { hash: SecretHash::of(code), code: issued, client: None }))
+                .unwrap();
         }
         let current = CurrentRefreshToken {
             hash: SecretHash::of(&refresh_token(1, 0xC5)),
@@ -171,7 +172,7 @@ pub(crate) fn redirect_uri(bytes: &[u8]) {
     }
 }
 
-fn assert_is_plain(uri: &str) {
+pub(crate) fn assert_is_plain(uri: &str) {
     const REFUSED: &str =
         " file data javascript vbscript blob about view-source filesystem ws wss ftp mailto tel ";
     assert!(uri.len() <= 2000 && uri.bytes().all(|byte| byte.is_ascii_graphic()), "{uri:?}");

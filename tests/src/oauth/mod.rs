@@ -2,10 +2,12 @@
 
 mod browser;
 mod client;
+mod document_host;
 mod html;
 
 pub use browser::Browser;
 pub use client::{Authorize, OauthClient, Tokens, challenge};
+pub use document_host::{DocumentHost, PUBLIC_ADDRESS};
 pub use html::{HtmlForm, forms};
 
 /// What every person of these flows signs in with.

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// What each crate may be built with. Whoever adds an edge here changes the architecture.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("domain", &[]),
     ("mcp-protocol", &[]),
     ("oauth-core", &[]),
+    ("client-documents", &["oauth-core"]),
     ("keys", &[]),
     ("storage", &["domain", "oauth-core"]),
     ("blobs", &["domain"]),
@@ -24,7 +25,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("storage-sqlite", &["domain", "storage", "oauth-core"]),
     ("storage-postgres", &["domain", "storage", "oauth-core"]),
     ("storage-conformance", &["domain", "storage", "oauth-core"]),
-    ("web", &["library", "oauth-core", "mcp-protocol", "keys", "domain"]),
+    ("web", &["library", "oauth-core", "client-documents", "mcp-protocol", "keys", "domain"]),
     // The developers' tool builds without anything of ours, so that it can set up what the rest needs.
     ("xtask", &[]),
     // Nothing may depend on these, which may depend on everything.

@@ -76,7 +76,7 @@ fn web_config(
     let default = Limits::default();
     let connections = file_descriptors::connections_within(descriptors, default.connections);
     let limits = Limits { connections, drain_timeout: shutdown::GRACE, ..default };
-    Ok(WebConfig { base_url, trusted_proxies: config.trusted_proxies.clone(), limits })
+    Ok(WebConfig { trusted_proxies: config.trusted_proxies.clone(), limits, ..WebConfig::new(base_url) })
 }
 
 /// Prints where the service is. From the bind on, connections wait to be answered.

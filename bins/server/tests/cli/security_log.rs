@@ -53,6 +53,9 @@ async fn live(instance: &Instance, server: &Server, secrets: &mut Secrets) {
             secrets.add("refresh token", &tokens.refresh);
         }
     }
+    // An app on the server's own machine, by a name: the guard that the program is built with is in the way.
+    let inside = "/api/oauth/authorize?client_id=https%3A%2F%2Flocalhost%2Fapp&redirect_uri=https%3A%2F%2Fapp.example%2F";
+    assert_eq!(http.request(reqwest::Method::GET, inside).send().await.unwrap().status(), 400);
     let made_up = "eW91IGNhbm5vdCBndWVzcyB0aGlz";
     secrets.add("made-up token", made_up);
     assert!(http.refresh(&public, made_up).await.unwrap().is_invalid_grant());
@@ -131,4 +134,6 @@ fn assert_events(log: &str) {
     check("refresh_token_replayed", &["client_id", "grant_id", "grant_ended"]);
     check("token_refused", &["client_id", "code"]);
     check("grant_revoked", &["grant_id"]);
+    check("client_document_refused", &["client_id", "reason"]);
+    assert!(log.contains("is not of the public internet"), "the reason is told to operators");
 }

@@ -36,7 +36,7 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
         expires_at: at.plus_ms(10 * MINUTE_MS),
         redeemed_at: None,
     };
-    it.store.issue_code(NewCode { hash: SecretHash([1; 32]), code }).await.unwrap();
+    it.store.issue_code(NewCode { hash: SecretHash([1; 32]), code, client: None }).await.unwrap();
     grant
 }
 

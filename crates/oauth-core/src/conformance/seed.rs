@@ -105,7 +105,17 @@ impl Seed {
             expires_at: second(CODE_LIFE),
             redeemed_at: None,
         };
-        NewCode { hash: self.hash(), code }
+        NewCode { hash: self.hash(), code, client: None }
+    }
+
+    /// The same for a client that describes itself, under that name.
+    pub(crate) fn new_code_of_described(&self, name: &str) -> NewCode {
+        let mut new = self.new_code();
+        let mut client = self.new_client().client;
+        client.id.clone_from(&new.code.grant.client_id);
+        name.clone_into(&mut client.metadata.client_name);
+        new.client = Some(client);
+        new
     }
 
     /// Issues a code that must be new.

@@ -26,6 +26,8 @@ macro_rules! each_store_case {
                 a_code_may_come_without_a_refresh_token,
                 an_unknown_code_opens_nothing,
                 a_revoked_code_opens_nothing,
+                a_client_that_describes_itself_is_kept_with_its_code,
+                a_code_that_is_not_new_keeps_no_client,
             }
             refresh {
                 a_grant_is_found_by_its_handle,
@@ -57,6 +59,7 @@ macro_rules! each_store_case {
                 clients_without_a_grant_go,
                 a_client_with_a_grant_stays,
                 a_client_that_went_can_register_again,
+                a_client_that_describes_itself_goes_with_its_last_grant,
                 a_sweep_goes_batch_by_batch,
             }
             concurrency {

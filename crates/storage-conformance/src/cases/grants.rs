@@ -29,7 +29,7 @@ fn code(subject: &str, number: u8) -> NewCode {
         expires_at: millis(second(600)),
         redeemed_at: None,
     };
-    NewCode { hash: SecretHash([number; 32]), code }
+    NewCode { hash: SecretHash([number; 32]), code, client: None }
 }
 
 fn redemption(number: u8) -> Redemption {

@@ -57,13 +57,29 @@ pub(super) fn by_digest(
         .transpose()
 }
 
+fn metadata_json(client: &Client) -> Result<String, Failure> {
+    serde_json::to_string(&client.metadata).map_err(|error| Failure::Refused(error.to_string()))
+}
+
+/// Keeps a client that describes itself, as it does now.
+pub(super) fn remember(c: &mut SqliteConnection, client: &Client) -> Result<(), Failure> {
+    let metadata = metadata_json(client)?;
+    let now = (oauth_clients::metadata.eq(&metadata), oauth_clients::issued_at_ms.eq(client.issued_at.0));
+    diesel::insert_into(oauth_clients::table)
+        .values((oauth_clients::id.eq(&client.id), now))
+        .on_conflict(oauth_clients::id)
+        .do_update()
+        .set(now)
+        .execute(c)?;
+    Ok(())
+}
+
 pub(super) fn register(c: &mut SqliteConnection, new: NewClient) -> Result<Client, Failure> {
     if let Some(known) = by_digest(c, new.digest)? {
         return Ok(known);
     }
     let client = new.client;
-    let metadata =
-        serde_json::to_string(&client.metadata).map_err(|error| Failure::Refused(error.to_string()))?;
+    let metadata = metadata_json(&client)?;
     diesel::insert_into(oauth_clients::table)
         .values((
             oauth_clients::id.eq(&client.id),

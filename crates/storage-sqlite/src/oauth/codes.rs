@@ -2,6 +2,7 @@ use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use oauth_core::{Grant, Issued, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
 
 use super::{
+    clients,
     refresh::rotations_json,
     row::{GrantRow, account_of, scopes_json},
 };
@@ -66,6 +67,9 @@ pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<Issued, F
             oauth_grants::code_expires_at_ms.eq(code.expires_at.0),
         ))
         .execute(c)?;
+    if let Some(client) = &new.client {
+        clients::remember(c, client)?;
+    }
     Ok(Issued::Waiting)
 }
 

@@ -194,7 +194,7 @@ async fn grant(store: &SharedStore, account: AccountId) {
         redeemed_at: None,
     };
     store.client("client").await.unwrap();
-    store.issue_code(NewCode { hash, code }).await.unwrap();
+    store.issue_code(NewCode { hash, code, client: None }).await.unwrap();
     let token =
         CurrentRefreshToken { hash, generation: 0, expires_at: at.plus_ms(1), recent_rotations: vec![] };
     let refresh = Some(NewRefreshToken { handle: hash, token: token.clone() });

@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use http::{Method, StatusCode, request::Parts};
 use maud::{Markup, html};
-use oauth_core::{AuthorizationRequest, AuthorizeError};
+use oauth_core::{AuthorizationRequest, AuthorizeError, ClientDocuments as _, ClientUrl, PageError};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 
 use super::consent::{self, form_targets, shown_name};
@@ -22,9 +22,13 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         return method_not_allowed("GET, HEAD, POST");
     }
     let query = parts.uri.query().unwrap_or_default();
+    let described_at = service.authorization.server.client_url(query);
+    if let Some(reply) = described_at.as_ref().and_then(|url| too_many_documents(service, url, address)) {
+        return reply;
+    }
     let request = match service.authorization.server.authorize(query).await {
         Ok(request) => request,
-        Err(refused) => return refusal(refused, &parts.method, address),
+        Err(refused) => return refusal(refused, described_at.as_ref(), &parts.method, address),
     };
     // The request URL itself: what the browser has, whatever name it knows the service by. It would send other
     // characters than those of ASCII so.
@@ -72,12 +76,41 @@ fn asks(request: &AuthorizationRequest) -> Markup {
     }
 }
 
+/// The refusal of one more app whose document would have to be fetched.
+fn too_many_documents(service: &Service, url: &ClientUrl, address: IpAddr) -> Option<Reply> {
+    if service.authorization.client_documents.is_at_hand(url) {
+        return None;
+    }
+    let retry_after_s = service.authorization.limits.check_client_document(address).err()?;
+    security_log::rate_limited(address, "client documents");
+    let words = "You have come with many apps in a short time. Wait a minute, then connect the app again.";
+    let page = pages::problem(StatusCode::TOO_MANY_REQUESTS, "Wait a little", words);
+    Some(pages::retry_after(page, retry_after_s))
+}
+
 /// A request that cannot be granted: told to the client when it is known where that is safe, else to the person.
-fn refusal(refused: AuthorizeError, method: &Method, address: IpAddr) -> Reply {
+fn refusal(
+    refused: AuthorizeError,
+    described_at: Option<&ClientUrl>,
+    method: &Method,
+    address: IpAddr,
+) -> Reply {
     match refused {
+        AuthorizeError::Page(PageError::Busy) => {
+            let words = PageError::Busy.to_string();
+            pages::retry_after(pages::problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", &words), 5)
+        }
         AuthorizeError::Page(error) => {
-            security_log::authorization_refused(address, "bad client or redirect URI");
-            pages::problem(StatusCode::BAD_REQUEST, "This app cannot be connected", &error.to_string())
+            let page =
+                pages::problem(StatusCode::BAD_REQUEST, "This app cannot be connected", &error.to_string());
+            match (error, described_at) {
+                (
+                    PageError::UnreadableDocument { detail: reason, .. } | PageError::RefusedDocument(reason),
+                    Some(url),
+                ) => security_log::client_document_refused(address, url.as_str(), &reason),
+                _ => security_log::authorization_refused(address, "bad client or redirect URI"),
+            }
+            page
         }
         AuthorizeError::Redirect(redirect) => {
             security_log::authorization_refused(address, redirect.code);

@@ -68,16 +68,28 @@ pub(super) fn page(
             strong { (name) } " wants to use the photo library of " strong { (session.account.email.as_str()) } "."
         }
         dl {
-            dt { "It calls itself" } dd { (name) }
+            @match &request.client_url {
+                Some(url) => {
+                    dt { "It is an app of" } dd { strong { (url.host()) } }
+                    dt { "The app at " (url.host()) " calls itself" } dd { (name) }
+                }
+                None => { dt { "It calls itself" } dd { (name) } }
+            }
             dt { "You will be sent to" } dd { strong { (request.redirect_host()) } }
             dt { "It connects to" } dd { code { (request.resource) } }
             dt { "It may" }
             @for scope in &request.scopes { dd { (scope_in_words(scope)) } }
         }
-        @if request.all_redirects_are_loopback() {
+        @if is_for_this_machine(request) {
             p.notice {
                 "This app runs on the machine that your browser runs on. Any program there can call itself “" (name)
                 "”: allow this only if you have just started connecting it yourself."
+            }
+        }
+        @else if request.leaves_the_clients_host() {
+            p.notice {
+                "You will be sent to another place than the one that describes the app. Allow this only if you know that “"
+                (request.redirect_host()) "” belongs to it."
             }
         }
         p { "It never gets your originals or your password. You can disconnect it at any time on your account page." }
@@ -93,6 +105,12 @@ pub(super) fn page(
     };
     let targets = form_targets(request);
     Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
+}
+
+/// Whether the answer stays where any program may take it. A client that describes itself names all its redirect URIs
+/// at once, so that only the one counts that it asked for.
+fn is_for_this_machine(request: &AuthorizationRequest) -> bool {
+    request.all_redirects_are_loopback() || (request.client_url.is_some() && request.redirect_is_loopback())
 }
 
 /// Answers the consent form.

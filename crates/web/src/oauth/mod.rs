@@ -19,6 +19,7 @@ mod verified_tokens;
 
 use std::{net::IpAddr, sync::Arc};
 
+use client_documents::Documents;
 use http::{StatusCode, request::Parts};
 use keys::{FormSigner, Secret};
 use library::{Library, SigningKeys};
@@ -39,12 +40,16 @@ use crate::{
 /// Where the endpoints begin.
 pub(crate) const PREFIX: &str = "/api/oauth/";
 
+/// What the hosts of apps' documents are told of who asks.
+const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
+
 /// The authorization server with what its HTTP surface needs.
 pub(crate) struct Authorization {
     pub(crate) server: AuthorizationServer,
     pub(crate) verified: VerifiedTokens,
     pub(crate) forms: FormSigner,
     documents: discovery::Documents,
+    client_documents: Arc<Documents>,
     keys: SigningKeys,
     limits: RateLimits,
 }
@@ -55,16 +60,21 @@ impl Authorization {
         let set_up = configuration::configuration(&config.base_url).map_err(|error| failed(&error))?;
         let keys = library.signing_keys(secret.clone());
         let tokens = Arc::new(ports::Tokens(keys.clone()));
+        let clock = Arc::new(ports::Clock(library.clone()));
+        let client_documents = Documents::new(config.client_documents.clone(), clock.clone(), USER_AGENT);
+        let client_documents = Arc::new(client_documents.map_err(|error| failed(&error))?);
         let server = AuthorizationServer::new(
             set_up,
             library.grants(),
             tokens.clone(),
-            Arc::new(ports::Clock(library.clone())),
+            clock,
             Arc::new(ports::Random(library.clone())),
-        );
+        )
+        .with_client_documents(client_documents.clone());
         let documents = discovery::Documents::new(&server).map_err(|error| failed(&error))?;
         Ok(Self {
             documents,
+            client_documents,
             keys,
             server,
             verified: VerifiedTokens::new(tokens),

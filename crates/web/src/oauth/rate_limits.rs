@@ -71,6 +71,7 @@ pub(crate) struct RateLimits {
     registrations: Limiter<IpAddr>,
     token_requests: Limiter<IpAddr>,
     same_token: Limiter<SecretHash>,
+    client_documents: Limiter<IpAddr>,
 }
 
 impl RateLimits {
@@ -79,7 +80,8 @@ impl RateLimits {
         Self {
             registrations: Limiter::new(limits.registrations, clock.clone()),
             token_requests: Limiter::new(limits.token_requests, clock.clone()),
-            same_token: Limiter::new(limits.same_token, clock),
+            same_token: Limiter::new(limits.same_token, clock.clone()),
+            client_documents: Limiter::new(limits.client_documents, clock),
         }
     }
 
@@ -89,6 +91,10 @@ impl RateLimits {
 
     pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
         self.token_requests.check(&subscriber(address))
+    }
+
+    pub(super) fn check_client_document(&self, address: IpAddr) -> Result<(), u64> {
+        self.client_documents.check(&subscriber(address))
     }
 
     pub(super) fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {

@@ -273,7 +273,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
             redeemed_at: None,
         };
         let grants = app.library.grants();
-        assert_eq!(grants.issue_code(NewCode { hash, code }).await.unwrap(), Issued::Waiting);
+        assert_eq!(grants.issue_code(NewCode { hash, code, client: None }).await.unwrap(), Issued::Waiting);
         let redemption =
             Redemption { code: hash, at: now, refresh: None, access_expires_at: now.plus_ms(3_600_000) };
         assert!(grants.redeem_code(redemption).await.unwrap());

@@ -3,6 +3,8 @@
 mod authorize;
 mod bearer;
 mod client_authentication;
+mod client_documents;
+mod client_documents_refused;
 mod concurrency;
 mod consent;
 mod discovery;

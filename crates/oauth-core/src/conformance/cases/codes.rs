@@ -115,3 +115,36 @@ pub(crate) async fn a_revoked_code_opens_nothing(seed: &Seed) {
     let code = seed.store().code(&new.hash).await.unwrap().unwrap();
     assert_eq!((code.redeemed_at, code.grant.revoked_at), (None, Some(second(1))));
 }
+
+/// Whether the store keeps this code's client as it is.
+async fn keeps(seed: &Seed, new: &NewCode) -> bool {
+    let client = new.client.as_ref().unwrap();
+    seed.store().client(&client.id).await.unwrap().as_ref() == Some(client)
+}
+
+pub(crate) async fn a_client_that_describes_itself_is_kept_with_its_code(seed: &Seed) {
+    let first = seed.issue(seed.new_code_of_described("One")).await;
+    assert!(keeps(seed, &first).await);
+    let mut next = seed.new_code_of_described("Two");
+    if let Some(client) = &mut next.client {
+        client.issued_at = second(5);
+        client.metadata.redirect_uris.truncate(1);
+    }
+    seed.redeemed(next.clone()).await;
+    assert!(keeps(seed, &next).await && !keeps(seed, &first).await, "it describes itself otherwise now");
+    let connections = seed.store().connections(SUBJECTS[0]).await.unwrap();
+    assert_eq!(connections[0].client_name.as_deref(), Some("Two"));
+    seed.issue(seed.new_code()).await;
+    assert!(keeps(seed, &next).await, "a code without a client changes none");
+}
+
+pub(crate) async fn a_code_that_is_not_new_keeps_no_client(seed: &Seed) {
+    let known = seed.issue(seed.new_code_of_described("One")).await;
+    let mut again = seed.new_code_of_described("Two");
+    again.hash = known.hash;
+    assert_eq!(seed.store().issue_code(again.clone()).await.unwrap(), Issued::Waiting);
+    assert!(keeps(seed, &known).await);
+    again.code.challenge.make_ascii_lowercase();
+    assert_eq!(seed.store().issue_code(again).await.unwrap(), Issued::Spent);
+    assert!(keeps(seed, &known).await);
+}

@@ -64,8 +64,17 @@ async fn operate(seed: &Seed, model: &Seed, numbers: &mut Numbers, known: &mut K
             if let (0, Some(other)) = (numbers.below(4), numbers.pick(&known.codes)) {
                 new.hash = other.hash;
             }
-            if let Some(client) = numbers.pick(&known.clients) {
-                new.code.grant.client_id.clone_from(&client.client.id);
+            match numbers.pick(&known.clients) {
+                Some(client) if numbers.below(4) > 0 => {
+                    new.code.grant.client_id.clone_from(&client.client.id);
+                }
+                _ => {
+                    let mut client = seed.new_client();
+                    client.client.issued_at = at;
+                    client.client.id.clone_from(&new.code.grant.client_id);
+                    new.client = Some(client.client.clone());
+                    known.clients.push(client);
+                }
             }
             SUBJECTS[usize::from(numbers.below(3) == 0)].clone_into(&mut new.code.grant.subject);
             new.code.grant.created_at = at;

@@ -110,6 +110,22 @@ pub(crate) async fn a_client_that_went_can_register_again(seed: &Seed) {
     assert_eq!(seed.store().client(&client.id).await.unwrap(), Some(client));
 }
 
+pub(crate) async fn a_client_that_describes_itself_goes_with_its_last_grant(seed: &Seed) {
+    let waiting = seed.issue(seed.new_code_of_described("One")).await;
+    let id = waiting.code.grant.client_id;
+    let is_kept = async || seed.store().client(&id).await.unwrap().is_some();
+    sweep_before(seed, NEVER, NEVER, second(5)).await;
+    assert!(is_kept().await, "its code waits");
+    let granted = seed.redeemed(seed.new_code_of_described("One")).await;
+    sweep_before(seed, second(CODE_LIFE + 1), NEVER, second(5)).await;
+    assert!(is_kept().await, "it has a grant");
+    assert!(seed.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
+    sweep_before(seed, NEVER, second(2), NOW).await;
+    assert!(is_kept().await, "it was in use not long ago");
+    sweep_before(seed, NEVER, second(2), second(5)).await;
+    assert!(!is_kept().await);
+}
+
 pub(crate) async fn a_sweep_goes_batch_by_batch(seed: &Seed) {
     let (mut codes, mut grants, mut clients) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..10 {

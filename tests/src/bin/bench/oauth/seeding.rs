@@ -110,7 +110,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
             expires_at: now.plus_ms(PATIENCE_MS),
             redeemed_at: None,
         };
-        let new = NewCode { hash: SecretHash::of(&code), code: issued };
+        let new = NewCode { hash: SecretHash::of(&code), code: issued, client: None };
         if store.issue_code(new).await? != Issued::Waiting {
             return Err("a code was not stored".into());
         }

@@ -1,0 +1,296 @@
+use std::sync::atomic::Ordering;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    AuthMethod, AuthorizationRequest, AuthorizeError, GrantType,
+    testing::{self, Bench, CHALLENGE, CLIENT_URL, REDIRECT, authorize_query, code_form, parameter},
+};
+
+fn least() -> Value {
+    json!({"client_id": CLIENT_URL, "client_name": "An app", "redirect_uris": [REDIRECT]})
+}
+
+fn with(name: &str, value: Value) -> Value {
+    let mut document = least();
+    document[name] = value;
+    document
+}
+
+fn url() -> ClientUrl {
+    ClientUrl::parse(CLIENT_URL).unwrap()
+}
+
+fn read(document: &Value) -> Result<ClientMetadata, String> {
+    metadata(&testing::config(), &url(), document.to_string().as_bytes())
+}
+
+#[test]
+fn a_document_says_what_a_registration_says() {
+    let metadata = read(&least()).unwrap();
+    assert_eq!(
+        metadata,
+        ClientMetadata {
+            client_name: "An app".to_owned(),
+            redirect_uris: vec![REDIRECT.to_owned()],
+            grant_types: vec![GrantType::AuthorizationCode, GrantType::RefreshToken],
+            scopes: vec!["mcp:images".to_owned(), "mcp:photos".to_owned()],
+            token_endpoint_auth_method: AuthMethod::None,
+            software_id: None,
+            software_version: None,
+        }
+    );
+    let check = |name: &str, value: Value, expect: fn(&ClientMetadata) -> bool| {
+        let metadata = read(&with(name, value.clone())).unwrap();
+        assert!(expect(&metadata), "{name}: {value}: {metadata:?}");
+    };
+    for unknown in ["client_uri", "logo_uri", "jwks_uri", "application_type"] {
+        check(unknown, json!("https://app.example/"), |_| true);
+    }
+    for no_name in [json!(null), json!("")] {
+        check("client_name", no_name, |metadata| metadata.client_name == "app.example");
+    }
+    check("grant_types", json!(["authorization_code"]), |metadata| !metadata.may_refresh());
+    check("scope", json!("openid mcp:photos"), |metadata| metadata.scopes == ["mcp:photos"]);
+    for method in [json!(null), json!("none")] {
+        check("token_endpoint_auth_method", method, |_| true);
+    }
+    check("client_secret", json!(null), |_| true);
+    let mut either = with("token_endpoint_auth_method", json!("private_key_jwt"));
+    either["token_endpoint_auth_methods_supported"] = json!(["private_key_jwt", "none"]);
+    assert_eq!(read(&either).unwrap().token_endpoint_auth_method, AuthMethod::None);
+}
+
+#[test]
+fn what_is_wrong_with_a_document_is_told() {
+    let check = |document: &str, words: &str| {
+        let told = metadata(&testing::config(), &url(), document.as_bytes()).unwrap_err();
+        assert!(told.contains(words), "{document}: {told}");
+    };
+    for text in ["", "<html>", "{", "{}{}"] {
+        check(text, "the document is not JSON");
+    }
+    check("[]", "the document is not a JSON object");
+    check(r#"{"client_id":"a","client_id":"b"}"#, "twice");
+    check("{}", "client_id is missing");
+    for (name, value, words) in [
+        ("client_id", json!("https://app.example/client.json/"), "client_id is not the address"),
+        ("client_id", json!("HTTPS://app.example/client.json"), "client_id is not the address"),
+        ("client_id", json!("https://evil.example/client.json"), "client_id is not the address"),
+        ("client_id", json!([CLIENT_URL]), "client_id is not the address"),
+        ("client_id", json!(null), "client_id is not the address"),
+        ("client_secret", json!("x"), "client_secret stands in it"),
+        ("client_secret_expires_at", json!(0), "client_secret_expires_at stands in it"),
+        ("token_endpoint_auth_method", json!("client_secret_basic"), "is not none"),
+        ("token_endpoint_auth_method", json!("client_secret_post"), "is not none"),
+        ("token_endpoint_auth_method", json!("client_secret_jwt"), "is not none"),
+        ("token_endpoint_auth_method", json!("private_key_jwt"), "is not none"),
+        ("token_endpoint_auth_method", json!(["none"]), "is not text"),
+        ("client_name", json!(7), "client_name is not text"),
+        ("client_name", json!("x".repeat(201)), "longer than 200"),
+        ("redirect_uris", json!(null), "redirect_uris is missing"),
+        ("redirect_uris", json!([]), "1 to 20"),
+        ("redirect_uris", json!(["javascript:alert(1)"]), "redirect_uris[0] is refused"),
+        ("grant_types", json!(["client_credentials"]), "lacks authorization_code"),
+        ("response_types", json!(["token"]), "lacks code"),
+        ("scope", json!("openid"), "has none of"),
+    ] {
+        check(&with(name, value).to_string(), words);
+    }
+}
+
+/// Asks for authorization with that redirect URI.
+async fn asked(bench: &Bench, redirect_uri: &str) -> Result<AuthorizationRequest, AuthorizeError> {
+    let query = authorize_query(CLIENT_URL);
+    let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("redirect_uri=")).collect();
+    let encoded: String = url::form_urlencoded::byte_serialize(redirect_uri.as_bytes()).collect();
+    bench.server.authorize(&format!("{}&redirect_uri={encoded}", kept.join("&"))).await
+}
+
+#[tokio::test]
+async fn a_client_that_describes_itself_gets_in_and_is_remembered() {
+    let (bench, documents) = Bench::with_documents();
+    documents.put(&least());
+    let request = bench.server.authorize(&authorize_query(CLIENT_URL)).await.unwrap();
+    assert_eq!(request.client.id, CLIENT_URL);
+    assert_eq!(request.client_url, Some(url()));
+    assert_eq!((request.challenge.as_str(), request.redirect_uri.as_str()), (CHALLENGE, REDIRECT));
+    assert!(!request.leaves_the_clients_host() && !request.redirect_is_loopback());
+    assert_eq!(bench.store.writes.load(Ordering::SeqCst), 0, "nothing is kept before consent");
+    let unknown = bench.token(&code_form(CLIENT_URL, "a-code")).await.unwrap_err();
+    assert_eq!(unknown.code(), "invalid_client");
+
+    let to = bench.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
+    // From here on the document is not needed.
+    documents.fail(DocumentError::Busy);
+    let asked = documents.asked.load(Ordering::SeqCst);
+    let code = parameter(&to, "code").unwrap();
+    let tokens = bench.token(&code_form(CLIENT_URL, &code)).await.unwrap();
+    let refresh = tokens.refresh_token.unwrap();
+    let next = bench.refresh(CLIENT_URL, refresh.expose()).await.unwrap();
+    let connections = bench.server.store().connections("1").await.unwrap();
+    assert_eq!(connections[0].client_name.as_deref(), Some("An app"));
+    bench.server.revoke(next.refresh_token.unwrap().expose()).await.unwrap();
+    assert_eq!(documents.asked.load(Ordering::SeqCst), asked);
+    assert!(matches!(
+        bench.server.authorize(&authorize_query(CLIENT_URL)).await,
+        Err(AuthorizeError::Page(PageError::Busy))
+    ));
+}
+
+#[tokio::test]
+async fn without_documents_there_are_no_such_clients() {
+    let (described, documents) = Bench::with_documents();
+    let bench = Bench::new();
+    documents.put(&least());
+    let query = authorize_query(CLIENT_URL);
+    assert_eq!(described.server.client_url(&query), Some(url()));
+    assert_eq!(described.server.client_url(&authorize_query("abc")), None);
+    assert_eq!(described.server.client_url(&format!("{query}&client_id=x")), None);
+    assert_eq!(bench.server.client_url(&query), None);
+    let page = bench.server.authorize(&query).await;
+    assert!(matches!(page, Err(AuthorizeError::Page(PageError::UnknownClient))));
+    assert!(described.server.server_metadata().client_id_metadata_document_supported);
+    assert!(!bench.server.server_metadata().client_id_metadata_document_supported);
+}
+
+#[tokio::test]
+async fn what_cannot_be_used_is_told_to_the_user_and_nobody_is_redirected() {
+    let (bench, documents) = Bench::with_documents();
+    let page = async |client_id: &str| match bench.server.authorize(&authorize_query(client_id)).await {
+        Err(AuthorizeError::Page(page)) => {
+            assert!(page.to_string().ends_with('.'));
+            page
+        }
+        other => panic!("{client_id}: {other:?}"),
+    };
+    for bad in [
+        "http://app.example/client.json",
+        "https://app.example",
+        "https://app.example/a#b",
+        "https://u@app.example/a",
+        "https://app.example/a/../b",
+        "HTTPS://app.example/a",
+        "https:",
+    ] {
+        assert!(matches!(page(bad).await, PageError::BadClientUrl(_)), "{bad}");
+    }
+    assert_eq!(documents.asked.load(Ordering::SeqCst), 0, "nothing was fetched");
+    let unread = page(CLIENT_URL).await;
+    assert!(unread.to_string().contains("there is none"), "{unread}");
+    documents.put(&json!({}));
+    assert!(
+        matches!(page(CLIENT_URL).await, PageError::RefusedDocument(words) if words == "client_id is missing")
+    );
+    assert_eq!(documents.refused.load(Ordering::SeqCst), 1);
+    documents.put(&least());
+    assert!(matches!(
+        asked(&bench, "https://evil.example/").await,
+        Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))
+    ));
+    assert_eq!(documents.refused.load(Ordering::SeqCst), 1);
+    assert_eq!(bench.store.calls.load(Ordering::SeqCst), 0, "the store was not asked");
+}
+
+#[tokio::test]
+async fn the_port_of_a_loopback_redirect_does_not_count() {
+    let (bench, documents) = Bench::with_documents();
+    let uris = [
+        "http://127.0.0.1/cb",
+        "http://[::1]:7/cb",
+        "http://localhost/cb?a=%20b",
+        "https://localhost:8443/cb",
+        "https://app.example/cb",
+        "com.example.app://localhost/cb",
+    ];
+    documents.put(&with("redirect_uris", json!(uris)));
+    for good in [
+        "http://127.0.0.1/cb",
+        "http://127.0.0.1:0/cb",
+        "http://127.0.0.1:65535/cb",
+        "http://[::1]/cb",
+        "http://[::1]:8080/cb",
+        "http://localhost:33418/cb?a=%20b",
+        "https://localhost:8443/cb",
+    ] {
+        let request = asked(&bench, good).await.unwrap();
+        assert_eq!(request.redirect_uri, good, "the answer goes to the port that was asked for");
+        assert!(request.redirect_is_loopback() && request.leaves_the_clients_host());
+    }
+    for bad in [
+        "http://127.0.0.1:/cb",
+        "http://127.0.0.1:65536/cb",
+        "http://127.0.0.1:+1/cb",
+        "http://127.0.0.1:80@evil.example/cb",
+        "http://127.0.0.1:80",
+        "http://127.0.0.1:80/cb/",
+        "http://127.0.0.1:80/cb?",
+        "http://127.0.0.1:80/cb#",
+        "http://127.0.0.1:80/CB",
+        "http://127.0.0.1:80\\cb",
+        "http://127.0.0.1.evil.example:80/cb",
+        "http://127.0.0.2:80/cb",
+        "http://127.1:80/cb",
+        "http://localhost:80/cb",
+        "http://localhost:80/cb?a=+b",
+        "http://LOCALHOST:80/cb?a=%20b",
+        "HTTP://127.0.0.1:80/cb",
+        "https://127.0.0.1:80/cb",
+        "https://localhost:8444/cb",
+        "https://localhost/cb",
+        "https://app.example:8443/cb",
+        "com.example.app://localhost:1/cb",
+    ] {
+        let refused = asked(&bench, bad).await;
+        assert!(
+            matches!(refused, Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))),
+            "{bad}: {refused:?}"
+        );
+    }
+    // The code is bound to the URI with its port.
+    let request = asked(&bench, "http://127.0.0.1:5/cb").await.unwrap();
+    let to = bench.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
+    assert!(to.starts_with("http://127.0.0.1:5/cb?code="), "{to}");
+    let form = |uri: &str| {
+        code_form(CLIENT_URL, &parameter(&to, "code").unwrap())
+            .replace(&url::form_urlencoded::byte_serialize(REDIRECT.as_bytes()).collect::<String>(), uri)
+    };
+    let other = bench.token(&form("http://127.0.0.1:6/cb")).await.unwrap_err();
+    assert_eq!(other.code(), "invalid_grant");
+    bench.token(&form("http://127.0.0.1:5/cb")).await.unwrap();
+}
+
+#[tokio::test]
+async fn of_a_registered_client_the_port_counts() {
+    let (bench, _) = Bench::with_documents();
+    let id = bench.register(json!({})).await.client_id;
+    let query = authorize_query(&id);
+    let encoded: String = url::form_urlencoded::byte_serialize(REDIRECT.as_bytes()).collect();
+    let known = bench.server.authorize(&query.replace(&encoded, "http://127.0.0.1/")).await.unwrap();
+    assert!(known.client_url.is_none() && !known.leaves_the_clients_host());
+    let page = bench.server.authorize(&query.replace(&encoded, "http://127.0.0.1:5/")).await;
+    assert!(matches!(page, Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))));
+}
+
+proptest! {
+    #[test]
+    fn any_document_is_judged(document in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = metadata(&testing::config(), &url(), &document);
+    }
+
+    #[test]
+    fn only_the_port_may_differ(port in "[0-9]{0,6}", host in "127\\.0\\.0\\.1|localhost|\\[::1\\]", path in "[/?a-c]{0,4}") {
+        let (plain, other) = (format!("http://{host}{path}"), format!("http://{host}:{port}{path}"));
+        if check_both(&plain, &other) {
+            prop_assert!(crate::redirect_uri::is_same_on_another_port(&plain, &other));
+            let longer = format!("{other}x");
+            prop_assert!(!crate::redirect_uri::is_same_on_another_port(&plain, &longer));
+        }
+    }
+}
+
+fn check_both(one: &str, other: &str) -> bool {
+    [one, other].iter().all(|uri| crate::check_redirect_uri(uri).is_ok())
+}

@@ -1,0 +1,112 @@
+//! Clients that describe themselves: their ids, and the documents at them.
+#![expect(clippy::unwrap_used, reason = "a target stops at what it did not expect")]
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use oauth_core::{
+    AuthMethod, AuthorizationServer, AuthorizeError, ClientDocuments, ClientUrl, DocumentError, MemoryStore,
+    OpaqueTokens, PageError, Store as _, SystemRandom,
+};
+use url::{Host, Url};
+
+use crate::oauth::{StandingClock, assert_is_plain, config, now};
+
+/// The rules for a `client_id` that is a URL, read again in another way.
+pub(crate) fn client_url(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(accepted) = ClientUrl::parse(text) else { return };
+    let url = Url::parse(text).unwrap();
+    assert_eq!((url.as_str(), accepted.as_str()), (text, text), "there is one spelling");
+    assert!(text.len() <= 2000 && text.bytes().all(|byte| byte.is_ascii_graphic()), "{text:?}");
+    assert_eq!((url.scheme(), url.fragment()), ("https", None), "{text:?}");
+    assert!(url.username().is_empty() && url.password().is_none() && !text.contains('#'), "{text:?}");
+    assert!(matches!(url.host(), Some(Host::Domain(name)) if name == accepted.host_name()), "{text:?}");
+    assert_eq!(url.port_or_known_default(), Some(accepted.port()), "{text:?}");
+    assert_ne!(url.path(), "/", "{text:?}");
+    // What is asked of the host is what the id says, to the byte.
+    assert_eq!(format!("https://{}{}", accepted.host(), accepted.path_and_query()), text);
+    let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
+    assert_eq!(format!("{}{query}", url.path()), accepted.path_and_query());
+}
+
+const CLIENT_ID: &str = "https://app.example/client.json";
+const REDIRECT: &str = "http://127.0.0.1:33418/";
+const QUERY: &str = "response_type=code&client_id=https://app.example/client.json\
+     &redirect_uri=http://127.0.0.1:33418/&code_challenge_method=S256\
+     &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+struct OneDocument(Arc<[u8]>);
+
+#[async_trait]
+impl ClientDocuments for OneDocument {
+    async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
+        assert_eq!(url.as_str(), CLIENT_ID);
+        Ok(self.0.clone())
+    }
+
+    fn is_at_hand(&self, _: &ClientUrl) -> bool {
+        true
+    }
+
+    fn refuse(&self, _: &ClientUrl) {}
+}
+
+/// A document in which a client describes itself, at the client's request for authorization.
+pub(crate) fn client_document(bytes: &[u8]) {
+    let store = Arc::new(MemoryStore::new());
+    let server = AuthorizationServer::new(
+        config(),
+        store.clone(),
+        Arc::new(OpaqueTokens::new(&[7; 32])),
+        Arc::new(StandingClock),
+        Arc::new(SystemRandom::default()),
+    )
+    .with_client_documents(Arc::new(OneDocument(bytes.into())));
+    let request = match now(server.authorize(QUERY)) {
+        Ok(request) => request,
+        Err(AuthorizeError::Page(PageError::RefusedDocument(_) | PageError::UnregisteredRedirectUri)) => {
+            return;
+        }
+        // Its scopes may be none of the resource's.
+        Err(AuthorizeError::Redirect(redirect)) => return assert_eq!(redirect.code, "invalid_scope"),
+        Err(error) => unreachable!("{error}"),
+    };
+    let metadata = &request.client.metadata;
+    assert_eq!((request.client.id.as_str(), request.redirect_uri.as_str()), (CLIENT_ID, REDIRECT));
+    assert_eq!((request.client.secret, metadata.token_endpoint_auth_method), (None, AuthMethod::None));
+    assert!((1..=200).contains(&metadata.client_name.chars().count()));
+    assert!((1..=20).contains(&metadata.redirect_uris.len()) && !metadata.scopes.is_empty());
+    metadata.redirect_uris.iter().for_each(|uri| assert_is_plain(uri));
+    let without_port = |uri: &str| {
+        let mut url = Url::parse(uri).unwrap();
+        url.set_port(None).ok();
+        url
+    };
+    let is_same = |uri: &String| without_port(uri) == without_port(REDIRECT) && uri.starts_with("http");
+    assert!(metadata.redirect_uris.iter().any(is_same), "{metadata:?}");
+    assert_eq!(now(store.client(CLIENT_ID)).unwrap(), None, "nothing is kept before consent");
+    now(server.allow(&request, "1", &[7; 32])).unwrap();
+    assert_eq!(now(store.client(CLIENT_ID)).unwrap(), Some(request.client));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_corpora_hold_what_is_accepted() {
+        ClientUrl::parse(include_str!("../corpus/client_url/complete")).unwrap();
+        for document in [
+            &include_bytes!("../corpus/client_document/complete")[..],
+            include_bytes!("../corpus/client_document/least"),
+        ] {
+            let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
+            let random = Arc::new(SystemRandom::default());
+            let store = Arc::new(MemoryStore::new());
+            let server = AuthorizationServer::new(config(), store, tokens, Arc::new(StandingClock), random)
+                .with_client_documents(Arc::new(OneDocument(document.into())));
+            now(server.authorize(QUERY)).unwrap();
+        }
+    }
+}
