@@ -96,7 +96,8 @@ async function focusedAt({ place, contrast }) {
   if (outlineStyle === 'none' || parseFloat(outlineWidth) < 2) faults.push(`${named(focused)} has no outline`);
   if ((lights[0] + 0.05) / (lights[1] + 0.05) < contrast) faults.push(`the outline of ${named(focused)} is faint`);
   const { top, bottom } = focused.getBoundingClientRect();
-  if (top < 0 || bottom > window.innerHeight) faults.push(`${named(focused)} is out of sight`);
+  const isInSight = top > -1 && bottom < window.innerHeight + 1;
+  if (!isInSight) faults.push(`${named(focused)} is out of sight: ${top} to ${bottom} of ${window.innerHeight} px`);
   return faults;
 }
 
