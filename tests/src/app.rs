@@ -19,6 +19,8 @@ use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
 use web::{App, BaseUrl, Limits, WebConfig};
 
+use crate::log_watch;
+
 /// What the clock of every test shows at first.
 pub const START: &str = "2024-06-01T12:00:00.000Z";
 
@@ -84,6 +86,7 @@ impl TestAppBuilder {
     /// # Panics
     /// When that cannot be done.
     pub async fn start(self) -> TestApp {
+        log_watch::begin();
         let dir = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -253,7 +256,7 @@ impl TestApp {
 }
 
 impl Drop for TestApp {
-    /// Stops the service, and fails the test if it left an image unindexed.
+    /// Stops the service, and fails the test if it left an image unindexed or told the log a secret.
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
             // A service that ended by itself is found out below.
@@ -262,6 +265,8 @@ impl Drop for TestApp {
         if std::thread::panicking() {
             return;
         }
+        let told = log_watch::told();
+        assert!(told.is_empty(), "the log holds what looks like a secret: {told:?}");
         tokio::task::block_in_place(|| {
             Handle::current().block_on(async {
                 if let Some(server) = self.server.take() {

@@ -19,6 +19,7 @@ mod answer;
 mod app;
 mod date_cases;
 mod decoder;
+mod log_watch;
 pub mod mutations;
 pub mod oauth;
 pub mod outside;

@@ -67,27 +67,27 @@ pub(super) fn page(
         p.asks {
             strong { (name) } " wants to use the photo library of " strong { (session.account.email.as_str()) } "."
         }
-        dl {
+        dl.grant {
             @match &request.client_url {
                 Some(url) => {
-                    dt { "It is an app of" } dd { strong { (url.host()) } }
+                    dt { "It is an app of" } dd.host { strong { (url.host()) } }
                     dt { "The app at " (url.host()) " calls itself" } dd { (name) }
                 }
                 None => { dt { "It calls itself" } dd { (name) } }
             }
-            dt { "You will be sent to" } dd { strong { (request.redirect_host()) } }
+            dt { "You will be sent to" } dd.host { strong { (request.redirect_host()) } }
             dt { "It connects to" } dd { code { (request.resource) } }
             dt { "It may" }
             @for scope in &request.scopes { dd { (scope_in_words(scope)) } }
         }
         @if is_for_this_machine(request) {
-            p.notice {
+            p.notice.warn {
                 "This app runs on the machine that your browser runs on. Any program there can call itself “" (name)
                 "”: allow this only if you have just started connecting it yourself."
             }
         }
         @else if request.leaves_the_clients_host() {
-            p.notice {
+            p.notice.warn {
                 "You will be sent to another place than the one that describes the app. Allow this only if you know that “"
                 (request.redirect_host()) "” belongs to it."
             }

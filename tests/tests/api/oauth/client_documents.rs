@@ -169,7 +169,10 @@ async fn consent_shows_whose_app_it_is_and_where_it_leads() {
         page("https://elsewhere.example/cb").await,
     );
     for text in [&own, &loopback, &other] {
-        assert!(text.contains("It is an app of</dt><dd><strong>app.example</strong>"), "{text}");
+        assert!(
+            text.contains("It is an app of</dt><dd class=\"host\"><strong>app.example</strong>"),
+            "{text}"
+        );
         assert!(text.contains("The app at app.example calls itself"), "{text}");
         assert!(text.contains("&lt;b&gt;Best&lt;/b&gt; app") && !text.contains("<b>Best"), "{text}");
     }
