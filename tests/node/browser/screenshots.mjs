@@ -25,13 +25,15 @@ try {
 async function photograph(name) {
   const world = await World.start(browser);
   try {
-    const visit = await show(world, name, { deviceScaleFactor: 2 }, await world.service.person('ann'));
+    const options = { deviceScaleFactor: 2, reducedMotion: 'reduce' };
+    const visit = await show(world, name, options, await world.service.person('ann'));
     for (const [size, viewport] of Object.entries(SIZES)) {
       await visit.page.setViewportSize(viewport);
       for (const colorScheme of ['light', 'dark']) {
         await visit.page.emulateMedia({ colorScheme });
+        await visit.page.evaluate(() => window.scrollTo(0, 0));
         const path = join(folder, `${name}-${size}-${colorScheme}.png`);
-        // The pointer and the blinking caret are no part of a page.
+        // The caret blinks.
         await visit.page.screenshot({ path, fullPage: true, caret: 'hide' });
         console.log(path);
       }

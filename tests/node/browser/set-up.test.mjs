@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { World } from './support/harness.mjs';
-import { press, setUpForm, signIn, words } from './support/pages.mjs';
+import { setUp, setUpForm, signIn, words } from './support/pages.mjs';
 import { PASSWORD, Service } from './support/service.mjs';
 
 const world = await World.forTests();
@@ -18,13 +18,6 @@ function firstFlow(name, body) {
       await service.stop();
     }
   });
-}
-
-async function setUp(page, { email, password }) {
-  const form = setUpForm(page);
-  await form.email.fill(email);
-  await form.password.fill(password);
-  return press(page, form.button);
 }
 
 firstFlow('the link makes the first account and signs in to it, once', async (visit, service, another) => {
@@ -72,4 +65,24 @@ firstFlow('a short password is not sent', async (visit, service) => {
   await form.button.click();
   assert.ok(await form.password.evaluate((field) => field.validity.tooShort));
   assert.ok(await form.button.isVisible());
+});
+
+firstFlow('what is wrong is told, and typing goes on there', async (visit, service) => {
+  const { page, watch } = visit;
+  const isFocused = (field) => field.evaluate((element) => element === document.activeElement);
+  const form = setUpForm(page);
+  await visit.open(service.setUpPath);
+  assert.ok(await isFocused(form.email));
+  for (const [wrong, words, field] of [
+    [{ email: 'ann', password: PASSWORD }, /no email address/, form.email],
+    [{ email: ANN.email, password: 'short' }, /at least 10 characters/, form.password],
+  ]) {
+    assert.equal((await setUp(page, wrong)).status(), 400);
+    await watch.takesStatus(400);
+    assert.match(await page.getByRole('alert').innerText(), words);
+    assert.equal(await form.email.inputValue(), wrong.email);
+    assert.equal(await form.password.inputValue(), '');
+    assert.ok(await isFocused(field));
+  }
+  assert.equal((await setUp(page, ANN)).status(), 200);
 });

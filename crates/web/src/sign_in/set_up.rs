@@ -55,6 +55,8 @@ fn shown(
         Ok(visitor) => visitor,
         Err(error) => return pages::unavailable(&error),
     };
+    // Typing begins at what has to be mended.
+    let at_password = Email::parse(email).is_ok();
     let action = format!("/setup?token={}", utf8_percent_encode(secret, NON_ALPHANUMERIC));
     let content = html! {
         p { "Make the first account: you sign in with it, and apps that you connect see its photos." }
@@ -62,12 +64,12 @@ fn shown(
         form method="post" action=(action) {
             (csrf_field(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()]))
             label for="email" { "Email" }
-            input #email type="email" name="email" value=(email) autocomplete="username" required autofocus
-                aria-describedby="email-hint";
+            input #email type="email" name="email" value=(email) autocomplete="username" required
+                autofocus[!at_password] aria-describedby="email-hint";
             p #email-hint .hint { "It only names the account; nothing is sent to it." }
             label for="password" { "Password" }
             input #password type="password" name="password" autocomplete="new-password" required
-                minlength=(MIN_PASSWORD_CHARS) aria-describedby="password-hint";
+                autofocus[at_password] minlength=(MIN_PASSWORD_CHARS) aria-describedby="password-hint";
             p #password-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters; a few words are easy to remember." }
             button type="submit" { "Make the account" }
         }

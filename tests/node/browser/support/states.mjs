@@ -1,7 +1,7 @@
 // Every state that a page can be shown in, for the tests that judge how pages are made, and for pictures of them.
 
 import { App } from './app.mjs';
-import { accountPage, connect, consentForm, press, setUpForm, signIn } from './pages.mjs';
+import { accountPage, connect, consentForm, press, setUp, signIn } from './pages.mjs';
 import { Service } from './service.mjs';
 
 const CALLBACK = 'https://client.example/callback';
@@ -55,12 +55,7 @@ const states = {
   [`${SET_UP}`]: (visit) => visit.open(visit.service.setUpPath),
   [`${SET_UP}-refused`]: async (visit) => {
     await visit.open(visit.service.setUpPath);
-    const form = setUpForm(visit.page);
-    await form.email.fill('ann@example.org');
-    await form.password.fill('short');
-    // The browser would not send it.
-    await form.button.evaluate((button) => (button.formNoValidate = true));
-    await press(visit.page, form.button);
+    await setUp(visit.page, { email: 'ann@example.org', password: 'short' });
   },
   [`${SET_UP}-over`]: (visit) => visit.open('/setup?token=another'),
   start: (visit) => visit.open('/'),
