@@ -62,7 +62,7 @@ impl io::Write for Line {
 /// secrets of 256 random bits and more that are written as base64url: codes, tokens, cookies, fields of forms.
 fn holds_a_secret(line: &str) -> bool {
     let is_secret = |word: &str| {
-        let has = |kind: fn(&u8) -> bool| word.as_bytes().iter().any(|byte| kind(byte));
+        let has = |kind: fn(&u8) -> bool| word.as_bytes().iter().any(kind);
         let is_random = has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) && has(u8::is_ascii_digit);
         let is_key = word.strip_prefix("photos_").is_some_and(|rest| rest.len() >= 20);
         is_key || (word.len() >= 43 && is_random)

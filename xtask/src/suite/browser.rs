@@ -32,7 +32,7 @@ pub(crate) enum BrowserError {
 /// Each test of each file counts.
 pub(super) fn run(runner: &Runner) -> Result<Counts, BrowserError> {
     let files = test_files()?;
-    let mut command = with_browser(runner, |node| node.command())?;
+    let mut command = with_browser(runner, Node::command)?;
     command
         .args(["--test", "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
         .args(files.iter().map(|file| format!("{FOLDER}/{file}")));
