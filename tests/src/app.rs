@@ -41,7 +41,7 @@ pub struct TestAppBuilder {
     settings: Settings,
     limits: Limits,
     public_base_url: Option<String>,
-    client_documents: Options,
+    client_documents: Option<Options>,
     migrated: bool,
 }
 
@@ -70,7 +70,14 @@ impl TestAppBuilder {
     /// How the documents of clients are fetched, such as [`DocumentHost::options`](crate::oauth::DocumentHost::options).
     #[must_use]
     pub fn client_documents(mut self, options: Options) -> Self {
-        self.client_documents = options;
+        self.client_documents = Some(options);
+        self
+    }
+
+    /// Has no app describe itself elsewhere.
+    #[must_use]
+    pub fn without_client_documents(mut self) -> Self {
+        self.client_documents = None;
         self
     }
 
@@ -179,7 +186,7 @@ impl TestApp {
             settings: crate::settings(),
             limits,
             public_base_url: None,
-            client_documents: Options::default(),
+            client_documents: Some(Options::default()),
             migrated: true,
         }
     }

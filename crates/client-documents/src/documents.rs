@@ -17,6 +17,9 @@ use crate::{
 /// How many documents are remembered, of at most 32 KB each.
 const CAPACITY: usize = 512;
 
+/// How long after its time a document stands in for one that cannot be fetched: as long as a consent form holds.
+const STANDS_IN_MS: i64 = 3_600_000;
+
 /// Who is believed when a host proves who it is.
 #[derive(Debug, Clone, Default)]
 pub enum Roots {
@@ -43,7 +46,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            network: Arc::new(Internet),
+            network: Arc::new(Internet::default()),
             roots: Roots::default(),
             timeout: Duration::from_secs(5),
             at_once: 16,
@@ -77,6 +80,8 @@ pub enum BuildError {
 struct Known {
     outcome: Result<Arc<[u8]>, DocumentError>,
     until: UnixMillis,
+    /// Until when it stands in for one that cannot be fetched.
+    stands_in_until: UnixMillis,
 }
 
 /// The documents of the internet, as [`ClientDocuments`]: fetched once for all who ask at the same time, and
@@ -146,31 +151,49 @@ impl ClientDocuments for Documents {
                 EntryAction::ReplaceWithGuard
             }
         });
-        let place = match entry.await {
+        let (place, former) = match entry.await {
             EntryResult::Retained(outcome) => return outcome,
-            EntryResult::Vacant(place) | EntryResult::Replaced(place, _) => place,
+            EntryResult::Vacant(place) => (place, None),
+            EntryResult::Replaced(place, former) => (place, Some(former)),
             EntryResult::Removed(..) | EntryResult::Timeout => return Err(DocumentError::Busy),
         };
-        let Ok(_slot) = self.slots.try_acquire() else { return Err(DocumentError::Busy) };
-        let (outcome, lifetime) = match self.fetcher.fetch(url).await {
-            Ok(Fetched { document, lifetime }) => (Ok(document), lifetime),
-            Err(error) => (Err(error), FAILURE),
+        // Whoever has read a form answers it, though the app's host failed meanwhile.
+        let former = former.filter(|former| former.outcome.is_ok() && former.stands_in_until > now);
+        let fetched = match self.slots.try_acquire() {
+            Ok(_slot) => self.fetcher.fetch(url).await,
+            Err(_) => Err(DocumentError::Busy),
         };
+        let known = match (fetched, former) {
+            (Ok(Fetched { document, lifetime }), _) => {
+                let until = self.after(lifetime);
+                Known { outcome: Ok(document), until, stands_in_until: until.plus_ms(STANDS_IN_MS) }
+            }
+            (Err(_), Some(former)) => Known { until: self.after(FAILURE), ..former },
+            // Nothing was found out.
+            (Err(DocumentError::Busy), None) => return Err(DocumentError::Busy),
+            (Err(error), None) => {
+                let until = self.after(FAILURE);
+                Known { outcome: Err(error), until, stands_in_until: until }
+            }
+        };
+        let outcome = known.outcome.clone();
         // When there is no place for it, it is only fetched again.
-        let _ = place.insert(Known { outcome: outcome.clone(), until: self.after(lifetime) });
+        let _ = place.insert(known);
         outcome
     }
 
     fn is_at_hand(&self, url: &ClientUrl) -> bool {
         let now = self.clock.now();
-        self.known.peek(url).is_some_and(|known| known.until > now)
+        self.known
+            .peek(url)
+            .is_some_and(|known| known.until > now || (known.outcome.is_ok() && known.stands_in_until > now))
     }
 
     fn refuse(&self, url: &ClientUrl) {
         if let Some(known) = self.known.peek(url) {
             let until = known.until.min(self.after(FAILURE));
             // It is gone already when there is nothing to replace.
-            let _ = self.known.replace(url.clone(), Known { until, ..known }, true);
+            let _ = self.known.replace(url.clone(), Known { until, stands_in_until: until, ..known }, true);
         }
     }
 }

@@ -37,7 +37,8 @@ pub(crate) struct Fetched {
     pub(crate) lifetime: Duration,
 }
 
-/// Everything that is told of a host that cannot be reached: whoever asks must not learn which hosts there are inside.
+/// Everything that is told of a host that cannot be reached, or is reached and does not speak TLS as the right one:
+/// whoever asks must not learn which hosts and ports there are.
 const OUT_OF_REACH: &str = "its host cannot be reached on the internet";
 
 fn failed(told: &'static str, detail: impl Display) -> DocumentError {
@@ -66,7 +67,7 @@ impl Fetcher {
         let found = self.network.resolve(name).await.map_err(|error| failed(OUT_OF_REACH, error))?;
         let stream = self.dial(&checked(found)?, url.port()).await?;
         let connecting = self.tls.connect(server, stream);
-        connecting.await.map_err(|error| failed("its host did not prove that it is the right one", error))
+        connecting.await.map_err(|error| failed(OUT_OF_REACH, format_args!("TLS: {error}")))
     }
 
     async fn dial(&self, addresses: &[IpAddr], port: u16) -> Result<TcpStream, DocumentError> {

@@ -1,5 +1,3 @@
-use std::net::IpAddr;
-
 use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, Timestamp};
 use keys::{OpenKeyError, RandomFailed, SignError, api_key_hash, new_api_key, new_password};
 use oauth_core::{Grant, UnixMillis};
@@ -164,29 +162,19 @@ impl Library {
         password: Option<String>,
     ) -> Result<Option<String>, AccountError> {
         let account = self.account(email).await?;
-        self.replace_password(account.id, password, None).await
-    }
-
-    /// The same, from an address.
-    pub(crate) async fn replace_password(
-        &self,
-        account: AccountId,
-        password: Option<String>,
-        address: Option<IpAddr>,
-    ) -> Result<Option<String>, AccountError> {
         let (password_hash, made) = self.password_hash(password).await?;
-        self.done(self.parts.store.set_password_hash(account, password_hash).await?)?;
-        self.note_security_event(account, SecurityEventKind::PasswordChanged, address, None).await;
+        self.done(self.parts.store.set_password_hash(account.id, password_hash, None).await?)?;
+        self.note_security_event(account.id, SecurityEventKind::PasswordChanged, None, None).await;
         Ok(made)
     }
 
-    /// Ends an account, from the next request on, and removes all it held.
+    /// Ends an account, from the next request on. What it held is removed by
+    /// [`finish_deletions`](Self::finish_deletions), or by a running service in its time.
     ///
     /// # Errors
-    /// [`AccountError`]. When the removal is interrupted, a running service goes on with it.
-    pub async fn delete_account(&self, email: &Email) -> Result<(), AccountError> {
-        let account = self.account(email).await?;
-        self.done(self.parts.store.delete_account(account.id, self.parts.clock.now()).await?)
+    /// [`AccountError`].
+    pub async fn delete_account(&self, account: AccountId) -> Result<(), AccountError> {
+        self.done(self.parts.store.delete_account(account, self.parts.clock.now()).await?)
     }
 
     /// Makes an API key and gives it back, once: only its hash is kept.

@@ -57,12 +57,16 @@ impl Library {
             return Err(SetUpError::NotOffered);
         }
         let (password_hash, _) = self.password_hash(Some(password)).await?;
-        let account =
-            NewAccount { email, password_hash, plan: Plan::Paid, created_at: self.parts.clock.now() };
+        let account = NewAccount {
+            email,
+            password_hash: password_hash.clone(),
+            plan: Plan::Paid,
+            created_at: self.parts.clock.now(),
+        };
         let made = self.parts.store.set_up(session_hash(secret), account).await?;
         let account = made.ok_or(SetUpError::NotOffered)?;
         let (kind, address) = (SecurityEventKind::AccountCreated, Some(from.address));
         self.note_security_event(account.id, kind, address, None).await;
-        Ok(self.session_or_none(account, from).await)
+        Ok(self.session_or_none(account, &password_hash, from).await)
     }
 }

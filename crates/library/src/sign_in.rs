@@ -140,12 +140,7 @@ impl Library {
         password: &str,
         address: IpAddr,
     ) -> Result<(), SignInError> {
-        let email = account.email.as_str();
-        let confirmed = async {
-            let owner = self.owner(email, password, address).await?;
-            Ok(owner.filter(|(owner, _)| owner.id == account.id).map(|_| ()))
-        };
-        self.within_limits(email, address, confirmed).await
+        self.confirmed(account, password, address).await.map(|_| ())
     }
 
     /// Changes a password for whoever knows the old one: ends all sessions of the account, and begins a new one for
@@ -160,9 +155,31 @@ impl Library {
         new: String,
         from: SignInFrom,
     ) -> Result<Option<SignedIn>, ChangePasswordError> {
-        self.confirm_password(account, current, from.address).await?;
-        self.replace_password(account.id, Some(new), Some(from.address)).await?;
-        Ok(self.session_or_none(account.clone(), from).await)
+        let old = self.confirmed(account, current, from.address).await?;
+        let (hash, _) = self.password_hash(Some(new)).await?;
+        let replaced = self.parts.store.set_password_hash(account.id, hash.clone(), Some(old)).await;
+        if !replaced.map_err(AccountError::from)? {
+            // Somebody else changed it meanwhile, so that it was not the right one any more.
+            return Err(SignInError::Wrong.into());
+        }
+        let kind = SecurityEventKind::PasswordChanged;
+        self.note_security_event(account.id, kind, Some(from.address), None).await;
+        Ok(self.session_or_none(account.clone(), &hash, from).await)
+    }
+
+    /// The hash of an account's password, for whoever knows the password.
+    async fn confirmed(
+        &self,
+        account: &Account,
+        password: &str,
+        address: IpAddr,
+    ) -> Result<String, SignInError> {
+        let email = account.email.as_str();
+        let confirmed = async {
+            let owner = self.owner(email, password, address).await?;
+            Ok(owner.filter(|(owner, _)| owner.id == account.id).map(|(_, hash)| hash))
+        };
+        self.within_limits(email, address, confirmed).await
     }
 
     /// What comes of an attempt, if the limits let it be made; a refusal counts against them.
@@ -244,30 +261,29 @@ impl Library {
         from: SignInFrom,
     ) -> Result<Option<SignedIn>, Undecided> {
         let Some((account, hash)) = self.owner(email, password, from.address).await? else { return Ok(None) };
-        let email = account.email.clone();
-        let Some(signed_in) = self.begin_session(account, from).await? else { return Ok(None) };
-        // A password that was changed meanwhile ended the sessions there were, perhaps not yet this one.
-        let still = self.parts.store.password_hash_by_email(&email).await?;
-        if still.map(|(_, hash)| hash) != Some(hash) {
-            self.parts.store.end_session(&session_hash(&signed_in.token)).await?;
-            return Ok(None);
-        }
-        Ok(Some(signed_in))
+        Ok(self.begin_session(account, &hash, from).await?)
     }
 
     /// A session for somebody who proved who they are; `None` when it cannot be begun now, which the log tells.
-    pub(crate) async fn session_or_none(&self, account: Account, from: SignInFrom) -> Option<SignedIn> {
-        self.begin_session(account, from)
+    pub(crate) async fn session_or_none(
+        &self,
+        account: Account,
+        hash: &str,
+        from: SignInFrom,
+    ) -> Option<SignedIn> {
+        self.begin_session(account, hash, from)
             .await
             .inspect_err(|error| tracing::warn!(%error, "a session could not be begun"))
             .ok()
             .flatten()
     }
 
-    /// `None` when the account is gone.
+    /// A session for whoever knew the password of that hash; `None` when the account is gone, or its password is
+    /// another one by now.
     async fn begin_session(
         &self,
         account: Account,
+        hash: &str,
         from: SignInFrom,
     ) -> Result<Option<SignedIn>, Unavailable> {
         let token = new_session_token(self.random())?;
@@ -281,8 +297,16 @@ impl Library {
             at,
             expires_at,
         };
-        let begun = self.parts.store.add_session(session).await?;
-        Ok(begun.then_some(SignedIn { token, account, expires_at }))
+        if !self.parts.store.add_session(session).await? {
+            return Ok(None);
+        }
+        // A password that was changed meanwhile ended the sessions there were, perhaps not yet this one.
+        let still = self.parts.store.password_hash_by_email(&account.email).await?;
+        if still.is_none_or(|(_, still)| still != hash) {
+            self.parts.store.end_session(&session_hash(&token)).await?;
+            return Ok(None);
+        }
+        Ok(Some(SignedIn { token, account, expires_at }))
     }
 }
 

@@ -182,7 +182,7 @@ async fn an_import_into_a_deleted_account_says_so() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
-    it.library.delete_account(&ann.email).await.unwrap();
+    it.library.delete_account(ann.id).await.unwrap();
     let report = it.import(&ann, &[fixture("media/grey.jpg")]).await;
     assert_eq!(report.stopped.as_deref(), Some("the account was deleted"));
     it.library.finish_deletions().await.unwrap();

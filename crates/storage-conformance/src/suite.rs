@@ -53,6 +53,7 @@ macro_rules! each_case {
                 a_session_ends_when_it_expires,
                 a_session_that_is_used_is_prolonged,
                 sessions_are_listed_newest_first,
+                the_oldest_of_too_many_sessions_end,
                 a_session_is_ended_once,
                 all_sessions_but_one_can_be_ended,
                 a_new_password_ends_all_sessions,

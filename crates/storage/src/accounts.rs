@@ -108,11 +108,13 @@ pub trait AccountStore: Send + Sync + 'static {
     /// Changes what an account pays for; `false` when there is none.
     async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError>;
 
-    /// Changes an account's password hash and ends its sessions; `false` when there is none.
+    /// Changes an account's password hash and ends its sessions; `false` when there is none, or when another hash than
+    /// the one that is expected is to be replaced, and then nothing changes.
     async fn set_password_hash(
         &self,
         account: AccountId,
         password_hash: String,
+        expected: Option<String>,
     ) -> Result<bool, StorageError>;
 
     /// Ends an account: from now on its keys open nothing, its sessions are over, its grants are revoked, its images

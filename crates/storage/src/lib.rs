@@ -51,7 +51,7 @@ pub use schema::SchemaStore;
 pub use security_events::{
     NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent, SecurityEventStore,
 };
-pub use sessions::{NewSession, SessionHash, SessionHolder, SessionInfo, SessionStore};
+pub use sessions::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, SessionInfo, SessionStore};
 pub use setup::{MAX_SETUP_LINKS, SetupHash, SetupStore};
 pub use sign_in::{Attempt, AttemptId, SignInAttempt, SignInAttempts, SignInLimits};
 pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};

@@ -9,6 +9,9 @@ use crate::StorageError;
 /// stored nowhere.
 pub type SessionHash = [u8; 32];
 
+/// How many sessions an account has at most.
+pub const MAX_SESSIONS: u32 = 100;
+
 /// A session that is about to be.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewSession {
@@ -72,7 +75,7 @@ pub struct SessionInfo {
 /// [`delete_account`](crate::AccountStore::delete_account) see to that.
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
-    /// Begins a session; `false` when the account is gone.
+    /// Begins a session; `false` when the account is gone. Of more than [`MAX_SESSIONS`] the oldest end.
     async fn add_session(&self, session: NewSession) -> Result<bool, StorageError>;
 
     /// Whose session this is; `None` from the moment on when it expires.

@@ -3,12 +3,15 @@ use std::{
     convert::Infallible,
     net::{IpAddr, Ipv6Addr, SocketAddr},
     panic::AssertUnwindSafe,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Instant,
 };
 
 use futures_util::FutureExt as _;
-use http::{HeaderName, HeaderValue, Method, Request, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use hyper::body::Incoming;
 use keys::{Secret, UrlSigner};
 use library::Library;
@@ -36,6 +39,7 @@ pub(crate) struct Service {
     pub(crate) images_api: images_api::Router,
     pub(crate) mcp: mcp::Servers,
     pub(crate) authorization: Authorization,
+    proxy_is_told: AtomicBool,
 }
 
 impl Service {
@@ -76,6 +80,7 @@ impl App {
             config,
             images_api: images_api::Router::new()?,
             mcp: mcp::Servers::new()?,
+            proxy_is_told: AtomicBool::new(false),
         });
         let inner = service.clone();
         let dispatched = service_fn(move |request: Request<Incoming>| {
@@ -100,6 +105,7 @@ impl App {
         // The query is left out: it can hold a signature.
         let path = request.uri().path().to_owned();
         let client = client_address(peer, request.headers(), &self.service.config.trusted_proxies);
+        self.warn_of_proxy(peer, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
         let reply = self.routed(request).await;
         let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
@@ -111,10 +117,23 @@ impl App {
         reply
     }
 
+    /// Says once that a proxy is not trusted: then all who come through it count as one, and lock each other out.
+    fn warn_of_proxy(&self, peer: SocketAddr, headers: &HeaderMap) {
+        let is_forwarded = ["forwarded", "x-forwarded-for"].iter().any(|name| headers.contains_key(*name));
+        if is_forwarded
+            && self.service.config.trusted_proxies.is_empty()
+            && !self.service.proxy_is_told.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                proxy = %peer.ip(),
+                "a request says that it was forwarded; if a reverse proxy of yours did that, name it by --trusted-proxy"
+            );
+        }
+    }
+
     async fn routed(&self, request: Request<Incoming>) -> Reply {
         if !is_for_programs(request.uri().path()) {
-            let Ok(reply) = self.without_cors.clone().oneshot(request).await;
-            return reply;
+            return self.for_people(request).await;
         }
         // The layer takes every OPTIONS for a preflight.
         if request.method() == Method::OPTIONS && !is_preflight(&request) {
@@ -123,6 +142,23 @@ impl App {
         }
         let Ok(reply) = self.with_cors.clone().oneshot(request).await;
         reply
+    }
+}
+
+impl App {
+    /// Answers a page or a form. What a form began goes on to its end when the browser leaves: a password that was
+    /// changed is also written down as such.
+    async fn for_people(&self, request: Request<Incoming>) -> Reply {
+        let is_form = request.method() == Method::POST;
+        let answering = self.without_cors.clone().oneshot(request);
+        if !is_form {
+            let Ok(reply) = answering.await;
+            return reply;
+        }
+        match tokio::spawn(answering).await {
+            Ok(Ok(reply)) => reply,
+            Err(error) => panicked(&error.to_string()),
+        }
     }
 }
 

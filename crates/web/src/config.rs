@@ -111,8 +111,9 @@ pub struct WebConfig {
     pub trusted_proxies: Vec<IpNet>,
     /// What one client may cost.
     pub limits: Limits,
-    /// How the documents are fetched in which apps describe themselves. Only a test has another than the default.
-    pub client_documents: client_documents::Options,
+    /// How the documents are fetched in which apps describe themselves; `None` when no app may do that. Only a test has
+    /// other options than the default.
+    pub client_documents: Option<client_documents::Options>,
 }
 
 impl WebConfig {
@@ -122,7 +123,7 @@ impl WebConfig {
             base_url,
             trusted_proxies: Vec::new(),
             limits: Limits::default(),
-            client_documents: client_documents::Options::default(),
+            client_documents: Some(client_documents::Options::default()),
         }
     }
 }

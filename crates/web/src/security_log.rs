@@ -6,7 +6,7 @@
 
 use std::net::IpAddr;
 
-use domain::{AccountId, Email};
+use domain::AccountId;
 
 /// The target that a filter such as `RUST_LOG=security=info` names.
 pub(crate) const TARGET: &str = "security";
@@ -44,8 +44,8 @@ pub(crate) fn account_deleted(address: IpAddr, account: AccountId) {
 }
 
 /// The first account was made by a set-up link.
-pub(crate) fn set_up(address: IpAddr, email: &Email) {
-    tracing::info!(target: TARGET, event = "set_up", %address, %email, "the first account was made");
+pub(crate) fn set_up(address: IpAddr) {
+    tracing::info!(target: TARGET, event = "set_up", %address, "the first account was made");
 }
 
 /// A form came without its token, or from another site.

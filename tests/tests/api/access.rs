@@ -80,7 +80,7 @@ async fn the_key_of_a_deleted_account_is_401() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     app.get("/library", &ann.key).await.expect(200);
-    app.library.delete_account(&ann.email).await.unwrap();
+    app.library.delete_account(ann.id).await.unwrap();
     app.get("/library", &ann.key).await.expect(401);
 }
 

@@ -24,7 +24,7 @@ async fn a_revoked_key_a_changed_plan_and_a_deleted_account() {
 
     let url = app.get("/images", &ann.key).await.results()[0]["url"].as_str().unwrap().to_owned();
     app.fetch(&url).await.expect(200);
-    other.delete_account(&ann.email).await.unwrap();
+    other.delete_account(ann.id).await.unwrap();
     app.get("/library", &ann.key).await.expect(401);
     app.fetch(&url).await.expect(404);
 }

@@ -32,6 +32,9 @@ async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
         assert!(account.contains(words), "{words}: {account}");
     }
 
+    // A double click.
+    let again = browser.submit(&link, &form, &FIELDS).await.expect(303);
+    assert_eq!(again.header("location"), Some("/account"));
     // Once.
     browser.open(&link).await.expect(404);
     let other = [("email", "bert@example.org"), ("password", PASSWORD)];

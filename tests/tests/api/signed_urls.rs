@@ -123,7 +123,7 @@ async fn a_signed_url_is_read_and_nothing_else() {
 async fn urls_of_a_deleted_account_are_404() {
     let (app, ann, ids) = seeded().await;
     let url = urls(&app, &ann, &ids[0]).await.remove(0);
-    app.library.delete_account(&ann.email).await.unwrap();
+    app.library.delete_account(ann.id).await.unwrap();
     app.fetch(&url).await.expect(404);
 }
 

@@ -30,7 +30,8 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
             format!("Changed the password of {email}.\n{}", shown_once(made))
         }
         AccountCommand::Delete { email, .. } => {
-            library.delete_account(&email).await?;
+            let account = library.account(&email).await?;
+            library.delete_account(account.id).await?;
             if let Err(error) = library.finish_deletions().await {
                 tracing::warn!(error, "files of the account are still there; a running server removes them");
             }

@@ -9,7 +9,7 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
     let text = match command {
         KeyCommand::Create { email, name } => {
             let key = library.create_key(&email, name.clone()).await?;
-            tell(&library, &email, SecurityEventKind::KeyCreated, &name).await?;
+            tell(&library, &email, SecurityEventKind::KeyCreated, &name).await;
             format!("API key {name} of {email}, shown only now:\n{key}\n")
         }
         KeyCommand::List { email } => {
@@ -23,7 +23,7 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
             if !library.revoke_key(&email, &name).await? {
                 return Err(CommandError::NoKey);
             }
-            tell(&library, &email, SecurityEventKind::KeyRevoked, &name).await?;
+            tell(&library, &email, SecurityEventKind::KeyRevoked, &name).await;
             format!("Revoked the key {name} of {email}.\n")
         }
     };
@@ -31,15 +31,12 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
 }
 
 /// Has the owner see on their account page what was done here.
-async fn tell(
-    library: &Library,
-    email: &Email,
-    kind: SecurityEventKind,
-    name: &KeyName,
-) -> Result<(), CommandError> {
-    let account = library.account(email).await?;
-    library.note_security_event(account.id, kind, None, Some(name.as_str())).await;
-    Ok(())
+async fn tell(library: &Library, email: &Email, kind: SecurityEventKind, name: &KeyName) {
+    // It is done already, whatever comes of this.
+    match library.account(email).await {
+        Ok(account) => library.note_security_event(account.id, kind, None, Some(name.as_str())).await,
+        Err(error) => tracing::warn!(%error, "the owner is not told on their account page"),
+    }
 }
 
 fn moment(at: Option<Timestamp>) -> String {

@@ -9,7 +9,7 @@ use tokio::{net::TcpListener, sync::watch, time::timeout};
 use web::{App, BaseUrl, BuildError, InvalidBaseUrl, Limits, WebConfig};
 
 use crate::{
-    config::Config,
+    config::{Config, Switch},
     file_descriptors, shutdown,
     stores::{self, OpenError},
 };
@@ -76,7 +76,12 @@ fn web_config(
     let default = Limits::default();
     let connections = file_descriptors::connections_within(descriptors, default.connections);
     let limits = Limits { connections, drain_timeout: shutdown::GRACE, ..default };
-    Ok(WebConfig { trusted_proxies: config.trusted_proxies.clone(), limits, ..WebConfig::new(base_url) })
+    let trusted_proxies = config.trusted_proxies.clone();
+    let mut web_config = WebConfig { trusted_proxies, limits, ..WebConfig::new(base_url) };
+    if config.client_documents == Switch::Off {
+        web_config.client_documents = None;
+    }
+    Ok(web_config)
 }
 
 /// Prints where the service is. From the bind on, connections wait to be answered.

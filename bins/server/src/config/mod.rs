@@ -22,7 +22,7 @@ use library::{Settings, WorkerCommand};
 use web::{BaseUrl, InvalidBaseUrl};
 
 use crate::cli::DECODER;
-pub(crate) use options::{Layer, LogFormat, ServeOptions, StoreOptions};
+pub(crate) use options::{Layer, LogFormat, ServeOptions, StoreOptions, Switch};
 pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
 use store_url::StoreUrlError;
@@ -89,6 +89,7 @@ pub(crate) struct Config {
     pub(crate) listen: SocketAddr,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
+    pub(crate) client_documents: Switch,
     base_url: Option<BaseUrl>,
 }
 
@@ -144,6 +145,7 @@ impl Config {
             listen: serve.listen.unwrap_or(DEFAULT_LISTEN),
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
+            client_documents: serve.client_documents.unwrap_or_default(),
             base_url: serve.base_url.as_deref().map(BaseUrl::parse).transpose()?,
         })
     }

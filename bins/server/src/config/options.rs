@@ -66,6 +66,30 @@ pub(crate) struct ServeOptions {
     /// text] [env: PHOTOS_LOG_FORMAT]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) log_format: Option<LogFormat>,
+    /// Whether apps may name themselves by an https URL, which the server then fetches from the internet: `on` or
+    /// `off`. Where outgoing https is closed, `off` has them register instead [default: on] [env:
+    /// PHOTOS_CLIENT_DOCUMENTS]
+    #[arg(long, value_name = "SWITCH", hide_possible_values = true)]
+    pub(crate) client_documents: Option<Switch>,
+}
+
+/// Whether something is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Switch {
+    /// It is.
+    #[default]
+    On,
+    /// It is not.
+    Off,
+}
+
+impl FromStr for Switch {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        <Self as ValueEnum>::from_str(name, false).map_err(|_| "must be on or off")
+    }
 }
 
 /// Addresses of proxies: a network, or one address.
@@ -136,6 +160,7 @@ impl Layer {
                 base_url: source.take("base_url")?,
                 trusted_proxy: source.take_list("trusted_proxy")?,
                 log_format: source.take("log_format")?,
+                client_documents: source.take("client_documents")?,
             },
         })
     }
@@ -160,6 +185,7 @@ impl Layer {
                 base_url: serve.base_url.or(below.serve.base_url),
                 trusted_proxy: serve.trusted_proxy.or(below.serve.trusted_proxy),
                 log_format: serve.log_format.or(below.serve.log_format),
+                client_documents: serve.client_documents.or(below.serve.client_documents),
             },
         }
     }

@@ -50,6 +50,7 @@ fn defaults_are_those_of_the_manual() {
     assert_eq!(config.base_url(config.listen).unwrap().as_str(), "http://127.0.0.1:8080");
     assert!(config.trusted_proxies.is_empty());
     assert_eq!(config.log_format, LogFormat::Text);
+    assert_eq!(config.client_documents, Switch::On);
 }
 
 #[test]
@@ -68,6 +69,7 @@ fn every_setting_of_a_file_counts() {
         base-url = "https://photos.example.org/"
         trusted-proxy = ["10.0.0.0/8", "::1"]
         log-format = "json"
+        client-documents = "off"
     "#;
     let config = resolve(&[], &[], file).unwrap();
     assert_eq!(config.data_dir, Path::new("/srv/photos"));
@@ -81,6 +83,7 @@ fn every_setting_of_a_file_counts() {
     assert_eq!(config.base_url(config.listen).unwrap().as_str(), "https://photos.example.org");
     assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
     assert_eq!(config.log_format, LogFormat::Json);
+    assert_eq!(config.client_documents, Switch::Off);
 }
 
 #[test]

@@ -52,7 +52,7 @@ async fn a_grant_speaks_for_the_account_that_gave_it() {
     it.store.revoke_grant("grant", revoked_at).await.unwrap();
     let (_, found) = it.library.caller_by_grant("grant").await.unwrap().unwrap();
     assert_eq!(found.revoked_at, Some(revoked_at), "the caller judges");
-    it.library.delete_account(&ann.email).await.unwrap();
+    it.library.delete_account(ann.id).await.unwrap();
     assert!(it.library.caller_by_grant("grant").await.unwrap().is_none());
 }
 

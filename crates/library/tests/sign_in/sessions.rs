@@ -76,7 +76,7 @@ async fn a_new_password_and_the_end_of_the_account_end_sessions() {
     it.library.set_password(&ann.email, Some("right".into())).await.unwrap();
     assert!(!it.is_signed_in(&before).await);
     let after = it.token().await;
-    it.library.delete_account(&ann.email).await.unwrap();
+    it.library.delete_account(ann.id).await.unwrap();
     assert!(!it.is_signed_in(&after).await);
 }
 

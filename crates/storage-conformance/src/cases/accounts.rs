@@ -56,8 +56,12 @@ pub(crate) async fn a_plan_can_change(seed: &Seed) {
 
 pub(crate) async fn a_password_hash_can_change(seed: &Seed) {
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
-    assert!(seed.store().set_password_hash(ann.id, "$argon2id$other".to_owned()).await.unwrap());
-    assert!(!seed.store().set_password_hash(NOBODY, "$argon2id$other".to_owned()).await.unwrap());
+    assert!(seed.store().set_password_hash(ann.id, "$argon2id$other".to_owned(), None).await.unwrap());
+    let (wrong, right) = (Some("$argon2id$hash".to_owned()), Some("$argon2id$other".to_owned()));
+    let third = || "$argon2id$third".to_owned();
+    assert!(!seed.store().set_password_hash(ann.id, third(), wrong).await.unwrap());
+    assert!(seed.store().set_password_hash(ann.id, third(), right).await.unwrap());
+    assert!(!seed.store().set_password_hash(NOBODY, "$argon2id$other".to_owned(), None).await.unwrap());
 }
 
 pub(crate) async fn an_account_is_found_by_its_number(seed: &Seed) {
@@ -78,7 +82,7 @@ pub(crate) async fn a_password_hash_is_found_by_its_address(seed: &Seed) {
     };
     assert_eq!(found("ANN@example.org").await, Some((ann.clone(), "$argon2id$hash".to_owned())));
     assert_eq!(found("zoe@example.org").await, None);
-    seed.store().set_password_hash(ann.id, "$argon2id$other".to_owned()).await.unwrap();
+    seed.store().set_password_hash(ann.id, "$argon2id$other".to_owned(), None).await.unwrap();
     assert_eq!(found("ann@example.org").await.unwrap().1, "$argon2id$other");
     assert_ne!(found(ben.email.as_str()).await.unwrap().1, "$argon2id$other");
     seed.store().delete_account(ann.id, second(9)).await.unwrap();
@@ -107,7 +111,7 @@ pub(crate) async fn a_deleted_account_is_gone_at_once(seed: &Seed) {
     let albums = seed.store().page_albums(viewer, Default::default(), Default::default()).await.unwrap();
     assert_eq!((albums.albums.len(), albums.total), (0, 0));
     assert!(!seed.store().set_plan(ann.id, Plan::Free).await.unwrap());
-    assert!(!seed.store().set_password_hash(ann.id, "$argon2id$x".to_owned()).await.unwrap());
+    assert!(!seed.store().set_password_hash(ann.id, "$argon2id$x".to_owned(), None).await.unwrap());
 }
 
 pub(crate) async fn an_account_is_deleted_once(seed: &Seed) {

@@ -1,5 +1,5 @@
 use domain::{AccountId, Plan, Timestamp};
-use storage::{NewSession, SessionHash};
+use storage::{MAX_SESSIONS, NewSession, SessionHash};
 
 use crate::{Seed, look::second};
 
@@ -86,6 +86,17 @@ pub(crate) async fn sessions_are_listed_newest_first(seed: &Seed) {
     assert_eq!(seed.store().sessions(AccountId(9_999_999)).await.unwrap(), []);
 }
 
+pub(crate) async fn the_oldest_of_too_many_sessions_end(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let most = u8::try_from(MAX_SESSIONS).unwrap();
+    for number in 0..=most {
+        begin(seed, ann.account, number, i64::from(number)).await;
+    }
+    assert_eq!(seed.store().sessions(ann.account).await.unwrap().len(), usize::from(most));
+    assert_eq!(holder(seed, [0; 32], second(200)).await, None);
+    assert_eq!(holder(seed, [1; 32], second(200)).await, Some(ann.account));
+}
+
 pub(crate) async fn a_session_is_ended_once(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let (hash, other) = (begin(seed, ann.account, 1, 0).await, begin(seed, ann.account, 2, 0).await);
@@ -115,7 +126,7 @@ pub(crate) async fn all_sessions_but_one_can_be_ended(seed: &Seed) {
 pub(crate) async fn a_new_password_ends_all_sessions(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let (of_ann, of_ben) = (begin(seed, ann.account, 1, 0).await, begin(seed, ben.account, 2, 0).await);
-    assert!(seed.store().set_password_hash(ann.account, "$argon2id$other".to_owned()).await.unwrap());
+    assert!(seed.store().set_password_hash(ann.account, "$argon2id$other".to_owned(), None).await.unwrap());
     assert_eq!(holder(seed, of_ann, second(1)).await, None);
     assert_eq!(seed.store().sessions(ann.account).await.unwrap(), []);
     assert_eq!(holder(seed, of_ben, second(1)).await, Some(ben.account));

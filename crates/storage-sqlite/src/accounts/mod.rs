@@ -45,8 +45,9 @@ impl AccountStore for SqliteStore {
         &self,
         account: AccountId,
         password_hash: String,
+        expected: Option<String>,
     ) -> Result<bool, StorageError> {
-        self.write(move |c| rows::set_password_hash(c, account, &password_hash)).await
+        self.write(move |c| rows::set_password_hash(c, account, &password_hash, expected.as_deref())).await
     }
 
     async fn delete_account(&self, account: AccountId, at: Timestamp) -> Result<bool, StorageError> {

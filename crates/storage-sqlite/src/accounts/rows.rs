@@ -118,13 +118,22 @@ pub(super) fn set_password_hash(
     c: &mut SqliteConnection,
     account: AccountId,
     password_hash: &str,
+    expected: Option<&str>,
 ) -> Result<bool, Failure> {
-    let changed = diesel::update(accounts::table.find(account.0))
+    let known = accounts::table
+        .find(account.0)
         .filter(accounts::deleted_at_ms.is_null())
+        .select(accounts::password_hash)
+        .get_result::<String>(c)
+        .optional()?;
+    if known.is_none_or(|known| expected.is_some_and(|expected| expected != known)) {
+        return Ok(false);
+    }
+    diesel::update(accounts::table.find(account.0))
         .set(accounts::password_hash.eq(password_hash))
         .execute(c)?;
     end_all_sessions(c, account, None)?;
-    Ok(changed > 0)
+    Ok(true)
 }
 
 pub(super) fn mark_synced(

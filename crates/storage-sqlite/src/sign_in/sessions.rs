@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
 use domain::{Account, AccountId, Timestamp};
-use storage::{NewSession, SessionHash, SessionHolder, SessionInfo};
+use storage::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, SessionInfo};
 
 use crate::{
     accounts::{AccountRow, is_open},
@@ -25,12 +25,27 @@ pub(super) fn add(c: &mut SqliteConnection, session: &NewSession) -> Result<bool
         ))
         .execute(c);
     match inserted {
-        Ok(_) => Ok(true),
+        Ok(_) => {
+            end_oldest(c, session.account)?;
+            Ok(true)
+        }
         Err(error) if is_unique_violation(&error) => {
             Err(Failure::Refused("this very session is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn end_oldest(c: &mut SqliteConnection, account: AccountId) -> Result<(), Failure> {
+    sql_query(
+        "DELETE FROM sessions WHERE hash IN (
+            SELECT hash FROM sessions WHERE account_id = ?1 ORDER BY created_at_ms DESC, hash LIMIT -1 OFFSET ?2
+        )",
+    )
+    .bind::<BigInt, _>(account.0)
+    .bind::<BigInt, _>(i64::from(MAX_SESSIONS))
+    .execute(c)?;
+    Ok(())
 }
 
 #[derive(Queryable, Selectable)]

@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode, header};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use oauth_core::UnixMillis;
 
-use super::{Done, PATH, Person, page, sections::app_name};
+use super::{Done, PATH, Person, page, sections::name_of};
 use crate::{
     app::Service,
     pages,
@@ -112,7 +112,7 @@ impl Sent<'_> {
         };
         if let Some(app) = ended.await.map_err(|error| pages::unavailable(&error))? {
             security_log::grant_revoked(self.address, &app.grant.id);
-            self.tell(SecurityEventKind::AppDisconnected, Some(&app_name(&app))).await;
+            self.tell(SecurityEventKind::AppDisconnected, Some(&name_of(&app))).await;
         }
         Ok(Done::Disconnected.reply())
     }
@@ -206,8 +206,16 @@ impl Sent<'_> {
         if let Err(error) = confirmed {
             return Err(self.wrong_password(error).await);
         }
-        match self.service.library.delete_account(&account.email).await {
-            Ok(()) => security_log::account_deleted(self.address, account.id),
+        match self.service.library.delete_account(account.id).await {
+            Ok(()) => {
+                security_log::account_deleted(self.address, account.id);
+                let library = self.service.library.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = library.finish_deletions().await {
+                        tracing::warn!(error, "what a deleted account held is still there; it goes later");
+                    }
+                });
+            }
             // It went meanwhile, which is what was wanted.
             Err(AccountError::NoAccount) => {}
             Err(error) => return Err(pages::unavailable(&error)),
@@ -226,12 +234,19 @@ impl Sent<'_> {
                 security_log::sign_in_failed(self.address, "wrong password on the account page");
                 self.refused("The password is wrong. Nothing was changed.".to_owned()).await
             }
-            SignInError::LockedOut { retry_after_s } | SignInError::Busy { retry_after_s } => {
-                let notice = Notice::Problem("Too many tries. Wait a while, then try again.".to_owned());
-                let page = self.page(StatusCode::TOO_MANY_REQUESTS, notice).await;
-                pages::retry_after(page, retry_after_s)
+            SignInError::LockedOut { retry_after_s } => {
+                let words = "Too many wrong passwords. Wait a quarter of an hour, then try again.";
+                self.later(StatusCode::TOO_MANY_REQUESTS, words, retry_after_s).await
+            }
+            SignInError::Busy { retry_after_s } => {
+                let words = "Very many people are signing in. Try again in a moment.";
+                self.later(StatusCode::SERVICE_UNAVAILABLE, words, retry_after_s).await
             }
         }
+    }
+
+    async fn later(&self, status: StatusCode, words: &str, retry_after_s: u64) -> Reply {
+        pages::retry_after(self.page(status, Notice::Problem(words.to_owned())).await, retry_after_s)
     }
 
     async fn refused(&self, words: String) -> Reply {

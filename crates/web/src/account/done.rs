@@ -30,7 +30,7 @@ impl Done {
             Self::Disconnected => "The app is disconnected. Its next call is refused.",
             Self::KeyRevoked => "The key is revoked. Its next call is refused.",
             Self::PasswordChanged => "Your password is changed, and you are signed out everywhere else.",
-            Self::SignedOutElsewhere => "Signed out there.",
+            Self::SignedOutElsewhere => "Signed out.",
         }
     }
 }

@@ -22,7 +22,7 @@ use crate::{
     app::Service,
     body::RequestBody,
     query::Query,
-    reply::{Reply, error, found, method_not_allowed},
+    reply::{Reply, error, found, method_not_allowed, see_other},
     security_log,
     sign_in::{ReturnTo, form_refused, read_form, session, session_token},
 };
@@ -38,12 +38,12 @@ struct Person {
 }
 
 impl Person {
-    /// Who sends a request; else what to answer them.
-    async fn of(service: &Service, headers: &HeaderMap) -> Result<Self, Reply> {
+    /// Who sends a request; else what to answer them, by a redirect of that kind.
+    async fn of(service: &Service, headers: &HeaderMap, lead_to: fn(&str) -> Reply) -> Result<Self, Reply> {
         let token = session_token(&service.config.base_url, headers).unwrap_or_default();
         match session(service, headers).await? {
             Some(holder) => Ok(Self { holder, session: session_hash(&token), token }),
-            None => Err(found(&ReturnTo::here(PATH).by_way_of_sign_in())),
+            None => Err(lead_to(&ReturnTo::here(PATH).by_way_of_sign_in())),
         }
     }
 
@@ -65,8 +65,11 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     let Some(action) = Action::at(path) else {
         return error(StatusCode::NOT_FOUND, "there is nothing at this path");
     };
-    if parts.method != Method::POST {
-        return method_not_allowed("POST");
+    match parts.method {
+        Method::POST => {}
+        // Where the address bar points after a form that was refused.
+        Method::GET | Method::HEAD => return found(PATH),
+        _ => return method_not_allowed("GET, HEAD, POST"),
     }
     match sent(service, parts, body, address, action).await {
         Ok(sent) => sent.run(action).await,
@@ -75,7 +78,7 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
 }
 
 async fn shown(service: &Service, parts: &Parts) -> Reply {
-    match Person::of(service, &parts.headers).await {
+    match Person::of(service, &parts.headers, found).await {
         Ok(person) => {
             let query = Query::parse(parts.uri.query());
             let done = query.get("done").and_then(Done::parse).map(Notice::Done);
@@ -94,7 +97,7 @@ async fn sent<'a>(
     action: Action,
 ) -> Result<Sent<'a>, Reply> {
     let form = read_form(service, parts, body, address).await?;
-    let person = Person::of(service, &parts.headers).await?;
+    let person = Person::of(service, &parts.headers, see_other).await?;
     if form.has_token(&service.authorization.forms, &person.bound_to(action.path())) {
         return Ok(Sent { service, headers: &parts.headers, person, form, address });
     }

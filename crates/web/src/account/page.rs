@@ -16,8 +16,8 @@ use crate::{
     sign_in::{MIN_PASSWORD_CHARS, sign_out_button},
 };
 
-/// How many events the page tells of.
-const SHOWN_EVENTS: u32 = 50;
+/// How many events the page tells of: as many as are kept, so that a flood of one kind hides no other.
+const SHOWN_EVENTS: u32 = 1000;
 
 /// The account page.
 pub(super) async fn page(
@@ -109,7 +109,7 @@ fn plan(service: &Service, plan: Plan) -> Markup {
 
 fn password(forms: &Forms<'_>) -> Markup {
     html! {
-        p { "A new password signs you out everywhere else. Apps stay connected." }
+        p { "A new password signs you out everywhere else. Apps stay connected, and API keys work on." }
         (forms.of(Action::ChangePassword, &html! {
             (forms.username())
             div.beside.two {
@@ -134,7 +134,7 @@ fn leave(forms: &Forms<'_>, service: &Service, person: &Person) -> Markup {
         (sign_out_button(&service.authorization.forms, &person.token, PATH, "Sign out of this browser"))
         details {
             summary { "Delete my account" }
-            p { "Everything goes at once and for good: photos, albums, API keys, connected apps." }
+            p { "Everything in it goes for good: photos, albums, API keys, connected apps." }
             (forms.of(Action::DeleteAccount, &html! {
                 (forms.username())
                 label for="delete-password" { "Your password" }

@@ -9,7 +9,7 @@ use oauth_core::{Connection, UnixMillis};
 use super::{Person, actions::Action, browser_name::browser_name};
 use crate::{
     app::Service,
-    oauth::{scope_in_words, shown_name},
+    oauth::{app_name, scope_in_words, shown_name},
     pages::{day, minute},
     sign_in::csrf_field,
 };
@@ -62,7 +62,7 @@ impl Forms<'_> {
     }
 
     fn app(&self, app: &Connection) -> Markup {
-        let name = app_name(app);
+        let name = name_of(app);
         html! {
             li {
                 div {
@@ -166,7 +166,7 @@ impl Forms<'_> {
 pub(super) fn activity(events: &[SecurityEvent]) -> Markup {
     let (newest, older) = events.split_at(events.len().min(NEWEST_EVENTS));
     html! {
-        p { "If you see something that was not you, change your password and disconnect what you do not know." }
+        p { "If something here was not you, change your password, disconnect the apps and revoke the API keys that you do not know." }
         @if events.is_empty() { p { "Nothing yet." } }
         (event_rows(newest))
         @if !older.is_empty() {
@@ -220,8 +220,8 @@ fn in_words(event: &SecurityEvent) -> String {
 }
 
 /// What an app calls itself.
-pub(super) fn app_name(app: &Connection) -> String {
-    shown_name(app.client_name.as_deref().unwrap_or(&app.grant.client_id))
+pub(super) fn name_of(app: &Connection) -> String {
+    app_name(&app.grant.client_id, app.client_name.as_deref().unwrap_or(&app.grant.client_id))
 }
 
 fn day_of(at: UnixMillis) -> Markup {

@@ -12,7 +12,7 @@ use crate::{
     pages,
     reply::{Reply, found, method_not_allowed, see_other},
     security_log,
-    sign_in::{Outcome, ReturnTo, read_form, session, sign_in, sign_in_form},
+    sign_in::{ReturnTo, read_form, session, sign_in, sign_in_form},
 };
 
 /// `/api/oauth/authorize`: checks what a client asks for, then shows the sign-in form or the consent form, which post
@@ -64,9 +64,7 @@ async fn answered(
     }
     let on = ReturnTo::here(here);
     let targets = form_targets(request);
-    match sign_in(service, &parts.headers, &form, address, &on, (here, &asks(request), &targets)).await {
-        Outcome::Done(reply) | Outcome::Refused(reply) => reply,
-    }
+    sign_in(service, &parts.headers, &form, address, &on, (here, &asks(request), &targets)).await
 }
 
 /// Why one should sign in.
@@ -78,7 +76,7 @@ fn asks(request: &AuthorizationRequest) -> Markup {
 
 /// The refusal of one more app whose document would have to be fetched.
 fn too_many_documents(service: &Service, url: &ClientUrl, address: IpAddr) -> Option<Reply> {
-    if service.authorization.client_documents.is_at_hand(url) {
+    if service.authorization.client_documents.as_ref().is_none_or(|documents| documents.is_at_hand(url)) {
         return None;
     }
     let retry_after_s = service.authorization.limits.check_client_document(address).err()?;
@@ -97,6 +95,7 @@ fn refusal(
 ) -> Reply {
     match refused {
         AuthorizeError::Page(PageError::Busy) => {
+            security_log::rate_limited(address, "client documents at once");
             let words = PageError::Busy.to_string();
             pages::retry_after(pages::problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", &words), 5)
         }

@@ -4,10 +4,10 @@ use std::net::IpAddr;
 
 use domain::SecurityEventKind;
 use http::{HeaderMap, StatusCode};
-use keys::{new_session_token, session_hash};
+use keys::{hash_parts, new_session_token, session_hash};
 use library::SessionHolder;
 use maud::{Markup, html};
-use oauth_core::{AllowError, AuthorizationRequest};
+use oauth_core::{AllowError, AuthorizationRequest, ClientUrl};
 
 use crate::{
     app::Service,
@@ -42,8 +42,25 @@ impl<'a> Attempt<'a> {
 }
 
 /// What a consent form is bound to: whoever changes one of these has another form, without a token.
-fn bound_to<'a>(session: &'a [u8; 32], query_path: &'a str, attempt: &'a str) -> [&'a [u8]; 4] {
-    [PURPOSE, session, query_path.as_bytes(), attempt.as_bytes()]
+fn bound_to<'a>(
+    session: &'a [u8; 32],
+    query_path: &'a str,
+    shown: &'a [u8; 32],
+    attempt: &'a str,
+) -> [&'a [u8]; 5] {
+    [PURPOSE, session, query_path.as_bytes(), shown, attempt.as_bytes()]
+}
+
+/// What the form tells of a request beside the query: the document of an app that describes itself may be another one
+/// when the form is answered.
+fn shown(request: &AuthorizationRequest) -> [u8; 32] {
+    let told = [
+        request.client.metadata.client_name.as_bytes(),
+        request.resource.as_bytes(),
+        request.redirect_uri.as_bytes(),
+    ];
+    let scopes = request.scopes.iter().map(String::as_bytes);
+    hash_parts(&told.into_iter().chain(scopes).collect::<Vec<_>>())
 }
 
 /// The consent form.
@@ -94,7 +111,7 @@ pub(super) fn page(
         }
         p { "It never gets your originals or your password. You can disconnect it at any time on your account page." }
         form method="post" action=(here) {
-            (csrf_field(forms, &bound_to(&hash, here, &attempt)))
+            (csrf_field(forms, &bound_to(&hash, here, &shown(request), &attempt)))
             input type="hidden" name=(ATTEMPT) value=(attempt);
             div.buttons {
                 button type="submit" name="decision" value="allow" { "Allow" }
@@ -131,8 +148,9 @@ pub(super) async fn answered(
     let forms = &service.authorization.forms;
     let now_s = service.library.clock().now().millis().div_euclid(1000);
     let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
+    let shown = shown(request);
     let good = session.zip(attempt).filter(|(_, attempt)| {
-        form.has_token(forms, &bound_to(&hash, here, attempt.text))
+        form.has_token(forms, &bound_to(&hash, here, &shown, attempt.text))
             && (-CLOCK_SKEW_S..=FORM_LIFETIME_S).contains(&(now_s - attempt.made_at_s))
     });
     let Some((session, attempt)) = good else {
@@ -142,15 +160,17 @@ pub(super) async fn answered(
     let client_id = &request.client.id;
     match form.get("decision") {
         Some("allow") => {
-            let code = forms.derive_attempt(&bound_to(&hash, here, attempt.text));
+            let code = forms.derive_attempt(&bound_to(&hash, here, &shown, attempt.text));
             let subject = session.account.id.0.to_string();
             match service.authorization.server.allow(request, &subject, &code).await {
                 Ok(redirect) => {
                     security_log::consent_answered(address, session.account.id, client_id, true);
-                    let (kind, name) =
-                        (SecurityEventKind::AppConnected, &request.client.metadata.client_name);
+                    let (kind, name) = (
+                        SecurityEventKind::AppConnected,
+                        app_name(client_id, &request.client.metadata.client_name),
+                    );
                     let library = &service.library;
-                    library.note_security_event(session.account.id, kind, Some(address), Some(name)).await;
+                    library.note_security_event(session.account.id, kind, Some(address), Some(&name)).await;
                     see_other(&redirect.to)
                 }
                 Err(AllowError::AlreadyAnswered) => pages::problem(
@@ -175,6 +195,15 @@ pub(super) fn form_targets(request: &AuthorizationRequest) -> Vec<String> {
     let target = request.redirect_target();
     let leads_on = target.starts_with("https://").then(|| "https:".to_owned());
     [Some(target), leads_on].into_iter().flatten().collect()
+}
+
+/// An app as lists name it: by its own name, and by the host of the document that it describes itself in if it does.
+pub(crate) fn app_name(client_id: &str, name: &str) -> String {
+    let name = shown_name(name);
+    match ClientUrl::parse(client_id) {
+        Ok(url) => format!("{name} ({})", url.host()),
+        Err(_) => name,
+    }
 }
 
 /// A name that anyone may have chosen, without what would disturb the page around it: control characters, and those

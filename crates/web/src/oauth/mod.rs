@@ -25,7 +25,7 @@ use keys::{FormSigner, Secret};
 use library::{Library, SigningKeys};
 use oauth_core::AuthorizationServer;
 
-pub(crate) use consent::{scope_in_words, shown_name};
+pub(crate) use consent::{app_name, scope_in_words, shown_name};
 pub use rate_limits::RateLimit;
 use rate_limits::RateLimits;
 use verified_tokens::VerifiedTokens;
@@ -49,7 +49,7 @@ pub(crate) struct Authorization {
     pub(crate) verified: VerifiedTokens,
     pub(crate) forms: FormSigner,
     documents: discovery::Documents,
-    client_documents: Arc<Documents>,
+    client_documents: Option<Arc<Documents>>,
     keys: SigningKeys,
     limits: RateLimits,
 }
@@ -61,16 +61,19 @@ impl Authorization {
         let keys = library.signing_keys(secret.clone());
         let tokens = Arc::new(ports::Tokens(keys.clone()));
         let clock = Arc::new(ports::Clock(library.clone()));
-        let client_documents = Documents::new(config.client_documents.clone(), clock.clone(), USER_AGENT);
-        let client_documents = Arc::new(client_documents.map_err(|error| failed(&error))?);
-        let server = AuthorizationServer::new(
+        let fetching = config.client_documents.clone();
+        let client_documents = fetching.map(|options| Documents::new(options, clock.clone(), USER_AGENT));
+        let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
+        let mut server = AuthorizationServer::new(
             set_up,
             library.grants(),
             tokens.clone(),
             clock,
             Arc::new(ports::Random(library.clone())),
-        )
-        .with_client_documents(client_documents.clone());
+        );
+        if let Some(documents) = &client_documents {
+            server = server.with_client_documents(documents.clone());
+        }
         let documents = discovery::Documents::new(&server).map_err(|error| failed(&error))?;
         Ok(Self {
             documents,

@@ -5,6 +5,7 @@ use http::{HeaderValue, StatusCode, header, request::Parts};
 use oauth_core::{Reason, StoreError, TokenError, TokenRequest};
 
 use super::{
+    app_name,
     oauth_error::{refusal, too_many, unavailable},
     posted::Endpoint,
     rate_limits::RateLimits,
@@ -66,7 +67,8 @@ async fn tell_owner(service: &Service, grant_id: &str, address: IpAddr) {
     let grants = service.library.grants();
     let told = async {
         let Some(grant) = grants.grant(grant_id).await? else { return Ok(()) };
-        let name = grants.client(&grant.client_id).await?.map(|client| client.metadata.client_name);
+        let client = grants.client(&grant.client_id).await?;
+        let name = client.map(|client| app_name(&client.id, &client.metadata.client_name));
         if let Ok(account) = grant.subject.parse().map(AccountId) {
             let kind = SecurityEventKind::AppTokenReplayed;
             service.library.note_security_event(account, kind, Some(address), name.as_deref()).await;

@@ -4,7 +4,7 @@ use http::{HeaderMap, StatusCode, header};
 use library::{SignInError, SignInFrom};
 use maud::{Markup, html};
 
-use super::{Form, ReturnTo, Visitor, csrf_field, with_session};
+use super::{Form, ReturnTo, Visitor, csrf_field, session_token, with_session};
 use crate::{
     app::Service,
     pages::{self, Page},
@@ -14,14 +14,6 @@ use crate::{
 
 /// What a sign-in form's token is bound to beside the visitor.
 const PURPOSE: &[u8] = b"sign in";
-
-/// What became of a sign-in form.
-pub(crate) enum Outcome {
-    /// Signed in; the answer sets the cookie and leads on.
-    Done(Reply),
-    /// Not, and the answer says why.
-    Refused(Reply),
-}
 
 /// What the form says above its fields.
 struct Notice {
@@ -89,7 +81,7 @@ pub(crate) async fn sign_in(
     address: IpAddr,
     on: &ReturnTo,
     again: (&str, &Markup, &[String]),
-) -> Outcome {
+) -> Reply {
     let base_url = &service.config.base_url;
     let visitor = Visitor::of(base_url, headers);
     let is_ours = visitor.is_some_and(|visitor| {
@@ -97,7 +89,7 @@ pub(crate) async fn sign_in(
     });
     if !is_ours {
         security_log::form_refused(address, "sign-in without its token");
-        return Outcome::Refused(super::form_refused());
+        return super::form_refused();
     }
     let email = form.get("email").unwrap_or_default();
     let password = form.get("password").unwrap_or_default();
@@ -109,24 +101,31 @@ pub(crate) async fn sign_in(
     match service.library.sign_in(email, password, from).await {
         Ok(signed_in) => {
             security_log::signed_in(address, signed_in.account.id);
-            Outcome::Done(with_session(base_url, see_other(on.as_str()), Some(&signed_in)))
+            end_former_session(service, headers).await;
+            with_session(base_url, see_other(on.as_str()), Some(&signed_in))
         }
         Err(SignInError::Wrong) => {
             security_log::sign_in_failed(address, "wrong email or password");
-            Outcome::Refused(refused(StatusCode::UNAUTHORIZED, "The email or the password is wrong."))
+            refused(StatusCode::UNAUTHORIZED, "The email or the password is wrong.")
         }
         Err(SignInError::LockedOut { retry_after_s }) => {
             security_log::sign_in_failed(address, "locked out");
             let words = "Too many sign-ins have failed. Wait a quarter of an hour, then try again.";
-            Outcome::Refused(pages::retry_after(refused(StatusCode::TOO_MANY_REQUESTS, words), retry_after_s))
+            pages::retry_after(refused(StatusCode::TOO_MANY_REQUESTS, words), retry_after_s)
         }
         Err(SignInError::Busy { retry_after_s }) => {
             let words = "Very many people are signing in. Try again in a moment.";
-            Outcome::Refused(pages::retry_after(
-                refused(StatusCode::SERVICE_UNAVAILABLE, words),
-                retry_after_s,
-            ))
+            pages::retry_after(refused(StatusCode::SERVICE_UNAVAILABLE, words), retry_after_s)
         }
-        Err(SignInError::Unavailable(error)) => Outcome::Refused(pages::unavailable(&error)),
+        Err(SignInError::Unavailable(error)) => pages::unavailable(&error),
+    }
+}
+
+/// Ends the session that a browser had, whose cookie the new one replaces.
+async fn end_former_session(service: &Service, headers: &HeaderMap) {
+    if let Some(former) = session_token(&service.config.base_url, headers)
+        && let Err(error) = service.library.sign_out(&former).await
+    {
+        tracing::warn!(%error, "a session that was replaced goes on until it expires");
     }
 }

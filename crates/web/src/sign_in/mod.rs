@@ -19,7 +19,7 @@ use library::SessionHolder;
 
 use cookies::Visitor;
 pub(crate) use cookies::{end_session_cookie, session_token, with_session};
-pub(crate) use form::{Outcome, sign_in, sign_in_form, sign_in_from};
+pub(crate) use form::{sign_in, sign_in_form, sign_in_from};
 use forms::origin_is_ours;
 pub(crate) use forms::{Form, csrf_field};
 pub(crate) use new_password::{MIN_PASSWORD_CHARS, check_new_password};

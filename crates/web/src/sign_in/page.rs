@@ -4,9 +4,7 @@ use http::{Method, header, request::Parts};
 use keys::{FormSigner, session_hash};
 use maud::{Markup, html};
 
-use super::{
-    Outcome, ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form,
-};
+use super::{ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form};
 use crate::{
     app::Service,
     body::RequestBody,
@@ -53,9 +51,7 @@ pub(crate) async fn sign_in_page(
                 Ok(form) => form,
                 Err(reply) => return reply,
             };
-            match sign_in(service, &parts.headers, &form, address, &on, (&action, &why, &[])).await {
-                Outcome::Done(reply) | Outcome::Refused(reply) => reply,
-            }
+            sign_in(service, &parts.headers, &form, address, &on, (&action, &why, &[])).await
         }
         _ => method_not_allowed("GET, HEAD, POST"),
     }

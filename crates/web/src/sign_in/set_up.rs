@@ -96,13 +96,17 @@ async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form,
     if let Err(words) = check_new_password(password) {
         return again(&words);
     }
-    let from = sign_in_from(headers, address);
-    match service.library.set_up(secret, email.clone(), password.to_owned(), from).await {
+    let from = || sign_in_from(headers, address);
+    match service.library.set_up(secret, email, password.to_owned(), from()).await {
         Ok(session) => {
-            security_log::set_up(address, &email);
+            security_log::set_up(address);
             with_session(base_url, see_other("/account"), session.as_ref())
         }
-        Err(SetUpError::NotOffered) => not_offered(),
+        // The form was sent twice, and the first one made the account.
+        Err(SetUpError::NotOffered) => match service.library.sign_in(typed, password, from()).await {
+            Ok(session) => with_session(base_url, see_other("/account"), Some(&session)),
+            Err(_) => not_offered(),
+        },
         Err(SetUpError::Account(AccountError::Unavailable(error))) => pages::unavailable(&error),
         Err(SetUpError::Account(error)) => again(&error.to_string()),
     }

@@ -237,7 +237,7 @@ async fn a_token_of_a_user_who_is_gone_opens_nothing() {
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
-    app.library.delete_account(&person.email).await.unwrap();
+    app.library.delete_account(person.id).await.unwrap();
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
 }
 

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::json;
 use tests::{
     Answer, TestApp,
-    oauth::{Authorize, DocumentHost, OauthClient, PASSWORD, PUBLIC_ADDRESS, Tokens},
+    oauth::{Authorize, DocumentHost, OauthClient, PASSWORD, PUBLIC_ADDRESS, Tokens, forms},
 };
 
 const PATH: &str = "/oauth/client.json";
@@ -252,7 +252,7 @@ async fn what_is_remembered_of_it_changes_only_by_consent() {
     );
     app.advance(Duration::from_secs(3600));
     asked(&app, &client).await.expect(200);
-    assert!(browser.open("/account").await.text().contains("Old name"));
+    assert!(browser.open("/account").await.text().contains("Old name (app.example)"));
     let tokens = Tokens::read(&app.refresh(&client, &tokens.refresh).await);
     browser.decide(&request, "deny").await.expect(303);
     assert!(browser.open("/account").await.text().contains("Old name"));
@@ -262,4 +262,54 @@ async fn what_is_remembered_of_it_changes_only_by_consent() {
     assert_eq!(again.refresh, "", "it says now that it does not refresh");
     assert!(browser.open("/account").await.text().contains("New name"));
     super::refused(&app.refresh(&client, &tokens.refresh).await, 400, "unauthorized_client");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_document_that_was_good_stands_in_while_its_host_is_down() {
+    let (app, host) = started().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    let document = json!({"client_id": host.client_id(PATH), "redirect_uris": [CALLBACK]});
+    host.put(PATH, "application/json", "cache-control: no-store\r\n", &document.to_string());
+    let client = OauthClient { id: host.client_id(PATH), secret: None, redirect_uri: CALLBACK.to_owned() };
+    asked(&app, &client).await.expect(200);
+    host.set_down(true);
+    app.advance(Duration::from_secs(1800));
+    let code = browser.allow(&Authorize::of(&app, &client)).await.code();
+    app.redeem(&client, &code).await.expect(200);
+    app.advance(Duration::from_secs(3600));
+    asked(&app, &client).await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn consent_counts_for_what_was_shown() {
+    let (app, host) = started().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Shown"}));
+    let path = Authorize::of(&app, &client).path();
+    let page = browser.open(&path).await.expect(200);
+    let form = forms(&page.text()).into_iter().find(|form| form.fields.contains_key("attempt")).unwrap();
+    host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Another"}));
+    app.advance(Duration::from_secs(3599));
+    let decision = [("decision", "allow")];
+    // The document is remembered for an hour.
+    browser.submit(&path, &form, &decision).await.expect(303);
+    let page = browser.open(&path).await.expect(200);
+    let form = forms(&page.text()).into_iter().find(|form| form.fields.contains_key("attempt")).unwrap();
+    app.advance(Duration::from_secs(1));
+    browser.submit(&path, &form, &decision).await.expect(403);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_documents_are_not_fetched_no_client_describes_itself() {
+    let app = TestApp::builder().without_client_documents().start().await;
+    let metadata = app.fetch("/.well-known/oauth-authorization-server/api").await.expect(200).json;
+    assert!(metadata.get("client_id_metadata_document_supported").is_none(), "{metadata}");
+    let client = OauthClient {
+        id: "https://app.example/oauth/client.json".to_owned(),
+        secret: None,
+        redirect_uri: CALLBACK.to_owned(),
+    };
+    asked(&app, &client).await.expect(400);
 }

@@ -241,10 +241,10 @@ async fn a_slow_host_is_not_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_must_prove_that_it_is_the_right_one() {
     let (app, host) = started_with(|_| {}).await;
-    is_refused(&app, "https://impostor.example/a", "did not prove").await;
+    is_refused(&app, "https://impostor.example/a", "cannot be reached").await;
     assert_eq!((host.dials().len(), host.heads().len()), (1, 0), "nothing was asked of it");
     let (app, host) = started_with(|options| options.roots = client_documents::Roots::Web).await;
-    is_refused(&app, &host.client_id("/a"), "did not prove").await;
+    is_refused(&app, &host.client_id("/a"), "cannot be reached").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -102,7 +102,7 @@ async fn what_another_process_revokes_is_refused_here_at_once() {
     let client = app.public_client().await;
     let tokens = app.tokens(&client, &person).await;
     assert!(opens(&app, &tokens.access).await);
-    app.other_process().await.delete_account(&person.email).await.unwrap();
+    app.other_process().await.delete_account(person.id).await.unwrap();
     assert!(!opens(&app, &tokens.access).await);
     refused(&app.refresh(&client, &tokens.refresh).await, 400, "invalid_grant");
 }
