@@ -30,11 +30,19 @@ pub(crate) enum BrowserError {
 }
 
 /// Each test of each file counts.
-pub(super) fn run(runner: &Runner) -> Result<Counts, BrowserError> {
+pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, BrowserError> {
     let files = test_files()?;
     let mut command = with_browser(runner, Node::command)?;
     command
-        .args(["--test", "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
+        .envs(environment.iter().copied())
+        // By itself node leaves a processor free, and half of the time is waiting.
+        .args([
+            "--test",
+            "--test-concurrency=3",
+            "--test-reporter",
+            REPORTER,
+            "--test-reporter-destination=stdout",
+        ])
         .args(files.iter().map(|file| format!("{FOLDER}/{file}")));
     let mut counts = Counts::default();
     let status = runner.lines(&mut command, |line| {

@@ -102,7 +102,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::Mutations => done.count("mutations", || mutations::run(runner)),
             Step::Schemathesis => done.count("schemathesis", || schemathesis::run(runner, options.full)),
             Step::Clients => done.count("clients", || clients::run(runner)),
-            Step::Browser => done.count("browser", || browser::run(runner)),
+            Step::Browser => done.count("browser", || browser::run(runner, environment)),
         }
     };
     steps.iter().copied().fold(Counts::default(), count)
