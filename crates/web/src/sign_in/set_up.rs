@@ -104,8 +104,14 @@ async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form,
         }
         // The form was sent twice, and the first one made the account.
         Err(SetUpError::NotOffered) => match service.library.sign_in(typed, password, from()).await {
-            Ok(session) => with_session(base_url, see_other("/account"), Some(&session)),
-            Err(_) => not_offered(),
+            Ok(session) => {
+                security_log::signed_in(address, session.account.id);
+                with_session(base_url, see_other("/account"), Some(&session))
+            }
+            Err(_) => {
+                security_log::sign_in_failed(address, "a set-up link that does not hold");
+                not_offered()
+            }
         },
         Err(SetUpError::Account(AccountError::Unavailable(error))) => pages::unavailable(&error),
         Err(SetUpError::Account(error)) => again(&error.to_string()),
