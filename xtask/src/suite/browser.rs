@@ -35,14 +35,7 @@ pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Count
     let mut command = with_browser(runner, Node::command)?;
     command
         .envs(environment.iter().copied())
-        // By itself node leaves a processor free, and half of the time is waiting.
-        .args([
-            "--test",
-            "--test-concurrency=3",
-            "--test-reporter",
-            REPORTER,
-            "--test-reporter-destination=stdout",
-        ])
+        .args(["--test", "--test-reporter", REPORTER, "--test-reporter-destination=stdout"])
         .args(files.iter().map(|file| format!("{FOLDER}/{file}")));
     let mut counts = Counts::default();
     let status = runner.lines(&mut command, |line| {
