@@ -252,10 +252,7 @@ mod tests {
             list.read(json!({"jsonrpc": "2.0", "id": id, member: value}).to_string().as_bytes())
         };
         assert_eq!(answered(json!(1), "result", json!({"tools": []})).unwrap(), ListToolsResult::default());
-        assert!(matches!(
-            answered(json!(2), "result", json!({"tools": []})),
-            Err(AnswerError::OtherRequest)
-        ));
+        assert!(matches!(answered(json!(2), "result", json!({"tools": []})), Err(AnswerError::OtherRequest)));
         let refused = json!({"code": -32601, "message": "m"});
         for id in [json!(1), json!(null)] {
             assert!(matches!(

@@ -27,11 +27,7 @@ pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// );
 /// assert_eq!(meta[request_meta::PROTOCOL_VERSION], "2026-07-28");
 /// ```
-pub fn of_client(
-    version: ProtocolVersion,
-    info: &Implementation,
-    capabilities: &Map<String, Value>,
-) -> Meta {
+pub fn of_client(version: ProtocolVersion, info: &Implementation, capabilities: &Map<String, Value>) -> Meta {
     let info = serde_json::to_value(info).unwrap_or_default();
     Meta::from_iter([
         (PROTOCOL_VERSION.to_owned(), version.as_str().into()),

@@ -2,8 +2,8 @@
 
 use crate::arguments::ArgumentError;
 use crate::jsonrpc::Params;
-use crate::{CacheScope, ContentBlock, Meta, ResultType};
 use crate::schema::input_schema_of;
+use crate::{CacheScope, ContentBlock, Meta, ResultType};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -58,7 +58,8 @@ impl Answer {
     }
 
     fn of<R: Serialize>(status: u16, response: &Response<R>) -> Self {
-        serde_json::to_vec(response).map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
+        serde_json::to_vec(response)
+            .map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
     }
 
     /// A result cannot be written as JSON, such as a map whose keys are no strings.

@@ -118,7 +118,8 @@ impl<C: Send + 'static> ServerBuilder<C> {
     /// object.
     pub fn build(self) -> Result<Server<C>, RegistryError> {
         let tools = self.tools.build()?;
-        let mut capabilities = ServerCapabilities { others: self.capabilities, ..ServerCapabilities::default() };
+        let mut capabilities =
+            ServerCapabilities { others: self.capabilities, ..ServerCapabilities::default() };
         if !tools.tools().is_empty() {
             capabilities = capabilities.with_tools();
         }

@@ -97,7 +97,8 @@ impl<C: Send + 'static> Server<C> {
                 Answer::success(id, result)
             }
             ToolReply::InputRequired(_) if version.is_legacy() => {
-                let told = "This tool has to ask back, which this client's revision of the protocol does not know.";
+                let told =
+                    "This tool has to ask back, which this client's revision of the protocol does not know.";
                 Answer::success(id, CallToolResult::error(told))
             }
             ToolReply::InputRequired(mut asked) => {
@@ -124,7 +125,9 @@ impl<C: Send + 'static> Server<C> {
         };
         let Some(contents) = contents else {
             let code = if version.is_legacy() { RESOURCE_NOT_FOUND } else { INVALID_PARAMS };
-            return Err(ErrorObject::new(code, "there is no resource with this uri").with_data(json!({"uri": uri})));
+            return Err(
+                ErrorObject::new(code, "there is no resource with this uri").with_data(json!({"uri": uri}))
+            );
         };
         let mut result = ReadResourceResult::new(contents);
         if !version.is_legacy() {

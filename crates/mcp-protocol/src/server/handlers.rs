@@ -114,7 +114,8 @@ where
             Box::pin(async move { running.await.into() })
         }
         Err(error) => {
-            let told = CallToolResult::error(format!("{error}. Correct this argument and call the tool again."));
+            let told =
+                CallToolResult::error(format!("{error}. Correct this argument and call the tool again."));
             Box::pin(std::future::ready(told.into()))
         }
     }

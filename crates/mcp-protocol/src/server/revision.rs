@@ -217,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_refusal_tells_what_is_served() {
-        let headers = MessageHeaders { protocol_version: Some("1900-01-01".into()), ..MessageHeaders::default() };
+        let headers =
+            MessageHeaders { protocol_version: Some("1900-01-01".into()), ..MessageHeaders::default() };
         let refused = of(&headers, "tools/list", None).unwrap_err();
         let all = json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
         assert_eq!(refused.error.data, Some(json!({"supported": all, "requested": "1900-01-01"})));
