@@ -117,14 +117,14 @@ fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Resul
     if steps.contains(&Step::Cargo) {
         return workspace::build_for_tests(runner, environment);
     }
-    runner.run(&mut workspace::cargo(["build", "-p", "server"]))?;
-    if steps.contains(&Step::Mutations) {
-        runner.run(&mut workspace::cargo(["build", "-p", "tests", "--bin", "mutations"]))?;
+    // At once, so that nothing is compiled twice with other features.
+    let mut command = workspace::cargo(["build", "-p", "server", "--bin", "server"]);
+    for (step, program) in [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture")] {
+        if steps.contains(&step) {
+            command.args(["-p", "tests", "--bin", program]);
+        }
     }
-    if steps.contains(&Step::Conformance) {
-        runner.run(&mut workspace::cargo(["build", "-p", "tests", "--bin", "mcp_fixture"]))?;
-    }
-    Ok(())
+    runner.run(&mut command)
 }
 
 fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, ProcessError> {
