@@ -37,7 +37,9 @@ pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
             done(CallToolResult::error("This tool intentionally returns an error for testing"))
         })
         .tool(simple("test_logging_tool", "Would log, were it asked to."), |_| text("Nothing was logged."))
-        .tool(simple("test_missing_capability", "Needs a client that can sample."), needs_sampling)
+        .tool(simple("test_missing_capability", "Needs a client that can sample."), |call| {
+            needs_sampling(&call)
+        })
         .tool(
             Tool::new("json_schema_2020_12_tool", "Takes what a schema of every kind says.", every_keyword()),
             |_| text("The arguments were taken as they came."),
@@ -71,7 +73,7 @@ fn audio() -> ContentBlock {
 }
 
 /// The call is refused unless the client says that it can sample.
-fn needs_sampling(call: ToolCall<()>) -> BoxFuture<ToolReply> {
+fn needs_sampling(call: &ToolCall<()>) -> BoxFuture<ToolReply> {
     if call.client_capabilities().is_some_and(|capabilities| capabilities.contains_key("sampling")) {
         return text("The client can sample.");
     }

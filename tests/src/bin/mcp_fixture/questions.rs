@@ -20,8 +20,10 @@ type Object = Map<String, Value>;
 /// What comes of one round.
 type Outcome = Result<ToolReply, ErrorObject>;
 
-/// The tools and what they do in each round.
-const TOOLS: [(&str, &str, fn(&Round<'_>) -> Outcome); 9] = [
+/// What a tool does in each round.
+type Run = fn(&Round<'_>) -> Outcome;
+
+const TOOLS: [(&str, &str, Run); 9] = [
     ("test_input_required_result_elicitation", "Asks a person for a name.", greet),
     ("test_streaming_elicitation", "Asks a person for a name.", greet),
     ("test_input_required_result_sampling", "Asks a model for a capital.", capital),
