@@ -16,6 +16,8 @@ const NEWEST = '2026-07-28';
 const PROGRAM = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
 /** How the program ends when a tool says that a call failed. */
 const TOOL_ERROR = 5;
+/** Where it keeps its token: in JSON inside JSON. */
+const ACCESS_TOKEN = /(\\"access_token\\":\\")[^"\\]+/;
 
 /** A user's installation: settings, tokens and a place for the browser's answer. */
 class Inspector {
@@ -58,11 +60,14 @@ class Inspector {
 
   /** Spoils the access token that it keeps, so that it is refused as an expired one is. */
   async wearOut() {
-    const file = join(this.#home, '.mcp-inspector', 'secrets.json');
-    const secrets = await readFile(file, 'utf8');
-    const spoilt = secrets.replace(/(access_token\\":\\")[^"\\]+/, '$1worn-out');
+    const secrets = await readFile(this.#secrets, 'utf8');
+    const spoilt = secrets.replace(ACCESS_TOKEN, '$1worn-out');
     assert.notEqual(spoilt, secrets);
-    await writeFile(file, spoilt);
+    await writeFile(this.#secrets, spoilt);
+  }
+
+  get #secrets() {
+    return join(this.#home, '.mcp-inspector', 'secrets.json');
   }
 
   async #run(url, method, options) {
@@ -92,9 +97,10 @@ class Inspector {
     return said;
   }
 
+  /** Nothing of the user's who runs the tests: neither settings nor a desktop with a browser. */
   #environment() {
     return {
-      ...process.env,
+      PATH: process.env.PATH,
       HOME: this.#home,
       MCP_INSPECTOR_SECRET_STORE: 'file',
       // It takes this for somebody who watches; the browser that it then starts does nothing.
