@@ -9,8 +9,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { checkPhotos, mcpUrl, person, siblingUrl } from '../lib/service.mjs';
-import { GALLERY, checkGallery, checkToolList, useTools } from '../lib/tools.mjs';
+import { mcpUrl, person, siblingUrl } from '../lib/service.mjs';
+import { APP_PAGE, GALLERY, checkGallery, checkToolList, useTools } from '../lib/tools.mjs';
 
 const NEWEST = '2026-07-28';
 const PROGRAM = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
@@ -53,8 +53,12 @@ class Inspector {
   async call(url, name, args) {
     const options = ['--tool-name', name, '--tool-args-json', JSON.stringify(args)];
     const { code, output, errors } = await this.#run(url, 'tools/call', options);
-    const { result } = JSON.parse(output);
+    const { result, appInfo } = JSON.parse(output);
     assert.equal(code, result.isError ? TOOL_ERROR : 0, errors);
+    // For a tool with a page it also looks whether the page can be shown.
+    if (name === 'show_images') {
+      assert.deepEqual([appInfo?.resourceUri, appInfo?.resourceMimeType], [GALLERY, APP_PAGE]);
+    }
     return result;
   }
 
@@ -129,15 +133,13 @@ async function use(home, url, era, revision) {
   // It also judges whether the schemas can be used with every model.
   const { result: { tools } } = await inspector.run(url, 'tools/list', '--strict');
   checkToolList(tools, url);
-  const worked = await useTools((name, args) => inspector.call(url, name, args), url);
   const { result: list } = await inspector.run(url, 'resources/list');
   const { result: page } = await inspector.run(url, 'resources/read', '--uri', GALLERY);
   checkGallery(list, page, url);
-  const app = await inspector.run(url, 'tools/call', '--tool-name', 'show_images', '--app-info');
-  assert.equal(app.appInfo.resourceUri, GALLERY);
 
+  // The first call has to refresh the token.
   await inspector.wearOut();
-  await checkPhotos(await inspector.call(url, 'list_images', { limit: 1 }));
+  const worked = await useTools((name, args) => inspector.call(url, name, args), url);
   assert.equal(inspector.consents, 1, 'it refreshes by itself and asks nobody');
   console.log(`${url.pathname} in ${revision}, ${era}: ${tools.length} tools, ${worked} calls`);
 }
