@@ -47,6 +47,10 @@ async def use(url: str, mode: str, revision: str):
         async def call(name, arguments):
             return await client.call_tool(name, arguments, raise_on_error=False)
 
+        async def list_photos():
+            photos = await call("list_images", {"limit": 1})
+            await asyncio.to_thread(check_photos, photos.content[0].text)
+
         assert client.protocol_version == revision, client.protocol_version
         check_tool_list(await client.list_tools(), url)
         worked = await use_tools(call, url)
@@ -60,12 +64,18 @@ async def use(url: str, mode: str, revision: str):
         # An hour later, as far as the client knows, it refreshes by itself and asks nobody.
         first = await oauth.token_storage_adapter.get_tokens()
         oauth.context.token_expiry_time = 1
-        photos = await call("list_images", {"limit": 1})
-        await asyncio.to_thread(check_photos, photos.content[0].text)
+        await list_photos()
         second = await oauth.token_storage_adapter.get_tokens()
         assert first.access_token != second.access_token
         assert first.refresh_token != second.refresh_token
         assert browser.person.consents == 1
+
+        # It has no revocation of its own. After one, it asks its user again.
+        endpoint = str(oauth.context.oauth_metadata.revocation_endpoint)
+        revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": second.refresh_token})
+        assert revoked.status_code == 200, revoked.text
+        await list_photos()
+        assert browser.person.consents == 2
 
 
 async def main():
