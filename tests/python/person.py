@@ -9,6 +9,8 @@ import httpx2
 
 #: The only address that a client is told.
 MCP_URL = os.environ["MCP_URL"]
+#: The same tools, each with a schema of what it gives.
+STRUCTURED_URL = urljoin(MCP_URL, "v2")
 #: A redirect URI of an app on this machine. Nobody listens there: what would arrive is handed over instead.
 REDIRECT_URI = "http://127.0.0.1:33417/callback"
 #: More steps than these between a link and the way back mean that it goes in a circle.
@@ -77,5 +79,10 @@ def check_photos(text: str):
     """Checks what the tool `list_images` says: photos, of which one can be looked at."""
     payload = json.loads(text)
     assert payload["source"] == "photo-library", text
-    photo = httpx2.get(payload["results"][0]["url"])
+    check_rendition(payload["results"][0]["url"])
+
+
+def check_rendition(url: str):
+    """Checks that there is a photo at a signed URL, which anybody may open."""
+    photo = httpx2.get(url)
     assert (photo.status_code, photo.headers["content-type"]) == (200, "image/webp"), photo

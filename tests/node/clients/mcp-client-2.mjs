@@ -1,11 +1,23 @@
-// The official MCP client of the 2.x line: asks for the newest revision, and takes an older one where there is none.
+// The official MCP client of the 2.x line in each of its modes: finding the newest revision by itself, the revisions with
+// `initialize` only, and the newest revision only.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
+import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { useFromBareUrl } from '../lib/mcp-sdk.mjs';
+import { mcpUrl, siblingUrl } from '../lib/service.mjs';
 
-await useFromBareUrl({
+const NEWEST = '2026-07-28';
+
+const inMode = (mode, revision) => ({
+  revision,
   UnauthorizedError,
-  client: () => new Client({ name: 'client-2', version: '1' }, { versionNegotiation: { mode: 'auto' } }),
+  validator: () => new AjvJsonSchemaValidator(),
+  client: (options) => new Client({ name: 'client-2', version: '1' }, { ...options, versionNegotiation: { mode } }),
   transport: (url, authProvider) => new StreamableHTTPClientTransport(url, { authProvider }),
   // This line checks `iss` in what comes back, too.
   finish: (transport, redirected) => transport.finishAuth(redirected.searchParams),
 });
+
+for (const sdk of [inMode('auto', NEWEST), inMode('legacy', '2025-11-25'), inMode({ pin: NEWEST }, NEWEST)]) {
+  await useFromBareUrl(sdk, mcpUrl);
+  await useFromBareUrl(sdk, siblingUrl('v2'));
+}

@@ -2,6 +2,7 @@
 // for tokens, and the user.
 import assert from 'node:assert/strict';
 import { checkPhotos, mcpUrl, person, redirectUri } from './service.mjs';
+import { GALLERY, checkGallery, checkToolList, useTools } from './tools.mjs';
 
 /** The app's store, and its way to the user. */
 class Provider {
@@ -34,33 +35,58 @@ class Provider {
   };
 }
 
+/** The client's own validator of structured content, and how often it found one to be as promised. */
+class Watched {
+  found = 0;
+  #validator;
+
+  constructor(validator) {
+    this.#validator = validator;
+  }
+
+  getValidator(schema) {
+    const validate = this.#validator.getValidator(schema);
+    return (value) => {
+      const verdict = validate(value);
+      if (verdict.valid) this.found += 1;
+      return verdict;
+    };
+  }
+}
+
 /**
- * Discovery, registration, consent, tools, a refresh, and consent again after the grant was revoked. `sdk` gives a
- * client, a transport, how that one takes what came back from the authorization server, and its error for "the user
- * has to be asked".
+ * Discovery, registration, consent, every tool, the resource of apps, a refresh, and consent again after the grant was
+ * revoked. `sdk` gives a client, a transport, how that one takes what came back from the authorization server, its
+ * error for "the user has to be asked", its validator, and the protocol revision in which it has to end up.
  */
-export async function useFromBareUrl(sdk) {
+export async function useFromBareUrl(sdk, url = mcpUrl) {
   const user = person();
   const provider = new Provider();
+  const validator = new Watched(sdk.validator());
 
   /** A client that is connected after the user has consented. */
   async function connectWithConsent() {
-    const refused = sdk.transport(mcpUrl, provider);
-    await assert.rejects(sdk.client().connect(refused), sdk.UnauthorizedError);
+    const refused = sdk.transport(url, provider);
+    await assert.rejects(sdk.client({ jsonSchemaValidator: validator }).connect(refused), sdk.UnauthorizedError);
     const redirected = await user.allow(provider.sentTo);
     assert.equal(redirected.searchParams.get('state'), provider.stored.state);
     await sdk.finish(refused, redirected);
-    const client = sdk.client();
-    await client.connect(sdk.transport(mcpUrl, provider));
+    const client = sdk.client({ jsonSchemaValidator: validator });
+    await client.connect(sdk.transport(url, provider));
     return client;
   }
   const call = (client) => client.callTool({ name: 'list_images', arguments: { limit: 1 } });
 
   const client = await connectWithConsent();
-  console.log(`connected with revision ${client.getNegotiatedProtocolVersion?.() ?? client.transport.protocolVersion}`);
+  const revision = client.getNegotiatedProtocolVersion?.() ?? client.transport.protocolVersion;
+  assert.equal(revision, sdk.revision);
   const { tools } = await client.listTools();
-  assert.ok(tools.some(({ name }) => name === 'get_info'));
-  await checkPhotos(await call(client));
+  checkToolList(tools, url);
+  const worked = await useTools((name, args) => client.callTool({ name, arguments: args }), url);
+  // What the tools promise of their results is checked by the client itself.
+  assert.equal(validator.found, url.pathname.endsWith('/v2') ? worked : 0);
+  checkGallery(await client.listResources(), await client.readResource({ uri: GALLERY }), url);
+  console.log(`${url.pathname} in ${revision}: ${tools.length} tools, ${worked} calls, ${validator.found} validated`);
 
   // A token that is refused makes the client refresh by itself, and ask nobody.
   const { access_token: first, refresh_token: firstRefresh } = provider.stored.tokens;

@@ -11,6 +11,9 @@ function setting(name) {
 /** The only address that a client is told. */
 export const mcpUrl = new URL(setting('MCP_URL'));
 
+/** The address of another of the service's MCP resources: `v2` or `legacy`. */
+export const siblingUrl = (name) => new URL(name, mcpUrl);
+
 /** Somebody who has an account there, in a browser of their own. */
 export const person = () => new Person(setting('EMAIL'), setting('PASSWORD'));
 
@@ -23,7 +26,12 @@ export async function checkPhotos({ content, isError }) {
   const { source, results } = JSON.parse(content[0].text);
   assert.equal(source, 'photo-library');
   assert.ok(results.length > 0, 'the library has photos');
-  const photo = await fetch(results[0].url);
+  await checkRendition(results[0].url);
+}
+
+/** Checks that there is a photo at a signed URL, which anybody may open. */
+export async function checkRendition(url) {
+  const photo = await fetch(url);
   assert.equal(photo.status, 200);
   assert.equal(photo.headers.get('content-type'), 'image/webp');
   assert.ok((await photo.arrayBuffer()).byteLength > 0);

@@ -1,4 +1,4 @@
-"""The official MCP SDK of the 2.x line: asks for the newest revision, and takes an older one where there is none."""
+"""The official MCP SDK of the 2.x line in each of its modes."""
 
 import asyncio
 from urllib.parse import parse_qs, urlsplit
@@ -9,7 +9,10 @@ from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-from person import MCP_URL, REDIRECT_URI, Person, check_photos
+from person import MCP_URL, REDIRECT_URI, STRUCTURED_URL, Person, check_photos
+from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
+
+NEWEST = "2026-07-28"
 
 
 class Storage(TokenStorage):
@@ -30,12 +33,12 @@ class Storage(TokenStorage):
         self.client = client
 
 
-async def main():
+async def use(url: str, mode: str, revision: str):
     person, storage = Person(), Storage()
     redirected = []
 
-    async def send_to(url):
-        redirected.append(await asyncio.to_thread(person.allow, url))
+    async def send_to(link):
+        redirected.append(await asyncio.to_thread(person.allow, link))
 
     async def came_back():
         query = parse_qs(urlsplit(redirected[-1]).query)
@@ -46,25 +49,30 @@ async def main():
         redirect_uris=[REDIRECT_URI],
         token_endpoint_auth_method="none",
     )
-    provider = OAuthClientProvider(MCP_URL, metadata, storage, send_to, came_back)
+    provider = OAuthClientProvider(url, metadata, storage, send_to, came_back)
     async with (
         httpx2.AsyncClient(auth=provider) as http,
-        Client(streamable_http_client(MCP_URL, http_client=http), mode="auto") as client,
+        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
 
-        async def call():
+        async def list_photos():
             result = await client.call_tool("list_images", {"limit": 1})
             assert not result.is_error, result
             await asyncio.to_thread(check_photos, result.content[0].text)
 
-        print("connected with revision", client.protocol_version)
-        assert "get_info" in [tool.name for tool in (await client.list_tools()).tools]
-        await call()
+        assert client.protocol_version == revision, client.protocol_version
+        check_tool_list((await client.list_tools()).tools, url)
+        worked = await use_tools(client.call_tool, url)
+        if is_structured(url):
+            await check_that_it_validates(client)
+        resources, page = await client.list_resources(), await client.read_resource(GALLERY)
+        check_gallery(resources.resources, page.contents, url)
+        print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
         # An hour later, as far as the client knows, it refreshes by itself and asks nobody.
         first = storage.tokens
         provider.context.token_expiry_time = 1
-        await call()
+        await list_photos()
         assert storage.tokens.access_token != first.access_token
         assert storage.tokens.refresh_token != first.refresh_token
         assert person.consents == 1
@@ -74,9 +82,29 @@ async def main():
         revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": storage.tokens.refresh_token})
         assert revoked.status_code == 200, revoked.text
         registered = storage.client.client_id
-        await call()
+        await list_photos()
         assert person.consents == 2
         assert storage.client.client_id == registered, "the registration outlives the grant"
+
+
+async def check_that_it_validates(client: Client):
+    """The client itself compares results with what the tools promise: it does not take another one."""
+    result = await client.call_tool("list_albums", {"limit": 1})
+    result.structured_content["pagination"]["total"] = "many"
+    try:
+        await client.session.validate_tool_result("list_albums", result)
+    except RuntimeError as error:
+        assert "many" in str(error), error
+    else:
+        raise AssertionError("the client takes any structured content")
+
+
+async def main():
+    await use(MCP_URL, "auto", NEWEST)
+    await use(STRUCTURED_URL, "auto", NEWEST)
+    await use(MCP_URL, "legacy", "2025-11-25")
+    await use(STRUCTURED_URL, "legacy", "2025-11-25")
+    await use(MCP_URL, NEWEST, NEWEST)
 
 
 asyncio.run(main())

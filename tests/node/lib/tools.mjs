@@ -1,0 +1,100 @@
+// Every tool called once, as somebody looks for photos and puts them into an album, and the resource that apps show
+// photos with. Which client sends the calls, and in which protocol revision, is for the caller to say.
+import assert from 'node:assert/strict';
+import { checkRendition } from './service.mjs';
+
+const FINDING = ['get_info', 'list_images', 'search_images', 'get_image', 'show_images'];
+const ALBUMS = ['list_albums', 'create_album', 'update_album'];
+
+/** The tools of a resource, in the order in which it lists them; the legacy resource has no albums. */
+export const toolNames = (url) => (url.pathname.endsWith('/legacy') ? FINDING : [...FINDING, ...ALBUMS]);
+
+/** The page with which apps show photos. */
+export const GALLERY = 'ui://photo-library/gallery.html';
+
+/** The type of such pages. */
+export const APP_PAGE = 'text/html;profile=mcp-app';
+
+/**
+ * Calls each tool, and one of them wrongly. `call(name, args)` gives the result of `tools/call` as the client has it.
+ * Gives how many calls worked.
+ */
+export async function useTools(call, url) {
+  const isStructured = url.pathname.endsWith('/v2');
+  let worked = 0;
+  /** The payload of a call that has to work. */
+  async function use(name, args = {}) {
+    const { content, isError, structuredContent } = await call(name, args);
+    assert.equal(content[0]?.type, 'text', name);
+    assert.ok(!isError, `${name}: ${content[0].text}`);
+    const payload = JSON.parse(content[0].text);
+    assert.equal(payload.source, 'photo-library', name);
+    // The display tool always has something for the page that shows it.
+    if (isStructured) assert.deepEqual(structuredContent, payload, name);
+    else assert.equal(structuredContent !== undefined, name === 'show_images', name);
+    worked += 1;
+    return payload;
+  }
+  const ids = ({ results }) => results.map(({ id }) => id);
+
+  const { result: library } = await use('get_info');
+  assert.ok(library.totalImages >= 2 && library.syncEnabled, JSON.stringify(library));
+
+  const listed = await use('list_images', { limit: 2 });
+  assert.equal(listed.results.length, 2);
+  const [newest, second] = ids(listed);
+  await checkRendition(listed.results[0].url);
+
+  const { result: image } = await use('get_image', { id: newest });
+  assert.equal(image.id, newest);
+  assert.deepEqual(Object.keys(image.renditions).sort(), ['webp-full', 'webp-medium', 'webp-thumb']);
+  await checkRendition(image.renditions['webp-thumb']);
+
+  // One of the sample photos was taken in Rome.
+  const nearby = await use('search_images', { latitude: 41.9, longitude: 12.5, radiusMeters: 20_000 });
+  assert.equal(nearby.results.length, 1);
+  assert.ok(nearby.results[0].distanceMeters <= 20_000);
+
+  assert.deepEqual(ids(await use('show_images', { imageIds: [second, newest] })), [second, newest]);
+
+  const { content, isError } = await call('list_images', { limit: 0 });
+  assert.equal(isError, true);
+  assert.match(content[0].text, /limit/);
+
+  if (toolNames(url).includes('create_album')) {
+    const title = `Album ${crypto.randomUUID()}`;
+    const { result: made } = await use('create_album', { title, imageIds: [newest] });
+    assert.deepEqual([made.title, made.imageCount], [title, 1]);
+    const { result: changed } = await use('update_album', { albumId: made.id, addImageIds: [second] });
+    assert.deepEqual([changed.id, changed.imageCount], [made.id, 2]);
+    const { results: albums } = await use('list_albums', { limit: 100 });
+    assert.ok(albums.some(({ id, imageCount }) => id === made.id && imageCount === 2), title);
+    const inside = await use('search_images', { albumId: made.id });
+    assert.deepEqual(ids(inside).sort(), [newest, second].sort());
+  }
+  return worked;
+}
+
+/** Checks what `tools/list` gives. */
+export function checkToolList(tools, url) {
+  assert.deepEqual(tools.map(({ name }) => name), toolNames(url));
+  for (const { name, inputSchema, outputSchema, annotations } of tools) {
+    assert.equal(inputSchema.type, 'object', name);
+    assert.equal(outputSchema !== undefined, url.pathname.endsWith('/v2'), name);
+    assert.equal(typeof annotations.readOnlyHint, 'boolean', name);
+  }
+  const { _meta: meta } = tools.find(({ name }) => name === 'show_images');
+  assert.equal(meta.ui.resourceUri, GALLERY);
+}
+
+/** Checks what `resources/list` and then `resources/read` of the gallery give. */
+export function checkGallery({ resources }, { contents }, url) {
+  const entry = resources.find(({ uri }) => uri === GALLERY);
+  assert.equal(entry?.mimeType, APP_PAGE);
+  assert.equal(contents.length, 1);
+  const [{ uri, mimeType, text, _meta: meta }] = contents;
+  assert.deepEqual([uri, mimeType], [GALLERY, APP_PAGE]);
+  assert.match(text, /^<!doctype html>/i);
+  // The page may load its photos from here.
+  assert.ok(meta.ui.csp.resourceDomains.includes(url.origin), JSON.stringify(meta));
+}

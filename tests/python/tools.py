@@ -1,0 +1,100 @@
+"""Every tool called once, as in `../node/lib/tools.mjs`, and the resource that apps show photos with."""
+
+import asyncio
+import json
+import re
+import uuid
+from urllib.parse import urlsplit
+
+from person import check_rendition
+
+FINDING = ["get_info", "list_images", "search_images", "get_image", "show_images"]
+ALBUMS = ["list_albums", "create_album", "update_album"]
+#: The page with which apps show photos, and the type of such pages.
+GALLERY = "ui://photo-library/gallery.html"
+APP_PAGE = "text/html;profile=mcp-app"
+
+
+def is_structured(url: str) -> bool:
+    return url.endswith("/v2")
+
+
+def check_tool_list(tools, url: str):
+    """Checks what `tools/list` gives for a resource with albums."""
+    assert [tool.name for tool in tools] == FINDING + ALBUMS
+    for tool in tools:
+        assert tool.input_schema["type"] == "object", tool.name
+        assert (tool.output_schema is not None) == is_structured(url), tool.name
+        assert tool.annotations.read_only_hint is not None, tool.name
+    [shows] = [tool for tool in tools if tool.name == "show_images"]
+    assert shows.meta["ui"]["resourceUri"] == GALLERY, shows
+
+
+def check_gallery(resources, contents, url: str):
+    """Checks what `resources/list` and then `resources/read` of the gallery give."""
+    [entry] = [resource for resource in resources if str(resource.uri) == GALLERY]
+    assert entry.mime_type == APP_PAGE, entry
+    [page] = contents
+    assert (str(page.uri), page.mime_type) == (GALLERY, APP_PAGE), page
+    assert page.text.lower().startswith("<!doctype html>"), page.text[:100]
+    # The page may load its photos from here.
+    where = urlsplit(url)
+    assert f"{where.scheme}://{where.netloc}" in page.meta["ui"]["csp"]["resourceDomains"], page.meta
+
+
+async def use_tools(call, url: str) -> int:
+    """Calls each tool, and one of them wrongly; gives how many calls worked.
+
+    `call(name, arguments)` gives the result of `tools/call` as the client has it.
+    """
+    worked = 0
+
+    async def use(name, **arguments):
+        """The payload of a call that has to work."""
+        nonlocal worked
+        result = await call(name, arguments)
+        text = result.content[0].text
+        assert not result.is_error, f"{name}: {text}"
+        payload = json.loads(text)
+        assert payload["source"] == "photo-library", text
+        if is_structured(url):
+            assert result.structured_content == payload, name
+        else:
+            # The display tool always has something for the page that shows it.
+            assert (result.structured_content is not None) == (name == "show_images"), name
+        worked += 1
+        return payload
+
+    def ids(payload):
+        return [image["id"] for image in payload["results"]]
+
+    library = (await use("get_info"))["result"]
+    assert library["totalImages"] >= 2 and library["syncEnabled"], library
+
+    listed = await use("list_images", limit=2)
+    newest, second = ids(listed)
+    await asyncio.to_thread(check_rendition, listed["results"][0]["url"])
+
+    image = (await use("get_image", id=newest))["result"]
+    assert image["id"] == newest
+    assert sorted(image["renditions"]) == ["webp-full", "webp-medium", "webp-thumb"]
+    await asyncio.to_thread(check_rendition, image["renditions"]["webp-thumb"])
+
+    # One of the sample photos was taken in Rome.
+    nearby = await use("search_images", latitude=41.9, longitude=12.5, radiusMeters=20_000)
+    assert len(nearby["results"]) == 1, nearby
+
+    assert ids(await use("show_images", imageIds=[second, newest])) == [second, newest]
+
+    refused = await call("list_images", {"limit": 0})
+    assert refused.is_error and re.search("limit", refused.content[0].text), refused
+
+    title = f"Album {uuid.uuid4()}"
+    made = (await use("create_album", title=title, imageIds=[newest]))["result"]
+    assert (made["title"], made["imageCount"]) == (title, 1)
+    changed = (await use("update_album", albumId=made["id"], addImageIds=[second]))["result"]
+    assert (changed["id"], changed["imageCount"]) == (made["id"], 2)
+    albums = (await use("list_albums", limit=100))["results"]
+    assert (made["id"], 2) in [(album["id"], album["imageCount"]) for album in albums], title
+    assert sorted(ids(await use("search_images", albumId=made["id"]))) == sorted([newest, second])
+    return worked
