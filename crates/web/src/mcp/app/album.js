@@ -47,6 +47,7 @@ class AlbumMaker {
     this.#complain('');
     this.#wait(false);
     this.#dialog.showModal();
+    title.focus();
     title.select();
   }
 

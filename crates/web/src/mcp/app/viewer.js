@@ -32,8 +32,9 @@ class Viewer {
       previous: part('[data-does="previous"]'),
       next: part('[data-does="next"]'),
       open: part('[data-does="open"]'),
+      close: part('[data-does="close"]'),
     };
-    this.#listen(part('[data-does="close"]'));
+    this.#listen();
   }
 
   get isOpen() {
@@ -44,6 +45,7 @@ class Viewer {
     this.#query = query;
     this.#show(this.library.images().find((image) => image.id === id));
     this.#dialog.showModal();
+    this.#parts.close.focus();
   }
 
   close() {
@@ -60,8 +62,8 @@ class Viewer {
     if (this.#source === undefined) this.#parts.lost.hidden = false;
   }
 
-  #listen(close) {
-    const { previous, next, check, open, stage } = this.#parts;
+  #listen() {
+    const { previous, next, check, open, close, stage } = this.#parts;
     previous.addEventListener('click', () => this.#turn(-1));
     next.addEventListener('click', () => this.#turn(1));
     close.addEventListener('click', () => this.close());
@@ -114,7 +116,7 @@ class Viewer {
     const { picture, position, title, words, facts, select, check, open, previous, next } = this.#parts;
     const images = this.library.images();
     const { hasMore } = this.library;
-    position.textContent = `${number(this.#place + 1)} of ${number(images.length)}${hasMore() ? ' shown' : ''}`;
+    position.textContent = `${number(this.#place + 1)} of ${hasMore() ? 'the first ' : ''}${number(images.length)}`;
     title.textContent = momentOf(image) || image.fileName || 'Photo';
     words.textContent = image.description ?? '';
     words.hidden = !image.description;
