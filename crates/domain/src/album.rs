@@ -101,12 +101,19 @@ impl AlbumChange {
     ) -> Result<(AlbumTitle, Vec<String>), Invalid> {
         let title = title.ok_or_else(|| Invalid::new("title", "is missing"))?;
         let title = AlbumTitle::parse(title)?;
-        let image_ids = image_ids.unwrap_or_default();
-        if image_ids.len() > MAX_IMAGE_IDS_PER_CALL {
-            return Err(Invalid::new("imageIds", "must have at most 100 ids in one call"));
-        }
-        Ok((title, distinct(image_ids)))
+        Ok((title, distinct_image_ids(image_ids.unwrap_or_default())?))
     }
+}
+
+/// Takes the image ids of one call, each once, in the order sent.
+///
+/// # Errors
+/// [`Invalid`] naming `imageIds` when there are more than 100 as sent.
+pub fn distinct_image_ids(image_ids: Vec<String>) -> Result<Vec<String>, Invalid> {
+    if image_ids.len() > MAX_IMAGE_IDS_PER_CALL {
+        return Err(Invalid::new("imageIds", "must have at most 100 ids in one call"));
+    }
+    Ok(distinct(image_ids))
 }
 
 /// Drops repetitions; at most a hundred ids, so the quadratic way is the quick one.

@@ -39,7 +39,9 @@ mod text;
 mod timestamp;
 
 pub use account::{Account, AccountId, Email, KeyName, Plan};
-pub use album::{Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL};
+pub use album::{
+    Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL, distinct_image_ids,
+};
 pub use blob::BlobKind;
 pub use capture::{CaptureSource, CaptureTime};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};

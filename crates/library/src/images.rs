@@ -42,6 +42,17 @@ impl Library {
         }
     }
 
+    /// Several images at once, in the order of the ids; `None` for one that is no visible image of the caller's own.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn images(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Option<Image>>, StorageError> {
+        let known: Vec<ImageId> = ids.iter().filter_map(|id| ImageId::parse(id)).collect();
+        let found = self.parts.store.images(self.viewer(caller), &known).await?;
+        let mut found = found.into_iter().peekable();
+        Ok(ids.iter().map(|id| found.next_if(|image| image.id.as_str() == id)).collect())
+    }
+
     /// Deletes an image; its owner can restore it for 30 days.
     ///
     /// # Errors

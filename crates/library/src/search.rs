@@ -16,6 +16,13 @@ pub struct Hit {
     pub matched_text: Option<String>,
 }
 
+impl From<Image> for Hit {
+    /// An image that was not searched for.
+    fn from(image: Image) -> Self {
+        Self { image, distance_m: None, score: None, matched_text: None }
+    }
+}
+
 impl From<Found> for Hit {
     fn from(found: Found) -> Self {
         Self { image: found.image, distance_m: found.distance_m, score: None, matched_text: None }

@@ -228,11 +228,31 @@ impl ResourceLink {
     }
 }
 
+impl TextResourceContents {
+    /// A text without media type.
+    pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { uri: uri.into(), mime_type: None, text: text.into(), meta: None }
+    }
+
+    /// The same with a media type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// The same with extensions.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Meta) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+}
+
 impl ResourceContents {
     /// Text with its media type.
     pub fn text(uri: impl Into<String>, mime_type: impl Into<String>, text: impl Into<String>) -> Self {
-        let (uri, mime_type) = (uri.into(), Some(mime_type.into()));
-        Self::Text(TextResourceContents { uri, mime_type, text: text.into(), meta: None })
+        Self::Text(TextResourceContents::new(uri, text).with_mime_type(mime_type))
     }
 
     /// Bytes in base64 with their media type.

@@ -1,6 +1,7 @@
-//! Opening a session in the legacy era: `initialize`, and what each side says about itself.
+//! How two sides meet: `initialize` in the legacy era, `server/discover` from revision 2026-07-28 on, and what each says
+//! about itself.
 
-use crate::{Meta, ProtocolVersion};
+use crate::{CacheScope, Meta, ProtocolVersion, ResultType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -49,6 +50,33 @@ pub struct InitializeResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Extensions.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// The result of `server/discover`, by which a client learns of a server without opening a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DiscoverResult {
+    /// What kind of result it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<ResultType>,
+    /// The revisions that the server speaks without a session, by name; a client may know only some of them.
+    pub supported_versions: Vec<String>,
+    /// What the server can do.
+    pub capabilities: ServerCapabilities,
+    /// How a model should use the server, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+    /// For how many milliseconds it may be kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// Who may keep it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
+    /// Extensions; the server's [`Implementation`] stands under
+    /// [`request_meta::SERVER_INFO`](crate::request_meta::SERVER_INFO).
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -112,15 +140,6 @@ pub struct ResourcesCapability {
     pub list_changed: Option<bool>,
 }
 
-/// A result that says no more than that the call worked, such as that of `ping`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct EmptyResult {
-    /// Extensions.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Meta>,
-}
-
 impl InitializeParams {
     /// A client that asks for `protocol_version` and declares no capability.
     pub fn new(protocol_version: impl Into<String>, client_info: Implementation) -> Self {
@@ -143,6 +162,26 @@ impl InitializeResult {
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
+    }
+}
+
+impl DiscoverResult {
+    /// What a server that speaks these revisions can do.
+    pub fn new(supported_versions: &[ProtocolVersion], capabilities: ServerCapabilities) -> Self {
+        Self {
+            result_type: Some(ResultType::Complete),
+            supported_versions: supported_versions.iter().map(ToString::to_string).collect(),
+            capabilities,
+            instructions: None,
+            ttl_ms: None,
+            cache_scope: None,
+            meta: None,
+        }
+    }
+
+    /// The newest revision that both sides know.
+    pub fn best_version(&self) -> Option<ProtocolVersion> {
+        self.supported_versions.iter().filter_map(|name| name.parse().ok()).max()
     }
 }
 
@@ -239,7 +278,7 @@ mod tests {
             })
         );
         assert_eq!(serde_json::from_value::<InitializeResult>(value).unwrap(), result);
-        assert_eq!(serde_json::to_value(EmptyResult::default()).unwrap(), json!({}));
+        assert_eq!(serde_json::to_value(crate::EmptyResult::default()).unwrap(), json!({}));
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub struct RegisteredTool<'a, H> {
     pub handler: &'a H,
 }
 
-/// The tools cannot be served.
+/// The tools or resources cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -60,6 +60,18 @@ pub enum RegistryError {
     InvalidName {
         /// The name.
         name: String,
+    },
+    /// Two resources have one address.
+    #[error("two resources have the address {uri:?}")]
+    DuplicateUri {
+        /// The address.
+        uri: String,
+    },
+    /// What is to be listed cannot be written as JSON.
+    #[error("what is listed cannot be written as JSON: {reason}")]
+    NotJson {
+        /// What `serde_json` says.
+        reason: String,
     },
     /// The root of an input or output schema must say `"type": "object"`.
     #[error("a schema of tool {name:?} does not say \"type\": \"object\"")]

@@ -2,7 +2,9 @@
 
 use crate::arguments::ArgumentError;
 use crate::jsonrpc::Params;
-use crate::{ContentBlock, Meta};
+use crate::schema::input_schema_of;
+use crate::{CacheScope, ContentBlock, Meta, ResultType};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -79,11 +81,20 @@ pub struct ListToolsParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListToolsResult {
+    /// What kind of result it is (from revision 2026-07-28 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<ResultType>,
     /// The tools, always in the same order.
     pub tools: Vec<Tool>,
     /// Where the next page begins; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// For how many milliseconds it may be kept (from revision 2026-07-28 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl_ms: Option<u64>,
+    /// Who may keep it (from revision 2026-07-28 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_scope: Option<CacheScope>,
     /// Extensions.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -91,6 +102,7 @@ pub struct ListToolsResult {
 
 /// The parameters of `tools/call`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolParams {
     /// Which tool.
@@ -98,7 +110,32 @@ pub struct CallToolParams {
     /// With what; absent means an empty object. Read it with [`crate::parse_arguments`].
     #[serde(default)]
     pub arguments: Map<String, Value>,
+    /// The answers to what an [`InputRequiredResult`] asked, by the same names (from revision 2026-07-28 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_responses: Option<Map<String, Value>>,
+    /// What the [`InputRequiredResult`] gave to be brought back (from revision 2026-07-28 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
     /// Extensions, such as a progress token.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// Instead of a result: what the server has to ask the client before (from revision 2026-07-28 on). The client sends the
+/// same call again, with the answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct InputRequiredResult {
+    /// [`ResultType::InputRequired`].
+    pub result_type: ResultType,
+    /// The questions, each a request such as `elicitation/create` with `method` and `params`, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_requests: Option<Map<String, Value>>,
+    /// To be brought back with the answers, untouched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request_state: Option<String>,
+    /// Extensions.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
@@ -108,6 +145,9 @@ pub struct CallToolParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
+    /// What kind of result it is (from revision 2026-07-28 on).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_type: Option<ResultType>,
     /// What the model reads.
     #[serde(default)]
     pub content: Vec<ContentBlock>,
@@ -139,6 +179,25 @@ impl Tool {
             annotations: None,
             meta: None,
         }
+    }
+
+    /// A tool whose arguments are read into `A`.
+    ///
+    /// ```
+    /// use mcp_protocol::Tool;
+    /// use schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Greet {
+    ///     name: String,
+    /// }
+    ///
+    /// let tool = Tool::taking::<Greet>("greet", "Greets somebody.");
+    /// assert_eq!(tool.input_schema["required"][0], "name");
+    /// ```
+    pub fn taking<A: JsonSchema>(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self::new(name, description, input_schema_of::<A>())
     }
 
     /// The same with a name for people.
@@ -208,14 +267,20 @@ impl ToolAnnotations {
 impl ListToolsResult {
     /// All tools on one page.
     pub fn new(tools: Vec<Tool>) -> Self {
-        Self { tools, next_cursor: None, meta: None }
+        Self { tools, ..Self::default() }
     }
 }
 
 impl CallToolParams {
     /// A call without arguments.
     pub fn new(name: impl Into<String>) -> Self {
-        Self { name: name.into(), arguments: Map::new(), meta: None }
+        Self {
+            name: name.into(),
+            arguments: Map::new(),
+            input_responses: None,
+            request_state: None,
+            meta: None,
+        }
     }
 
     /// The same with one argument more.
@@ -239,8 +304,14 @@ impl CallToolParams {
             None => return Err(ArgumentError::new("name", "is required")),
         };
         let arguments = take_object(&mut members, "arguments")?.unwrap_or_default();
+        let input_responses = take_object(&mut members, "inputResponses")?;
+        let request_state = match members.remove("requestState") {
+            None => None,
+            Some(Value::String(state)) => Some(state),
+            Some(other) => return Err(ArgumentError::unexpected("requestState", "a string", &other)),
+        };
         let meta = take_object(&mut members, "_meta")?;
-        Ok(Self { name, arguments, meta })
+        Ok(Self { name, arguments, input_responses, request_state, meta })
     }
 }
 

@@ -209,6 +209,7 @@ macro_rules! each_case {
             lookups {
                 ones_own_image_is_found,
                 anothers_visible_image_is_foreign,
+                of_many_ids_ones_own_visible_images_come_in_the_order_asked_for,
                 what_its_owner_does_not_see_is_missing_for_all,
                 images_of_a_deleted_account_are_missing,
                 foreign_follows_the_owners_window,

@@ -107,6 +107,10 @@ pub trait ImageStore: Send + Sync + 'static {
     /// One image.
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError>;
 
+    /// Those of these images that are the viewer's own and visible, in the order of the ids, which are distinct and at most
+    /// [`MAX_IMAGE_IDS_PER_CALL`](domain::MAX_IMAGE_IDS_PER_CALL).
+    async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError>;
+
     /// A page of images, newest first. A circle filters the newest
     /// [`LIST_CIRCLE_NEWEST`](domain::LIST_CIRCLE_NEWEST) images of the range.
     async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<Found>, StorageError>;

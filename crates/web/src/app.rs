@@ -77,9 +77,9 @@ impl App {
             authorization: Authorization::new(&library, secret, &config)?,
             library,
             signer: UrlSigner::new(secret),
-            config,
             images_api: images_api::Router::new()?,
-            mcp: mcp::Servers::new()?,
+            mcp: mcp::Servers::new(&config.base_url)?,
+            config,
             proxy_is_told: AtomicBool::new(false),
         });
         let inner = service.clone();
@@ -206,7 +206,7 @@ fn panicked(cause: &(dyn Any + Send)) -> Reply {
     error(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; retry later")
 }
 
-async fn dispatch(service: &Service, request: Request<Incoming>) -> Reply {
+async fn dispatch(service: &Arc<Service>, request: Request<Incoming>) -> Reply {
     let (parts, incoming) = request.into_parts();
     let body = RequestBody::new(&parts.headers, incoming, service.config.limits.body_timeout);
     let address =

@@ -36,6 +36,6 @@ pub use app::{App, BuildError};
 pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};
 pub use connecting::{Connecting, McpApp, UnknownApp, connecting_document, mcp_url};
 pub use images_api::openapi_document;
-pub use mcp::mcp_tools_document;
+pub use mcp::{mcp_tools_document, serve_mcp};
 pub use oauth::RateLimit;
 pub use serving::serve;

@@ -50,7 +50,7 @@ impl Params {
     }
 
     /// Reads parameters by name into a type; absent parameters are an empty object.
-    pub(super) fn read<T: DeserializeOwned>(params: Option<&Self>) -> Result<T, ArgumentError> {
+    pub(crate) fn read<T: DeserializeOwned>(params: Option<&Self>) -> Result<T, ArgumentError> {
         match params {
             None => parse_arguments(&Map::new()),
             Some(Self::Object(members)) => parse_arguments(members),

@@ -78,3 +78,20 @@ pub(crate) async fn only_its_owner_restores_an_image(seed: &Seed) {
     assert!(!seed.store().restore_image(ann.account, &seed.image_id()).await.unwrap());
     assert!(is_missing(seed, ann, &id).await);
 }
+
+pub(crate) async fn of_many_ids_ones_own_visible_images_come_in_the_order_asked_for(seed: &Seed) {
+    let ann = Viewer { free_window: 3, ..seed.account(Plan::Free).await };
+    let ben = seed.account(Plan::Paid).await;
+    let ids = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
+    let foreign = seed.image(ben.account, Photo::at_second(1)).await;
+    let unknown = seed.image_id();
+    delete(seed, ann, &ids[3], second(9)).await;
+    let asked = [&ids[2], &foreign, &ids[4], &unknown, &ids[3], &ids[0], &ids[1]].map(Clone::clone);
+    let shown = |images: Vec<domain::Image>| images.into_iter().map(|image| image.id).collect::<Vec<_>>();
+    let seen = shown(seed.store().images(ann, &asked).await.unwrap());
+    assert_eq!(seen, [&ids[2], &ids[4], &ids[1]].map(Clone::clone), "the oldest is outside the window");
+    assert_eq!(shown(seed.store().images(ben, &asked).await.unwrap()), [foreign]);
+    assert_eq!(seed.store().images(ann, &[]).await.unwrap(), []);
+    seed.store().delete_account(ann.account, second(9)).await.unwrap();
+    assert_eq!(seed.store().images(ann, &asked).await.unwrap(), []);
+}

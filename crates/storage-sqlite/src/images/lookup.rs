@@ -118,3 +118,23 @@ pub(super) fn image(
     let row = images::table.find(seen.seq).select(ImageRow::as_select()).get_result(c)?;
     Ok(Lookup::Found(Image::try_from(row)?))
 }
+
+/// Those of the images that the viewer sees, in the order of the ids.
+pub(super) fn own_images(
+    c: &mut SqliteConnection,
+    viewer: Viewer,
+    ids: &[ImageId],
+) -> Result<Vec<Image>, Failure> {
+    let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
+    let rows: Vec<ImageRow> = images::table
+        .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
+        .filter(images::account_id.eq(sight.account))
+        .filter(images::live.eq(true))
+        .filter(images::captured_at_ms.ge(sight.oldest_ms))
+        .select(ImageRow::as_select())
+        .load(c)?;
+    let found = rows.into_iter().map(Image::try_from).collect::<Result<Vec<_>, _>>()?;
+    let mut by_id: HashMap<ImageId, Image> =
+        found.into_iter().map(|image| (image.id.clone(), image)).collect();
+    Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+}

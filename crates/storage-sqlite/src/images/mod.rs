@@ -35,6 +35,11 @@ impl ImageStore for SqliteStore {
         self.read(move |c| lookup::image(c, viewer, &id)).await
     }
 
+    async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError> {
+        let ids = ids.to_vec();
+        self.read(move |c| lookup::own_images(c, viewer, &ids)).await
+    }
+
     async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<Found>, StorageError> {
         let query = *query;
         self.read(move |c| page::page(c, viewer, &query)).await

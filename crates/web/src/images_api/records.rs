@@ -170,8 +170,7 @@ pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) ->
 impl ImageRecord {
     /// The record of one image on its own.
     pub(crate) fn whole(image: Image, links: &Links<'_>) -> Self {
-        let hit = Hit { image, distance_m: None, score: None, matched_text: None };
-        image_record(hit, links, true)
+        image_record(image.into(), links, true)
     }
 }
 

@@ -1,108 +1,70 @@
-//! The photo app: one HTML document that a host shows beside the result of `show_images` (MCP Apps, revision
-//! 2026-01-26).
-//!
-//! It is a gallery of the pictures, with a larger view, and makes albums of them. Hosts give it a frame of no origin of
-//! its own, in which nothing may be loaded but pictures of this service, so that styles and scripts stand in the
-//! document. `app/gallery.html` is the frame, and the scripts are parts of one module, put together here:
-//!
-//! | part | holds |
-//! |---|---|
-//! | `bridge.js` | JSON-RPC with the host |
-//! | `words.js` | dates, distances, and what is said of a picture |
-//! | `listing.js` | the answers of the tools, and the calls for further pages |
-//! | `renewal.js` | new addresses of pictures before the old ones end |
-//! | `grid.js`, `viewer.js`, `album.js` | what is seen |
-//! | `main.js` | what the host says and what people do |
+//! The photo app (MCP Apps): a page that hosts show beside a model's answer, with the pictures of `show_images`.
 
-use std::sync::LazyLock;
+mod document;
 
-const FRAME: &str = include_str!("app/gallery.html");
-const STYLE: &str = include_str!("app/gallery.css");
-const SCRIPTS: [&str; 8] = [
-    include_str!("app/bridge.js"),
-    include_str!("app/words.js"),
-    include_str!("app/listing.js"),
-    include_str!("app/renewal.js"),
-    include_str!("app/grid.js"),
-    include_str!("app/viewer.js"),
-    include_str!("app/album.js"),
-    include_str!("app/main.js"),
-];
+use mcp_protocol::{
+    Meta,
+    content::{ResourceContents, TextResourceContents},
+};
+use serde_json::{Value, json};
 
-/// The whole document; `albums` says whether the resource has the tools that make them.
-pub(super) fn document(albums: bool) -> &'static str {
-    static WITH_ALBUMS: LazyLock<String> = LazyLock::new(|| compose(true));
-    static WITHOUT_ALBUMS: LazyLock<String> = LazyLock::new(|| compose(false));
-    if albums { &WITH_ALBUMS } else { &WITHOUT_ALBUMS }
+use super::Resource;
+use crate::BaseUrl;
+
+/// The address of the page.
+pub(super) const URI: &str = "ui://photo-library/gallery.html";
+/// What hosts know such a page by (MCP Apps, revision 2026-01-26).
+const MIME_TYPE: &str = "text/html;profile=mcp-app";
+
+/// The page as `resources/list` shows it.
+pub(super) fn resource(base_url: &BaseUrl) -> mcp_protocol::Resource {
+    mcp_protocol::Resource::new(URI, "gallery")
+        .with_title("Photo gallery")
+        .with_description("Shows the pictures of show_images: a grid, a larger view, more pages, albums.")
+        .with_mime_type(MIME_TYPE)
+        .with_meta(hosting(base_url))
 }
 
-fn compose(albums: bool) -> String {
-    FRAME
-        .replacen("<html lang=\"en\">", &format!("<html lang=\"en\" data-albums=\"{albums}\">"), 1)
-        .replacen("<style></style>", &format!("<style>\n{STYLE}</style>"), 1)
-        .replacen(
-            "<script type=\"module\"></script>",
-            &format!("<script type=\"module\">\n{}</script>", SCRIPTS.join("\n")),
-            1,
-        )
+/// The page itself.
+pub(super) fn page(resource: Resource, base_url: &BaseUrl) -> ResourceContents {
+    let text = document::of(resource.has_albums());
+    ResourceContents::Text(
+        TextResourceContents::new(URI, text).with_mime_type(MIME_TYPE).with_meta(hosting(base_url)),
+    )
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// What `show_images` says to hosts: where its page stands.
+pub(super) fn shown_by() -> Meta {
+    members([
+        ("ui", json!({"resourceUri": URI, "visibility": ["model", "app"]})),
+        ("openai/outputTemplate", json!(URI)),
+        ("openai/widgetAccessible", json!(true)),
+        ("openai/toolInvocation/invoking", json!("Fetching photos")),
+        ("openai/toolInvocation/invoked", json!("Photos")),
+    ])
+}
 
-    /// What hosts are asked to take at most.
-    const LARGEST: usize = 100 * 1000;
+/// What the tools that the page calls say to hosts.
+pub(super) fn called_by() -> Meta {
+    members([("ui", json!({"visibility": ["model", "app"]})), ("openai/widgetAccessible", json!(true))])
+}
 
-    #[test]
-    fn the_document_is_whole_and_small() {
-        for albums in [true, false] {
-            let text = document(albums);
-            assert!(text.len() < LARGEST, "{} bytes", text.len());
-            assert!(text.starts_with("<!doctype html>\n"));
-            assert!(text.contains(&format!("<html lang=\"en\" data-albums=\"{albums}\">")));
-            assert!(text.contains("<meta charset=\"utf-8\">") && text.contains("<title>Photos</title>"));
-            for part in SCRIPTS.into_iter().chain([STYLE]) {
-                assert!(text.contains(part), "{}", part.lines().next().unwrap());
-            }
-        }
-    }
+/// How the page wants to be hosted: with pictures of this service, and nothing else from anywhere.
+fn hosting(base_url: &BaseUrl) -> Meta {
+    let origin = base_url.as_str();
+    members([
+        ("ui", json!({"csp": {"connectDomains": [], "resourceDomains": [origin]}, "prefersBorder": true})),
+        ("openai/widgetCSP", json!({"connect_domains": [], "resource_domains": [origin]})),
+        ("openai/widgetPrefersBorder", json!(true)),
+        (
+            "openai/widgetDescription",
+            json!(
+                "A gallery of the photos: the user sees them, so there is no need to list or describe them again."
+            ),
+        ),
+    ])
+}
 
-    #[test]
-    fn nothing_ends_a_part_before_its_end() {
-        for part in SCRIPTS.into_iter().chain([STYLE]) {
-            for end in ["</script", "</style", "<!--"] {
-                assert!(!part.to_ascii_lowercase().contains(end), "{end}");
-            }
-        }
-    }
-
-    #[test]
-    fn nothing_is_loaded_kept_or_taken_for_html() {
-        let text = document(true);
-        for forbidden in [
-            "src=\"",
-            "href=",
-            "url(",
-            "@import",
-            " import ",
-            "fetch(",
-            "XMLHttpRequest",
-            "WebSocket",
-            "innerHTML",
-            "insertAdjacentHTML",
-            "document.write",
-            "eval(",
-            "new Function",
-            "localStorage",
-            "sessionStorage",
-            "document.cookie",
-            " onclick=",
-            " onload=",
-            " style=",
-            "<form",
-        ] {
-            assert!(!text.contains(forbidden), "{forbidden}");
-        }
-    }
+fn members<const N: usize>(members: [(&str, Value); N]) -> Meta {
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }

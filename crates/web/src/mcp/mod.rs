@@ -5,89 +5,48 @@
 //! the method (405), the token (401, 403, 503), the body's length (413), type (415) and form (400, −32700 and −32600),
 //! the protocol revision (400), and then what the method itself says.
 
+mod app;
 mod authentication;
 mod document;
-mod lifecycle;
 mod local_access;
-mod messages;
 mod resource;
-mod revision;
+mod servers;
 mod tools;
+mod transport;
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
-use http::{HeaderValue, Method, StatusCode, header, request::Parts};
-use mcp_protocol::{
-    ListToolsResult, ToolRegistry,
-    jsonrpc::{ErrorObject, Response, SERVER_ERROR},
-};
+use http::{Method, StatusCode, header, request::Parts};
 
 pub use document::mcp_tools_document;
+pub use transport::serve_mcp;
 
 pub(crate) use resource::Resource as McpResource;
+pub(crate) use servers::Servers;
 
 use self::{
     authentication::{Refused, authenticate},
     resource::Resource,
-    tools::Operation,
+    tools::Calls,
 };
 use crate::{
-    app::{BuildError, Service},
+    app::Service,
     body::RequestBody,
     images_api::json_bytes,
-    reply::{Reply, WithHeader as _, error, json},
+    reply::{Reply, WithHeader as _, error},
 };
 
 pub(crate) const PREFIX: &str = "/api/mcp/";
 
-/// The MCP servers, one for each resource.
-pub(crate) struct Servers {
-    v1: Server,
-    v2: Server,
-    legacy: Server,
-}
-
-/// What one resource serves.
-struct Server {
-    resource: Resource,
-    registry: ToolRegistry<Operation>,
-    /// The same tools as `tools/list` shows them.
-    list: ListToolsResult,
-}
-
-impl Servers {
-    pub(crate) fn new() -> Result<Self, BuildError> {
-        Ok(Self {
-            v1: Server::new(Resource::V1)?,
-            v2: Server::new(Resource::V2)?,
-            legacy: Server::new(Resource::Legacy)?,
-        })
-    }
-
-    fn of(&self, resource: Resource) -> &Server {
-        match resource {
-            Resource::V1 => &self.v1,
-            Resource::V2 => &self.v2,
-            Resource::Legacy => &self.legacy,
-        }
-    }
-}
-
-impl Server {
-    fn new(resource: Resource) -> Result<Self, BuildError> {
-        let registry = tools::registry(resource)
-            .map_err(|error| BuildError(format!("the tools of {}: {error}", resource.path())))?;
-        Ok(Self { resource, list: registry.list(), registry })
-    }
-}
-
-pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+pub(crate) async fn handle(
+    service: &Arc<Service>,
+    parts: &Parts,
+    body: RequestBody,
+    address: IpAddr,
+) -> Reply {
     let base_url = &service.config.base_url;
     if !local_access::is_allowed(base_url, parts) {
-        return error(
-            StatusCode::FORBIDDEN,
-            "this service serves only its own machine: Host, and Origin when sent, must be loopback names",
-        );
+        return transport::foreign();
     }
     let Some(resource) = Resource::at(parts.uri.path()) else {
         return error(StatusCode::NOT_FOUND, "there is nothing at this path");
@@ -99,35 +58,21 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         Ok(caller) => caller,
         Err(refused) => return refused.into_reply(base_url, resource, address),
     };
-    match json_bytes(parts, body).await {
-        Ok(bytes) => messages::answer(service, resource, &caller, &parts.headers, &bytes).await,
-        Err(error) => error.into_reply(),
-    }
+    let body = match json_bytes(parts, body).await {
+        Ok(body) => body,
+        Err(error) => return error.into_reply(),
+    };
+    let calls = Calls { service: service.clone(), caller, is_structured: resource.is_structured() };
+    let headers = transport::message_headers(&parts.headers);
+    transport::reply(service.mcp.of(resource).answer(calls, &headers, &body).await)
 }
 
 /// Some clients look by GET for how to sign in, so the refusal of a method says that too.
 async fn method_refused(service: &Service, resource: Resource, parts: &Parts) -> Reply {
-    let refusal = ErrorObject::new(SERVER_ERROR, "method not allowed: send each message by POST");
-    let reply = json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, refusal))
-        .with(header::ALLOW, HeaderValue::from_static("POST, OPTIONS"));
+    let reply = transport::method_not_allowed();
     match authenticate(service, resource, parts).await {
         Err(Refused::NoValidToken) => reply
             .with(header::WWW_AUTHENTICATE, authentication::challenge(&service.config.base_url, resource)),
         Ok(_) | Err(Refused::InsufficientScope { .. } | Refused::Unavailable) => reply,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_servers_can_be_built() {
-        let servers = Servers::new().unwrap();
-        for resource in Resource::ALL {
-            let server = servers.of(resource);
-            assert_eq!(server.resource, resource);
-            assert_eq!(server.list.tools, server.registry.tools());
-        }
     }
 }

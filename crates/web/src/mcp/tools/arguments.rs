@@ -5,7 +5,7 @@
 
 use domain::{
     AlbumChange, AlbumTitle, Channel, Channels, Circle, DateRange, Invalid, Limit, ListQuery, Offset,
-    QueryText, SearchQuery,
+    QueryText, SearchQuery, distinct_image_ids,
 };
 use mcp_protocol::{ArgumentError, parse_arguments};
 use schemars::JsonSchema;
@@ -60,6 +60,46 @@ pub(super) struct SearchImages {
     start_date: Option<String>,
     /// The latest capture time, inclusive, written like startDate. To include a whole last day, give its end, such as 2024-05-31T23:59:59.999Z.
     end_date: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ShowImages {
+    /// The ids of the images to show, in this order. Cannot be combined with query, albumId, a circle or channels.
+    #[schemars(length(max = 100))]
+    image_ids: Option<Vec<String>>,
+    /// Instead of ids: plain words that say what to look for, such as: red car in the snow.
+    #[schemars(length(max = 2000))]
+    query: Option<String>,
+    /// Only images of this album, by its id.
+    #[schemars(length(max = 128))]
+    album_id: Option<String>,
+    /// Limits the search to some ways of matching, as in search_images. Needs query; cannot be combined with a circle or albumId.
+    channels: Option<Vec<ChannelName>>,
+    /// Of the circle's centre, in degrees north; goes together with longitude and radiusMeters.
+    #[schemars(range(min = -90, max = 90))]
+    latitude: Option<f64>,
+    /// Of the circle's centre, in degrees east; goes together with latitude and radiusMeters.
+    #[schemars(range(min = -180, max = 180))]
+    longitude: Option<f64>,
+    /// Of the circle, in metres; goes together with latitude and longitude.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 20_037_508))]
+    radius_meters: Option<f64>,
+    /// The most images to show.
+    #[schemars(range(min = 1, max = 100), extend("default" = 50))]
+    limit: Option<i64>,
+    /// The earliest capture time, inclusive: ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00.
+    start_date: Option<String>,
+    /// The latest capture time, inclusive, written like startDate. For the next page: the capturedAt of the last image shown.
+    end_date: Option<String>,
+}
+
+/// What is to be shown.
+pub(super) enum Shown {
+    /// What a search finds.
+    Found(SearchQuery),
+    /// These images.
+    These(Vec<String>),
 }
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -158,6 +198,46 @@ impl TryFrom<SearchImages> for SearchQuery {
             DateRange::parse(asked.start_date.as_deref(), asked.end_date.as_deref())?,
             limit(asked.limit)?,
         )
+    }
+}
+
+impl ShowImages {
+    /// Dates and a limit beside ids do not matter: models write them as they write defaults.
+    pub(super) fn shown(self) -> Result<Shown, Invalid> {
+        let search = SearchImages {
+            query: self.query,
+            album_id: self.album_id,
+            channels: self.channels,
+            latitude: self.latitude,
+            longitude: self.longitude,
+            radius_meters: self.radius_meters,
+            limit: self.limit,
+            start_date: self.start_date,
+            end_date: self.end_date,
+        };
+        match self.image_ids.filter(|ids| !ids.is_empty()) {
+            None if search.looks_for_nothing() => {
+                Err(Invalid::new("imageIds", "is missing; give it, or query, or albumId, or a full circle"))
+            }
+            None => Ok(Shown::Found(search.try_into()?)),
+            Some(ids) if search.looks_for_nothing() => Ok(Shown::These(distinct_image_ids(ids)?)),
+            Some(_) => Err(Invalid::new(
+                "imageIds",
+                "cannot be combined with query, albumId, a circle or channels; give either ids or a search",
+            )),
+        }
+    }
+}
+
+impl SearchImages {
+    fn looks_for_nothing(&self) -> bool {
+        let Self { query, album_id, channels, latitude, longitude, radius_meters, .. } = self;
+        query.is_none()
+            && album_id.is_none()
+            && channels.as_ref().is_none_or(Vec::is_empty)
+            && latitude.is_none()
+            && longitude.is_none()
+            && radius_meters.is_none()
     }
 }
 

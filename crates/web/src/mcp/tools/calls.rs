@@ -1,5 +1,7 @@
 //! Running a tool: arguments in, one call of the library, a payload out.
 
+use std::sync::Arc;
+
 use domain::{Album, ListQuery, SearchQuery};
 use library::{AlbumWrite, Caller, Hit, Lookup};
 use mcp_protocol::CallToolResult;
@@ -8,32 +10,35 @@ use serde_json::{Map, Value};
 
 use super::{
     Operation,
-    arguments::{CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, UpdateAlbum, read},
-    payload::{ListPayload, ObjectPayload, finished},
+    arguments::{
+        CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, ShowImages, Shown, UpdateAlbum, read,
+    },
+    payload::{ListPayload, ObjectPayload, finished, shown},
+    records::{ListedImage, ShownImage},
     tool_error::ToolError,
 };
 use crate::{
     app::Service,
-    images_api::{ImageRecord, Page, Pagination, album_record, image_record, library_record},
+    images_api::{ImageRecord, Page, Pagination, album_record, library_record},
     links::install_url,
 };
 
 type Arguments = Map<String, Value>;
 type Outcome = Result<CallToolResult, ToolError>;
 
-/// The calls of one caller at one resource.
-pub(crate) struct Calls<'a> {
-    pub(crate) service: &'a Service,
-    pub(crate) caller: &'a Caller,
+/// Who calls at one resource, and what answers.
+pub(crate) struct Calls {
+    pub(crate) service: Arc<Service>,
+    pub(crate) caller: Caller,
     /// Whether results also come as structured content.
     pub(crate) is_structured: bool,
 }
 
-impl Calls<'_> {
+impl Calls {
     /// Runs a tool. A failure is a result too, with a text that says what to do.
     pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
         let outcome = self.outcome(operation, arguments).await;
-        outcome.unwrap_or_else(|error| CallToolResult::error(error.to_string()))
+        outcome.unwrap_or_else(ToolError::into_result)
     }
 
     async fn outcome(&self, operation: Operation, arguments: Arguments) -> Outcome {
@@ -46,6 +51,7 @@ impl Calls<'_> {
             Operation::ListImages => self.list_images(arguments).await,
             Operation::SearchImages => self.search_images(arguments).await,
             Operation::GetImage => self.get_image(arguments).await,
+            Operation::ShowImages => self.show_images(arguments).await,
             Operation::ListAlbums => self.list_albums(arguments).await,
             Operation::CreateAlbum => self.create_album(arguments).await,
             Operation::UpdateAlbum => self.update_album(arguments).await,
@@ -53,26 +59,26 @@ impl Calls<'_> {
     }
 
     async fn get_info(&self) -> Outcome {
-        let info = self.service.library.info(self.caller).await?;
+        let info = self.service.library.info(&self.caller).await?;
         let record = library_record(&info, self.caller.account.plan, &self.service.config.base_url);
         self.finished(&ObjectPayload::without_urls(record))
     }
 
     async fn list_images(&self, arguments: Arguments) -> Outcome {
         let query: ListQuery = read::<ListImages>(arguments)?.try_into()?;
-        let hits = self.service.library.list(self.caller, &query).await?;
+        let hits = self.service.library.list(&self.caller, &query).await?;
         self.images(hits, query.limit.get())
     }
 
     async fn search_images(&self, arguments: Arguments) -> Outcome {
         let query: SearchQuery = read::<SearchImages>(arguments)?.try_into()?;
-        let hits = self.service.library.search(self.caller, &query).await?;
+        let hits = self.service.library.search(&self.caller, &query).await?;
         self.images(hits, query.limit.get())
     }
 
     async fn get_image(&self, arguments: Arguments) -> Outcome {
         let GetImage { id } = read(arguments)?;
-        let image = match self.service.library.image(self.caller, &id).await? {
+        let image = match self.service.library.image(&self.caller, &id).await? {
             Lookup::Found(image) => image,
             Lookup::Foreign => return Err(ToolError::ForeignImage),
             Lookup::Missing => return Err(ToolError::NoImage),
@@ -81,9 +87,35 @@ impl Calls<'_> {
         self.finished(&ObjectPayload::new(ImageRecord::whole(image, &links), &links))
     }
 
+    async fn show_images(&self, arguments: Arguments) -> Outcome {
+        let (hits, limit) = match read::<ShowImages>(arguments)?.shown()? {
+            Shown::Found(query) => {
+                (self.service.library.search(&self.caller, &query).await?, query.limit.get())
+            }
+            Shown::These(ids) => {
+                let images = self.service.library.images(&self.caller, &ids).await?;
+                let unknown: Vec<_> = ids
+                    .into_iter()
+                    .zip(&images)
+                    .filter_map(|(id, image)| image.is_none().then_some(id))
+                    .collect();
+                if !unknown.is_empty() {
+                    return Err(ToolError::CannotShow { unknown });
+                }
+                let hits: Vec<_> = images.into_iter().flatten().map(Hit::from).collect();
+                let limit = u32::try_from(hits.len()).unwrap_or(u32::MAX);
+                (hits, limit)
+            }
+        };
+        let links = self.service.links();
+        let records = hits.into_iter().map(|hit| ShownImage::new(hit, &links)).collect();
+        let payload = ListPayload::new(Page::of_images(records, limit), &links);
+        Ok(shown(&payload, self.is_structured)?)
+    }
+
     async fn list_albums(&self, arguments: Arguments) -> Outcome {
         let (limit, offset) = read::<ListAlbums>(arguments)?.page()?;
-        let page = self.service.library.albums(self.caller, limit, offset).await?;
+        let page = self.service.library.albums(&self.caller, limit, offset).await?;
         let links = self.service.links();
         let results = page.albums.into_iter().map(|album| album_record(album, &links)).collect();
         let pagination = Pagination { total: page.total, offset: offset.get(), limit: limit.get() };
@@ -92,18 +124,18 @@ impl Calls<'_> {
 
     async fn create_album(&self, arguments: Arguments) -> Outcome {
         let (title, images) = read::<CreateAlbum>(arguments)?.album()?;
-        self.album(self.service.library.create_album(self.caller, title, images).await?)
+        self.album(self.service.library.create_album(&self.caller, title, images).await?)
     }
 
     async fn update_album(&self, arguments: Arguments) -> Outcome {
         let asked: UpdateAlbum = read(arguments)?;
         let id = asked.album_id.clone();
-        self.album(self.service.library.change_album(self.caller, &id, asked.change()?).await?)
+        self.album(self.service.library.change_album(&self.caller, &id, asked.change()?).await?)
     }
 
     fn images(&self, hits: Vec<Hit>, limit: u32) -> Outcome {
         let links = self.service.links();
-        let records = hits.into_iter().map(|hit| image_record(hit, &links, false)).collect();
+        let records = hits.into_iter().map(|hit| ListedImage::new(hit, &links)).collect();
         self.finished(&ListPayload::new(Page::of_images(records, limit), &links))
     }
 

@@ -7,10 +7,12 @@ use mcp_protocol::{
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
+use super::super::{Resource, app};
 use super::{
     Operation,
-    arguments::{CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, UpdateAlbum},
+    arguments::{CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, ShowImages, UpdateAlbum},
     payload::{ListPayload, ObjectPayload},
+    records::{ListedImage, ShownImage},
 };
 use crate::images_api::{AlbumRecord, ImageRecord, LibraryRecord};
 
@@ -36,10 +38,18 @@ enum Effect {
 }
 
 /// The tool as a resource lists it.
-pub(super) fn tool(operation: Operation, is_structured: bool) -> Tool {
+pub(super) fn tool(operation: Operation, resource: Resource) -> Tool {
     let Description { name, title, text, effect, takes, gives } = description(operation);
-    let tool = Tool::new(name, text, takes).with_title(title).with_annotations(annotations(title, effect));
-    if is_structured { tool.with_output_schema(gives) } else { tool }
+    let mut tool =
+        Tool::new(name, text, takes).with_title(title).with_annotations(annotations(title, effect));
+    if resource.is_structured() {
+        tool = tool.with_output_schema(gives);
+    }
+    match operation {
+        Operation::ShowImages => tool.with_meta(app::shown_by()),
+        Operation::CreateAlbum | Operation::UpdateAlbum => tool.with_meta(app::called_by()),
+        _ => tool,
+    }
 }
 
 /// All hints are given, since the protocol's defaults assume the worst. Nothing outside the library is reached.
@@ -62,6 +72,7 @@ fn description(operation: Operation) -> Description {
         Operation::ListImages => list_images(),
         Operation::SearchImages => search_images(),
         Operation::GetImage => get_image(),
+        Operation::ShowImages => show_images(),
         Operation::ListAlbums => list_albums(),
         Operation::CreateAlbum => create_album(),
         Operation::UpdateAlbum => update_album(),
@@ -86,7 +97,7 @@ fn list_images() -> Description {
         text: "Lists images, newest first, optionally of a time range. For the next page, call again with endDate set to the capturedAt of the last image received; endDate is inclusive, so skip the ids you already have. A circle (latitude, longitude and radiusMeters) looks only at the newest 1000 images of the range; search_images with the same circle covers the whole library. Image URLs work for 15 minutes: keep ids instead.",
         effect: Effect::None,
         takes: takes::<ListImages>(),
-        gives: output_schema_of::<ListPayload<ImageRecord>>(),
+        gives: output_schema_of::<ListPayload<ListedImage>>(),
     }
 }
 
@@ -97,7 +108,7 @@ fn search_images() -> Description {
         text: "Searches the whole library. Give at least one of: query (plain words, matched with what the images show, their descriptions and words read in them; best match first, with a score), albumId, or a full circle of latitude, longitude and radiusMeters. Without query the results come newest first, and endDate set to the last capturedAt gives the next page. Image URLs work for 15 minutes: keep ids instead.",
         effect: Effect::None,
         takes: takes::<SearchImages>(),
-        gives: output_schema_of::<ListPayload<ImageRecord>>(),
+        gives: output_schema_of::<ListPayload<ListedImage>>(),
     }
 }
 
@@ -109,6 +120,17 @@ fn get_image() -> Description {
         effect: Effect::None,
         takes: takes::<GetImage>(),
         gives: output_schema_of::<ObjectPayload<ImageRecord>>(),
+    }
+}
+
+fn show_images() -> Description {
+    Description {
+        name: "show_images",
+        title: "Show images",
+        text: "Shows images to the user as a gallery, in apps that can display one. Use it whenever the user wants to see pictures; to only find or count images, use search_images or list_images. Give imageIds (at most 100, shown in that order), or the arguments of search_images to show what a search finds. The user sees the pictures and can open, page and collect them into an album there, so do not repeat them as links unless the app shows no gallery. The answer lists what is shown. Image URLs work for 15 minutes; the gallery renews its own.",
+        effect: Effect::None,
+        takes: takes::<ShowImages>(),
+        gives: output_schema_of::<ListPayload<ShownImage>>(),
     }
 }
 

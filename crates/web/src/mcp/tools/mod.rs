@@ -7,11 +7,12 @@ mod arguments;
 mod calls;
 mod catalogue;
 mod payload;
+mod records;
 mod tool_error;
 
-use mcp_protocol::{RegistryError, ToolRegistry};
+use mcp_protocol::Tool;
 
-pub(super) use calls::Calls;
+pub(crate) use calls::Calls;
 
 use super::Resource;
 
@@ -22,6 +23,7 @@ pub(super) enum Operation {
     ListImages,
     SearchImages,
     GetImage,
+    ShowImages,
     ListAlbums,
     CreateAlbum,
     UpdateAlbum,
@@ -29,11 +31,12 @@ pub(super) enum Operation {
 
 impl Operation {
     /// In the order in which they are listed.
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::GetInfo,
         Self::ListImages,
         Self::SearchImages,
         Self::GetImage,
+        Self::ShowImages,
         Self::ListAlbums,
         Self::CreateAlbum,
         Self::UpdateAlbum,
@@ -41,20 +44,16 @@ impl Operation {
 
     fn is_served_at(self, resource: Resource) -> bool {
         match self {
-            Self::GetInfo | Self::ListImages | Self::SearchImages | Self::GetImage => true,
+            Self::GetInfo | Self::ListImages | Self::SearchImages | Self::GetImage | Self::ShowImages => true,
             Self::ListAlbums | Self::CreateAlbum | Self::UpdateAlbum => resource.has_albums(),
         }
     }
 }
 
-/// The tools of a resource.
-pub(super) fn registry(resource: Resource) -> Result<ToolRegistry<Operation>, RegistryError> {
-    let served = Operation::ALL.into_iter().filter(|operation| operation.is_served_at(resource));
-    served
-        .fold(ToolRegistry::builder(), |builder, operation| {
-            builder.tool(catalogue::tool(operation, resource.is_structured()), operation)
-        })
-        .build()
+/// The tools of a resource, in a fixed order.
+pub(super) fn of(resource: Resource) -> impl Iterator<Item = (Operation, Tool)> {
+    let served = Operation::ALL.into_iter().filter(move |operation| operation.is_served_at(resource));
+    served.map(move |operation| (operation, catalogue::tool(operation, resource)))
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use crate::{
     links::Links,
 };
 
+use super::records::{ListedImage, ShownImage};
+
 /// Where every payload comes from.
 const SOURCE: &str = "photo-library";
 
@@ -44,6 +46,18 @@ pub(super) trait HasUrls {
 }
 
 impl HasUrls for ImageRecord {
+    fn has_urls(&self) -> bool {
+        true
+    }
+}
+
+impl HasUrls for ListedImage {
+    fn has_urls(&self) -> bool {
+        true
+    }
+}
+
+impl HasUrls for ShownImage {
     fn has_urls(&self) -> bool {
         true
     }
@@ -85,6 +99,26 @@ impl<T> ObjectPayload<T> {
 pub(super) fn finished(payload: &impl Serialize, is_structured: bool) -> serde_json::Result<CallToolResult> {
     let result = CallToolResult::text(serde_json::to_string(payload)?);
     Ok(if is_structured { result.with_structured_content(serde_json::to_value(payload)?) } else { result })
+}
+
+/// The result of the tool that shows pictures: everything for the app as structured content, and for the model the same
+/// without what only the app needs. Where a resource promises structured content, the text is the same as that.
+pub(super) fn shown(
+    payload: &ListPayload<ShownImage>,
+    is_structured: bool,
+) -> serde_json::Result<CallToolResult> {
+    let text = if is_structured {
+        serde_json::to_string(payload)?
+    } else {
+        let results: Vec<_> = payload.results.iter().map(ShownImage::listed).collect();
+        serde_json::to_string(&ListPayload {
+            source: payload.source,
+            results,
+            pagination: payload.pagination,
+            urls_expire_at: payload.urls_expire_at.clone(),
+        })?
+    };
+    Ok(CallToolResult::text(text).with_structured_content(serde_json::to_value(payload)?))
 }
 
 #[cfg(test)]

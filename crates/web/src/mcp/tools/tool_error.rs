@@ -1,6 +1,7 @@
 use domain::Invalid;
 use library::{SearchError, StorageError, Unavailable};
-use mcp_protocol::ArgumentError;
+use mcp_protocol::{ArgumentError, CallToolResult};
+use serde_json::json;
 
 /// Why a tool gave no result, in words for a model: what is wrong and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +16,12 @@ pub(super) enum ToolError {
         "This image belongs to someone else. Use an id that list_images or search_images returned with this token."
     )]
     ForeignImage,
+    #[error(
+        "{} imageIds belong to no image that can be shown: {}. They are wrong, deleted, someone else's, or outside what the account's plan shows. Leave them out and call the tool again, or use ids that list_images or search_images returned.",
+        unknown.len(),
+        named(unknown)
+    )]
+    CannotShow { unknown: Vec<String> },
     #[error(
         "There is no album with this id. Use an album id that this account's list of albums shows, or leave albumId out where it is optional."
     )]
@@ -45,7 +52,30 @@ pub(super) enum ToolError {
     Unavailable,
 }
 
+/// How many ids a text names.
+const NAMED_IDS: usize = 10;
+/// How much of an id, in characters: somebody may have sent anything.
+const NAMED_ID_LENGTH: usize = 64;
+
+fn named(ids: &[String]) -> String {
+    let shown: Vec<String> =
+        ids.iter().take(NAMED_IDS).map(|id| id.chars().take(NAMED_ID_LENGTH).collect()).collect();
+    let more = if ids.len() > NAMED_IDS { ", …" } else { "" };
+    shown.join(", ") + more
+}
+
 impl ToolError {
+    /// A failed call: a text for the model, and for programs what they can act on.
+    pub(super) fn into_result(self) -> CallToolResult {
+        let result = CallToolResult::error(self.to_string());
+        match self {
+            Self::CannotShow { unknown } => {
+                result.with_structured_content(json!({"unknownImageIds": unknown}))
+            }
+            _ => result,
+        }
+    }
+
     fn down(error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "a tool cannot answer");
         Self::Unavailable

@@ -1,0 +1,70 @@
+use serde::Serialize;
+
+use crate::ProtocolVersion;
+use crate::jsonrpc::{
+    ErrorObject, HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY, RequestId, Response,
+    UNSUPPORTED_PROTOCOL_VERSION,
+};
+
+/// What goes back: an HTTP status, and JSON in UTF-8 unless nothing is to be said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status: 200, 202, 400 or 404.
+    pub status: u16,
+    /// The JSON-RPC answer; `None` to a notification.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Answer {
+    /// A notification was taken.
+    pub(super) const ACCEPTED: Self = Self { status: 202, body: None };
+
+    pub(super) fn success<R: Serialize>(id: RequestId, result: R) -> Self {
+        Self::of(200, &Response::success(id, result))
+    }
+
+    /// A result that was written before.
+    pub(super) fn written(id: &RequestId, result: &[u8]) -> Self {
+        let mut body = br#"{"jsonrpc":"2.0","id":"#.to_vec();
+        body.reserve(result.len() + 32);
+        match serde_json::to_writer(&mut body, id) {
+            Ok(()) => {
+                body.extend_from_slice(br#","result":"#);
+                body.extend_from_slice(result);
+                body.push(b'}');
+                Self { status: 200, body: Some(body) }
+            }
+            Err(_) => Self::internal(),
+        }
+    }
+
+    /// The failure of a method, on the status that the revision gives it.
+    pub(super) fn failure(version: ProtocolVersion, id: RequestId, error: ErrorObject) -> Self {
+        let status = if version.is_legacy() {
+            200
+        } else {
+            match error.code {
+                METHOD_NOT_FOUND => 404,
+                HEADER_MISMATCH | MISSING_REQUIRED_CLIENT_CAPABILITY | UNSUPPORTED_PROTOCOL_VERSION => 400,
+                _ => 200,
+            }
+        };
+        Self::refusal(status, Some(id), error)
+    }
+
+    /// The refusal of a message.
+    pub(super) fn refusal(status: u16, id: Option<RequestId>, error: ErrorObject) -> Self {
+        Self::of(status, &Response::failure(id, error))
+    }
+
+    fn of<R: Serialize>(status: u16, response: &Response<R>) -> Self {
+        serde_json::to_vec(response)
+            .map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
+    }
+
+    /// A result cannot be written as JSON, such as a map whose keys are no strings.
+    fn internal() -> Self {
+        let body = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"internal error"}}"#;
+        Self { status: 200, body: Some(body.to_vec()) }
+    }
+}

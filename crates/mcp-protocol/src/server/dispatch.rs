@@ -1,0 +1,209 @@
+//! From a message to its answer.
+
+use serde_json::{Value, json};
+
+use super::{Answer, Server, ToolCall, ToolReply, revision};
+use crate::headers::MessageHeaders;
+use crate::jsonrpc::{
+    ErrorObject, INVALID_PARAMS, Incoming, Params, ParseFailure, RESOURCE_NOT_FOUND, Request, RequestId,
+};
+use crate::lifecycle::{InitializeParams, InitializeResult};
+use crate::resources::{ReadResourceParams, ReadResourceResult};
+use crate::{
+    CallToolParams, CallToolResult, EmptyResult, ListToolsParams, Meta, ProtocolVersion, ResultType, methods,
+};
+
+impl<C: Send + 'static> Server<C> {
+    /// Answers one message: `body` as it arrived, with the headers that the protocol gives a meaning.
+    pub async fn answer(&self, context: C, headers: &MessageHeaders<'_>, body: &[u8]) -> Answer {
+        match Incoming::parse(body) {
+            Ok(Incoming::Request(request)) => {
+                match revision::of(headers, &request.method, request.params.as_ref()) {
+                    Ok(version) => self.request(context, version, request).await,
+                    Err(refused) => Answer::refusal(refused.status, Some(request.id), refused.error),
+                }
+            }
+            Ok(Incoming::Notification(notification)) => {
+                match revision::of(headers, &notification.method, notification.params.as_ref()) {
+                    Ok(_) => Answer::ACCEPTED,
+                    Err(refused) => Answer::refusal(refused.status, None, refused.error),
+                }
+            }
+            Ok(Incoming::Response(_)) => unreadable(ParseFailure::unexpected_response()),
+            Err(failure) => unreadable(failure),
+        }
+    }
+
+    async fn request(&self, context: C, version: ProtocolVersion, request: Request) -> Answer {
+        let Request { id, method, params } = request;
+        let is_legacy = version.is_legacy();
+        let has_resources = self.capabilities.resources.is_some();
+        let pages = &self.pages;
+        match method.as_str() {
+            methods::INITIALIZE if is_legacy => match self.initialize(params) {
+                Ok(result) => Answer::success(id, result),
+                Err(error) => Answer::failure(version, id, error),
+            },
+            methods::PING if is_legacy => Answer::success(id, EmptyResult::default()),
+            methods::DISCOVER if !is_legacy => Answer::written(&id, &pages.discover),
+            methods::TOOLS_LIST => one_page(version, id, params, pages.tools.at(version)),
+            methods::TOOLS_CALL => self.call_tool(context, version, id, params).await,
+            methods::RESOURCES_LIST if has_resources => {
+                one_page(version, id, params, pages.resources.at(version))
+            }
+            methods::RESOURCE_TEMPLATES_LIST if has_resources => {
+                one_page(version, id, params, pages.templates.at(version))
+            }
+            methods::RESOURCES_READ if has_resources => {
+                match self.read_resource(context, version, params).await {
+                    Ok(result) => Answer::success(id, result),
+                    Err(error) => Answer::failure(version, id, error),
+                }
+            }
+            other => self.other(context, version, id, other, params).await,
+        }
+    }
+
+    fn initialize(&self, params: Option<Params>) -> Result<InitializeResult, ErrorObject> {
+        let params: InitializeParams = Params::read(params.as_ref())?;
+        let version = ProtocolVersion::negotiate(&params.protocol_version);
+        let mut result = InitializeResult::new(version, self.capabilities.clone(), self.info.clone());
+        result.instructions.clone_from(&self.instructions);
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        context: C,
+        version: ProtocolVersion,
+        id: RequestId,
+        params: Option<Params>,
+    ) -> Answer {
+        let params = match CallToolParams::from_params(params.map(without_nulls)) {
+            Ok(params) => params,
+            Err(error) => return Answer::failure(version, id, error.into()),
+        };
+        let Some(tool) = self.tools.get(&params.name) else {
+            let shown: String = params.name.chars().take(64).collect();
+            let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));
+            return Answer::failure(version, id, error);
+        };
+        match (tool.handler)(ToolCall { context, version, params }).await {
+            ToolReply::Result(mut result) => {
+                if !version.is_legacy() {
+                    result.result_type = Some(ResultType::Complete);
+                    result.meta = Some(self.described(result.meta));
+                }
+                Answer::success(id, result)
+            }
+            ToolReply::InputRequired(_) if version.is_legacy() => {
+                let told =
+                    "This tool has to ask back, which this client's revision of the protocol does not know.";
+                Answer::success(id, CallToolResult::error(told))
+            }
+            ToolReply::InputRequired(mut asked) => {
+                asked.meta = Some(self.described(asked.meta));
+                Answer::success(id, asked)
+            }
+            ToolReply::Refused(error) => Answer::failure(version, id, error),
+        }
+    }
+
+    async fn read_resource(
+        &self,
+        context: C,
+        version: ProtocolVersion,
+        params: Option<Params>,
+    ) -> Result<ReadResourceResult, ErrorObject> {
+        let ReadResourceParams { uri, .. } = Params::read(params.as_ref())?;
+        let contents = match self.resources.get(&uri) {
+            Some(read) => Some(read(context).await),
+            None => match self.templates.iter().find_map(|template| template(&context, &uri)) {
+                Some(reading) => reading.await,
+                None => None,
+            },
+        };
+        let Some(contents) = contents else {
+            let code = if version.is_legacy() { RESOURCE_NOT_FOUND } else { INVALID_PARAMS };
+            return Err(
+                ErrorObject::new(code, "there is no resource with this uri").with_data(json!({"uri": uri}))
+            );
+        };
+        let mut result = ReadResourceResult::new(contents);
+        if !version.is_legacy() {
+            result.result_type = Some(ResultType::Complete);
+            result.ttl_ms = Some(self.reading.ttl_ms);
+            result.cache_scope = Some(self.reading.scope);
+            result.meta = Some(self.described(None));
+        }
+        Ok(result)
+    }
+
+    /// A method that whoever built the server added, or none.
+    async fn other(
+        &self,
+        context: C,
+        version: ProtocolVersion,
+        id: RequestId,
+        name: &str,
+        params: Option<Params>,
+    ) -> Answer {
+        let Some(method) = self.methods.get(name).filter(|method| method.eras.contain(version)) else {
+            return Answer::failure(version, id, ErrorObject::method_not_found(name));
+        };
+        match (method.handler)(context, params).await {
+            Ok(mut members) => {
+                if !version.is_legacy() {
+                    members.entry("resultType").or_insert_with(|| json!("complete"));
+                    let meta = match members.remove("_meta") {
+                        Some(Value::Object(meta)) => Some(meta),
+                        _ => None,
+                    };
+                    members.insert("_meta".to_owned(), self.described(meta).into());
+                }
+                Answer::success(id, members)
+            }
+            Err(error) => Answer::failure(version, id, error),
+        }
+    }
+
+    /// The `_meta` of a result of the modern era.
+    fn described(&self, meta: Option<Meta>) -> Meta {
+        match meta {
+            None => self.result_meta.clone(),
+            Some(mut meta) => {
+                meta.extend(self.result_meta.clone());
+                meta
+            }
+        }
+    }
+}
+
+fn unreadable(failure: ParseFailure) -> Answer {
+    let error = ErrorObject::new(failure.code(), failure.kind.to_string());
+    Answer::refusal(400, failure.id, error)
+}
+
+/// Everything stands on one page, so that no cursor was ever given out.
+fn one_page(version: ProtocolVersion, id: RequestId, params: Option<Params>, page: &[u8]) -> Answer {
+    let params = params.map(without_nulls);
+    match Params::read::<ListToolsParams>(params.as_ref()) {
+        Ok(params) if params.cursor.as_deref().is_none_or(str::is_empty) => Answer::written(&id, page),
+        Ok(_) => {
+            let message = "cursor: is not one of this server's; everything is on one page";
+            Answer::failure(version, id, ErrorObject::invalid_params(message))
+        }
+        Err(error) => Answer::failure(version, id, error.into()),
+    }
+}
+
+/// Some clients write null for what they do not send, such as the arguments of a tool without any.
+fn without_nulls(params: Params) -> Params {
+    match params {
+        Params::Object(mut members) => {
+            members.retain(|_, value| !value.is_null());
+            Params::Object(members)
+        }
+        Params::Array(_) => params,
+    }
+}

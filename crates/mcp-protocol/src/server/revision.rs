@@ -1,0 +1,226 @@
+//! Which revision a message is written in, and whether it describes itself as that revision asks.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::headers::{MessageHeaders, decoded};
+use crate::jsonrpc::{ErrorObject, HEADER_MISMATCH, INVALID_PARAMS, Params};
+use crate::{Meta, ProtocolVersion, UnsupportedProtocolVersion, methods, request_meta};
+
+/// What is spoken without a session.
+pub(super) const MODERN: [ProtocolVersion; 1] = [ProtocolVersion::V2026_07_28];
+
+/// The refusal of a message before its method is looked at: HTTP 400, or 404 for a method of the other era.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Refused {
+    pub(super) status: u16,
+    pub(super) error: ErrorObject,
+}
+
+/// The revision of a message.
+pub(super) fn of(
+    headers: &MessageHeaders<'_>,
+    method: &str,
+    params: Option<&Params>,
+) -> Result<ProtocolVersion, Refused> {
+    let meta = params.and_then(Params::meta);
+    let named = meta.and_then(|meta| meta.get(request_meta::PROTOCOL_VERSION));
+    let header = headers.protocol_version.as_deref();
+    if method == methods::INITIALIZE {
+        return match named {
+            // It negotiates the revision in its own way, whatever the header says.
+            None => Ok(ProtocolVersion::LATEST_LEGACY),
+            Some(_) => Err(Refused { status: 404, error: ErrorObject::method_not_found(method) }),
+        };
+    }
+    match ProtocolVersion::from_header(header) {
+        _ if named.is_some() => modern(headers, method, params, meta),
+        Ok(version) if version.is_legacy() => Ok(version),
+        Ok(_) => modern(headers, method, params, meta),
+        Err(unsupported) => Err(bad(unsupported.error_object(&ProtocolVersion::ALL))),
+    }
+}
+
+/// Checks what a message of the modern era must say about itself, in the body and again in headers.
+fn modern(
+    headers: &MessageHeaders<'_>,
+    method: &str,
+    params: Option<&Params>,
+    meta: Option<&Meta>,
+) -> Result<ProtocolVersion, Refused> {
+    let member = |name: &str| meta.and_then(|meta| meta.get(name));
+    let version = match member(request_meta::PROTOCOL_VERSION) {
+        Some(Value::String(version)) => version,
+        Some(_) => return Err(bad(invalid_meta(request_meta::PROTOCOL_VERSION, "must be a string"))),
+        None => return Err(bad(invalid_meta(request_meta::PROTOCOL_VERSION, "is required"))),
+    };
+    let header = headers.protocol_version.as_deref().map(|value| value.trim_matches([' ', '\t']));
+    same("MCP-Protocol-Version", header, Some(version))?;
+    let version = version
+        .parse()
+        .ok()
+        .filter(|version| MODERN.contains(version))
+        .ok_or_else(|| UnsupportedProtocolVersion { requested: version.clone() })
+        .map_err(|unsupported| bad(unsupported.error_object(&MODERN)))?;
+    let header = headers.method.as_deref().map(|value| value.trim_matches([' ', '\t']));
+    same("Mcp-Method", header, Some(method))?;
+    check_name(headers, method, params)?;
+    match member(request_meta::CLIENT_CAPABILITIES) {
+        Some(Value::Object(_)) => Ok(version),
+        Some(_) => Err(bad(invalid_meta(request_meta::CLIENT_CAPABILITIES, "must be an object"))),
+        // Notifications go without: nothing is sent back to the client.
+        None if method.starts_with("notifications/") => Ok(version),
+        None => Err(bad(invalid_meta(request_meta::CLIENT_CAPABILITIES, "is required"))),
+    }
+}
+
+/// What is called or read stands in a header, too.
+fn check_name(headers: &MessageHeaders<'_>, method: &str, params: Option<&Params>) -> Result<(), Refused> {
+    let member = match method {
+        methods::TOOLS_CALL | methods::PROMPTS_GET => "name",
+        methods::RESOURCES_READ => "uri",
+        _ => return Ok(()),
+    };
+    let said = params.and_then(Params::as_object).and_then(|params| params.get(member));
+    let Some(said) = said.and_then(Value::as_str) else {
+        let message = format!("{member}: a string is required");
+        return Err(bad(ErrorObject::new(INVALID_PARAMS, message)));
+    };
+    let header = match headers.name.as_deref() {
+        None => None,
+        Some(value) => Some(decoded(value).ok_or_else(|| mismatch("Mcp-Name is not valid base64"))?),
+    };
+    same("Mcp-Name", header.as_ref().map(Cow::as_ref), Some(said))
+}
+
+fn same(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refused> {
+    match header {
+        None => Err(mismatch(&format!("the header {name} is required"))),
+        _ if header == body => Ok(()),
+        Some(_) => Err(mismatch(&format!("the header {name} differs from what the body says"))),
+    }
+}
+
+fn mismatch(message: &str) -> Refused {
+    bad(ErrorObject::new(HEADER_MISMATCH, message))
+}
+
+fn invalid_meta(member: &str, problem: &str) -> ErrorObject {
+    ErrorObject::new(INVALID_PARAMS, format!("_meta.{member}: {problem}"))
+}
+
+fn bad(error: ErrorObject) -> Refused {
+    Refused { status: 400, error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn checked(
+        headers: [Option<&str>; 3],
+        method: &str,
+        params: &Value,
+    ) -> Result<ProtocolVersion, (u16, i64)> {
+        let [protocol_version, header_method, name] = headers.map(|value| value.map(Cow::Borrowed));
+        let headers = MessageHeaders { protocol_version, method: header_method, name };
+        let params = Params::of(params).unwrap();
+        of(&headers, method, Some(&params)).map_err(|refused| (refused.status, refused.error.code))
+    }
+
+    fn meta(version: &str) -> Value {
+        json!({"_meta": {request_meta::PROTOCOL_VERSION: version, request_meta::CLIENT_CAPABILITIES: {}}})
+    }
+
+    const NEW: Option<&str> = Some("2026-07-28");
+
+    #[test]
+    fn a_message_without_meta_goes_by_its_header() {
+        use ProtocolVersion::{V2025_03_26, V2025_11_25};
+        for (header, method, expect) in [
+            (None, "tools/list", Ok(V2025_03_26)),
+            (Some("2025-03-26"), "tools/list", Ok(V2025_03_26)),
+            (Some("2025-11-25"), "notifications/initialized", Ok(V2025_11_25)),
+            (Some(" 2025-11-25\t"), "ping", Ok(V2025_11_25)),
+            (Some("2024-11-05"), "tools/list", Err((400, -32022))),
+            (Some("2025-11-25, 2025-11-25"), "ping", Err((400, -32022))),
+            (Some(""), "ping", Err((400, -32022))),
+            (NEW, "tools/list", Err((400, -32602))),
+            (Some("2099-01-01"), "initialize", Ok(V2025_11_25)),
+            (NEW, "initialize", Ok(V2025_11_25)),
+        ] {
+            assert_eq!(checked([header, None, None], method, &json!({})), expect, "{header:?} {method}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_describes_itself_says_the_same_in_its_headers() {
+        let modern = meta("2026-07-28");
+        for (headers, expect) in [
+            ([NEW, Some("tools/list"), None], Ok(ProtocolVersion::V2026_07_28)),
+            ([NEW, Some(" tools/list "), None], Ok(ProtocolVersion::V2026_07_28)),
+            ([None, Some("tools/list"), None], Err((400, -32020))),
+            ([Some("2025-11-25"), Some("tools/list"), None], Err((400, -32020))),
+            ([NEW, None, None], Err((400, -32020))),
+            ([NEW, Some("tools/call"), None], Err((400, -32020))),
+            ([NEW, Some("TOOLS/LIST"), None], Err((400, -32020))),
+        ] {
+            assert_eq!(checked(headers, "tools/list", &modern), expect, "{headers:?}");
+        }
+        for (version, expect) in [("2099-01-01", (400, -32022)), ("2025-11-25", (400, -32022))] {
+            let headers = [Some(version), Some("tools/list"), None];
+            assert_eq!(checked(headers, "tools/list", &meta(version)), Err(expect), "{version}");
+        }
+        assert_eq!(checked([NEW, None, None], "initialize", &modern), Err((404, -32601)));
+    }
+
+    #[test]
+    fn what_is_called_or_read_stands_in_a_header() {
+        for (method, member) in [("tools/call", "name"), ("resources/read", "uri"), ("prompts/get", "name")] {
+            let mut params = meta("2026-07-28");
+            params[member] = json!("größe");
+            for (name, expect) in [
+                (Some("=?base64?Z3LDtsOfZQ==?="), Ok(ProtocolVersion::V2026_07_28)),
+                (Some("größe"), Ok(ProtocolVersion::V2026_07_28)),
+                (Some("grösse"), Err((400, -32020))),
+                (Some("=?base64?Z3L?="), Err((400, -32020))),
+                (None, Err((400, -32020))),
+            ] {
+                assert_eq!(checked([NEW, Some(method), name], method, &params), expect, "{name:?}");
+            }
+            params[member] = json!(7);
+            assert_eq!(checked([NEW, Some(method), Some("7")], method, &params), Err((400, -32602)));
+        }
+    }
+
+    #[test]
+    fn a_request_says_what_its_client_can_do() {
+        for (capabilities, method, expect) in [
+            (json!({}), "tools/list", Ok(ProtocolVersion::V2026_07_28)),
+            (json!([]), "tools/list", Err((400, -32602))),
+            (json!(null), "tools/list", Err((400, -32602))),
+        ] {
+            let meta = json!({"_meta": {
+                request_meta::PROTOCOL_VERSION: "2026-07-28", request_meta::CLIENT_CAPABILITIES: capabilities,
+            }});
+            assert_eq!(checked([NEW, Some(method), None], method, &meta), expect, "{meta}");
+        }
+        let without = json!({"_meta": {request_meta::PROTOCOL_VERSION: "2026-07-28"}});
+        assert_eq!(checked([NEW, Some("tools/list"), None], "tools/list", &without), Err((400, -32602)));
+        let cancelled = "notifications/cancelled";
+        assert!(checked([NEW, Some(cancelled), None], cancelled, &without).is_ok());
+        let wrong = json!({"_meta": {request_meta::PROTOCOL_VERSION: 7}});
+        assert_eq!(checked([NEW, Some("tools/list"), None], "tools/list", &wrong), Err((400, -32602)));
+    }
+
+    #[test]
+    fn a_refusal_tells_what_is_served() {
+        let headers =
+            MessageHeaders { protocol_version: Some("1900-01-01".into()), ..MessageHeaders::default() };
+        let refused = of(&headers, "tools/list", None).unwrap_err();
+        let all = json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
+        assert_eq!(refused.error.data, Some(json!({"supported": all, "requested": "1900-01-01"})));
+    }
+}
