@@ -17,9 +17,9 @@ const bob = await ownerOfMany(world.service, 'bob', MANY);
 
 /** A test of the app, opened for somebody. */
 function test(name, options, body) {
-  const { key = ann, browser = {}, ...rest } = options;
+  const { owner = ann, browser = {}, ...rest } = options;
   world.test(name, { viewport: { width: 800, height: 900 }, ...browser }, async (visit) => {
-    await body(await Gallery.open(visit, host, key, rest), visit);
+    await body(await Gallery.open(visit, host, owner, rest), visit);
   });
 }
 
@@ -124,14 +124,13 @@ test('texts of photos are never HTML', {}, async (gallery) => {
   const nasty = '<img src=x onerror="document.title=1"><b>bold</b>';
   await gallery.page.evaluate(
     ([tool, words]) =>
-      window.host.show(tool, { query: '.*(' }, (result) => {
+      window.host.show(tool, { query: 'Berlin .*(' }, (result) => {
         Object.assign(result.structuredContent, { results: result.structuredContent.results.slice(0, 1) });
         const [first = {}] = result.structuredContent.results;
         return Object.assign(first, { description: words, place: words, matchedText: words, fileName: words }) && result;
       }),
     [TOOL, nasty],
   );
-  if ((await gallery.pictures.count()) === 0) return assert.fail('a search by words always gives something here');
   await gallery.picture(0).click();
   assert.equal(await gallery.viewer.locator('.words').innerText(), nasty);
   assert.equal(await gallery.viewer.locator('b').count(), 0);
@@ -220,7 +219,7 @@ test('what the library says when it makes no album is shown', {}, async (gallery
   await gallery.notice.waitFor();
 });
 
-test('an album of more than a call takes goes on where it stopped', { key: bob }, async (gallery) => {
+test('an album of more than a call takes goes on where it stopped', { owner: bob }, async (gallery) => {
   const title = someTitle();
   await gallery.show({ limit: 100 });
   await gallery.more.click();
@@ -252,7 +251,7 @@ test('an album of more than a call takes goes on where it stopped', { key: bob }
 });
 
 test('more pages come until there are no more', {}, async (gallery) => {
-  const { results } = (await gallery.call(TOOL)) ?? {};
+  const { results } = await gallery.call(TOOL, gallery.whole());
   await gallery.show({ limit: 5 });
   assert.match(await gallery.summary.innerText(), /^The first 5 pictures/);
   for (let pages = 0; (await gallery.more.isVisible()) && pages < 9; pages += 1) {
@@ -275,16 +274,15 @@ test('the larger view goes on to the next page', {}, async (gallery) => {
   await gallery.viewer.getByText('3 of the first 3').waitFor();
 });
 
-test('more of a search is a longer list', { key: bob }, async (gallery) => {
-  await gallery.show({ query: '1.png', limit: 2 });
+test('more of a search is a longer list', { owner: bob }, async (gallery) => {
+  await gallery.show({ query: 'png', limit: 2 });
   const first = await gallery.ids();
-  if (!(await gallery.more.isVisible())) return assert.equal(first.length < 2, true);
   await gallery.more.click();
   await gallery.pictures.nth(2).waitFor();
   const ids = await gallery.ids();
   assert.deepEqual(ids.slice(0, 2), first);
   assert.equal(new Set(ids).size, ids.length);
-  assert.deepEqual((await gallery.seen('calls'))[0].arguments, { query: '1.png', limit: 4 });
+  assert.deepEqual((await gallery.seen('calls'))[0].arguments, { query: 'png', limit: 4 });
 });
 
 test('a page that cannot be had is told of, and tried again', {}, async (gallery) => {
@@ -303,12 +301,12 @@ test('a page that cannot be had is told of, and tried again', {}, async (gallery
 /** Shows pictures whose addresses ended before, or seem good and are not. */
 function showOld(gallery, urlsExpireAt) {
   return gallery.page.evaluate(
-    ([tool, end]) =>
-      window.host.show(tool, {}, (result) => {
+    ([tool, given, end]) =>
+      window.host.show(tool, given, (result) => {
         const words = JSON.stringify(result.structuredContent).replaceAll(/exp=\d+/g, 'exp=1700000000');
         return { ...result, structuredContent: { ...JSON.parse(words), urlsExpireAt: end } };
       }),
-    [TOOL, urlsExpireAt],
+    [TOOL, gallery.whole(), urlsExpireAt],
   );
 }
 
@@ -336,11 +334,11 @@ function showEnding(gallery, milliseconds, args = {}) {
         const urlsExpireAt = new Date(Date.now() + end).toISOString();
         return { ...result, structuredContent: { ...result.structuredContent, urlsExpireAt } };
       }),
-    [TOOL, args, milliseconds],
+    [TOOL, gallery.whole(args), milliseconds],
   );
 }
 
-test('addresses are renewed shortly before they end, and nothing is lost', { key: bob }, async (gallery) => {
+test('addresses are renewed shortly before they end, and nothing is lost', { owner: bob }, async (gallery) => {
   await gallery.page.evaluate(() =>
     window.host.put(async (params, call) => {
       const result = await call(params);
@@ -367,11 +365,11 @@ test('addresses are renewed shortly before they end, and nothing is lost', { key
   await gallery.arePainted(MANY);
 });
 
-test('a photo that has been deleted is said to be gone', { key: bob }, async (gallery, { service }) => {
+test('a photo that has been deleted is said to be gone', { owner: bob }, async (gallery, { service }) => {
   await gallery.show({ limit: 3 });
   await gallery.arePainted(3);
   const [, deleted] = await gallery.ids();
-  const headers = { authorization: `Bearer ${bob}` };
+  const headers = { authorization: `Bearer ${bob.key}` };
   const answer = await service.fetch(`/api/ext/v2/images/${deleted}`, { method: 'DELETE', headers });
   assert.equal(answer.status, 204);
   await showOldIds(gallery, await gallery.ids());
@@ -414,7 +412,9 @@ test('an error of the tool is shown in its words, and can be tried again', {}, a
   assert.ok(result.isError);
   await gallery.state.getByRole('heading', { name: 'The pictures could not be shown' }).waitFor();
   assert.equal(await gallery.state.locator('p').innerText(), result.content[0].text.trim());
-  await gallery.page.evaluate(() => window.host.put((params, call) => call({ ...params, arguments: {} })));
+  await gallery.page.evaluate(() =>
+    window.host.put((params, call) => call({ ...params, arguments: { albumId: params.arguments.albumId } })),
+  );
   await button(gallery.state, 'Try again').click();
   await gallery.arePainted(SAMPLES);
   await gallery.state.waitFor({ state: 'hidden' });

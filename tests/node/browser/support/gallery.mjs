@@ -17,12 +17,31 @@ export const CONTEXT = {
   containerDimensions: { maxHeight: 6000 },
 };
 
-/** Somebody whose library has the photos of a folder; gives the key to it. */
-export async function owner(service, name, folder) {
+/** The most ids that a call takes. */
+const CALL = 100;
+
+/** Somebody whose library has the photos of a folder: the key to it, and an album of all of them. */
+async function owner(service, name, folder) {
   const { email } = await service.person(name);
   await service.run(['import', email, folder]);
   const printed = await service.run(['key', 'create', email, '--name', 'host']);
-  return printed.trim().split('\n').at(-1);
+  const key = printed.trim().split('\n').at(-1);
+  const ask = async (method, path, content) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await service.fetch(`/api/ext/v2${path}`, { method, headers, body: content && JSON.stringify(content) });
+    return answer.json();
+  };
+  const ids = new Set();
+  for (let end = '', size = -1; ids.size > size; ) {
+    size = ids.size;
+    const { results } = await ask('GET', `/images?limit=${CALL}&endDate=${end}`);
+    for (const { id } of results) ids.add(id);
+    end = results.at(-1).capturedAt;
+  }
+  const all = [...ids];
+  const { result } = await ask('POST', '/albums', { title: 'Everything', imageIds: all.slice(0, CALL) });
+  if (all.length > CALL) await ask('PATCH', `/albums/${result.id}`, { addImageIds: all.slice(CALL) });
+  return { key, album: result.id };
 }
 
 /** Somebody with the photos that come with the source. */
@@ -70,13 +89,13 @@ export class Gallery {
   asked = [];
 
   /** Opens the app in a host that a visit's browser shows; nothing is called yet. */
-  static async open(visit, host, key, options = {}) {
+  static async open(visit, host, { key, album }, options = {}) {
     const gallery = new Gallery();
     const { page, service, watch } = visit;
-    Object.assign(gallery, { page, visit });
+    Object.assign(gallery, { page, album });
     for (const origin of [host.origin, host.sandboxOrigin]) watch.allowOrigin(origin);
     page.on('request', (request) => {
-      if (request.frame() === gallery.frame) gallery.asked.push(request.url());
+      if (!request.isNavigationRequest() && request.frame() === gallery.frame) gallery.asked.push(request.url());
     });
     await page.goto(host.origin);
     await page.waitForFunction(() => window.host);
@@ -88,7 +107,8 @@ export class Gallery {
       capabilities: options.capabilities ?? ABLE,
       context: { ...CONTEXT, ...options.context },
     });
-    gallery.frame = page.frames().find((frame) => frame.url() === 'about:srcdoc');
+    const sandbox = await (await page.waitForSelector('iframe')).contentFrame();
+    gallery.frame = await (await sandbox.waitForSelector('iframe')).contentFrame();
     const { frame } = gallery;
     Object.assign(gallery, {
       grid: frame.locator('#grid'),
@@ -105,9 +125,14 @@ export class Gallery {
     return gallery;
   }
 
-  /** Calls the tool as a model does. */
+  /** Calls the tool as a model does: for the photos of the album, unless something is looked for. */
   show(args = {}) {
-    return this.page.evaluate(([tool, given]) => window.host.show(tool, given), [TOOL, args]);
+    return this.page.evaluate(([tool, given]) => window.host.show(tool, given), [TOOL, this.whole(args)]);
+  }
+
+  /** Arguments that say which photos are meant. */
+  whole(args = {}) {
+    return args.query ? args : { albumId: this.album, ...args };
   }
 
   /** Calls another tool, without the app. */
