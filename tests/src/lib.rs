@@ -24,6 +24,7 @@ pub mod mutations;
 pub mod oauth;
 pub mod outside;
 mod raw;
+mod redacted;
 mod requests;
 mod seed;
 
@@ -31,4 +32,5 @@ pub use answer::Answer;
 pub use app::{Account, START, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use decoder::settings;
+pub use redacted::redacted;
 pub use seed::{SeedImage, fixture, fixtures};

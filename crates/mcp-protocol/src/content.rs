@@ -193,6 +193,12 @@ impl ContentBlock {
         Self::Image(ImageContent { data, mime_type, annotations: None, meta: None })
     }
 
+    /// Sound from its bytes in base64 and its media type.
+    pub fn audio(data_base64: impl Into<String>, mime_type: impl Into<String>) -> Self {
+        let (data, mime_type) = (data_base64.into(), mime_type.into());
+        Self::Audio(AudioContent { data, mime_type, annotations: None, meta: None })
+    }
+
     /// The address of a resource and its name.
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self::ResourceLink(ResourceLink::new(uri, name))
@@ -299,6 +305,10 @@ mod tests {
             (
                 ContentBlock::image("AA==", "image/webp"),
                 json!({"type": "image", "data": "AA==", "mimeType": "image/webp"}),
+            ),
+            (
+                ContentBlock::audio("AA==", "audio/wav"),
+                json!({"type": "audio", "data": "AA==", "mimeType": "audio/wav"}),
             ),
             (
                 ContentBlock::resource_link("a:b", "n"),

@@ -323,6 +323,35 @@ fn take_object(members: &mut Map<String, Value>, name: &str) -> Result<Option<Me
     }
 }
 
+impl InputRequiredResult {
+    /// Asks these: each a name and a request with `method` and `params`.
+    ///
+    /// ```
+    /// use mcp_protocol::tools::InputRequiredResult;
+    /// use serde_json::json;
+    ///
+    /// let asked = InputRequiredResult::asking([("folders", json!({"method": "roots/list"}))]).with_request_state("1");
+    /// assert_eq!(serde_json::to_value(&asked)?["inputRequests"]["folders"]["method"], "roots/list");
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn asking<N: Into<String>>(requests: impl IntoIterator<Item = (N, Value)>) -> Self {
+        let requests = requests.into_iter().map(|(name, request)| (name.into(), request)).collect();
+        Self {
+            result_type: ResultType::InputRequired,
+            input_requests: Some(requests),
+            request_state: None,
+            meta: None,
+        }
+    }
+
+    /// The same with what is to be brought back with the answers. The client can read and change it: sign it.
+    #[must_use]
+    pub fn with_request_state(mut self, state: impl Into<String>) -> Self {
+        self.request_state = Some(state.into());
+        self
+    }
+}
+
 impl CallToolResult {
     /// A result that is one text.
     pub fn text(text: impl Into<String>) -> Self {

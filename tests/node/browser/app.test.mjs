@@ -14,6 +14,7 @@ const host = await Host.start();
 after(() => host.stop());
 const ann = await ownerOfSamples(world.service, 'ann');
 const bob = await ownerOfMany(world.service, 'bob', MANY);
+const eve = await ownerOfMany(world.service, 'eve', 3);
 
 /** A test of the app, opened for somebody. */
 function test(name, options, body) {
@@ -145,7 +146,8 @@ test('an album of all is made by clicking, once', {}, async (gallery) => {
   await gallery.albumDialog.getByLabel('Title').fill(`  ${title} `);
   await button(gallery.albumDialog, 'Make the album').dblclick();
   await gallery.notice.waitFor();
-  assert.equal((await gallery.notice.innerText()).trim(), `The album “${title}” is made, with ${ids.length} pictures.`);
+  const words = await gallery.notice.locator('p').innerText();
+  assert.equal(words, `The album “${title}” is made, with ${ids.length} pictures.`);
   const calls = await gallery.seen('calls');
   assert.deepEqual(calls, [{ name: 'create_album', arguments: { title, imageIds: ids } }]);
   const { results } = await gallery.call('list_albums');
@@ -322,8 +324,8 @@ test('addresses that turn out to be old are renewed, where clocks do not agree',
   await showOld(gallery, new Date(Date.now() + 10 * 60_000).toISOString());
   await gallery.arePainted(SAMPLES);
   assert.equal((await gallery.seen('calls')).length, 1);
-  const refused = gallery.asked.filter((url) => url.includes('exp=1700000000'));
-  for (const _ of refused) await watch.takesStatus(403);
+  // Some were not waited for when the new addresses came.
+  await watch.takesEach(/^console: Failed to load resource: .* status of 403 /);
 });
 
 /** Shows pictures whose addresses will soon end. */
@@ -365,33 +367,21 @@ test('addresses are renewed shortly before they end, and nothing is lost', { own
   await gallery.arePainted(MANY);
 });
 
-test('a photo that has been deleted is said to be gone', { owner: bob }, async (gallery, { service }) => {
-  await gallery.show({ limit: 3 });
+test('a photo that has been deleted is said to be gone', { owner: eve }, async (gallery, { service }) => {
+  await gallery.show();
   await gallery.arePainted(3);
   const [, deleted] = await gallery.ids();
-  const headers = { authorization: `Bearer ${bob.key}` };
+  const headers = { authorization: `Bearer ${eve.key}` };
+  const structuredContent = await gallery.call(TOOL, gallery.whole());
   const answer = await service.fetch(`/api/ext/v2/images/${deleted}`, { method: 'DELETE', headers });
   assert.equal(answer.status, 204);
-  await showOldIds(gallery, await gallery.ids());
+  // The conversation is opened again later.
+  structuredContent.urlsExpireAt = '2023-11-14T22:13:20.000Z';
+  await gallery.page.evaluate((old) => window.host.bridge().sendToolResult({ content: [], structuredContent: old }), structuredContent);
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
+  assert.equal(await gallery.pictures.count(), 3);
+  for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="there"]')).waitFor();
 });
-
-/** Shows pictures by their records of now, with addresses that have ended. */
-async function showOldIds(gallery, ids) {
-  await gallery.page.evaluate(
-    ([tool, given]) => {
-      const record = (id) => ({ id, capturedAt: '2024-05-01T10:00:00.000Z', url: null, renditions: {}, width: 3, height: 2 });
-      const structuredContent = {
-        source: 'photo-library',
-        results: given.map(record),
-        pagination: { total: given.length, offset: 0, limit: 100 },
-        urlsExpireAt: '2024-05-01T10:15:00.000Z',
-      };
-      return window.host.show(tool, { limit: 3 }, () => ({ content: [], structuredContent }));
-    },
-    [TOOL, ids],
-  );
-}
 
 test('when addresses cannot be renewed, this is said, and tried again', {}, async (gallery) => {
   await gallery.page.evaluate(() =>

@@ -1,7 +1,7 @@
 //! The shape of answers.
 
 use serde_json::{Value, json};
-use tests::{Answer, SeedImage, TestApp};
+use tests::{Answer, SeedImage, TestApp, redacted};
 
 const IMAGE_FIELDS: [&str; 18] = [
     "addedAt",
@@ -40,29 +40,6 @@ fn check_list(answer: &Answer, fields: &[&str]) {
     }
     for record in answer.results() {
         assert_eq!(keys(record), fields);
-    }
-}
-
-/// Writes names for what differs from run to run: the port, ids and signatures.
-fn redacted(mut value: Value, names: &[(&str, &str)]) -> Value {
-    redact(&mut value, names);
-    value
-}
-
-fn redact(value: &mut Value, names: &[(&str, &str)]) {
-    match value {
-        Value::String(text) => {
-            for (shown, name) in names {
-                *text = text.replace(shown, name);
-            }
-            if let Some(at) = text.find("&sig=") {
-                text.truncate(at);
-                text.push_str("&sig=[signature]");
-            }
-        }
-        Value::Array(values) => values.iter_mut().for_each(|value| redact(value, names)),
-        Value::Object(values) => values.values_mut().for_each(|value| redact(value, names)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 

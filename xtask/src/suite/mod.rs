@@ -2,6 +2,7 @@
 
 mod browser;
 mod clients;
+mod conformance;
 mod counts;
 mod mutations;
 mod node;
@@ -45,6 +46,8 @@ enum Step {
     Schemathesis,
     /// Official clients that sign in, and registrations of well-known apps
     Clients,
+    /// The official MCP conformance suite
+    Conformance,
     /// The pages in headless Chromium, judged by axe-core
     Browser,
 }
@@ -102,6 +105,7 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
             Step::Mutations => done.count("mutations", || mutations::run(runner)),
             Step::Schemathesis => done.count("schemathesis", || schemathesis::run(runner, options.full)),
             Step::Clients => done.count("clients", || clients::run(runner)),
+            Step::Conformance => done.count("conformance", || conformance::run(runner)),
             Step::Browser => done.count("browser", || browser::run(runner, environment)),
         }
     };
@@ -116,6 +120,9 @@ fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Resul
     runner.run(&mut workspace::cargo(["build", "-p", "server"]))?;
     if steps.contains(&Step::Mutations) {
         runner.run(&mut workspace::cargo(["build", "-p", "tests", "--bin", "mutations"]))?;
+    }
+    if steps.contains(&Step::Conformance) {
+        runner.run(&mut workspace::cargo(["build", "-p", "tests", "--bin", "mcp_fixture"]))?;
     }
     Ok(())
 }
@@ -137,7 +144,9 @@ mod tests {
     #[test]
     fn steps_are_chosen() {
         let steps = |full, only: &[Step]| Options { full, only: only.to_vec() }.steps();
-        assert_eq!(steps(false, &[]), [Step::Cargo, Step::Schemathesis, Step::Clients, Step::Browser]);
+        let all_but_mutations =
+            [Step::Cargo, Step::Schemathesis, Step::Clients, Step::Conformance, Step::Browser];
+        assert_eq!(steps(false, &[]), all_but_mutations);
         assert_eq!(steps(true, &[]), Step::value_variants());
         for full in [false, true] {
             assert_eq!(steps(full, &[Step::Clients, Step::Mutations]), [Step::Mutations, Step::Clients]);

@@ -28,6 +28,15 @@ async fn a_bad_argument_is_named() {
         ("search_images", json!({"query": "x".repeat(2001)}), "query"),
         ("search_images", json!({"query": "x", "channels": ["video"]}), "channels"),
         ("search_images", json!({"query": "x", "albumId": "y", "channels": ["text"]}), "channels"),
+        ("show_images", json!({}), "imageIds"),
+        ("show_images", json!({"imageIds": []}), "imageIds"),
+        ("show_images", json!({"imageIds": many}), "imageIds"),
+        ("show_images", json!({"imageIds": "x"}), "imageIds"),
+        ("show_images", json!({"imageIds": ["x"], "query": "x"}), "imageIds"),
+        ("show_images", json!({"imageIds": ["x"], "latitude": 1}), "imageIds"),
+        ("show_images", json!({"startDate": "2024-05-01"}), "imageIds"),
+        ("show_images", json!({"query": "x", "limit": 101}), "limit"),
+        ("show_images", json!({"latitude": 1}), "longitude"),
         ("get_image", json!({}), "id"),
         ("get_image", json!({"id": 7}), "id"),
         ("list_albums", json!({"offset": 501}), "offset"),
@@ -59,6 +68,9 @@ async fn an_image_or_album_that_is_not_there_is_an_error_of_the_tool() {
         ("get_image", json!({"id": "unknown"})),
         ("get_image", json!({"id": "not an id"})),
         ("get_image", json!({"id": foreign})),
+        ("show_images", json!({"imageIds": ["unknown"]})),
+        ("show_images", json!({"imageIds": [foreign]})),
+        ("show_images", json!({"albumId": "unknown"})),
         ("search_images", json!({"albumId": "unknown"})),
         ("create_album", json!({"title": "t", "imageIds": ["unknown"]})),
         ("create_album", json!({"title": "t", "imageIds": [foreign]})),
@@ -82,6 +94,7 @@ async fn until_a_sync_is_set_up_the_error_says_where_to_do_that() {
             ("list_images", json!({})),
             ("search_images", json!({"query": "x"})),
             ("get_image", json!({"id": "x"})),
+            ("show_images", json!({"imageIds": ["x"]})),
         ] {
             let result = call(&app, resource, &ann.key, tool, &arguments).await;
             assert!(failure(&result).contains(&install_url), "{tool}: {}", failure(&result));

@@ -23,6 +23,15 @@ fn members(value: &Value) -> Vec<&str> {
     members
 }
 
+/// What a list says of an image: what a model needs to choose by.
+fn listed(record: &Value) -> Value {
+    let mut listed = record.clone();
+    for only_alone in ["addedAt", "text", "cameraMake", "cameraModel", "width", "height"] {
+        listed.as_object_mut().unwrap().remove(only_alone).unwrap();
+    }
+    listed
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn get_info_gives_the_library_and_never_fails_for_want_of_a_sync() {
     let app = TestApp::start().await;
@@ -74,7 +83,8 @@ async fn lists_and_searches_give_what_the_image_api_gives() {
             assert_eq!(got["source"], "photo-library");
             assert_eq!(got["urlsExpireAt"], URLS_EXPIRE_AT);
             let expect = app.get(&path, &ann.key).await.expect(200);
-            assert_eq!(got["results"], expect.json["results"], "{path}");
+            let listed: Vec<_> = expect.results().iter().map(listed).collect();
+            assert_eq!(got["results"], json!(listed), "{path}");
             assert_eq!(got["pagination"], expect.json["pagination"], "{path}");
         }
     }

@@ -6,7 +6,7 @@ use tests::TestApp;
 use super::{RESOURCES, request};
 
 /// What every resource has, in order, and what organises images into albums.
-const READING: [&str; 4] = ["get_info", "list_images", "search_images", "get_image"];
+const READING: [&str; 5] = ["get_info", "list_images", "search_images", "get_image", "show_images"];
 const ALBUMS: [&str; 3] = ["list_albums", "create_album", "update_album"];
 
 async fn tools(app: &TestApp, resource: &str, key: &str) -> Vec<Value> {
@@ -63,6 +63,11 @@ async fn arguments_carry_the_names_of_the_image_api() {
         ("list_images", [&["limit"][..], &dates, &circle].concat(), &[]),
         ("search_images", [&["query", "albumId", "channels", "limit"][..], &dates, &circle].concat(), &[]),
         ("get_image", vec!["id"], &["id"]),
+        (
+            "show_images",
+            [&["imageIds", "query", "albumId", "channels", "limit"][..], &dates, &circle].concat(),
+            &[],
+        ),
         ("list_albums", vec!["limit", "offset"], &[]),
         ("create_album", vec!["title", "imageIds"], &["title"]),
         ("update_album", vec!["albumId", "title", "addImageIds", "removeImageIds"], &["albumId"]),

@@ -4,16 +4,21 @@ const TOOL = 'show_images';
 const MOST = 100;
 const USUAL_LIMIT = 50;
 
-/** What a tool refused, in its words. */
-class ToolFailed extends Error {}
+/** What a tool refused, in its words, and what it gave with them. */
+class ToolFailed extends Error {
+  constructor(message, details) {
+    super(message);
+    this.details = details;
+  }
+}
 
 /** What a tool answers, as an object. */
 function payloadOf(result) {
   const texts = (Array.isArray(result?.content) ? result.content : [])
     .filter(({ type, text }) => type === 'text' && typeof text === 'string')
     .map(({ text }) => text);
-  if (result?.isError) throw new ToolFailed(texts.join('\n') || 'The library gave no reason.');
   const structured = result?.structuredContent;
+  if (result?.isError) throw new ToolFailed(texts.join('\n') || 'The library gave no reason.', structured);
   if (structured && typeof structured === 'object') return structured;
   try {
     return Object(JSON.parse(texts[0]));

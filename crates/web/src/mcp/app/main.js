@@ -228,11 +228,23 @@ function selectionChanged() {
 
 // What is asked of the library.
 
+/** Pictures by their ids. Those that are there no longer are left out: the tool refuses them, and says which. */
+async function callFor(ids) {
+  try {
+    return await call(TOOL, { imageIds: ids });
+  } catch (error) {
+    const unknown = error.details?.unknownImageIds;
+    const known = Array.isArray(unknown) ? ids.filter((id) => !unknown.includes(id)) : ids;
+    if (known.length === ids.length) throw error;
+    return known.length ? call(TOOL, { imageIds: known }) : { results: [] };
+  }
+}
+
 /** Gets new addresses for all pictures, and gives when they end. */
 async function renew(isWanted) {
   let end;
   for (const ids of chunks([...listing.images.keys()])) {
-    const payload = await call(TOOL, { imageIds: ids });
+    const payload = await callFor(ids);
     if (!isWanted()) return undefined;
     listing.renew(ids, payload);
     end ??= payload.urlsExpireAt;

@@ -1,5 +1,7 @@
 // One picture, large, with what is known about it.
 
+/** Then it need not be said twice. */
+const isMatchedInDescription = ({ description, matchedText }) => Boolean(matchedText && description?.includes(matchedText));
 /** How far a finger goes to turn to another picture. */
 const SWIPE_PX = 48;
 
@@ -118,7 +120,8 @@ class Viewer {
     const { hasMore } = this.library;
     position.textContent = `${number(this.#place + 1)} of ${hasMore() ? 'the first ' : ''}${number(images.length)}`;
     title.textContent = momentOf(image) || image.fileName || 'Photo';
-    words.textContent = image.description ?? '';
+    if (isMatchedInDescription(image)) mark(words, image.description, this.#query);
+    else words.textContent = image.description ?? '';
     words.hidden = !image.description;
     facts.replaceChildren(...this.#facts(image));
     select.hidden = !this.library.isSelectable();
@@ -133,7 +136,8 @@ class Viewer {
   }
 
   /** What is known, as terms and what stands for them. */
-  #facts({ place, distance: away, matchedText, fileName }) {
+  #facts(image) {
+    const { place, distance: away, matchedText, fileName } = image;
     const row = (term, fill) => {
       const [name, value] = [document.createElement('dt'), document.createElement('dd')];
       name.textContent = term;
@@ -143,7 +147,7 @@ class Viewer {
     const rows = [
       place && row('Place', (value) => (value.textContent = place)),
       away !== undefined && row('Distance', (value) => (value.textContent = distance(away))),
-      matchedText && row('Found in it', (value) => mark(value, matchedText, this.#query)),
+      matchedText && !isMatchedInDescription(image) && row('Found in it', (value) => mark(value, matchedText, this.#query)),
       fileName && row('File', (value) => (value.textContent = fileName)),
     ];
     return rows.filter(Boolean).flat();

@@ -3,11 +3,11 @@ use mcp_protocol::Tool;
 use serde_json::{Value, json};
 
 fn names(resource: Resource) -> Vec<String> {
-    registry(resource).unwrap().tools().iter().map(|tool| tool.name.clone()).collect()
+    of(resource).map(|(_, tool)| tool.name).collect()
 }
 
 fn tool(resource: Resource, name: &str) -> Tool {
-    registry(resource).unwrap().get(name).unwrap().tool.clone()
+    of(resource).map(|(_, tool)| tool).find(|tool| tool.name == name).unwrap()
 }
 
 #[test]
@@ -17,19 +17,20 @@ fn each_resource_has_its_tools_in_a_fixed_order() {
         "list_images",
         "search_images",
         "get_image",
+        "show_images",
         "list_albums",
         "create_album",
         "update_album",
     ];
     assert_eq!(names(Resource::V1), current);
     assert_eq!(names(Resource::V2), current);
-    assert_eq!(names(Resource::Legacy), current[..4]);
+    assert_eq!(names(Resource::Legacy), current[..5]);
 }
 
 #[test]
 fn every_tool_describes_itself_and_its_effects() {
     for resource in Resource::ALL {
-        for tool in registry(resource).unwrap().tools() {
+        for (_, tool) in of(resource) {
             assert!(tool.title.is_some() && tool.description.is_some(), "{}", tool.name);
             let hints = tool.annotations.clone().unwrap();
             assert_eq!(hints.title, tool.title);
@@ -48,7 +49,7 @@ fn every_tool_describes_itself_and_its_effects() {
 #[test]
 fn only_v2_promises_structured_content() {
     for resource in Resource::ALL {
-        for tool in registry(resource).unwrap().tools() {
+        for (_, tool) in of(resource) {
             assert_eq!(tool.output_schema.is_some(), resource == Resource::V2, "{}", tool.name);
             if let Some(schema) = &tool.output_schema {
                 check_schema(schema);
@@ -105,7 +106,7 @@ fn check_schema(schema: &Value) {
 #[test]
 fn arguments_have_plain_described_schemas() {
     for resource in Resource::ALL {
-        for tool in registry(resource).unwrap().tools() {
+        for (_, tool) in of(resource) {
             check_schema(&tool.input_schema);
             assert_eq!(tool.input_schema["type"], "object");
             // Some model providers refuse these at the root.
@@ -128,10 +129,10 @@ fn check(name: &str, property: &str, expect: &Value) {
 
 #[test]
 fn schemas_carry_the_limits() {
-    for name in ["list_images", "search_images", "list_albums"] {
+    for name in ["list_images", "search_images", "show_images", "list_albums"] {
         check(name, "limit", &json!({"type": "integer", "minimum": 1, "maximum": 100, "default": 50}));
     }
-    for name in ["list_images", "search_images"] {
+    for name in ["list_images", "search_images", "show_images"] {
         check(name, "startDate", &json!({"type": "string"}));
         check(name, "endDate", &json!({"type": "string"}));
         check(name, "latitude", &json!({"type": "number", "minimum": -90, "maximum": 90}));
@@ -145,6 +146,7 @@ fn schemas_carry_the_limits() {
     check("search_images", "albumId", &json!({"type": "string", "maxLength": 128}));
     let channel = json!({"type": "string", "enum": ["text", "image"]});
     check("search_images", "channels", &json!({"type": "array", "items": channel}));
+    check("show_images", "imageIds", &ids);
     check("get_image", "id", &id);
     check("list_albums", "offset", &json!({"type": "integer", "minimum": 0, "maximum": 500, "default": 0}));
     check("create_album", "title", &title);
@@ -162,6 +164,7 @@ fn what_must_be_given_is_required() {
         ("list_images", Value::Null),
         ("search_images", Value::Null),
         ("get_image", json!(["id"])),
+        ("show_images", Value::Null),
         ("list_albums", Value::Null),
         ("create_album", json!(["title"])),
         ("update_album", json!(["albumId"])),

@@ -1,0 +1,109 @@
+//! Tools that give each kind of content.
+
+use mcp_protocol::content::ResourceContents;
+use mcp_protocol::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
+use mcp_protocol::server::{BoxFuture, ServerBuilder, ToolCall, ToolReply};
+use mcp_protocol::{CallToolResult, ContentBlock, NoArguments, Tool};
+use serde_json::{Value, json};
+
+/// One red pixel.
+pub(crate) const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+/// No sound: the head of a WAV file of 8,000 samples a second, and no samples.
+const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+
+pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
+    builder
+        .tool(simple("test_simple_text", "Gives a text."), |_| {
+            text("This is a simple text response for testing.")
+        })
+        .tool(simple("test_image_content", "Gives a picture."), |_| {
+            blocks(vec![ContentBlock::image(PNG, "image/png")])
+        })
+        .tool(simple("test_audio_content", "Gives a sound."), |_| blocks(vec![audio()]))
+        .tool(simple("test_embedded_resource", "Gives a resource itself."), |_| {
+            let text = "This is an embedded resource content.";
+            blocks(vec![embedded("test://embedded-resource", "text/plain", text)])
+        })
+        .tool(simple("test_multiple_content_types", "Gives a text, a picture and a resource."), |_| {
+            let text = r#"{"test":"data","value":123}"#;
+            blocks(vec![
+                ContentBlock::text("Multiple content types test:"),
+                ContentBlock::image(PNG, "image/png"),
+                embedded("test://mixed-content-resource", "application/json", text),
+            ])
+        })
+        .tool(simple("test_error_handling", "Fails, always."), |_| {
+            done(CallToolResult::error("This tool intentionally returns an error for testing"))
+        })
+        .tool(simple("test_logging_tool", "Would log, were it asked to."), |_| text("Nothing was logged."))
+        .tool(simple("test_missing_capability", "Needs a client that can sample."), needs_sampling)
+        .tool(
+            Tool::new("json_schema_2020_12_tool", "Takes what a schema of every kind says.", every_keyword()),
+            |_| text("The arguments were taken as they came."),
+        )
+}
+
+/// A tool without arguments.
+pub(crate) fn simple(name: &str, description: &str) -> Tool {
+    Tool::taking::<NoArguments>(name, description)
+}
+
+/// What is ready at once.
+pub(crate) fn done(reply: impl Into<ToolReply>) -> BoxFuture<ToolReply> {
+    Box::pin(std::future::ready(reply.into()))
+}
+
+pub(crate) fn text(text: &str) -> BoxFuture<ToolReply> {
+    done(CallToolResult::text(text))
+}
+
+pub(crate) fn embedded(uri: &str, mime_type: &str, text: &str) -> ContentBlock {
+    ContentBlock::resource(ResourceContents::text(uri, mime_type, text))
+}
+
+fn blocks(blocks: Vec<ContentBlock>) -> BoxFuture<ToolReply> {
+    done(blocks.into_iter().fold(CallToolResult::default(), CallToolResult::with_content))
+}
+
+fn audio() -> ContentBlock {
+    ContentBlock::audio(WAV, "audio/wav")
+}
+
+/// The call is refused unless the client says that it can sample.
+fn needs_sampling(call: ToolCall<()>) -> BoxFuture<ToolReply> {
+    if call.client_capabilities().is_some_and(|capabilities| capabilities.contains_key("sampling")) {
+        return text("The client can sample.");
+    }
+    let refused =
+        ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, "this tool needs a client that can sample")
+            .with_data(json!({"requiredCapabilities": {"sampling": {}}}));
+    done(ToolReply::Refused(refused))
+}
+
+/// Keywords that must arrive as they were written.
+fn every_keyword() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": {
+            "address": {
+                "$anchor": "addressDef",
+                "type": "object",
+                "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+            },
+        },
+        "properties": {
+            "name": {"type": "string"},
+            "address": {"$ref": "#/$defs/address"},
+            "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+            "phone": {"type": "string"},
+            "email": {"type": "string"},
+        },
+        "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+        "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+        "then": {"required": ["phone"]},
+        "else": {"required": ["email"]},
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,110 @@
+//! Prompts, and the completion of their arguments: methods beside those that the protocol's server has by itself.
+
+use mcp_protocol::jsonrpc::{ErrorObject, Params};
+use mcp_protocol::server::{Eras, ServerBuilder};
+use mcp_protocol::{ContentBlock, request_meta};
+use serde_json::{Map, Value, json};
+
+use crate::content::{PNG, embedded};
+use crate::questions;
+
+/// What the argument of a prompt may be completed to.
+const WORDS: [&str; 3] = ["test", "testValue1", "testValue2"];
+
+type Members = Result<Map<String, Value>, ErrorObject>;
+
+pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
+    builder
+        .capability("prompts", json!({}))
+        .capability("completions", json!({}))
+        .method("prompts/list", Eras::Both, |(), params| async move { Ok(list(params.as_ref())) })
+        .method("prompts/get", Eras::Both, |(), params| async move { get(params.as_ref()) })
+        .method("completion/complete", Eras::Both, |(), params| async move { complete(params.as_ref()) })
+}
+
+fn list(params: Option<&Params>) -> Map<String, Value> {
+    let argument =
+        |name: &str, description: &str| json!({"name": name, "description": description, "required": true});
+    let mut members = Map::new();
+    members.insert(
+        "prompts".to_owned(),
+        json!([
+            {"name": "test_simple_prompt", "description": "One text."},
+            {
+                "name": "test_prompt_with_arguments",
+                "description": "One text with two words in it.",
+                "arguments": [argument("arg1", "The first word."), argument("arg2", "The second word.")],
+            },
+            {
+                "name": "test_prompt_with_embedded_resource",
+                "description": "A resource and what to do with it.",
+                "arguments": [argument("resourceUri", "The address of the resource.")],
+            },
+            {"name": "test_prompt_with_image", "description": "A picture and what to do with it."},
+            {"name": questions::PROMPT, "description": "One text that depends on an answer."},
+        ]),
+    );
+    // Earlier revisions have no words for it.
+    if params.and_then(Params::meta).is_some_and(|meta| meta.contains_key(request_meta::PROTOCOL_VERSION)) {
+        members.insert("ttlMs".to_owned(), json!(0));
+        members.insert("cacheScope".to_owned(), json!("private"));
+    }
+    members
+}
+
+fn get(params: Option<&Params>) -> Members {
+    let params = params.and_then(Params::as_object);
+    let name = params.and_then(|params| params.get("name")?.as_str()).unwrap_or_default();
+    let argument = |name: &str| {
+        let given = params.and_then(|params| params.get("arguments")?.get(name)?.as_str());
+        given.ok_or_else(|| ErrorObject::invalid_params(format!("{name}: is required")))
+    };
+    match name {
+        "test_simple_prompt" => messages(vec![ContentBlock::text("This is a simple prompt for testing.")]),
+        "test_prompt_with_arguments" => {
+            let (first, second) = (argument("arg1")?, argument("arg2")?);
+            messages(vec![ContentBlock::text(format!(
+                "Prompt with arguments: arg1='{first}', arg2='{second}'"
+            ))])
+        }
+        "test_prompt_with_embedded_resource" => messages(vec![
+            embedded(argument("resourceUri")?, "text/plain", "Embedded resource content for testing."),
+            ContentBlock::text("Please process the embedded resource above."),
+        ]),
+        "test_prompt_with_image" => messages(vec![
+            ContentBlock::image(PNG, "image/png"),
+            ContentBlock::text("Please analyze the image above."),
+        ]),
+        questions::PROMPT => match questions::context_of_prompt(params)? {
+            Ok(context) => {
+                messages(vec![ContentBlock::text(format!("A prompt in the context of {context}."))])
+            }
+            Err(asked) => members(&asked),
+        },
+        _ => Err(ErrorObject::invalid_params("there is no prompt of this name")),
+    }
+}
+
+/// What a person says, one piece after the other.
+fn messages(pieces: Vec<ContentBlock>) -> Members {
+    let messages: Vec<_> =
+        pieces.into_iter().map(|content| json!({"role": "user", "content": content})).collect();
+    members(&json!({"messages": messages}))
+}
+
+fn complete(params: Option<&Params>) -> Members {
+    let argument = params.and_then(Params::as_object).and_then(|params| params.get("argument"));
+    let Some(begun) = argument.and_then(|argument| argument.get("value")?.as_str()) else {
+        return Err(ErrorObject::invalid_params("argument.value: is required"));
+    };
+    let values: Vec<_> = WORDS.into_iter().filter(|word| word.starts_with(begun)).collect();
+    members(&json!({"completion": {"total": values.len(), "values": values, "hasMore": false}}))
+}
+
+/// The members of what is written as an object.
+fn members(result: &impl serde::Serialize) -> Members {
+    match serde_json::to_value(result) {
+        Ok(Value::Object(members)) => Ok(members),
+        _ => Err(ErrorObject::internal()),
+    }
+}

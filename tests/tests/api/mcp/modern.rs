@@ -1,0 +1,192 @@
+//! Revision 2026-07-28: every message describes itself, in its body and again in its headers.
+
+use reqwest::RequestBuilder;
+use serde_json::{Value, json};
+use tests::{Account, SeedImage, TestApp};
+
+use super::{RESOURCES, message, modern, payload};
+
+const V1: &str = "/api/mcp/v1";
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+async fn start() -> (TestApp, Account) {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    (app, ann)
+}
+
+/// The status of an answer and the code of the error in it.
+async fn refused(app: &TestApp, request: RequestBuilder) -> (u16, Value) {
+    let answer = app.send(request).await;
+    assert!(answer.json.get("result").is_none(), "{}", answer.json);
+    (answer.status, answer.json["error"]["code"].clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn discovery_tells_what_the_server_is_and_can_do() {
+    let (app, ann) = start().await;
+    for resource in RESOURCES {
+        let answer = app.send(modern(&app, resource, &ann.key, "server/discover", &json!({}))).await.expect(200);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(answer.header("mcp-session-id"), None);
+        let result = &answer.json["result"];
+        assert_eq!(result["resultType"], "complete");
+        assert_eq!(result["supportedVersions"], json!(["2026-07-28"]), "only those without a session");
+        assert_eq!(result["capabilities"], json!({"tools": {}, "resources": {}}));
+        assert_eq!(result["instructions"].as_str().unwrap().contains("create_album"), !resource.ends_with("legacy"));
+        assert!(result["ttlMs"].is_u64());
+        assert_eq!(result["cacheScope"], "public");
+        assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "photo-library");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn both_eras_list_the_same_tools_and_only_the_later_says_for_how_long() {
+    let (app, ann) = start().await;
+    for resource in RESOURCES {
+        let old = super::request(&app, resource, &ann.key, "tools/list", &json!({})).await.expect(200);
+        let new = app.send(modern(&app, resource, &ann.key, "tools/list", &json!({}))).await.expect(200);
+        let (old, new) = (&old.json["result"], &new.json["result"]);
+        assert_eq!(old["tools"], new["tools"]);
+        let members: Vec<_> = old.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["tools"], "nothing else before 2026-07-28");
+        assert_eq!(new["resultType"], "complete");
+        assert!(new["ttlMs"].is_u64() && new["cacheScope"] == "public");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_result_is_complete_and_says_whose_it_is() {
+    let (app, ann) = start().await;
+    let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
+    for (tool, arguments) in [
+        ("get_info", json!({})),
+        ("get_image", json!({"id": id})),
+        ("show_images", json!({"imageIds": [id]})),
+        ("create_album", json!({"title": "t"})),
+    ] {
+        let params = json!({"name": tool, "arguments": arguments});
+        let answer = app.send(modern(&app, V1, &ann.key, "tools/call", &params)).await.expect(200);
+        let result = &answer.json["result"];
+        assert_eq!(result["resultType"], "complete");
+        assert!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["version"].is_string());
+        assert_eq!(payload(result)["source"], "photo-library");
+    }
+    let params = json!({"name": "get_image", "arguments": {"id": "unknown"}});
+    let failed = app.send(modern(&app, V1, &ann.key, "tools/call", &params)).await.expect(200);
+    assert_eq!((&failed.json["result"]["isError"], &failed.json["result"]["resultType"]), (&json!(true), &json!("complete")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn headers_must_say_what_the_body_says() {
+    let (app, ann) = start().await;
+    let meta = json!({VERSION: "2026-07-28", CAPABILITIES: {}});
+    let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": meta}});
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"_meta": meta, "name": "get_info"}});
+    let read = json!({"jsonrpc": "2.0", "id": 7, "method": "resources/read", "params": {"_meta": meta, "uri": "a:b"}});
+    let (version, name) = ("mcp-protocol-version", "mcp-name");
+    let now = (version, "2026-07-28");
+    for (body, headers) in [
+        (&list, &[][..]),
+        (&list, &[now]),
+        (&list, &[("mcp-method", "tools/list")]),
+        (&list, &[(version, "2025-11-25"), ("mcp-method", "tools/list")]),
+        (&list, &[now, ("mcp-method", "tools/call")]),
+        (&list, &[now, ("mcp-method", "Tools/List")]),
+        (&list, &[now, now, ("mcp-method", "tools/list")]),
+        (&call, &[now, ("mcp-method", "tools/call")]),
+        (&call, &[now, ("mcp-method", "tools/call"), (name, "get_image")]),
+        (&call, &[now, ("mcp-method", "tools/call"), (name, "=?base64?Z2V0X2luZm8?=")]),
+        (&read, &[now, ("mcp-method", "resources/read")]),
+        (&read, &[now, ("mcp-method", "resources/read"), (name, "a:c")]),
+    ] {
+        let mut request = message(&app, V1, &ann.key, body);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        assert_eq!(refused(&app, request).await, (400, json!(-32020)), "{body} {headers:?}");
+    }
+    for name in ["get_info", "  get_info ", "=?base64?Z2V0X2luZm8=?="] {
+        let request = message(&app, V1, &ann.key, &call)
+            .header(version, "2026-07-28")
+            .header("MCP-METHOD", "tools/call")
+            .header("mcp-name", name);
+        assert!(app.send(request).await.expect(200).json["result"].is_object(), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_says_its_revision_and_what_its_client_can_do() {
+    let (app, ann) = start().await;
+    for (header, meta, code) in [
+        ("2026-07-28", json!({}), -32602),
+        ("2026-07-28", json!({CAPABILITIES: {}}), -32602),
+        ("2026-07-28", json!({VERSION: "2026-07-28"}), -32602),
+        ("2026-07-28", json!({VERSION: "2026-07-28", CAPABILITIES: []}), -32602),
+        ("2026-07-28", json!({VERSION: 7, CAPABILITIES: {}}), -32602),
+        ("2099-01-01", json!({VERSION: "2099-01-01", CAPABILITIES: {}}), -32022),
+        ("2025-11-25", json!({VERSION: "2025-11-25", CAPABILITIES: {}}), -32022),
+        ("2026-07-28", json!({VERSION: "2099-01-01", CAPABILITIES: {}}), -32020),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": meta}});
+        let request = message(&app, V1, &ann.key, &body)
+            .header("mcp-protocol-version", header)
+            .header("mcp-method", "tools/list");
+        let answer = app.send(request).await.expect(400);
+        assert_eq!(answer.json["error"]["code"], code, "{header} {meta}");
+        assert_eq!(answer.json["id"], 7);
+        if code == -32022 {
+            let data = json!({"supported": ["2026-07-28"], "requested": header});
+            assert_eq!(answer.json["error"]["data"], data);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn methods_of_the_other_era_and_unknown_ones_are_404() {
+    let (app, ann) = start().await;
+    for method in [
+        "initialize",
+        "ping",
+        "logging/setLevel",
+        "subscriptions/listen",
+        "resources/subscribe",
+        "prompts/list",
+        "unknown/method",
+        "",
+    ] {
+        for resource in RESOURCES {
+            let request = modern(&app, resource, &ann.key, method, &json!({}));
+            assert_eq!(refused(&app, request).await, (404, json!(-32601)), "{method}");
+        }
+    }
+    let answer = super::request(&app, V1, &ann.key, "server/discover", &json!({})).await.expect(200);
+    assert_eq!(answer.json["error"]["code"], -32601, "it came with 2026-07-28");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_with_a_call_travels_on_200() {
+    let (app, ann) = start().await;
+    for (method, params) in [
+        ("tools/call", json!({"name": "delete_everything"})),
+        ("tools/call", json!({"name": "get_info", "arguments": "x"})),
+        ("tools/list", json!({"cursor": "x"})),
+        ("resources/list", json!({"cursor": "x"})),
+    ] {
+        let request = modern(&app, V1, &ann.key, method, &params);
+        assert_eq!(refused(&app, request).await, (200, json!(-32602)), "{method} {params}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn notifications_are_taken_and_describe_themselves_too() {
+    let (app, ann) = start().await;
+    let body = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"_meta": {VERSION: "2026-07-28"}, "requestId": 1},
+    });
+    let request = || message(&app, V1, &ann.key, &body).header("mcp-protocol-version", "2026-07-28");
+    let taken = app.send(request().header("mcp-method", "notifications/cancelled")).await;
+    assert!(taken.expect(202).body.is_empty());
+    assert_eq!(refused(&app, request()).await, (400, json!(-32020)));
+}

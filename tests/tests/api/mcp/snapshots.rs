@@ -1,0 +1,100 @@
+//! What each tool says and answers, at each resource and in each era, as a whole.
+
+use serde_json::{Value, json};
+use tests::{Account, Answer, SeedImage, TestApp, redacted};
+
+use super::{RESOURCES, modern, request};
+
+const ERAS: [&str; 2] = ["legacy_era", "modern_era"];
+
+/// A call that works and one that fails, of each tool.
+fn calls(image: &str, album: &str) -> [(&'static str, Value, Value); 8] {
+    [
+        ("get_info", json!({}), json!(null)),
+        ("list_images", json!({"limit": 1}), json!({"limit": 0})),
+        ("search_images", json!({"query": "tower"}), json!({})),
+        ("get_image", json!({"id": image}), json!({"id": "unknown"})),
+        ("show_images", json!({"imageIds": [image]}), json!({"imageIds": ["unknown"]})),
+        ("list_albums", json!({}), json!({"offset": 501})),
+        ("create_album", json!({"title": "Paris", "imageIds": [image]}), json!({"title": ""})),
+        ("update_album", json!({"albumId": album, "title": "Tour"}), json!({"albumId": album})),
+    ]
+}
+
+struct Asking<'a> {
+    app: &'a TestApp,
+    account: &'a Account,
+    resource: &'a str,
+    era: &'a str,
+}
+
+impl Asking<'_> {
+    async fn ask(&self, method: &str, params: &Value) -> Value {
+        let Self { app, account, resource, era } = self;
+        let answer: Answer = if *era == "modern_era" {
+            app.send(modern(app, resource, &account.key, method, params)).await
+        } else {
+            request(app, resource, &account.key, method, params).await
+        };
+        json!({"status": answer.status, "body": readable(answer.json)})
+    }
+}
+
+/// Shows the JSON that stands in a text.
+fn readable(mut body: Value) -> Value {
+    if let Some(text) = body.pointer_mut("/result/content/0/text")
+        && let Some(payload) = text.as_str().and_then(|text| serde_json::from_str(text).ok())
+    {
+        *text = payload;
+    }
+    body
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_tool_is_listed_and_answers_as_before() {
+    for resource in RESOURCES {
+        for era in ERAS {
+            let app = TestApp::start().await;
+            let ann = app.account("ann").await;
+            let image = SeedImage::at("2023-07-04T18:03:22.125Z")
+                .position(48.858_37, 2.294_48)
+                .place("Paris, France")
+                .description("The tower at dusk")
+                .file_name("DSCF0001.JPG");
+            let image = app.seed_one(&ann, image).await;
+            let album = app.post("/albums", &ann.key, &json!({"title": "Empty"})).await.result()["id"].clone();
+            let album = album.as_str().unwrap();
+            let names = [(app.base_url.as_str(), "[base_url]"), (&image, "[image]"), (album, "[album]")];
+            let asking = Asking { app: &app, account: &ann, resource, era };
+            let short = resource.trim_start_matches("/api/mcp/");
+
+            let list = asking.ask("tools/list", &json!({})).await;
+            let mut opened = redacted(list.clone(), &names);
+            opened["body"]["result"]["tools"] = json!("[each stands with its answers]");
+            insta::assert_json_snapshot!(format!("{short}_{era}_tools"), opened);
+            for (tool, works, fails) in calls(&image, album) {
+                let listed = list["body"]["result"]["tools"].as_array().unwrap();
+                let Some(listed) = listed.iter().find(|listed| listed["name"] == tool) else { continue };
+                let call = async |arguments: &Value| {
+                    asking.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
+                };
+                let mut success = call(&works).await;
+                if tool == "create_album" {
+                    success["body"]["result"]["content"][0]["text"]["result"]["id"] = json!("[new album]");
+                    if let Some(id) = success.pointer_mut("/body/result/structuredContent/result/id") {
+                        *id = json!("[new album]");
+                    }
+                }
+                let failure = if fails.is_null() { Value::Null } else { call(&fails).await };
+                let whole = json!({"listed": listed, "success": success, "failure": failure});
+                insta::assert_json_snapshot!(format!("{short}_{era}_{tool}"), redacted(whole, &names));
+            }
+            let mut read = asking.ask("resources/read", &json!({"uri": "ui://photo-library/gallery.html"})).await;
+            read["body"]["result"]["contents"][0]["text"] = json!("[the page]");
+            let missing = asking.ask("resources/read", &json!({"uri": "ui://photo-library/none"})).await;
+            let listed = asking.ask("resources/list", &json!({})).await;
+            let whole = json!({"listed": listed, "success": read, "failure": missing});
+            insta::assert_json_snapshot!(format!("{short}_{era}_resources"), redacted(whole, &names));
+        }
+    }
+}
