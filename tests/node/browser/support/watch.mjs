@@ -58,12 +58,6 @@ export class Watch {
     }
   }
 
-  /** Waits for a complaint that is meant to come, perhaps many times, and forgets all of them. */
-  async takesEach(pattern) {
-    await this.takes(pattern);
-    this.#complaints = this.#complaints.filter((text) => !pattern.test(text));
-  }
-
   /** A page whose status says that something went wrong is told of in the console, which is no fault of the page. */
   takesStatus(status) {
     return this.takes(new RegExp(`^console: Failed to load resource: .* status of ${status} `));

@@ -29,6 +29,10 @@ class Grid {
     return [...this.#tiles.keys()].filter((id) => this.#selected.has(id));
   }
 
+  get #isFew() {
+    return this.#tiles.size <= FEW;
+  }
+
   set isSelectable(is) {
     this.#isSelectable = is;
     for (const { check } of this.#tiles.values()) check.parentElement.hidden = !is;
@@ -46,7 +50,7 @@ class Grid {
   append(images, hasAddresses) {
     const isFirst = this.#tiles.size === 0;
     for (const image of images) this.#tiles.set(image.id, this.#tile(image));
-    this.#list.dataset.few = this.#tiles.size <= FEW;
+    this.#list.dataset.count = this.#isFew ? this.#tiles.size : 'many';
     if (hasAddresses) this.refresh();
     this.#list.append(...images.map(({ id }) => this.#tiles.get(id).item));
     this.#list.hidden = this.#tiles.size === 0;
@@ -57,7 +61,7 @@ class Grid {
   refresh() {
     for (const tile of this.#tiles.values()) {
       const { image, picture } = tile;
-      const source = this.#list.dataset.few === 'true' ? image.medium : image.thumb;
+      const source = this.#isFew ? image.medium : image.thumb;
       const isThere = picture.complete && picture.naturalWidth > 0;
       if (isThere) continue;
       if (image.isGone || !source) {
