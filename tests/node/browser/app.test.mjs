@@ -445,6 +445,16 @@ test('the resource without albums has an app without albums', { resource: '/api/
   assert.equal(await gallery.frame.getByRole('button', { name: /album/ }).count(), 0);
 });
 
+test('the app reads answers that are only text', { resource: '/api/mcp/v1' }, async (gallery) => {
+  const title = someTitle();
+  await gallery.show({ limit: 5 });
+  await gallery.arePainted(5);
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill(title);
+  await gallery.page.keyboard.press('Enter');
+  await gallery.notice.getByText(`The album “${title}” is made, with 5 pictures.`).waitFor();
+});
+
 test('the app follows the theme and the styles of its host', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
   const paper = () => gallery.frame.evaluate(() => getComputedStyle(document.body).backgroundColor);

@@ -6,7 +6,7 @@ const TALLEST_PX = 720;
 /** A dialog needs some room, however little the gallery does. */
 const DIALOG_PX = 560;
 const TOLD_AFTER_MS = 400;
-const SKELETON = [1.5, 0.75, 1.33, 1.5];
+const SKELETON = [1.5, 0.75, 1.33, 1.5, 0.75, 1.78, 1.33, 1.5];
 
 const hasAlbums = document.documentElement.dataset.albums === 'true';
 const element = (id) => document.getElementById(id);

@@ -7,7 +7,7 @@ const AHEAD_MS = 60_000;
 const LIFETIME_MS = 14 * 60_000;
 const LONGEST_LIFETIME_MS = 24 * 60 * 60_000;
 /** Before the second, third and fourth try. */
-const PAUSES_MS = [1_000, 4_000, 15_000];
+const PAUSES_MS = [1_000, 3_000, 8_000];
 /** Addresses this new are good: what does not come then is not mended by newer ones. */
 const NEW_MS = 20_000;
 /** How often in a row it goes on for a page that nobody touches. */
