@@ -148,7 +148,8 @@ function reset() {
   renewal.stop();
   for (const dialog of [viewer, album]) dialog.close();
   listing = new Listing();
-  isLoading = false;
+  setLoading(false);
+  if (grid.selected.length) tellModel();
   grid.clear();
   wait(false);
   unwarn();
@@ -368,6 +369,8 @@ function measure() {
   if (height !== undefined || bridge.context.displayMode === 'fullscreen') return;
   const isDialog = viewer.isOpen || album.isOpen;
   const content = Math.ceil(main.getBoundingClientRect().height);
+  // The frame is not shown.
+  if (content === 0) return;
   const wanted = Math.min(Math.max(content, isDialog ? DIALOG_PX : 0), TALLEST_PX, maxHeight);
   if (wanted === reported) return;
   reported = wanted;

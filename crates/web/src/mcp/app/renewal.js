@@ -54,9 +54,11 @@ class Renewal {
     this.#check();
   }
 
+  /** There are no pictures to keep. */
   stop() {
     clearTimeout(this.#timer);
     this.#running = undefined;
+    this.#expiry = Infinity;
   }
 
   /** A picture did not come. Gives whether new addresses may help: then they are on their way. */

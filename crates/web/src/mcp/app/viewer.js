@@ -61,7 +61,11 @@ class Viewer {
 
   /** What has not come does not come any more. */
   lose() {
-    if (this.#source === undefined) this.#parts.lost.hidden = false;
+    const { picture, lost } = this.#parts;
+    // The thumbnail is better than nothing.
+    if (this.#source !== undefined || (picture.complete && picture.naturalWidth > 0)) return;
+    picture.removeAttribute('src');
+    lost.hidden = false;
   }
 
   #listen() {
@@ -179,7 +183,7 @@ class Viewer {
     large.addEventListener('error', () => {
       if (!isCurrent() || this.library.helps()) return;
       stage.dataset.state = 'there';
-      if (!picture.naturalWidth) this.lose();
+      this.lose();
     });
     large.src = image.medium;
   }
