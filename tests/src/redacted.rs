@@ -16,7 +16,8 @@ fn redact(value: &mut Value, names: &[(&str, &str)]) {
                 *text = text.replace(shown, name);
             }
             if let Some((before, signed)) = text.split_once("&sig=") {
-                let after = signed.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-_".contains(c));
+                let after =
+                    signed.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-_".contains(c));
                 *text = format!("{before}&sig=[signature]{after}");
             }
         }

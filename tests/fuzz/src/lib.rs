@@ -21,7 +21,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 25] = [
+pub const TARGETS: [(&str, Target); 26] = [
     ("access_token", access_token::access_token),
     ("answer", sandbox::hear_out),
     ("authorize", oauth::authorize),
@@ -36,6 +36,7 @@ pub const TARGETS: [(&str, Target); 25] = [
     ("jpeg", photos::jpeg),
     ("json", protocol::json),
     ("mcp", protocol::mcp),
+    ("mcp_server", protocol::mcp_server),
     ("photo", photos::photo),
     ("png", photos::png),
     ("query", words::query),

@@ -1,6 +1,15 @@
 //! Messages of the Model Context Protocol.
 
-use mcp_protocol::{jsonrpc, strict_json};
+use std::borrow::Cow;
+use std::pin::pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll, Waker};
+
+use mcp_protocol::headers::MessageHeaders;
+use mcp_protocol::lifecycle::Implementation;
+use mcp_protocol::server::{Answer, Server};
+use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc, strict_json};
+use serde_json::json;
 
 /// Strict JSON accepts nothing that serde_json refuses, and means the same by what it accepts.
 pub(crate) fn json(bytes: &[u8]) {
@@ -16,4 +25,45 @@ pub(crate) fn mcp(bytes: &[u8]) {
         let _ = serde_json::to_string(&failure.into_response());
     }
     let _ = jsonrpc::Response::parse(bytes);
+}
+
+/// Three lines are headers (`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`; an empty one is none), the rest is a body.
+/// Whatever they are, the answer is one line of JSON-RPC with a status that the protocol has, or none to a notification.
+pub(crate) fn mcp_server(bytes: &[u8]) {
+    let mut lines = bytes.splitn(4, |byte| *byte == b'\n');
+    let mut header = || {
+        let line = lines.next().unwrap_or_default();
+        (!line.is_empty()).then(|| Cow::Owned(String::from_utf8_lossy(line).into_owned()))
+    };
+    let headers = MessageHeaders { protocol_version: header(), method: header(), name: header() };
+    let Answer { status, body } = answered(&headers, lines.next().unwrap_or_default());
+    match body {
+        None => assert_eq!(status, 202),
+        Some(body) => {
+            assert!([200, 400, 404].contains(&status), "{status}");
+            assert!(!body.contains(&b'\n'));
+            let answer = jsonrpc::Response::parse(&body);
+            assert!(answer.is_ok(), "{:?} {}", answer, String::from_utf8_lossy(&body));
+        }
+    }
+}
+
+/// The answer of a server that never waits.
+fn answered(headers: &MessageHeaders<'_>, body: &[u8]) -> Answer {
+    static SERVER: LazyLock<Server<()>> = LazyLock::new(|| {
+        let page = content::ResourceContents::text("ui://x", "text/html", "<p>");
+        Server::builder(Implementation::new("fuzzed", "1"))
+            .tool(Tool::new("echo", "Gives back what it got.", json!({"type": "object"})), |call| {
+                let result = CallToolResult::structured(call.params.arguments.into());
+                Box::pin(std::future::ready(result.into()))
+            })
+            .resource(Resource::new("ui://x", "page"), move |()| std::future::ready(vec![page.clone()]))
+            .build()
+            .unwrap_or_else(|error| unreachable!("its one tool is in order: {error}"))
+    });
+    let mut answering = pin!(SERVER.answer((), headers, body));
+    match answering.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => answer,
+        Poll::Pending => unreachable!("nothing in it waits"),
+    }
 }

@@ -127,3 +127,67 @@ async fn a_cursor_that_was_never_given_is_invalid_params() {
         request(&app, "/api/mcp/v1", &ann.key, "tools/list", &json!({"cursor": "x"})).await.expect(200);
     check_error(&answer, -32602, &json!(7));
 }
+
+/// A generator of numbers that is the same in every run (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).unwrap()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_is_sent_the_answer_is_json_rpc_or_the_right_refusal() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
+    let messages: Vec<Vec<u8>> = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search_images", "arguments": {"query": "x", "limit": 5}}}),
+        json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "show_images", "arguments": {"imageIds": ["x"]}, "_meta": meta}}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "ui://photo-library/gallery.html", "_meta": meta}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}),
+    ]
+    .iter()
+    .map(|message| message.to_string().into_bytes())
+    .collect();
+    let headers =
+        ["2026-07-28", "2025-11-25", "tools/call", "resources/read", "search_images", "\u{e9}", "=?base64?"];
+    let mut random = Random(20_260_728);
+    for _ in 0..600 {
+        let mut body = messages[random.below(messages.len())].clone();
+        for _ in 0..random.below(4) {
+            let at = random.below(body.len());
+            match random.below(4) {
+                0 => body[at] ^= 1 << random.below(8),
+                1 => body.truncate(at.max(1)),
+                2 => body.insert(at, b"\"{}[],:0x"[random.below(9)]),
+                _ => drop(body.splice(at..at, messages[random.below(messages.len())].iter().copied())),
+            }
+        }
+        let mut request = app
+            .request(Method::POST, RESOURCES[random.below(RESOURCES.len())])
+            .bearer_auth(&ann.key)
+            .header("content-type", "application/json");
+        for name in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
+            if random.below(2) == 1 {
+                request = request.header(name, headers[random.below(headers.len())]);
+            }
+        }
+        let answer = app.send(request.body(body.clone())).await;
+        let sent = String::from_utf8_lossy(&body);
+        match answer.status {
+            202 => assert!(answer.body.is_empty(), "{sent}"),
+            200 | 400 | 404 => {
+                assert_eq!(answer.json["jsonrpc"], "2.0", "{sent}");
+                let has = |member: &str| answer.json.get(member).is_some();
+                assert!(has("result") != has("error"), "{sent}: {}", answer.json);
+            }
+            other => panic!("{other}: {sent}"),
+        }
+    }
+}

@@ -27,14 +27,18 @@ async fn refused(app: &TestApp, request: RequestBuilder) -> (u16, Value) {
 async fn discovery_tells_what_the_server_is_and_can_do() {
     let (app, ann) = start().await;
     for resource in RESOURCES {
-        let answer = app.send(modern(&app, resource, &ann.key, "server/discover", &json!({}))).await.expect(200);
+        let answer =
+            app.send(modern(&app, resource, &ann.key, "server/discover", &json!({}))).await.expect(200);
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert_eq!(answer.header("mcp-session-id"), None);
         let result = &answer.json["result"];
         assert_eq!(result["resultType"], "complete");
         assert_eq!(result["supportedVersions"], json!(["2026-07-28"]), "only those without a session");
         assert_eq!(result["capabilities"], json!({"tools": {}, "resources": {}}));
-        assert_eq!(result["instructions"].as_str().unwrap().contains("create_album"), !resource.ends_with("legacy"));
+        assert_eq!(
+            result["instructions"].as_str().unwrap().contains("create_album"),
+            !resource.ends_with("legacy")
+        );
         assert!(result["ttlMs"].is_u64());
         assert_eq!(result["cacheScope"], "public");
         assert_eq!(result["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "photo-library");
@@ -75,7 +79,10 @@ async fn every_result_is_complete_and_says_whose_it_is() {
     }
     let params = json!({"name": "get_image", "arguments": {"id": "unknown"}});
     let failed = app.send(modern(&app, V1, &ann.key, "tools/call", &params)).await.expect(200);
-    assert_eq!((&failed.json["result"]["isError"], &failed.json["result"]["resultType"]), (&json!(true), &json!("complete")));
+    assert_eq!(
+        (&failed.json["result"]["isError"], &failed.json["result"]["resultType"]),
+        (&json!(true), &json!("complete"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,7 +62,8 @@ async fn every_tool_is_listed_and_answers_as_before() {
                 .description("The tower at dusk")
                 .file_name("DSCF0001.JPG");
             let image = app.seed_one(&ann, image).await;
-            let album = app.post("/albums", &ann.key, &json!({"title": "Empty"})).await.result()["id"].clone();
+            let album =
+                app.post("/albums", &ann.key, &json!({"title": "Empty"})).await.result()["id"].clone();
             let album = album.as_str().unwrap();
             let names = [(app.base_url.as_str(), "[base_url]"), (&image, "[image]"), (album, "[album]")];
             let asking = Asking { app: &app, account: &ann, resource, era };
@@ -89,7 +90,8 @@ async fn every_tool_is_listed_and_answers_as_before() {
                 let whole = json!({"listed": listed, "success": success, "failure": failure});
                 insta::assert_json_snapshot!(format!("{short}_{era}_{tool}"), redacted(whole, &names));
             }
-            let mut read = asking.ask("resources/read", &json!({"uri": "ui://photo-library/gallery.html"})).await;
+            let mut read =
+                asking.ask("resources/read", &json!({"uri": "ui://photo-library/gallery.html"})).await;
             read["body"]["result"]["contents"][0]["text"] = json!("[the page]");
             let missing = asking.ask("resources/read", &json!({"uri": "ui://photo-library/none"})).await;
             let listed = asking.ask("resources/list", &json!({})).await;
