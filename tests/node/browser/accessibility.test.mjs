@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import axe from 'axe-core';
 import { World } from './support/harness.mjs';
+import { judged } from './support/judge-axe.mjs';
 import { show, stateNames } from './support/states.mjs';
 
 const world = await World.forTests();
@@ -11,7 +12,6 @@ const SIZES = [
   { width: 360, height: 800 },
   { width: 1280, height: 900 },
 ];
-const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
 for (const name of stateNames) {
   test(`axe finds nothing wrong: ${name}`, async () => {
@@ -38,16 +38,4 @@ for (const name of stateNames) {
 function schemes(size) {
   if (process.env.PHOTOS_TEST_FULL) return ['light', 'dark'];
   return size === SIZES[0] ? ['dark'] : ['light'];
-}
-
-/** What is wrong with a page as it is now, and what a person would have to judge. */
-async function judged(page) {
-  const options = { runOnly: TAGS, resultTypes: ['violations', 'incomplete'] };
-  const { violations, incomplete } = await page.evaluate((given) => window.axe.run(given), options);
-  return [...violations, ...incomplete].flatMap(({ id, help, nodes }) =>
-    nodes.map(({ target, failureSummary, any }) => {
-      const why = failureSummary ?? any.map(({ message }) => message).join('; ');
-      return `${id} (${help}) at ${target}: ${why}`;
-    }),
-  );
 }

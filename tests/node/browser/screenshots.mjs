@@ -1,9 +1,11 @@
-// Takes pictures of every state of every page, on a phone and on a desk, in light and dark.
+// Takes pictures of every state of every page and of the photo app, on a phone and on a desk, in light and dark.
 // Its argument is the folder to put them into.
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Gallery, galleryStateNames, galleryStates, ownerOfSamples } from './support/gallery.mjs';
 import { launch, World } from './support/harness.mjs';
+import { Host } from './support/host.mjs';
 import { show, stateNames } from './support/states.mjs';
 
 const [, , folder] = process.argv;
@@ -17,6 +19,7 @@ await mkdir(folder, { recursive: true });
 const browser = await launch();
 try {
   for (const name of stateNames) await photograph(name);
+  await photographApp();
 } finally {
   await browser.close();
 }
@@ -40,6 +43,34 @@ async function photograph(name) {
     }
     await visit.close();
   } finally {
+    await world.service.stop();
+  }
+}
+
+/** The app as it stands in a host. */
+async function photographApp() {
+  const world = await World.start(browser);
+  const host = await Host.start();
+  try {
+    const ann = await ownerOfSamples(world.service, 'ann');
+    for (const name of galleryStateNames) {
+      const visit = await world.visit({ viewport: SIZES.desk, deviceScaleFactor: 2, reducedMotion: 'reduce' });
+      const gallery = await Gallery.open(visit, host, ann);
+      await galleryStates[name](gallery);
+      for (const [size, viewport] of Object.entries(SIZES)) {
+        await visit.page.setViewportSize(viewport);
+        for (const theme of ['light', 'dark']) {
+          await visit.page.evaluate((given) => window.host.theme(given), theme);
+          await gallery.frame.waitForFunction((given) => document.documentElement.dataset.theme === given, theme);
+          const path = join(folder, `app-${name}-${size}-${theme}.png`);
+          await visit.page.locator('iframe').screenshot({ path, caret: 'hide' });
+          console.log(path);
+        }
+      }
+      await visit.close();
+    }
+  } finally {
+    await host.stop();
     await world.service.stop();
   }
 }

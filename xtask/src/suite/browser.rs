@@ -60,6 +60,7 @@ fn with_browser(runner: &Runner, program: impl FnOnce(&Node) -> Command) -> Resu
     command
         .env("CHROMIUM", system::chromium().unwrap_or_default())
         .env("SERVER_PROGRAM", workspace::target("debug/server"))
+        .env("FIXTURES", workspace::path("fixtures"))
         // A proxy that the caller uses has no part in what stays on this machine.
         .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
     Ok(command)

@@ -1,5 +1,7 @@
 //! The photo app (MCP Apps): a page that hosts show beside a model's answer, with the pictures of `show_images`.
 
+mod document;
+
 use mcp_protocol::{
     Meta,
     content::{ResourceContents, TextResourceContents},
@@ -25,7 +27,7 @@ pub(super) fn resource(base_url: &BaseUrl) -> mcp_protocol::Resource {
 
 /// The page itself.
 pub(super) fn page(resource: Resource, base_url: &BaseUrl) -> ResourceContents {
-    let text = document(resource.has_albums());
+    let text = document::of(resource.has_albums());
     ResourceContents::Text(
         TextResourceContents::new(URI, text).with_mime_type(MIME_TYPE).with_meta(hosting(base_url)),
     )
@@ -65,9 +67,4 @@ fn hosting(base_url: &BaseUrl) -> Meta {
 
 fn members<const N: usize>(members: [(&str, Value); N]) -> Meta {
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-}
-
-/// The whole document.
-pub(super) fn document(albums: bool) -> &'static str {
-    if albums { "<!doctype html><title>Photos</title>" } else { "<!doctype html><title>Photos</title>" }
 }

@@ -1,0 +1,545 @@
+// The photo app in the frame that hosts give it, beside the official bridge, and the library behind it.
+
+import assert from 'node:assert/strict';
+import { after } from 'node:test';
+import { Gallery, TOOL, ownerOfMany, ownerOfSamples, someTitle } from './support/gallery.mjs';
+import { World } from './support/harness.mjs';
+import { Host } from './support/host.mjs';
+
+const SAMPLES = 13;
+const MANY = 104;
+
+const world = await World.forTests();
+const host = await Host.start();
+after(() => host.stop());
+const ann = await ownerOfSamples(world.service, 'ann');
+const bob = await ownerOfMany(world.service, 'bob', MANY);
+const eve = await ownerOfMany(world.service, 'eve', 3);
+
+/** A test of the app, opened for somebody. */
+function test(name, options, body) {
+  const { owner = ann, browser = {}, ...rest } = options;
+  world.test(name, { viewport: { width: 800, height: 900 }, ...browser }, async (visit) => {
+    await body(await Gallery.open(visit, host, owner, rest), visit);
+  });
+}
+
+const button = (place, name) => place.getByRole('button', { name, exact: true });
+
+test('photos come under the policy that the app declares', {}, async (gallery, { service }) => {
+  assert.deepEqual(gallery.csp.resourceDomains, [service.origin]);
+  await gallery.show();
+  await gallery.arePainted(SAMPLES);
+  assert.equal(await gallery.frame.evaluate(() => window.origin), 'null');
+  assert.ok(gallery.asked.length >= 6, gallery.asked.join());
+  for (const url of gallery.asked) assert.ok(url.startsWith(`${service.origin}/i/`), url);
+  assert.match(await gallery.summary.innerText(), /^13 pictures · 6 Dec 2007\s–\s\d+ \w+ \d{4}$/);
+});
+
+test('nothing but the pictures of the library may be loaded', {}, async (gallery, { watch }) => {
+  const refused = await gallery.frame.evaluate(async () => {
+    const picture = new Image();
+    picture.src = 'https://elsewhere.example/picture.png';
+    return new Promise((resolve) => picture.addEventListener('error', () => resolve(true)));
+  });
+  assert.ok(refused);
+  await watch.takes(/^console: .*violates the following Content Security Policy directive: "img-src/);
+});
+
+test('each picture says what it is', {}, async (gallery) => {
+  await gallery.show({ endDate: '2016-01-01' });
+  const names = await gallery.frame.locator('#grid img').evaluateAll((all) => all.map(({ alt }) => alt));
+  assert.equal(names[0], 'Photo: Madrid, Spain, 10 Apr 2015');
+  assert.ok(names.some((name) => name.startsWith('El cielo sobre Berlin')), names.join('\n'));
+});
+
+test('a picture is opened, turned and closed by keyboard', {}, async (gallery) => {
+  const { page, viewer } = gallery;
+  await gallery.show();
+  await gallery.arePainted(SAMPLES);
+  const focused = () => gallery.frame.evaluate(() => document.activeElement.closest('li')?.dataset.id);
+  const ids = await gallery.ids();
+  await gallery.frame.getByRole('button', { name: 'Full screen' }).focus();
+  await page.keyboard.press('Tab');
+  assert.equal(await focused(), ids[0]);
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await focused(), ids[1]);
+  await page.keyboard.press('ArrowDown');
+  const below = ids.indexOf(await focused());
+  assert.ok(below > 1, `${below}`);
+  await page.keyboard.press('ArrowUp');
+  assert.equal(await focused(), ids[1]);
+  await page.keyboard.press('End');
+  assert.equal(await focused(), ids.at(-1));
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  await viewer.waitFor();
+  assert.match(await viewer.innerText(), /^1 of 13$/m);
+  await page.keyboard.press('ArrowLeft');
+  assert.match(await viewer.innerText(), /^1 of 13$/m);
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('ArrowRight');
+  assert.match(await viewer.innerText(), /^3 of 13$/m);
+  await page.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'hidden' });
+  assert.equal(await focused(), ids[2]);
+  // The box of the picture is next; boxes are gone through as pictures are.
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowRight');
+  await page.keyboard.press('Space');
+  assert.match(await gallery.selection.innerText(), /^2 selected/);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await gallery.selection.waitFor({ state: 'hidden' });
+  assert.equal(await focused(), ids[2]);
+});
+
+test('the larger view shows the medium picture and what is known', {}, async (gallery) => {
+  await gallery.show({ endDate: '2016-01-01' });
+  await gallery.picture(0).click();
+  await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
+  const picture = gallery.viewer.getByRole('img', { name: 'Photo: Madrid, Spain, 10 Apr 2015' });
+  assert.match(await picture.getAttribute('src'), /\/webp-medium\.webp\?/);
+  assert.ok((await picture.evaluate(({ naturalWidth }) => naturalWidth)) > 1000);
+  const words = await gallery.viewer.innerText();
+  assert.match(words, /Friday,? 10 April 2015.*UTC/);
+  assert.match(words, /Place\s+Madrid, Spain/);
+  assert.match(words, /File\s+wisteria\.jpg/);
+  await button(gallery.viewer, 'Open in the browser').click();
+  assert.match((await gallery.seen('links'))[0], /\/webp-medium\.webp\?/);
+  await gallery.viewer.getByRole('checkbox', { name: 'Select' }).check();
+  await button(gallery.viewer, 'Close').click();
+  assert.ok(await gallery.box(0).isChecked());
+});
+
+test('what was looked for is marked where it was found', {}, async (gallery) => {
+  await gallery.show({ query: 'Berlin' });
+  assert.equal(await gallery.heading.innerText(), '“Berlin”');
+  await gallery.picture(0).click();
+  const marks = gallery.viewer.locator('mark');
+  assert.match((await marks.allInnerTexts()).join(), /Berlin/i);
+});
+
+test('texts of photos are never HTML', {}, async (gallery) => {
+  const nasty = '<img src=x onerror="document.title=1"><b>bold</b>';
+  await gallery.page.evaluate(
+    ([tool, words]) =>
+      window.host.show(tool, { query: 'Berlin .*(' }, (result) => {
+        Object.assign(result.structuredContent, { results: result.structuredContent.results.slice(0, 1) });
+        const [first = {}] = result.structuredContent.results;
+        return Object.assign(first, { description: words, place: words, matchedText: words, fileName: words }) && result;
+      }),
+    [TOOL, nasty],
+  );
+  await gallery.picture(0).click();
+  assert.equal(await gallery.viewer.locator('.words').innerText(), nasty);
+  assert.equal(await gallery.viewer.locator('b').count(), 0);
+  assert.equal(await gallery.frame.title(), 'Photos');
+});
+
+test('an album of all is made by clicking, once', {}, async (gallery) => {
+  const title = someTitle();
+  await gallery.show({ endDate: '2016-01-01' });
+  const ids = await gallery.ids();
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill(`  ${title} `);
+  await button(gallery.albumDialog, 'Make the album').dblclick();
+  await gallery.notice.waitFor();
+  const words = await gallery.notice.locator('p').innerText();
+  assert.equal(words, `The album “${title}” is made, with ${ids.length} pictures.`);
+  const calls = await gallery.seen('calls');
+  assert.deepEqual(calls, [{ name: 'create_album', arguments: { title, imageIds: ids } }]);
+  const { results } = await gallery.call('list_albums');
+  const made = results.filter((album) => album.title === title);
+  assert.deepEqual(made.map(({ imageCount }) => imageCount), [ids.length]);
+  await button(gallery.notice, 'Dismiss this message').click();
+  await gallery.notice.waitFor({ state: 'hidden' });
+});
+
+test('an album of the selected ones is made, and the model is told', {}, async (gallery) => {
+  const title = someTitle();
+  await gallery.show();
+  const ids = await gallery.ids();
+  await gallery.select(1, 4);
+  const told = async (pattern) => {
+    await gallery.page.waitForFunction(
+      (source) => new RegExp(source).test(window.host.seen.contexts.at(-1)?.join('\n')),
+      pattern.source,
+    );
+  };
+  await told(new RegExp(`selected these images: ${ids[1]}, ${ids[4]}\\.`));
+  await button(gallery.selection, 'Make an album').click();
+  await gallery.page.keyboard.type(title);
+  await gallery.page.keyboard.press('Enter');
+  await told(new RegExp(`made the album “${title}” \\(id `));
+  await gallery.selection.waitFor({ state: 'hidden' });
+  const { results } = await gallery.call('list_albums');
+  const { id } = results.find((album) => album.title === title);
+  await gallery.show({ albumId: id });
+  assert.deepEqual(await gallery.ids(), [ids[1], ids[4]]);
+});
+
+test('with the shift key, everything between is selected', {}, async (gallery) => {
+  await gallery.show();
+  await gallery.box(1).click();
+  await gallery.box(5).click({ modifiers: ['Shift'] });
+  assert.match(await gallery.selection.innerText(), /^5 selected/);
+});
+
+test('a title is asked for, and may be too long', {}, async (gallery) => {
+  await gallery.show({ limit: 2 });
+  await button(gallery.frame, 'Make an album of these').click();
+  const { albumDialog } = gallery;
+  const title = albumDialog.getByLabel('Title');
+  const problem = albumDialog.getByRole('alert');
+  await button(albumDialog, 'Make the album').click();
+  assert.equal(await problem.innerText(), 'Give the album a title.');
+  assert.equal(await title.getAttribute('aria-invalid'), 'true');
+  await title.fill('🌷'.repeat(101));
+  await title.press('Enter');
+  assert.equal(await problem.innerText(), 'A title has at most 100 characters; this one has 101.');
+  await title.fill('🌷'.repeat(100));
+  assert.equal(await problem.innerText(), '');
+  await button(albumDialog, 'Cancel').click();
+  assert.deepEqual(await gallery.seen('calls'), []);
+});
+
+test('what the library says when it makes no album is shown', {}, async (gallery) => {
+  await gallery.show({ limit: 2 });
+  await gallery.page.evaluate(() =>
+    window.host.put((params, call) => call({ ...params, arguments: { ...params.arguments, imageIds: ['nobody'] } })),
+  );
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill('Anything');
+  await gallery.page.keyboard.press('Enter');
+  const problem = gallery.albumDialog.getByRole('alert');
+  await problem.filter({ hasText: /\S/ }).waitFor();
+  assert.match(await problem.innerText(), /nobody|image/i);
+  await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
+  await button(gallery.albumDialog, 'Make the album').click();
+  await gallery.notice.waitFor();
+});
+
+test('an album of more than a call takes goes on where it stopped', { owner: bob }, async (gallery) => {
+  const title = someTitle();
+  await gallery.show({ limit: 100 });
+  await gallery.more.click();
+  await gallery.more.waitFor({ state: 'hidden' });
+  assert.equal(new Set(await gallery.ids()).size, MANY);
+  await gallery.page.evaluate(() =>
+    window.host.put(async (params, call) => {
+      if (params.name !== 'update_album') return call(params);
+      return { isError: true, content: [{ type: 'text', text: 'The library is closed for a moment.' }] };
+    }),
+  );
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill(title);
+  await button(gallery.albumDialog, 'Make the album').click();
+  await button(gallery.albumDialog, 'Add the rest').waitFor();
+  assert.equal(
+    await gallery.albumDialog.getByRole('alert').innerText(),
+    `“${title}” has its first 100 pictures; the others are not in it yet. The library is closed for a moment.`,
+  );
+  await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
+  await button(gallery.albumDialog, 'Add the rest').click();
+  await gallery.notice.waitFor();
+  assert.match(await gallery.notice.innerText(), /is made, with 104 pictures\./);
+  const names = (await gallery.seen('calls')).map(({ name }) => name);
+  assert.deepEqual(names, [TOOL, 'create_album', 'update_album', 'update_album']);
+  const { results } = await gallery.call('list_albums');
+  const made = results.filter((album) => album.title === title);
+  assert.deepEqual(made.map(({ imageCount }) => imageCount), [MANY]);
+});
+
+test('more pages come until there are no more', {}, async (gallery) => {
+  const { results } = await gallery.call(TOOL, gallery.whole());
+  await gallery.show({ limit: 5 });
+  assert.match(await gallery.summary.innerText(), /^The first 5 pictures/);
+  for (let pages = 0; (await gallery.more.isVisible()) && pages < 9; pages += 1) {
+    const before = await gallery.pictures.count();
+    await gallery.more.click();
+    await gallery.frame.waitForFunction((count) => {
+      const isOver = document.querySelector('#more').hidden;
+      return isOver || document.querySelectorAll('#grid > li').length > count;
+    }, before);
+  }
+  assert.deepEqual(await gallery.ids(), results.map(({ id }) => id));
+  assert.match(await gallery.summary.innerText(), /^13 pictures/);
+});
+
+test('the larger view goes on to the next page', {}, async (gallery) => {
+  await gallery.show({ limit: 2 });
+  await gallery.picture(1).click();
+  assert.match(await gallery.viewer.innerText(), /^2 of the first 2$/m);
+  await gallery.page.keyboard.press('ArrowRight');
+  await gallery.viewer.getByText('3 of the first 3').waitFor();
+});
+
+test('more of a search is a longer list', { owner: bob }, async (gallery) => {
+  await gallery.show({ query: 'png', limit: 2 });
+  const first = await gallery.ids();
+  await gallery.more.click();
+  await gallery.pictures.nth(2).waitFor();
+  const ids = await gallery.ids();
+  assert.deepEqual(ids.slice(0, 2), first);
+  assert.equal(new Set(ids).size, ids.length);
+  assert.deepEqual((await gallery.seen('calls'))[0].arguments, { query: 'png', limit: 4 });
+});
+
+test('a page that cannot be had is told of, and tried again', {}, async (gallery) => {
+  await gallery.show({ limit: 5 });
+  await gallery.page.evaluate(() =>
+    window.host.put(() => ({ isError: true, content: [{ type: 'text', text: 'Too many calls.' }] })),
+  );
+  await gallery.more.click();
+  await gallery.notice.getByText('More pictures could not be had. Too many calls.').waitFor();
+  await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
+  await button(gallery.notice, 'Try again').click();
+  await gallery.pictures.nth(5).waitFor();
+  await gallery.notice.waitFor({ state: 'hidden' });
+});
+
+/** Shows pictures whose addresses ended before, or seem good and are not. */
+function showOld(gallery, urlsExpireAt) {
+  return gallery.page.evaluate(
+    ([tool, given, end]) =>
+      window.host.show(tool, given, (result) => {
+        const words = JSON.stringify(result.structuredContent).replaceAll(/exp=\d+/g, 'exp=1700000000');
+        return { ...result, structuredContent: { ...JSON.parse(words), urlsExpireAt: end } };
+      }),
+    [TOOL, gallery.whole(), urlsExpireAt],
+  );
+}
+
+test('addresses of an old conversation are renewed before they are used', {}, async (gallery) => {
+  await showOld(gallery, '2023-11-14T22:13:20.000Z');
+  await gallery.arePainted(SAMPLES);
+  const calls = await gallery.seen('calls');
+  assert.deepEqual(calls, [{ name: TOOL, arguments: { imageIds: await gallery.ids() } }]);
+  for (const url of gallery.asked) assert.ok(!url.includes('exp=1700000000'), url);
+});
+
+test('addresses that turn out to be old are renewed, where clocks do not agree', {}, async (gallery) => {
+  await showOld(gallery, new Date(Date.now() + 10 * 60_000).toISOString());
+  await gallery.arePainted(SAMPLES);
+  assert.equal((await gallery.seen('calls')).length, 1);
+  assert.ok(gallery.asked.some((url) => url.includes('exp=1700000000')), gallery.asked.join());
+});
+
+/** Shows pictures whose addresses will soon end. */
+function showEnding(gallery, milliseconds, args = {}) {
+  return gallery.page.evaluate(
+    ([tool, given, end]) =>
+      window.host.show(tool, given, (result) => {
+        const urlsExpireAt = new Date(Date.now() + end).toISOString();
+        return { ...result, structuredContent: { ...result.structuredContent, urlsExpireAt } };
+      }),
+    [TOOL, gallery.whole(args), milliseconds],
+  );
+}
+
+test('addresses are renewed shortly before they end, and nothing is lost', { owner: bob }, async (gallery) => {
+  await gallery.page.evaluate(() =>
+    window.host.put(async (params, call) => {
+      const result = await call(params);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return result;
+    }),
+  );
+  await showEnding(gallery, 62_000, { limit: 100 });
+  await gallery.more.click();
+  await gallery.pictures.nth(MANY - 1).waitFor();
+  await gallery.select(40, 41);
+  await gallery.box(41).focus();
+  const before = await gallery.frame.evaluate(() => window.scrollY);
+  assert.ok(before > 100);
+  // One call for the second page, then two for the pictures of both.
+  await gallery.page.waitForFunction(() => window.host.seen.calls.length === 3);
+  const calls = await gallery.seen('calls');
+  const ids = await gallery.ids();
+  assert.deepEqual(calls.slice(1).flatMap((call) => call.arguments.imageIds), ids);
+  assert.equal(await gallery.frame.evaluate(() => window.scrollY), before);
+  assert.ok(await gallery.box(41).evaluate((box) => box === document.activeElement));
+  assert.match(await gallery.selection.innerText(), /^2 selected/);
+  await gallery.pictures.nth(MANY - 1).scrollIntoViewIfNeeded();
+  await gallery.arePainted(MANY);
+});
+
+test('a photo that has been deleted is said to be gone', { owner: eve }, async (gallery, { service }) => {
+  await gallery.show();
+  await gallery.arePainted(3);
+  const [, deleted] = await gallery.ids();
+  const headers = { authorization: `Bearer ${eve.key}` };
+  const structuredContent = await gallery.call(TOOL, gallery.whole());
+  const answer = await service.fetch(`/api/ext/v2/images/${deleted}`, { method: 'DELETE', headers });
+  assert.equal(answer.status, 204);
+  // The conversation is opened again later.
+  structuredContent.urlsExpireAt = '2023-11-14T22:13:20.000Z';
+  await gallery.page.evaluate((old) => window.host.bridge().sendToolResult({ content: [], structuredContent: old }), structuredContent);
+  await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
+  assert.equal(await gallery.pictures.count(), 3);
+  for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="there"]')).waitFor();
+});
+
+test('when addresses cannot be renewed, this is said, and tried again', {}, async (gallery) => {
+  await gallery.page.evaluate(() =>
+    window.host.put(() => ({ isError: true, content: [{ type: 'text', text: 'The library is closed for a moment.' }] })),
+  );
+  await showOld(gallery, '2023-11-14T22:13:20.000Z');
+  const words = 'The pictures could not be renewed. The library is closed for a moment.';
+  await gallery.notice.getByText(words).waitFor({ timeout: 30_000 });
+  assert.equal((await gallery.seen('calls')).length, 4);
+  await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
+  await button(gallery.notice, 'Try again').click();
+  await gallery.arePainted(SAMPLES);
+  await gallery.notice.waitFor({ state: 'hidden' });
+});
+
+test('an error of the tool is shown in its words, and can be tried again', {}, async (gallery) => {
+  const result = await gallery.show({ startDate: 'yesterday' });
+  assert.ok(result.isError);
+  await gallery.state.getByRole('heading', { name: 'The pictures could not be shown' }).waitFor();
+  assert.equal(await gallery.state.locator('p').innerText(), result.content[0].text.trim());
+  await gallery.page.evaluate(() =>
+    window.host.put((params, call) => call({ ...params, arguments: { albumId: params.arguments.albumId } })),
+  );
+  await button(gallery.state, 'Try again').click();
+  await gallery.arePainted(SAMPLES);
+  await gallery.state.waitFor({ state: 'hidden' });
+});
+
+test('a search that is under way, stopped, or finds nothing says so', {}, async (gallery) => {
+  const { page, frame, state } = gallery;
+  await page.evaluate(() => window.host.bridge().sendToolInputPartial({ arguments: { query: 'tul' } }));
+  await frame.getByRole('heading', { name: '“tul”' }).waitFor();
+  await page.evaluate(() => window.host.bridge().sendToolInput({ arguments: { query: 'tulips' } }));
+  await frame.getByText('Looking for “tulips”…').waitFor();
+  assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'true');
+  await page.evaluate(() => window.host.bridge().sendToolCancelled({ reason: 'you pressed stop' }));
+  await state.getByText('The search was stopped: you pressed stop').waitFor();
+  assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'false');
+  await gallery.show({ startDate: '1990-01-01', endDate: '1990-12-31' });
+  await state.getByRole('heading', { name: 'No pictures' }).waitFor();
+});
+
+test('a host that calls no tools is asked for none', { capabilities: {} }, async (gallery) => {
+  await gallery.show({ limit: 5 });
+  await gallery.arePainted(5);
+  await gallery.picture(4).click();
+  assert.match(await gallery.viewer.innerText(), /^5 of 5$/m);
+  await gallery.page.keyboard.press('ArrowRight');
+  await gallery.page.keyboard.press('Escape');
+  for (const name of ['Make an album of these', 'Show more', 'Open in the browser']) {
+    assert.equal(await gallery.frame.getByRole('button', { name }).count(), 0, name);
+  }
+  assert.equal(await gallery.frame.getByRole('checkbox').count(), 0);
+  assert.deepEqual(await gallery.seen('calls'), []);
+});
+
+test('the resource without albums has an app without albums', { resource: '/api/mcp/legacy' }, async (gallery) => {
+  await gallery.show({ limit: 5 });
+  await gallery.arePainted(5);
+  await gallery.select(0);
+  assert.match(await gallery.selection.innerText(), /^1 selected/);
+  assert.equal(await gallery.frame.getByRole('button', { name: /album/ }).count(), 0);
+});
+
+test('the app reads answers that are only text', { resource: '/api/mcp/v1' }, async (gallery) => {
+  const title = someTitle();
+  await gallery.show({ limit: 5 });
+  await gallery.arePainted(5);
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill(title);
+  await gallery.page.keyboard.press('Enter');
+  await gallery.notice.getByText(`The album “${title}” is made, with 5 pictures.`).waitFor();
+});
+
+test('the app follows the theme and the styles of its host', {}, async (gallery) => {
+  await gallery.show({ limit: 2 });
+  const paper = () => gallery.frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  assert.equal(await paper(), 'rgb(255, 255, 255)');
+  await gallery.page.evaluate(() => window.host.theme('dark'));
+  await gallery.frame.waitForFunction(() => getComputedStyle(document.body).backgroundColor === 'rgb(23, 28, 31)');
+  const variables = { '--color-background-primary': 'light-dark(rgb(1, 2, 3), rgb(4, 5, 6))', '--font-sans': 'serif' };
+  await gallery.page.evaluate(
+    (given) => window.host.bridge().sendHostContextChange({ styles: { variables: given, css: { fonts: '/* none */' } } }),
+    variables,
+  );
+  await gallery.frame.waitForFunction(() => getComputedStyle(document.body).backgroundColor === 'rgb(4, 5, 6)');
+  assert.equal(await gallery.frame.evaluate(() => getComputedStyle(document.body).fontFamily), 'serif');
+});
+
+test('without a theme of the host, that of the system counts', { context: { theme: undefined } }, async (gallery) => {
+  const paper = () => gallery.frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await gallery.page.emulateMedia({ colorScheme: 'dark' });
+  assert.equal(await paper(), 'rgb(23, 28, 31)');
+  await gallery.page.emulateMedia({ colorScheme: 'light' });
+  assert.equal(await paper(), 'rgb(255, 255, 255)');
+});
+
+test('dates are told in the language of the host', { context: { locale: 'de-DE' } }, async (gallery) => {
+  await gallery.show({ endDate: '2016-01-01' });
+  assert.equal(await gallery.pictures.nth(0).locator('.caption span').first().innerText(), '10.04.2015');
+});
+
+test('the host is told of a height that is enough and never too much', {}, async (gallery) => {
+  const last = async () => (await gallery.seen('sizes')).at(-1).height;
+  await gallery.show({ limit: 1 });
+  await gallery.arePainted(1);
+  const height = await last();
+  assert.ok(height > 150 && height < 500, `${height}`);
+  const { scrollHeight, innerHeight } = await gallery.frame.evaluate(() => ({
+    scrollHeight: document.documentElement.scrollHeight,
+    innerHeight: window.innerHeight,
+  }));
+  assert.equal(innerHeight, height);
+  assert.ok(scrollHeight <= height, `${scrollHeight}`);
+  await gallery.picture(0).click();
+  await gallery.page.waitForFunction(() => window.host.seen.sizes.at(-1).height === 560);
+  await gallery.page.keyboard.press('Escape');
+  await gallery.page.waitForFunction((before) => window.host.seen.sizes.at(-1).height === before, height);
+  await gallery.show();
+  await gallery.arePainted(SAMPLES);
+  assert.equal(await last(), 720);
+  const sizes = await gallery.seen('sizes');
+  assert.ok(sizes.length < 12, JSON.stringify(sizes));
+});
+
+test('a host says how tall an app may be', { context: { containerDimensions: { maxHeight: 400 } } }, async (gallery) => {
+  await gallery.show();
+  await gallery.arePainted(SAMPLES);
+  assert.equal((await gallery.seen('sizes')).at(-1).height, 400);
+});
+
+test('the app fills the screen where the host lets it', {}, async (gallery) => {
+  await gallery.show();
+  await button(gallery.frame, 'Full screen').click();
+  await button(gallery.frame, 'Leave full screen').click();
+  await button(gallery.frame, 'Full screen').waitFor();
+  assert.deepEqual(await gallery.seen('modes'), ['fullscreen', 'inline']);
+});
+
+test('the bridge answers what it knows, and listens to the host alone', {}, async (gallery) => {
+  const answers = await gallery.page.evaluate(async () => {
+    const app = document.querySelector('iframe').contentWindow;
+    const ask = (id, method) => {
+      const answer = new Promise((resolve) => {
+        window.addEventListener('message', ({ data }) => data.id === id && !data.method && resolve(data));
+      });
+      app.postMessage({ jsonrpc: '2.0', id, method, params: {} }, '*');
+      return answer;
+    };
+    return [await ask('a', 'ping'), await ask('b', 'tools/dance'), await ask('c', 'ui/resource-teardown')];
+  });
+  assert.deepEqual(answers[0].result, {});
+  assert.equal(answers[1].error.code, -32601);
+  assert.deepEqual(answers[2].result, {});
+  await gallery.show({ limit: 2 });
+  await gallery.frame.evaluate(async () => {
+    const message = { jsonrpc: '2.0', method: 'ui/notifications/tool-cancelled', params: {} };
+    window.postMessage(message, '*');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  assert.ok(await gallery.state.isHidden());
+});

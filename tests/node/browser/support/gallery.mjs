@@ -1,0 +1,233 @@
+// The photo app in a host of apps, and people whose library it shows.
+
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32, deflateSync } from 'node:zlib';
+
+export const TOOL = 'show_images';
+/** What a host can do that can do everything. */
+export const ABLE = { serverTools: {}, updateModelContext: { text: {} }, openLinks: {} };
+export const CONTEXT = {
+  theme: 'light',
+  locale: 'en-GB',
+  displayMode: 'inline',
+  availableDisplayModes: ['inline', 'fullscreen'],
+  containerDimensions: { maxHeight: 6000 },
+};
+
+/** The most ids that a call takes. */
+const CALL = 100;
+
+/** Somebody whose library has the photos of a folder: the key to it, and an album of all of them. */
+async function owner(service, name, folder) {
+  const { email } = await service.person(name);
+  await service.run(['import', email, folder]);
+  const printed = await service.run(['key', 'create', email, '--name', 'host']);
+  const key = printed.trim().split('\n').at(-1);
+  const ask = async (method, path, content) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const answer = await service.fetch(`/api/ext/v2${path}`, { method, headers, body: content && JSON.stringify(content) });
+    return answer.json();
+  };
+  const ids = new Set();
+  for (let end = '', size = -1; ids.size > size; ) {
+    size = ids.size;
+    const { results } = await ask('GET', `/images?limit=${CALL}&endDate=${end}`);
+    for (const { id } of results) ids.add(id);
+    end = results.at(-1).capturedAt;
+  }
+  const all = [...ids];
+  const { result } = await ask('POST', '/albums', { title: 'Everything', imageIds: all.slice(0, CALL) });
+  if (all.length > CALL) await ask('PATCH', `/albums/${result.id}`, { addImageIds: all.slice(CALL) });
+  return { key, album: result.id };
+}
+
+/** Somebody with the photos that come with the source. */
+export function ownerOfSamples(service, name) {
+  const folder = process.env.FIXTURES;
+  if (!folder) throw new Error('FIXTURES names the folder of photos to test with');
+  return owner(service, name, join(folder, 'samples'));
+}
+
+/** Somebody with many pictures, each of one colour. */
+export async function ownerOfMany(service, name, count) {
+  const folder = await mkdtemp(join(tmpdir(), 'pictures-'));
+  try {
+    for (let place = 0; place < count; place += 1) {
+      const colour = [(place * 47) % 256, (place * 101) % 256, place % 256];
+      await writeFile(join(folder, `${place}.png`), png(48, 32, colour));
+    }
+    return await owner(service, name, folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** A PNG file of one colour. */
+function png(width, height, colour) {
+  const chunk = (type, data) => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(data.length);
+    sum.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, sum]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  // Eight bits for each of three channels.
+  header.set([8, 2], 8);
+  const rows = Buffer.concat(Array.from({ length: height }, () => Buffer.from([0, ...Array(width).fill(colour).flat()])));
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(rows)), chunk('IEND', Buffer.alloc(0))]);
+}
+
+export class Gallery {
+  /** The addresses that the app itself asked for. */
+  asked = [];
+
+  /** Opens the app in a host that a visit's browser shows; nothing is called yet. */
+  static async open(visit, host, { key, album }, options = {}) {
+    const gallery = new Gallery();
+    const { page, service, watch } = visit;
+    Object.assign(gallery, { page, album });
+    for (const origin of [host.origin, host.sandboxOrigin]) watch.allowOrigin(origin);
+    page.on('request', (request) => {
+      if (!request.isNavigationRequest() && request.frame() === gallery.frame) gallery.asked.push(request.url());
+    });
+    await page.goto(host.origin);
+    await page.waitForFunction(() => window.host);
+    gallery.csp = await page.evaluate((given) => window.host.open(given), {
+      url: `${service.origin}${options.resource ?? '/api/mcp/v2'}`,
+      key,
+      sandbox: host.sandbox,
+      tool: TOOL,
+      capabilities: options.capabilities ?? ABLE,
+      context: { ...CONTEXT, ...options.context },
+    });
+    const sandbox = await (await page.waitForSelector('iframe')).contentFrame();
+    gallery.frame = await (await sandbox.waitForSelector('iframe')).contentFrame();
+    const { frame } = gallery;
+    Object.assign(gallery, {
+      grid: frame.locator('#grid'),
+      pictures: frame.locator('#grid > li'),
+      viewer: frame.getByRole('dialog').and(frame.locator('#viewer')),
+      albumDialog: frame.getByRole('dialog', { name: 'New album' }),
+      more: frame.getByRole('button', { name: 'Show more' }),
+      notice: frame.locator('#notice'),
+      state: frame.locator('#state'),
+      selection: frame.getByRole('group', { name: 'Selected pictures' }),
+      heading: frame.getByRole('heading', { level: 1 }),
+      summary: frame.locator('#summary'),
+    });
+    return gallery;
+  }
+
+  /** Calls the tool as a model does: for the photos of the album, unless something is looked for. */
+  show(args = {}) {
+    return this.page.evaluate(([tool, given]) => window.host.show(tool, given), [TOOL, this.whole(args)]);
+  }
+
+  /** Arguments that say which photos are meant. */
+  whole(args = {}) {
+    return args.query ? args : { albumId: this.album, ...args };
+  }
+
+  /** Calls another tool, without the app. */
+  async call(name, args = {}) {
+    const result = await this.page.evaluate(([tool, given]) => window.host.call(tool, given), [name, args]);
+    return result.structuredContent ?? JSON.parse(result.content[0].text);
+  }
+
+  /** What the host has seen of a kind: `calls`, `sizes`, `contexts`, `links`, `modes`. */
+  seen(kind) {
+    return this.page.evaluate((name) => window.host.seen[name], kind);
+  }
+
+  /** The button that opens a picture. */
+  picture(place) {
+    return this.pictures.nth(place).getByRole('button');
+  }
+
+  /** The box that selects a picture. */
+  box(place) {
+    return this.pictures.nth(place).getByRole('checkbox');
+  }
+
+  ids() {
+    return this.pictures.evaluateAll((items) => items.map(({ dataset }) => dataset.id));
+  }
+
+  /** Waits until each picture that is in sight has come. */
+  async arePainted(count) {
+    await this.frame.waitForFunction((expected) => {
+      const inSight = [...document.querySelectorAll('#grid img')].filter((picture) => {
+        const { top, bottom } = picture.getBoundingClientRect();
+        return bottom > 0 && top < window.innerHeight;
+      });
+      const arePainted = inSight.every(({ complete, naturalWidth }) => complete && naturalWidth > 0);
+      return inSight.length > 0 && arePainted && document.querySelectorAll('#grid img').length === expected;
+    }, count);
+  }
+
+  /** Selects pictures by clicking their boxes. */
+  async select(...places) {
+    for (const place of places) {
+      await this.pictures.nth(place).hover();
+      await this.box(place).click();
+    }
+  }
+}
+
+/** A title that no other album has. */
+export const someTitle = () => `Album ${randomUUID().slice(0, 8)}`;
+
+/** What the app can be seen in, and how it comes there. */
+export const galleryStates = {
+  looking: (gallery) =>
+    gallery.page.evaluate(() => window.host.bridge().sendToolInput({ arguments: { query: 'flowers in a wood' } })),
+  photos: async (gallery) => {
+    await gallery.show();
+    await gallery.arePainted(13);
+  },
+  selected: async (gallery) => {
+    await galleryStates.photos(gallery);
+    await gallery.select(0, 2, 3);
+  },
+  viewer: async (gallery) => {
+    await gallery.show({ endDate: '2016-01-01' });
+    await gallery.picture(0).click();
+    await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
+  },
+  'viewer-with-a-match': async (gallery) => {
+    await gallery.show({ query: 'Berlin' });
+    await gallery.picture(0).click();
+    await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
+  },
+  album: async (gallery) => {
+    await galleryStates.selected(gallery);
+    await gallery.selection.getByRole('button', { name: 'Make an album' }).click();
+    await gallery.albumDialog.getByRole('button', { name: 'Make the album' }).click();
+  },
+  'album-made': async (gallery) => {
+    await galleryStates.selected(gallery);
+    await gallery.selection.getByRole('button', { name: 'Make an album' }).click();
+    await gallery.albumDialog.getByLabel('Title').fill('Spring');
+    await gallery.albumDialog.getByRole('button', { name: 'Make the album' }).click();
+    await gallery.notice.waitFor();
+  },
+  'one-photo': async (gallery) => {
+    await gallery.show({ endDate: '2015-12-31', startDate: '2015-01-01' });
+    await gallery.arePainted(1);
+  },
+  more: async (gallery) => {
+    await gallery.show({ limit: 4 });
+    await gallery.more.scrollIntoViewIfNeeded();
+  },
+  nothing: (gallery) => gallery.show({ startDate: '1990-01-01', endDate: '1990-12-31' }),
+  refused: (gallery) => gallery.show({ startDate: 'yesterday' }),
+};
+
+export const galleryStateNames = Object.keys(galleryStates);
