@@ -47,7 +47,7 @@ impl Library {
     /// # Errors
     /// [`StorageError`].
     pub async fn images(&self, caller: &Caller, ids: &[String]) -> Result<Vec<Option<Image>>, StorageError> {
-        let known: Vec<ImageId> = ids.iter().filter_map(|id| ImageId::parse(id)).collect();
+        let known: Vec<ImageId> = ids.iter().filter_map(ImageId::parse).collect();
         let found = self.parts.store.images(self.viewer(caller), &known).await?;
         let mut found = found.into_iter().peekable();
         Ok(ids.iter().map(|id| found.next_if(|image| image.id.as_str() == id)).collect())

@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let Some(tool) = arguments.next() else { return Ok(()) };
     let mut params = CallToolParams::new(tool);
     params.arguments = serde_json::from_str(&arguments.next().unwrap_or_else(|| "{}".into()))?;
-    let call = session.call_tool(params)?;
+    let call = session.call_tool(&params)?;
     println!("{}", call.read(&server.send(&call).await?)?.first_text().unwrap_or_default());
     Ok(())
 }

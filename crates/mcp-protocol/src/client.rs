@@ -120,9 +120,8 @@ impl Session {
     ///
     /// # Errors
     /// When the message cannot be written as JSON.
-    pub fn call_tool(&mut self, call: CallToolParams) -> serde_json::Result<Outgoing<CallToolResult>> {
-        let name = call.name.clone();
-        self.request(methods::TOOLS_CALL, Some(&name), &call)
+    pub fn call_tool(&mut self, call: &CallToolParams) -> serde_json::Result<Outgoing<CallToolResult>> {
+        self.request(methods::TOOLS_CALL, Some(&call.name), call)
     }
 
     /// Which resources are there?

@@ -25,7 +25,7 @@
 //! use serde_json::json;
 //!
 //! let mut session = Session::new(ProtocolVersion::V2026_07_28, Implementation::new("greeter-app", "1.0"));
-//! let call = session.call_tool(CallToolParams::new("greet").with_argument("name", json!("Ada")))?;
+//! let call = session.call_tool(&CallToolParams::new("greet").with_argument("name", json!("Ada")))?;
 //! // … send `call.body` with `call.headers` by POST, and receive:
 //! # assert!(call.headers.contains(&("mcp-name", "greet".into())));
 //! let received = br#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Hello, Ada!"}]}}"#;

@@ -40,7 +40,7 @@ impl<C: Send + 'static> Server<C> {
         let has_resources = self.capabilities.resources.is_some();
         let pages = &self.pages;
         match method.as_str() {
-            methods::INITIALIZE if is_legacy => match self.initialize(params) {
+            methods::INITIALIZE if is_legacy => match self.initialize(params.as_ref()) {
                 Ok(result) => Answer::success(id, result),
                 Err(error) => Answer::failure(version, id, error),
             },
@@ -64,8 +64,8 @@ impl<C: Send + 'static> Server<C> {
         }
     }
 
-    fn initialize(&self, params: Option<Params>) -> Result<InitializeResult, ErrorObject> {
-        let params: InitializeParams = Params::read(params.as_ref())?;
+    fn initialize(&self, params: Option<&Params>) -> Result<InitializeResult, ErrorObject> {
+        let params: InitializeParams = Params::read(params)?;
         let version = ProtocolVersion::negotiate(&params.protocol_version);
         let mut result = InitializeResult::new(version, self.capabilities.clone(), self.info.clone());
         result.instructions.clone_from(&self.instructions);

@@ -118,3 +118,18 @@ async fn search_being_down_is_an_error_of_the_tool_that_names_a_way_out() {
         call(&app, V1, &ann.key, "search_images", &json!({"query": "x", "channels": ["image"]})).await;
     assert!(failure(&result).contains("channels"), "{}", failure(&result));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_that_will_not_do_is_repeated() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (tool, arguments, said) in [
+        ("list_images", json!({"limit": 0}), "limit: must lie between 1 and 100; you sent 0"),
+        ("list_images", json!({"startDate": "yesterday"}), "; you sent \"yesterday\""),
+        ("search_images", json!({"query": "x".repeat(2001)}), "query: must have 1 to 2000 characters. "),
+        ("search_images", json!({}), "query: is missing; give it, or albumId, or a full circle. "),
+    ] {
+        let result = call(&app, V1, &ann.key, tool, &arguments).await;
+        assert!(failure(&result).contains(said), "{}", failure(&result));
+    }
+}

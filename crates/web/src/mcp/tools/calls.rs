@@ -37,8 +37,9 @@ pub(crate) struct Calls {
 impl Calls {
     /// Runs a tool. A failure is a result too, with a text that says what to do.
     pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
+        let sent = arguments.clone();
         let outcome = self.outcome(operation, arguments).await;
-        outcome.unwrap_or_else(ToolError::into_result)
+        outcome.unwrap_or_else(|error| error.into_result(&sent))
     }
 
     async fn outcome(&self, operation: Operation, arguments: Arguments) -> Outcome {

@@ -1,13 +1,15 @@
 use domain::Invalid;
 use library::{SearchError, StorageError, Unavailable};
 use mcp_protocol::{ArgumentError, CallToolResult};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// Why a tool gave no result, in words for a model: what is wrong and what to do next.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ToolError {
     #[error("{0}. Correct this argument and call the tool again.")]
     Argument(String),
+    #[error("{0}. Correct this argument and call the tool again.")]
+    Value(Invalid),
     #[error(
         "There is no image with this id: it is wrong, deleted, or outside what the account's plan shows. Use an id that list_images or search_images returned."
     )]
@@ -54,26 +56,39 @@ pub(super) enum ToolError {
 
 /// How many ids a text names.
 const NAMED_IDS: usize = 10;
-/// How much of an id, in characters: somebody may have sent anything.
-const NAMED_ID_LENGTH: usize = 64;
+/// How much of what was sent is repeated, in characters: it may be anything.
+const ECHO_LENGTH: usize = 64;
 
 fn named(ids: &[String]) -> String {
     let shown: Vec<String> =
-        ids.iter().take(NAMED_IDS).map(|id| id.chars().take(NAMED_ID_LENGTH).collect()).collect();
+        ids.iter().take(NAMED_IDS).map(|id| id.chars().take(ECHO_LENGTH).collect()).collect();
     let more = if ids.len() > NAMED_IDS { ", …" } else { "" };
     shown.join(", ") + more
 }
 
 impl ToolError {
-    /// A failed call: a text for the model, and for programs what they can act on.
-    pub(super) fn into_result(self) -> CallToolResult {
-        let result = CallToolResult::error(self.to_string());
-        match self {
+    /// A failed call: a text for the model, and for programs what they can act on. A value that will not do is repeated.
+    pub(super) fn into_result(self, sent: &Map<String, Value>) -> CallToolResult {
+        let error = self.with_value(sent);
+        let result = CallToolResult::error(error.to_string());
+        match error {
             Self::CannotShow { unknown } => {
                 result.with_structured_content(json!({"unknownImageIds": unknown}))
             }
             _ => result,
         }
+    }
+
+    /// Says what stood where a value will not do, unless it is absent, long or not a single one.
+    fn with_value(self, sent: &Map<String, Value>) -> Self {
+        let Self::Value(invalid) = self else { return self };
+        let value = match sent.get(invalid.field) {
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
+            Some(Value::String(text)) if text.chars().count() <= ECHO_LENGTH => format!("{text:?}"),
+            _ => return Self::Value(invalid),
+        };
+        let reason = format!("{}; you sent {value}", invalid.reason);
+        Self::Value(Invalid { reason, ..invalid })
     }
 
     fn down(error: &dyn std::fmt::Display) -> Self {
@@ -90,7 +105,7 @@ impl From<ArgumentError> for ToolError {
 
 impl From<Invalid> for ToolError {
     fn from(invalid: Invalid) -> Self {
-        Self::Argument(invalid.to_string())
+        Self::Value(invalid)
     }
 }
 
