@@ -62,6 +62,8 @@ async function photographApp() {
         for (const theme of ['light', 'dark']) {
           await visit.page.evaluate((given) => window.host.theme(given), theme);
           await gallery.frame.waitForFunction((given) => document.documentElement.dataset.theme === given, theme);
+          // The theme is set before it is painted.
+          await gallery.frame.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
           const path = join(folder, `app-${name}-${size}-${theme}.png`);
           await visit.page.locator('iframe').screenshot({ path, caret: 'hide' });
           console.log(path);
