@@ -24,7 +24,8 @@ pub(crate) struct Seeded {
     pub(crate) ids: Vec<String>,
 }
 
-const WORDS: [&str; 24] = [
+/// Each image is described by three of them.
+pub(crate) const WORDS: [&str; 24] = [
     "beach", "mountain", "sunset", "birthday", "garden", "snow", "lake", "forest", "street", "market",
     "bridge", "harbour", "picnic", "wedding", "concert", "museum", "castle", "river", "bicycle", "train",
     "kitchen", "balcony", "festival", "island",
