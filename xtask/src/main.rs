@@ -56,8 +56,8 @@ enum Task {
     Corpus(release_run::CorpusOptions),
     /// Measure throughput and latency in a release build
     Bench {
-        /// What to measure (`api`, `import`, `oauth` or `mutations`; the first two when left out), then the benchmark's own
-        /// arguments, such as `--help`
+        /// What to measure (`api`, `import`, `mcp`, `oauth` or `mutations`; `api` and `import` when left out), then the
+        /// benchmark's own arguments, such as `--help`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

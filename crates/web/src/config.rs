@@ -46,6 +46,11 @@ impl BaseUrl {
         &self.text
     }
 
+    /// Its host, with the port unless that is the scheme's default.
+    pub fn authority(&self) -> &str {
+        self.text.split_once("://").map_or("", |(_, authority)| authority)
+    }
+
     /// Whether browsers reach it over TLS.
     pub fn is_https(&self) -> bool {
         self.is_https
@@ -137,6 +142,13 @@ mod tests {
         let text = |url| BaseUrl::parse(url).map(|base| base.as_str().to_owned());
         assert_eq!(text("http://127.0.0.1:8080/"), Ok("http://127.0.0.1:8080".into()));
         assert_eq!(text("HTTPS://Photos.Example.org:443"), Ok("https://photos.example.org".into()));
+        for (url, authority) in [
+            ("http://127.0.0.1:8080/", "127.0.0.1:8080"),
+            ("https://Photos.example.org:443", "photos.example.org"),
+            ("http://[::1]:80", "[::1]"),
+        ] {
+            assert_eq!(BaseUrl::parse(url).unwrap().authority(), authority);
+        }
         for bad in
             ["", "photos", "ftp://a", "http://a/b", "http://a?b", "http://a#b", "http://u@a", "http://"]
         {

@@ -27,7 +27,7 @@ pub(crate) use text::{add_text, remove_text};
 #[async_trait]
 impl ImageStore for SqliteStore {
     async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError> {
-        self.read(move |c| sight::count(c, viewer)).await
+        self.look_up_here(move |c| sight::count(c, viewer)).await
     }
 
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {

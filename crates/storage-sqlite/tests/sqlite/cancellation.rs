@@ -26,12 +26,13 @@ async fn a_caller_who_gives_up_leaves_no_transaction_open() {
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
     seed.waiting(ann.account, 50).await;
+    let page = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };
     for round in 0..60_u64 {
         let after = Duration::from_micros(round % 6 * 80);
         let worker = format!("worker-{round}");
         give_up_on(store.lease_jobs(lease(&worker, NOW), DECODERS), after).await;
         give_up_on(store.release_leases(&worker), after).await;
-        give_up_on(store.count_images(ann), after).await;
+        give_up_on(store.page_images(ann, &page), after).await;
         // With a transaction left open here, the other store would wait for the lock in vain.
         other.mark_synced(ann.account, NOW).await.unwrap();
         store.release_all_leases().await.unwrap();

@@ -14,13 +14,18 @@ pub(super) fn is_allowed(base_url: &BaseUrl, parts: &Parts) -> bool {
     let mut hosts = header_values(&parts.headers, header::HOST).chain(authority.map(Some)).peekable();
     let mut origins = header_values(&parts.headers, header::ORIGIN);
     hosts.peek().is_some()
-        && hosts.all(|host| host.is_some_and(|host| is_loopback(&format!("http://{host}"))))
+        && hosts.all(|host| host.is_some_and(|host| is_loopback_host(base_url, host)))
         && origins.all(|origin| origin.is_some_and(is_loopback))
 }
 
 /// Each value of a header; `None` for one that is not text.
 fn header_values(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = Option<&str>> {
     headers.get_all(name).into_iter().map(|value| value.to_str().ok())
+}
+
+/// Nearly every request names the service as it names itself, which needs no parsing.
+fn is_loopback_host(base_url: &BaseUrl, host: &str) -> bool {
+    base_url.authority() == host || is_loopback(&format!("http://{host}"))
 }
 
 fn is_loopback(origin: &str) -> bool {
@@ -47,6 +52,7 @@ mod tests {
         let local = "http://127.0.0.1:8080";
         for (host, expect) in [
             ("127.0.0.1:8080", true),
+            ("127.0.0.1:80800", false),
             ("127.0.0.1", true),
             ("localhost:9", true),
             ("LOCALHOST", true),

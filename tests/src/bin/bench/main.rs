@@ -3,13 +3,17 @@
 //!
 //! `bench api` builds libraries and measures list, get, circle, text search and library info. `bench import` imports a
 //! folder of photos, beside the npm package `sharp` that makes the same renditions. `bench oauth` refreshes and checks
-//! tokens, beside the npm package `oidc-provider`.
+//! tokens, beside the npm package `oidc-provider`. `bench mcp` calls tools, beside an MCP server made with rmcp.
 
 mod api;
+mod connection;
 mod import;
+mod lanes;
 mod load;
+mod mcp;
 mod oauth;
 mod seeding;
+mod table;
 
 use ::tests::outside::AnyError;
 use clap::{Parser, Subcommand};
@@ -33,6 +37,8 @@ enum Task {
     Import(import::Options),
     /// Measure refreshing and checking tokens, and `oidc-provider` at the same
     Oauth(oauth::Options),
+    /// Measure calls of MCP tools, and an MCP server made with rmcp at the same
+    Mcp(mcp::Options),
 }
 
 #[tokio::main]
@@ -41,6 +47,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Api { images }) => api::run(&images).await,
         Some(Task::Import(options)) => import::run(&options),
         Some(Task::Oauth(options)) => oauth::run(&options).await,
+        Some(Task::Mcp(options)) => mcp::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;
             import::run(&import::Options::default())

@@ -24,7 +24,8 @@ pub(crate) struct Seeded {
     pub(crate) ids: Vec<String>,
 }
 
-const WORDS: [&str; 24] = [
+/// Each image is described by three of them.
+pub(crate) const WORDS: [&str; 24] = [
     "beach", "mountain", "sunset", "birthday", "garden", "snow", "lake", "forest", "street", "market",
     "bridge", "harbour", "picnic", "wedding", "concert", "museum", "castle", "river", "bicycle", "train",
     "kitchen", "balcony", "festival", "island",
@@ -104,14 +105,15 @@ async fn index(store: &SqliteStore, count: usize, random: &SeededRandom) -> Resu
     for job in store.lease_jobs(request, 1).await? {
         let number: u32 =
             job.file_name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
-        let renditions = [(Rendition::Medium, 1200, 900), (Rendition::Thumb, 512, 384)].map(
-            |(rendition, width, height)| StoredRendition {
-                rendition,
-                blob: address(number, width),
-                bytes: 100_000,
-                size: PixelSize { width, height },
-            },
-        );
+        // All of them, so that the server has nothing to make while it is measured.
+        let sizes =
+            [(Rendition::Full, 4000, 3000), (Rendition::Medium, 1200, 900), (Rendition::Thumb, 512, 384)];
+        let renditions = sizes.map(|(rendition, width, height)| StoredRendition {
+            rendition,
+            blob: address(number, width),
+            bytes: 100_000,
+            size: PixelSize { width, height },
+        });
         let announced =
             renditions.map(|made| BlobRef { kind: BlobKind::Rendition, hash: made.blob, bytes: made.bytes });
         store.announce_blobs(&announced, at).await?;

@@ -1,7 +1,7 @@
 use ::tests::outside::AnyError;
 use serde_json::Value;
 
-use super::{connection::Connection, lanes::Lane};
+use crate::{connection::Connection, lanes::Lane};
 
 /// What a client of a token endpoint holds.
 #[derive(Debug, Clone)]

@@ -9,23 +9,23 @@
 //! alternate. At last the parts are called in this process.
 
 mod chain;
-mod connection;
-mod lanes;
 mod parts;
 mod peer;
 mod seeding;
-mod table;
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use ::tests::outside::{AnyError, Instance, Server};
 use clap::Args;
 
 use chain::{TokenEndpoint, Tokens, once_each, repeated};
-use connection::Connection;
-use lanes::{Extent, Lane, measure};
 use peer::Peer;
-use table::Table;
+
+use crate::{
+    connection::Connection,
+    lanes::{Extent, Lane, measure},
+    table::Table,
+};
 
 const RESOURCE: &str = "/api/mcp/v1";
 const OTHER_RESOURCE: &str = "/api/mcp/v2";
@@ -220,6 +220,19 @@ fn refreshed(
         }
         Ok(all)
     })
+}
+
+/// Access tokens for the only account of a library that is served there, each of a grant of its own.
+pub(crate) async fn access_tokens(
+    data_dir: &Path,
+    base_url: &str,
+    count: usize,
+) -> Result<Vec<String>, AnyError> {
+    let seeded = seeding::seed(data_dir, base_url, count).await?;
+    let (mut lanes, redeemed) = seeded.redeeming(1)?;
+    measure(&mut lanes, Extent::UntilDone, || Duration::ZERO)?;
+    drop(lanes);
+    Ok(redeemed.into_iter().map(|tokens| tokens.access).collect())
 }
 
 /// Divides things among so many.

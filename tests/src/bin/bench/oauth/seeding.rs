@@ -16,11 +16,8 @@ use oauth_core::{
 use storage::AccountStore as _;
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
-use super::{
-    chain::{TokenEndpoint, Tokens},
-    connection::Connection,
-    lanes::Lane,
-};
+use super::chain::{TokenEndpoint, Tokens};
+use crate::{connection::Connection, lanes::Lane};
 
 const REDIRECT_URI: &str = "https://app.example/callback";
 const SCOPE: &str = "mcp:images";

@@ -1,12 +1,12 @@
-use super::lanes::Figures;
+use crate::lanes::Figures;
 
 /// All rounds, printed as they come.
-pub(super) struct Table {
-    rows: Vec<(&'static str, Figures)>,
+pub(crate) struct Table {
+    rows: Vec<(String, Figures)>,
 }
 
 impl Table {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         println!(
             "{:>6}  {:<40} {:>9} {:>9} {:>9} {:>9} {:>11}",
             "round", "request", "requests", "req/s", "p50 ms", "p99 ms", "CPU µs/req"
@@ -14,16 +14,16 @@ impl Table {
         Self { rows: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, round: u32, name: &'static str, figures: Figures) {
+    pub(crate) fn add(&mut self, round: u32, name: &str, figures: Figures) {
         print(&round.to_string(), name, &figures);
-        self.rows.push((name, figures));
+        self.rows.push((name.to_owned(), figures));
     }
 
-    pub(super) fn print_medians(&self) {
+    pub(crate) fn print_medians(&self) {
         println!();
-        let mut names: Vec<&'static str> = Vec::new();
+        let mut names: Vec<&str> = Vec::new();
         for (name, _) in &self.rows {
-            if !names.contains(name) {
+            if !names.contains(&name.as_str()) {
                 names.push(name);
             }
         }
@@ -35,14 +35,14 @@ impl Table {
     }
 
     /// How much more processor time a request takes than a cheaper one.
-    pub(super) fn print_difference(&self, what: &str, of: &str, less: &str) {
+    pub(crate) fn print_difference(&self, what: &str, of: &str, less: &str) {
         if let (Some(one), Some(two)) = (self.median(of), self.median(less)) {
             println!("{what}: {:.1} µs of CPU", one.cpu_us - two.cpu_us);
         }
     }
 
     /// How often one is as fast, and as cheap, as another.
-    pub(super) fn print_ratio(&self, ours: &str, other: &str) {
+    pub(crate) fn print_ratio(&self, ours: &str, other: &str) {
         if let (Some(one), Some(two)) = (self.median(ours), self.median(other)) {
             println!(
                 "{ours}: {:.1} times the requests/s, {:.2} of the CPU time, {:.2} of the p99 of {other}",
@@ -56,7 +56,7 @@ impl Table {
     /// The median of each figure by itself.
     fn median(&self, name: &str) -> Option<Figures> {
         let rows: Vec<&Figures> =
-            self.rows.iter().filter(|(of, _)| *of == name).map(|(_, figures)| figures).collect();
+            self.rows.iter().filter(|(of, _)| of == name).map(|(_, figures)| figures).collect();
         let figure = |of: fn(&Figures) -> f64| crate::median(rows.iter().map(|row| of(row)).collect());
         Some(Figures {
             requests: rows.iter().map(|row| row.requests).min()?,

@@ -14,7 +14,7 @@ const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// One connection that is kept alive. It speaks no more HTTP than the two servers do, so that on a small machine the
 /// asking takes little from the answering.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     host: SocketAddr,
     request: Vec<u8>,
@@ -24,7 +24,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Connects to where a base URL such as `http://127.0.0.1:8080` leads.
-    pub(super) fn open(base_url: &str) -> Result<Self, AnyError> {
+    pub(crate) fn open(base_url: &str) -> Result<Self, AnyError> {
         let host: SocketAddr = base_url.strip_prefix("http://").unwrap_or(base_url).parse()?;
         let stream = TcpStream::connect_timeout(&host, PATIENCE)?;
         stream.set_nodelay(true)?;
@@ -40,29 +40,53 @@ impl Connection {
     }
 
     /// Sends a form and gives the JSON that comes back.
-    pub(super) fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(u16, Value), AnyError> {
+    pub(crate) fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(u16, Value), AnyError> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
-        let status = self.post(path, "application/x-www-form-urlencoded", None, form.as_bytes())?;
+        self.begin(path, "application/x-www-form-urlencoded", form.len())?;
+        let status = self.finish(form.as_bytes())?;
         Ok((status, serde_json::from_slice(&self.body)?))
     }
 
     /// Sends JSON, with a bearer token if there is one, and gives the status.
-    pub(super) fn json(&mut self, path: &str, token: Option<&str>, body: &str) -> Result<u16, AnyError> {
-        self.post(path, "application/json", token, body.as_bytes())
+    pub(crate) fn json(&mut self, path: &str, token: Option<&str>, body: &str) -> Result<u16, AnyError> {
+        self.json_with(path, token, &[], body)
     }
 
-    fn post(&mut self, path: &str, kind: &str, token: Option<&str>, body: &[u8]) -> Result<u16, AnyError> {
-        self.request.clear();
-        write!(
-            self.request,
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
-             Accept: application/json, text/event-stream\r\n",
-            self.host,
-            body.len()
-        )?;
+    /// The same with some headers more.
+    pub(crate) fn json_with(
+        &mut self,
+        path: &str,
+        token: Option<&str>,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<u16, AnyError> {
+        self.begin(path, "application/json", body.len())?;
         if let Some(token) = token {
             write!(self.request, "Authorization: Bearer {token}\r\n")?;
         }
+        for (name, value) in headers {
+            write!(self.request, "{name}: {value}\r\n")?;
+        }
+        self.finish(body.as_bytes())
+    }
+
+    /// What the last answer said.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    fn begin(&mut self, path: &str, kind: &str, length: usize) -> Result<(), AnyError> {
+        self.request.clear();
+        write!(
+            self.request,
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
+             Accept: application/json, text/event-stream\r\n",
+            self.host,
+        )?;
+        Ok(())
+    }
+
+    fn finish(&mut self, body: &[u8]) -> Result<u16, AnyError> {
         self.request.extend(b"\r\n");
         self.request.extend(body);
         self.stream.get_mut().write_all(&self.request)?;

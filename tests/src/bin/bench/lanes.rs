@@ -6,11 +6,11 @@ use std::{
 use ::tests::outside::AnyError;
 
 /// What one connection does again and again, until it says that nothing is left.
-pub(super) type Lane = Box<dyn FnMut() -> Result<bool, AnyError> + Send>;
+pub(crate) type Lane = Box<dyn FnMut() -> Result<bool, AnyError> + Send>;
 
 /// How long lanes go on.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Extent {
+pub(crate) enum Extent {
     /// For a time, after a tenth of it that is not measured.
     For(Duration),
     /// Until nothing is left.
@@ -19,18 +19,18 @@ pub(super) enum Extent {
 
 /// How the requests of one kind were answered.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Figures {
-    pub(super) requests: usize,
-    pub(super) per_second: f64,
-    pub(super) p50_ms: f64,
-    pub(super) p99_ms: f64,
+pub(crate) struct Figures {
+    pub(crate) requests: usize,
+    pub(crate) per_second: f64,
+    pub(crate) p50_ms: f64,
+    pub(crate) p99_ms: f64,
     /// Processor time of the server in microseconds for each request.
-    pub(super) cpu_us: f64,
+    pub(crate) cpu_us: f64,
 }
 
 /// Runs all lanes at the same time, each on a thread of its own. `cpu` tells the processor time that the server has used
 /// until now.
-pub(super) fn measure(
+pub(crate) fn measure(
     lanes: &mut [Lane],
     extent: Extent,
     cpu: impl Fn() -> Duration,

@@ -1,0 +1,87 @@
+//! A server made with rmcp, the official library of the protocol for Rust, and axum: the package in `tests/peers`.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use ::tests::outside::{AnyError, Watch};
+
+use super::message::Endpoint;
+
+const NAME: &str = "mcp-echo";
+const HINT: &str = "--without-peer measures ours alone";
+/// How long it may take to end when it is told to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The peer at work, until dropped.
+pub(super) struct Peer {
+    child: Child,
+    watch: Watch,
+    base_url: String,
+}
+
+impl Peer {
+    /// Builds it into the build folder, as optimised as ours, and starts it.
+    pub(super) fn start() -> Result<Self, AnyError> {
+        let mut child = Command::new(built()?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{NAME} cannot be started: {error} ({HINT})"))?;
+        let watch = Watch::start(child.id());
+        let mut line = String::new();
+        let output = child.stdout.take().ok_or("the peer has no output")?;
+        let mut peer = Self { child, watch, base_url: String::new() };
+        BufReader::new(output).read_line(&mut line)?;
+        line.trim_end().clone_into(&mut peer.base_url);
+        if peer.base_url.is_empty() { Err(format!("{NAME} did not start ({HINT})").into()) } else { Ok(peer) }
+    }
+
+    pub(super) fn endpoint(&self) -> Endpoint<'_> {
+        Endpoint { base_url: &self.base_url, path: "/mcp", token: None }
+    }
+
+    pub(super) fn cpu(&self) -> Duration {
+        self.watch.usage().cpu
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It ends when its standard input does.
+        drop(self.child.stdin.take());
+        let began = Instant::now();
+        while began.elapsed() < GRACE {
+            if let Ok(Some(_)) = self.child.try_wait() {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn built() -> Result<PathBuf, AnyError> {
+    let own = std::env::current_exe()?;
+    let target = own.parent().and_then(Path::parent).ok_or("the build folder is not known")?.join("peers");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(NAME).join("Cargo.toml");
+    let status = Command::new("cargo")
+        .args(["build", "--release", "--locked", "--quiet", "--manifest-path"])
+        .arg(manifest)
+        .arg("--target-dir")
+        .arg(&target)
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|error| format!("cargo cannot be started: {error} ({HINT})"))?;
+    if status.success() {
+        Ok(target.join("release").join(NAME))
+    } else {
+        Err(format!("{NAME} cannot be built ({HINT})").into())
+    }
+}
