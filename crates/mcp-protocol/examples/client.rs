@@ -1,4 +1,4 @@
-//! Meets a server of any revision, lists its tools and calls one: `client URL TOKEN [TOOL [ARGUMENTS]]`.
+//! Meets a server of any revision that answers in JSON, lists its tools and calls one: `client URL TOKEN [TOOL [ARGUMENTS]]`.
 
 use std::error::Error;
 
@@ -54,6 +54,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut params = CallToolParams::new(tool);
     params.arguments = serde_json::from_str(&arguments.next().unwrap_or_else(|| "{}".into()))?;
     let call = session.call_tool(&params)?;
-    println!("{}", call.read(&server.send(&call).await?)?.first_text().unwrap_or_default());
+    let result = call.read(&server.send(&call).await?)?.result().ok_or("the server asks back")?;
+    println!("{}", result.first_text().unwrap_or_default());
     Ok(())
 }

@@ -1,12 +1,16 @@
 //! A client's messages and the reading of their answers. Sending them is the work of whoever has an HTTP client:
 //! each is one POST to the server's URL, and its answer one JSON body.
 //!
-//! How a client of any server begins: send [`Session::discover`] in the newest revision. When the answer is a result, go on
+//! For servers without sessions that answer in JSON, as the newest revision allows and this crate's own server does: a server that
+//! answers by an event stream, or insists on `Mcp-Session-Id`, needs a transport that knows these.
+//!
+//! How a client begins: send [`Session::discover`] in the newest revision. When the answer is a result, go on
 //! with [`DiscoverResult::best_version`](crate::lifecycle::DiscoverResult::best_version); when it is refused (a server of
 //! the era of `initialize` knows neither the revision nor the method), send [`Session::initialize`] in a session of
 //! [`ProtocolVersion::LATEST_LEGACY`], go on in the revision that comes back, and tell the server so by
 //! [`Session::initialized`]. `examples/client.rs` does that.
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
 
 use serde::Serialize;
@@ -16,9 +20,9 @@ use serde_json::{Map, Value};
 use crate::jsonrpc::{CallError, Notification, Params, ParseFailure, Request, RequestId, Response};
 use crate::lifecycle::{DiscoverResult, Implementation, InitializeParams, InitializeResult};
 use crate::resources::{ListResourcesResult, ReadResourceParams, ReadResourceResult};
+use crate::tools::ToolOutcome;
 use crate::{
-    CallToolParams, CallToolResult, ListToolsParams, ListToolsResult, ProtocolVersion, headers, methods,
-    request_meta,
+    CallToolParams, ListToolsParams, ListToolsResult, ProtocolVersion, headers, methods, request_meta,
 };
 
 /// What a client says of itself, and the number of its next request.
@@ -101,7 +105,7 @@ impl Session {
     ///
     /// # Errors
     /// When the message cannot be written as JSON.
-    pub fn initialized(&self) -> serde_json::Result<Outgoing<()>> {
+    pub fn initialized(&self) -> serde_json::Result<Outgoing<Infallible>> {
         let body = serde_json::to_vec(&Notification::new(methods::INITIALIZED, None))?;
         let headers = self.headers(methods::INITIALIZED, None);
         Ok(Outgoing { headers, body, id: RequestId::Integer(0), result: PhantomData })
@@ -115,12 +119,11 @@ impl Session {
         self.request(methods::TOOLS_LIST, None, params)
     }
 
-    /// Runs a tool. A tool that asks back answers with an [`InputRequiredResult`](crate::tools::InputRequiredResult)
-    /// instead, which is to be expected only by a client with a capability to answer.
+    /// Runs a tool, which may ask back a client that declares a capability to answer.
     ///
     /// # Errors
     /// When the message cannot be written as JSON.
-    pub fn call_tool(&mut self, call: &CallToolParams) -> serde_json::Result<Outgoing<CallToolResult>> {
+    pub fn call_tool(&mut self, call: &CallToolParams) -> serde_json::Result<Outgoing<ToolOutcome>> {
         self.request(methods::TOOLS_CALL, Some(&call.name), call)
     }
 
@@ -241,6 +244,21 @@ mod tests {
         ] {
             assert!(read.headers.contains(&header), "{header:?}");
         }
+    }
+
+    #[test]
+    fn a_server_that_asks_back_is_not_taken_for_one_that_answers() {
+        let mut session = session(ProtocolVersion::V2026_07_28);
+        let call = session.call_tool(&CallToolParams::new("t")).unwrap();
+        let answered = |result: Value| {
+            let answer = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+            call.read(answer.as_bytes()).unwrap()
+        };
+        let asked = json!({"resultType": "input_required", "inputRequests": {"q": {"method": "roots/list"}}});
+        let ToolOutcome::InputRequired(asked) = answered(asked) else { panic!("it asks") };
+        assert_eq!(asked.input_requests.unwrap()["q"]["method"], "roots/list");
+        let result = answered(json!({"content": [{"type": "text", "text": "a"}]})).result().unwrap();
+        assert_eq!(result.first_text(), Some("a"));
     }
 
     #[test]

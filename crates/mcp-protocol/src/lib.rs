@@ -30,7 +30,7 @@
 //! # assert!(call.headers.contains(&("mcp-name", "greet".into())));
 //! let received = br#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"Hello, Ada!"}]}}"#;
 //!
-//! let result = call.read(received)?;
+//! let result = call.read(received)?.result().ok_or("it asks back")?;
 //! assert!(!result.is_error);
 //! assert_eq!(result.first_text(), Some("Hello, Ada!"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -67,6 +67,12 @@ pub enum RegistryError {
         /// The address.
         uri: String,
     },
+    /// A method or capability has this name already, of the server's own or added before.
+    #[error("the name {name:?} is taken")]
+    Reserved {
+        /// The name.
+        name: String,
+    },
     /// What is to be listed cannot be written as JSON.
     #[error("what is listed cannot be written as JSON: {reason}")]
     NotJson {

@@ -5,7 +5,7 @@ use crate::jsonrpc::Params;
 use crate::schema::input_schema_of;
 use crate::{CacheScope, ContentBlock, Meta, ResultType};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::{Map, Value};
 
 /// A tool as `tools/list` shows it.
@@ -320,6 +320,38 @@ fn take_object(members: &mut Map<String, Value>, name: &str) -> Result<Option<Me
         None => Ok(None),
         Some(Value::Object(object)) => Ok(Some(object)),
         Some(other) => Err(ArgumentError::unexpected(name, "an object", &other)),
+    }
+}
+
+/// What a client gets for a call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToolOutcome {
+    /// The tool ran.
+    Result(CallToolResult),
+    /// The server asks back; send the same call again, with the answers.
+    InputRequired(InputRequiredResult),
+}
+
+impl ToolOutcome {
+    /// The result, unless the server asks back.
+    pub fn result(self) -> Option<CallToolResult> {
+        match self {
+            Self::Result(result) => Some(result),
+            Self::InputRequired(_) => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolOutcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let asks = value.get("resultType").is_some_and(|kind| kind == "input_required");
+        let outcome = if asks {
+            serde_json::from_value(value).map(Self::InputRequired)
+        } else {
+            serde_json::from_value(value).map(Self::Result)
+        };
+        outcome.map_err(de::Error::custom)
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! [`SqliteStore`] implements every port of the `storage` crate. One writing thread and a pool of readers look at one
 //! file in WAL mode; each operation is one blocking hop on one connection and happens whole or not at all, so that a
-//! caller who gives up leaves nothing half done; only the look-ups that every request begins with are made where they are
-//! asked for. Writes that are asked for at the same time share a commit. A second process may open the same file: what it writes is seen
-//! by the next operation here, because nothing is cached between operations.
+//! caller who gives up leaves nothing half done; only the look-ups that every request begins with, and the count of
+//! images, are made where they are asked for. Writes that are asked for at the same time share a commit. A second
+//! process may open the same file: what it writes is seen by the next operation here, because nothing is cached between
+//! operations.
 //!
 //! This crate knows no HTTP, no blob bytes and no clock. It decides no rule of the library: it keeps those that
 //! the ports state.

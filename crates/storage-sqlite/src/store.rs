@@ -88,8 +88,8 @@ impl SqliteStore {
         hop(&self.readers, operation).await
     }
 
-    /// Runs a look-up that every request begins with: it finds one row by its key, or the few rows of a table that
-    /// never has more, on this very thread if it can.
+    /// Runs a look-up that every request begins with, or that costs as little: it finds one row by its key, or the few
+    /// rows of a table that never has more, on this very thread if it can.
     pub(crate) async fn look_up_here<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,

@@ -57,9 +57,14 @@ export async function useTools(call, url) {
 
   assert.deepEqual(ids(await use('show_images', { imageIds: [second, newest] })), [second, newest]);
 
-  const { content, isError } = await call('list_images', { limit: 0 });
-  assert.equal(isError, true);
-  assert.match(content[0].text, /limit/);
+  for (const [name, args, told] of [
+    ['list_images', { limit: 0 }, /limit/],
+    ['show_images', { imageIds: [newest, 'unknown'] }, /unknown/],
+  ]) {
+    const { content, isError } = await call(name, args);
+    assert.equal(isError, true, name);
+    assert.match(content[0].text, told);
+  }
 
   if (toolNames(url).includes('create_album')) {
     const title = `Album ${crypto.randomUUID()}`;

@@ -4,13 +4,31 @@ use serde_json::{Map, Value};
 
 use super::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
 use super::pages::{Contents, Pages, result_meta};
-use super::{BoxFuture, Eras, Server, ToolCall, ToolReply};
+use super::{BoxFuture, Eras, MethodCall, Server, ToolCall, ToolReply};
 use crate::content::ResourceContents;
-use crate::jsonrpc::{ErrorObject, Params};
+use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::{Implementation, ServerCapabilities};
+use crate::methods::{
+    DISCOVER, INITIALIZE, PING, RESOURCE_TEMPLATES_LIST, RESOURCES_LIST, RESOURCES_READ, TOOLS_CALL,
+    TOOLS_LIST,
+};
 use crate::registry::ToolRegistryBuilder;
 use crate::resources::{ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate};
 use crate::{Caching, RegistryError, Tool, ToolRegistry};
+
+/// Declared when there is something of the kind.
+const OWN_CAPABILITIES: [&str; 2] = ["tools", "resources"];
+/// Served by the server itself.
+const OWN_METHODS: [&str; 8] = [
+    DISCOVER,
+    INITIALIZE,
+    PING,
+    RESOURCE_TEMPLATES_LIST,
+    RESOURCES_LIST,
+    RESOURCES_READ,
+    TOOLS_CALL,
+    TOOLS_LIST,
+];
 
 /// Collects what a [`Server`] serves.
 pub struct ServerBuilder<C> {
@@ -22,7 +40,7 @@ pub struct ServerBuilder<C> {
     tools: ToolRegistryBuilder<ToolHandler<C>>,
     resources: Vec<(Resource, ResourceHandler<C>)>,
     templates: Vec<(ResourceTemplate, TemplateHandler<C>)>,
-    methods: HashMap<String, Method<C>>,
+    methods: Vec<(String, Method<C>)>,
 }
 
 impl<C: Send + 'static> ServerBuilder<C> {
@@ -36,7 +54,7 @@ impl<C: Send + 'static> ServerBuilder<C> {
             tools: ToolRegistry::builder(),
             resources: Vec::new(),
             templates: Vec::new(),
-            methods: HashMap::new(),
+            methods: Vec::new(),
         }
     }
 
@@ -95,29 +113,34 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Serves one method more, such as `prompts/list`, with the members of its result.
+    /// Serves one method more, such as `prompts/list`, with the members of its result. From revision 2026-07-28 on `resultType`
+    /// and the server's name are added; `ttlMs` and `cacheScope`, which some methods then need, are the method's own.
     #[must_use]
     pub fn method<R>(
         mut self,
         name: impl Into<String>,
         eras: Eras,
-        run: impl Fn(C, Option<Params>) -> R + Send + Sync + 'static,
+        run: impl Fn(MethodCall<C>) -> R + Send + Sync + 'static,
     ) -> Self
     where
         R: Future<Output = Result<Map<String, Value>, ErrorObject>> + Send + 'static,
     {
-        let handler = Box::new(move |context, params| -> BoxFuture<_> { Box::pin(run(context, params)) });
-        self.methods.insert(name.into(), Method { eras, handler });
+        let handler = Box::new(move |call| -> BoxFuture<_> { Box::pin(run(call)) });
+        self.methods.push((name.into(), Method { eras, handler }));
         self
     }
 
     /// The server.
     ///
     /// # Errors
-    /// When a tool's name or a resource's address is taken twice, a name is not allowed, or a schema is not that of an
+    /// When a name or address is taken twice or by the server itself, a name is not allowed, or a schema is not that of an
     /// object.
     pub fn build(self) -> Result<Server<C>, RegistryError> {
         let tools = self.tools.build()?;
+        if let Some(name) = self.capabilities.keys().find(|name| OWN_CAPABILITIES.contains(&name.as_str())) {
+            return Err(RegistryError::Reserved { name: name.clone() });
+        }
+        let methods = named(self.methods)?;
         let mut capabilities =
             ServerCapabilities { others: self.capabilities, ..ServerCapabilities::default() };
         if !tools.tools().is_empty() {
@@ -155,8 +178,19 @@ impl<C: Send + 'static> ServerBuilder<C> {
             resources,
             templates,
             reading: self.reading,
-            methods: self.methods,
+            methods,
             pages,
         })
     }
+}
+
+fn named<C>(methods: Vec<(String, Method<C>)>) -> Result<HashMap<String, Method<C>>, RegistryError> {
+    let mut by_name = HashMap::with_capacity(methods.len());
+    for (name, method) in methods {
+        if OWN_METHODS.contains(&name.as_str()) || by_name.contains_key(&name) {
+            return Err(RegistryError::Reserved { name });
+        }
+        by_name.insert(name, method);
+    }
+    Ok(by_name)
 }

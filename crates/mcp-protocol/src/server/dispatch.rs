@@ -1,16 +1,19 @@
 //! From a message to its answer.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Answer, Server, ToolCall, ToolReply, revision};
+use super::{Answer, MethodCall, Server, ToolCall, ToolReply, revision};
 use crate::headers::MessageHeaders;
 use crate::jsonrpc::{
-    ErrorObject, INVALID_PARAMS, Incoming, Params, ParseFailure, RESOURCE_NOT_FOUND, Request, RequestId,
+    ErrorObject, INVALID_PARAMS, Incoming, MISSING_REQUIRED_CLIENT_CAPABILITY, Params, ParseFailure,
+    RESOURCE_NOT_FOUND, Request, RequestId,
 };
 use crate::lifecycle::{InitializeParams, InitializeResult};
 use crate::resources::{ReadResourceParams, ReadResourceResult};
+use crate::tools::InputRequiredResult;
 use crate::{
     CallToolParams, CallToolResult, EmptyResult, ListToolsParams, Meta, ProtocolVersion, ResultType, methods,
+    request_meta,
 };
 
 impl<C: Send + 'static> Server<C> {
@@ -88,6 +91,7 @@ impl<C: Send + 'static> Server<C> {
             let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));
             return Answer::failure(version, id, error);
         };
+        let can = capabilities(params.meta.as_ref());
         match (tool.handler)(ToolCall { context, version, params }).await {
             ToolReply::Result(mut result) => {
                 if !version.is_legacy() {
@@ -102,6 +106,9 @@ impl<C: Send + 'static> Server<C> {
                 Answer::success(id, CallToolResult::error(told))
             }
             ToolReply::InputRequired(mut asked) => {
+                if let Some(error) = unanswerable(&asked, &can) {
+                    return Answer::failure(version, id, error);
+                }
                 asked.meta = Some(self.described(asked.meta));
                 Answer::success(id, asked)
             }
@@ -151,7 +158,7 @@ impl<C: Send + 'static> Server<C> {
         let Some(method) = self.methods.get(name).filter(|method| method.eras.contain(version)) else {
             return Answer::failure(version, id, ErrorObject::method_not_found(name));
         };
-        match (method.handler)(context, params).await {
+        match (method.handler)(MethodCall { context, version, params }).await {
             Ok(mut members) => {
                 if !version.is_legacy() {
                     members.entry("resultType").or_insert_with(|| json!("complete"));
@@ -177,6 +184,35 @@ impl<C: Send + 'static> Server<C> {
             }
         }
     }
+}
+
+/// The names of what the client says that it can do.
+fn capabilities(meta: Option<&Meta>) -> Vec<String> {
+    let declared =
+        meta.and_then(|meta| meta.get(request_meta::CLIENT_CAPABILITIES)).and_then(Value::as_object);
+    declared.into_iter().flat_map(|declared| declared.keys().cloned()).collect()
+}
+
+/// The refusal of a client that is asked for what it does not say that it can do.
+fn unanswerable(asked: &InputRequiredResult, can: &[String]) -> Option<ErrorObject> {
+    let questions = asked.input_requests.iter().flat_map(Map::values);
+    let needed = questions.filter_map(|question| match question.get("method")?.as_str()? {
+        "elicitation/create" => Some("elicitation"),
+        "sampling/createMessage" => Some("sampling"),
+        "roots/list" => Some("roots"),
+        _ => None,
+    });
+    let missing: Map<String, Value> = needed
+        .filter(|name| !can.iter().any(|known| known == name))
+        .map(|name| (name.to_owned(), json!({})))
+        .collect();
+    (!missing.is_empty()).then(|| {
+        ErrorObject::new(
+            MISSING_REQUIRED_CLIENT_CAPABILITY,
+            "the tool has to ask for something that this client does not declare",
+        )
+        .with_data(json!({"requiredCapabilities": missing}))
+    })
 }
 
 fn unreadable(failure: ParseFailure) -> Answer {

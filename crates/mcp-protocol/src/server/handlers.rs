@@ -46,8 +46,8 @@ impl<C> ToolCall<C> {
 pub enum ToolReply {
     /// It ran; that it failed is a result, too.
     Result(CallToolResult),
-    /// It has to ask something first (from revision 2026-07-28 on; a client of an earlier one is told that the tool
-    /// cannot be used by it).
+    /// It has to ask something first (from revision 2026-07-28 on). A client of an earlier one is told that the tool
+    /// cannot be used by it; one that does not say it can answer gets `MissingRequiredClientCapability`.
     InputRequired(InputRequiredResult),
     /// The call itself is refused. What a model could do better next time belongs in a result instead.
     Refused(ErrorObject),
@@ -130,6 +130,18 @@ pub(super) type ResourceHandler<C> = Box<dyn Fn(C) -> BoxFuture<Vec<ResourceCont
 pub(super) type TemplateHandler<C> =
     Box<dyn Fn(&C, &str) -> Option<BoxFuture<Option<Vec<ResourceContents>>>> + Send + Sync>;
 
+/// One call of a method that whoever built the server added.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MethodCall<C> {
+    /// Who calls, and what they may reach.
+    pub context: C,
+    /// The revision that the caller speaks.
+    pub version: ProtocolVersion,
+    /// What was sent.
+    pub params: Option<Params>,
+}
+
 pub(super) struct Method<C> {
     pub(super) eras: Eras,
     pub(super) handler: MethodHandler<C>,
@@ -137,4 +149,4 @@ pub(super) struct Method<C> {
 
 /// Gives the members of a result.
 pub(super) type MethodHandler<C> =
-    Box<dyn Fn(C, Option<Params>) -> BoxFuture<Result<Map<String, Value>, ErrorObject>> + Send + Sync>;
+    Box<dyn Fn(MethodCall<C>) -> BoxFuture<Result<Map<String, Value>, ErrorObject>> + Send + Sync>;

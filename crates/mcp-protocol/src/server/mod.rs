@@ -14,7 +14,7 @@ mod revision;
 
 pub use self::answer::Answer;
 pub use self::builder::ServerBuilder;
-pub use self::handlers::{BoxFuture, Eras, ToolCall, ToolReply, typed};
+pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply, typed};
 
 use std::collections::HashMap;
 

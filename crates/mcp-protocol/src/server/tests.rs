@@ -48,10 +48,10 @@ fn server() -> Server<&'static str> {
             }))
         })
         .capability("prompts", json!({}))
-        .method("prompts/list", Eras::Both, |name: &'static str, _| async move {
-            Ok(Map::from_iter([("prompts".to_owned(), json!([name]))]))
+        .method("prompts/list", Eras::Both, |call: MethodCall<&'static str>| async move {
+            Ok(Map::from_iter([("prompts".to_owned(), json!([call.context]))]))
         })
-        .method("old", Eras::Legacy, |_, _| async { Err(ErrorObject::internal()) })
+        .method("old", Eras::Legacy, |_| async { Err(ErrorObject::internal()) })
         .build()
         .unwrap()
 }
@@ -122,14 +122,46 @@ async fn tools_run_in_the_context_of_their_caller() {
 
 #[tokio::test]
 async fn a_tool_asks_back_only_who_can_answer() {
-    let (_, asked) = new("tools/call", json!({"name": "ask"})).await;
+    let (_, asked) = asking(json!({"roots": {}})).await;
     assert_eq!((&asked["resultType"], &asked["requestState"]), (&json!("input_required"), &json!("s1")));
     assert_eq!(asked["inputRequests"]["q"]["method"], "roots/list");
+    for capabilities in [json!({}), json!({"sampling": {}})] {
+        let (status, refused) = asking(capabilities).await;
+        assert_eq!((status, &refused["code"]), (400, &json!(-32021)));
+        assert_eq!(refused["data"], json!({"requiredCapabilities": {"roots": {}}}));
+    }
     let answers = json!({"name": "ask", "inputResponses": {"q": {}}, "requestState": "s1"});
     let (_, result) = new("tools/call", answers).await;
     assert_eq!((&result["resultType"], &result["isError"]), (&json!("complete"), &Value::Null));
     let (status, told) = old("tools/call", json!({"name": "ask"})).await;
     assert_eq!((status, &told["isError"]), (200, &json!(true)));
+}
+
+/// A call of the tool that asks, by a client with these capabilities.
+async fn asking(capabilities: Value) -> (u16, Value) {
+    let meta = json!({request_meta::PROTOCOL_VERSION: "2026-07-28", request_meta::CLIENT_CAPABILITIES: capabilities});
+    let headers = MessageHeaders {
+        protocol_version: Some("2026-07-28".into()),
+        method: Some("tools/call".into()),
+        name: Some("ask".into()),
+    };
+    ask(&headers, "tools/call", json!({"name": "ask", "_meta": meta})).await
+}
+
+#[test]
+fn names_that_the_server_has_itself_are_not_given_again() {
+    let builder = || Server::<()>::builder(Implementation::new("s", "1"));
+    let method = |builder: ServerBuilder<()>, name: &str| {
+        builder.method(name, Eras::Both, |_| async { Ok(Map::new()) })
+    };
+    for (name, built) in [
+        ("tools/list", method(builder(), "tools/list").build()),
+        ("prompts/list", method(method(builder(), "prompts/list"), "prompts/list").build()),
+        ("tools", builder().capability("tools", json!({})).build()),
+    ] {
+        assert_eq!(built.err(), Some(RegistryError::Reserved { name: name.into() }));
+    }
+    assert!(method(builder(), "prompts/list").build().is_ok());
 }
 
 #[tokio::test]

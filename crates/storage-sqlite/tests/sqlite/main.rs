@@ -3,6 +3,7 @@
 
 mod cancellation;
 mod files;
+mod here;
 mod migrations;
 mod oauth;
 mod query_plans;

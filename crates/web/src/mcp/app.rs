@@ -17,10 +17,13 @@ pub(super) const URI: &str = "ui://photo-library/gallery.html";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 /// The page as `resources/list` shows it.
-pub(super) fn resource(base_url: &BaseUrl) -> mcp_protocol::Resource {
+pub(super) fn resource(resource: Resource, base_url: &BaseUrl) -> mcp_protocol::Resource {
+    let albums = if resource.has_albums() { ", albums" } else { "" };
     mcp_protocol::Resource::new(URI, "gallery")
         .with_title("Photo gallery")
-        .with_description("Shows the pictures of show_images: a grid, a larger view, more pages, albums.")
+        .with_description(format!(
+            "Shows the pictures of show_images: a grid, a larger view, more pages{albums}."
+        ))
         .with_mime_type(MIME_TYPE)
         .with_meta(hosting(base_url))
 }

@@ -62,7 +62,7 @@ fn server(resource: Resource, base_url: &BaseUrl) -> Result<Server<tools::Calls>
                 Box::pin(async move { call.context.run(operation, call.params.arguments).await.into() })
             })
         })
-        .resource(app::resource(base_url), move |_| std::future::ready(vec![page.clone()]))
+        .resource(app::resource(resource, base_url), move |_| std::future::ready(vec![page.clone()]))
         .build()
 }
 

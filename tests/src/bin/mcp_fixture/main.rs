@@ -71,6 +71,6 @@ fn server(secret: &Secret) -> Result<Server<()>, RegistryError> {
     let builder = Server::builder(Implementation::new("conformance-fixture", env!("CARGO_PKG_VERSION")))
         // Of revisions before 2026-07-28; nothing here has anything to log, at any level.
         .capability("logging", json!({}))
-        .method("logging/setLevel", Eras::Legacy, |(), _| async { Ok(serde_json::Map::new()) });
+        .method("logging/setLevel", Eras::Legacy, |_| async { Ok(serde_json::Map::new()) });
     prompts::add(resources::add(questions::add(content::add(builder), secret))).build()
 }

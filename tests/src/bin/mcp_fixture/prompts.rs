@@ -2,7 +2,7 @@
 
 use mcp_protocol::jsonrpc::{ErrorObject, Params};
 use mcp_protocol::server::{Eras, ServerBuilder};
-use mcp_protocol::{ContentBlock, request_meta};
+use mcp_protocol::{ContentBlock, ProtocolVersion};
 use serde_json::{Map, Value, json};
 
 use crate::content::{PNG, embedded};
@@ -17,12 +17,12 @@ pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
     builder
         .capability("prompts", json!({}))
         .capability("completions", json!({}))
-        .method("prompts/list", Eras::Both, |(), params| async move { Ok(list(params.as_ref())) })
-        .method("prompts/get", Eras::Both, |(), params| async move { get(params.as_ref()) })
-        .method("completion/complete", Eras::Both, |(), params| async move { complete(params.as_ref()) })
+        .method("prompts/list", Eras::Both, |call| async move { Ok(list(call.version)) })
+        .method("prompts/get", Eras::Both, |call| async move { get(call.params.as_ref()) })
+        .method("completion/complete", Eras::Both, |call| async move { complete(call.params.as_ref()) })
 }
 
-fn list(params: Option<&Params>) -> Map<String, Value> {
+fn list(version: ProtocolVersion) -> Map<String, Value> {
     let argument =
         |name: &str, description: &str| json!({"name": name, "description": description, "required": true});
     let mut members = Map::new();
@@ -45,7 +45,7 @@ fn list(params: Option<&Params>) -> Map<String, Value> {
         ]),
     );
     // Earlier revisions have no words for it.
-    if params.and_then(Params::meta).is_some_and(|meta| meta.contains_key(request_meta::PROTOCOL_VERSION)) {
+    if !version.is_legacy() {
         members.insert("ttlMs".to_owned(), json!(0));
         members.insert("cacheScope".to_owned(), json!("private"));
     }

@@ -80,5 +80,6 @@ fn payload(result: &Value) -> Value {
 /// What a tool that failed says.
 fn failure(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");
+    assert!(result.get("structuredContent").is_none(), "{result}");
     text(result)
 }

@@ -36,6 +36,8 @@ async fn a_bad_argument_is_named() {
         ("show_images", json!({"imageIds": ["x"], "latitude": 1}), "imageIds"),
         ("show_images", json!({"startDate": "2024-05-01"}), "imageIds"),
         ("show_images", json!({"query": "x", "limit": 101}), "limit"),
+        ("show_images", json!({"imageIds": ["x"], "limit": 0}), "limit"),
+        ("show_images", json!({"imageIds": ["x"], "startDate": "yesterday"}), "startDate"),
         ("show_images", json!({"latitude": 1}), "longitude"),
         ("get_image", json!({}), "id"),
         ("get_image", json!({"id": 7}), "id"),

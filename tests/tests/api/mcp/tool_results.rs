@@ -46,7 +46,7 @@ async fn get_info_gives_the_library_and_never_fails_for_want_of_a_sync() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_and_searches_give_what_the_image_api_gives() {
+async fn lists_and_searches_give_what_a_model_chooses_by() {
     let (app, ann, ids) = library().await;
     let album = app.post("/albums", &ann.key, &json!({"title": "t", "imageIds": ids[..2]})).await;
     let album = album.result()["id"].as_str().unwrap();

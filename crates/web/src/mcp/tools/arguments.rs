@@ -90,7 +90,7 @@ pub(super) struct ShowImages {
     limit: Option<i64>,
     /// The earliest capture time, inclusive: ISO 8601, such as 2024-05-01 or 2024-05-01T18:30:00+02:00.
     start_date: Option<String>,
-    /// The latest capture time, inclusive, written like startDate. For the next page: the capturedAt of the last image shown.
+    /// The latest capture time, inclusive, written like startDate. Without query, for the next page: the capturedAt of the last image shown.
     end_date: Option<String>,
 }
 
@@ -202,7 +202,7 @@ impl TryFrom<SearchImages> for SearchQuery {
 }
 
 impl ShowImages {
-    /// Dates and a limit beside ids do not matter: models write them as they write defaults.
+    /// Dates and a limit beside ids do not matter, as long as they are some: models write them as they write defaults.
     pub(super) fn shown(self) -> Result<Shown, Invalid> {
         let search = SearchImages {
             query: self.query,
@@ -220,7 +220,11 @@ impl ShowImages {
                 Err(Invalid::new("imageIds", "is missing; give it, or query, or albumId, or a full circle"))
             }
             None => Ok(Shown::Found(search.try_into()?)),
-            Some(ids) if search.looks_for_nothing() => Ok(Shown::These(distinct_image_ids(ids)?)),
+            Some(ids) if search.looks_for_nothing() => {
+                limit(search.limit)?;
+                DateRange::parse(search.start_date.as_deref(), search.end_date.as_deref())?;
+                Ok(Shown::These(distinct_image_ids(ids)?))
+            }
             Some(_) => Err(Invalid::new(
                 "imageIds",
                 "cannot be combined with query, albumId, a circle or channels; give either ids or a search",

@@ -15,7 +15,7 @@ use super::{
     },
     payload::{ListPayload, ObjectPayload, finished, shown},
     records::{ListedImage, ShownImage},
-    tool_error::ToolError,
+    tool_error::{Sent, ToolError},
 };
 use crate::{
     app::Service,
@@ -37,7 +37,7 @@ pub(crate) struct Calls {
 impl Calls {
     /// Runs a tool. A failure is a result too, with a text that says what to do.
     pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
-        let sent = arguments.clone();
+        let sent = Sent::of(&arguments);
         let outcome = self.outcome(operation, arguments).await;
         outcome.unwrap_or_else(|error| error.into_result(&sent))
     }

@@ -40,6 +40,12 @@ enum Effect {
 /// The tool as a resource lists it.
 pub(super) fn tool(operation: Operation, resource: Resource) -> Tool {
     let Description { name, title, text, effect, takes, gives } = description(operation);
+    let albums = if operation == Operation::ShowImages && resource.has_albums() {
+        " There the user can also make an album of them."
+    } else {
+        ""
+    };
+    let text = format!("{text}{albums}");
     let mut tool =
         Tool::new(name, text, takes).with_title(title).with_annotations(annotations(title, effect));
     if resource.is_structured() {
@@ -127,7 +133,7 @@ fn show_images() -> Description {
     Description {
         name: "show_images",
         title: "Show images",
-        text: "Shows images to the user as a gallery, in apps that can display one. Use it whenever the user wants to see pictures; to only find or count images, use search_images or list_images. Give imageIds (at most 100, shown in that order), or the arguments of search_images to show what a search finds. The user sees the pictures and can open, page and collect them into an album there, so do not repeat them as links unless the app shows no gallery. The answer lists what is shown. Image URLs work for 15 minutes; the gallery renews its own.",
+        text: "Shows images to the user as a gallery, in apps that can display one. Use it whenever the user wants to see pictures; to only find or count images, use search_images or list_images. Give imageIds (at most 100, shown in that order), or the arguments of search_images to show what a search finds. The answer lists what is shown; where the app has no gallery, give the user the urls as links, otherwise do not repeat them. Image URLs work for 15 minutes; the gallery renews its own.",
         effect: Effect::None,
         takes: takes::<ShowImages>(),
         gives: output_schema_of::<ListPayload<ShownImage>>(),

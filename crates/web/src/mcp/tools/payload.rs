@@ -1,4 +1,4 @@
-//! What the tools give: the records of the image API, with their source and, where there are URLs, the moment at
+//! What the tools give: records, with their source and, where there are URLs, the moment at
 //! which those stop working.
 
 use mcp_protocol::CallToolResult;

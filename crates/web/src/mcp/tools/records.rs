@@ -1,4 +1,4 @@
-//! Images as tools give them: what a model needs of each one in a list. `get_image` gives the rest.
+//! Images as lists of tools give them: what a model chooses by. `get_image` gives the whole record of the image API.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct ListedImage {
     captured_at: String,
     /// Signed URL of the best display size; works for 15 minutes.
     url: String,
-    /// Signed URLs by rendition name; empty in lists, get_image fills it.
+    /// Signed URLs by rendition name: none in lists and searches, thumb and medium in show_images; get_image gives all.
     renditions: BTreeMap<&'static str, String>,
     /// Degrees north of the equator.
     latitude: Option<f64>,

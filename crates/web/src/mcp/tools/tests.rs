@@ -28,6 +28,17 @@ fn each_resource_has_its_tools_in_a_fixed_order() {
 }
 
 #[test]
+fn albums_are_promised_only_where_there_are_some() {
+    for resource in Resource::ALL {
+        let (_, show) = of(resource).find(|(operation, _)| *operation == Operation::ShowImages).unwrap();
+        assert_eq!(show.description.unwrap().contains("album of"), resource.has_albums());
+    }
+    for (_, tool) in of(Resource::Legacy) {
+        assert!(!tool.description.unwrap().contains("update_album"), "{}", tool.name);
+    }
+}
+
+#[test]
 fn every_tool_describes_itself_and_its_effects() {
     for resource in Resource::ALL {
         for (_, tool) in of(resource) {

@@ -1,6 +1,6 @@
 use domain::Invalid;
 use library::{SearchError, StorageError, Unavailable};
-use mcp_protocol::{ArgumentError, CallToolResult};
+use mcp_protocol::{ArgumentError, CallToolResult, Meta};
 use serde_json::{Map, Value, json};
 
 /// Why a tool gave no result, in words for a model: what is wrong and what to do next.
@@ -54,9 +54,11 @@ pub(super) enum ToolError {
     Unavailable,
 }
 
+/// In the `_meta` of a result, for the app: the ids to leave out. Structured content would have to fit the output schema.
+const UNKNOWN_IMAGE_IDS: &str = "photo-library/unknownImageIds";
 /// How many ids a text names.
 const NAMED_IDS: usize = 10;
-/// How much of what was sent is repeated, in characters: it may be anything.
+/// How much of what was sent is repeated: it may be anything.
 const ECHO_LENGTH: usize = 64;
 
 fn named(ids: &[String]) -> String {
@@ -66,26 +68,39 @@ fn named(ids: &[String]) -> String {
     shown.join(", ") + more
 }
 
+/// The arguments that are short enough to be repeated.
+pub(super) struct Sent(Vec<(String, Value)>);
+
+impl Sent {
+    pub(super) fn of(arguments: &Map<String, Value>) -> Self {
+        let is_short = |value: &Value| match value {
+            Value::Number(_) | Value::Bool(_) => true,
+            Value::String(text) => text.len() <= ECHO_LENGTH,
+            _ => false,
+        };
+        let short = arguments.iter().filter(|(_, value)| is_short(value));
+        Self(short.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+}
+
 impl ToolError {
     /// A failed call: a text for the model, and for programs what they can act on. A value that will not do is repeated.
-    pub(super) fn into_result(self, sent: &Map<String, Value>) -> CallToolResult {
+    pub(super) fn into_result(self, sent: &Sent) -> CallToolResult {
         let error = self.with_value(sent);
         let result = CallToolResult::error(error.to_string());
         match error {
             Self::CannotShow { unknown } => {
-                result.with_structured_content(json!({"unknownImageIds": unknown}))
+                result.with_meta(Meta::from_iter([(UNKNOWN_IMAGE_IDS.to_owned(), json!(unknown))]))
             }
             _ => result,
         }
     }
 
     /// Says what stood where a value will not do, unless it is absent, long or not a single one.
-    fn with_value(self, sent: &Map<String, Value>) -> Self {
+    fn with_value(self, sent: &Sent) -> Self {
         let Self::Value(invalid) = self else { return self };
-        let value = match sent.get(invalid.field) {
-            Some(value @ (Value::Number(_) | Value::Bool(_))) => value.to_string(),
-            Some(Value::String(text)) if text.chars().count() <= ECHO_LENGTH => format!("{text:?}"),
-            _ => return Self::Value(invalid),
+        let Some((_, value)) = sent.0.iter().find(|(name, _)| name == invalid.field) else {
+            return Self::Value(invalid);
         };
         let reason = format!("{}; you sent {value}", invalid.reason);
         Self::Value(Invalid { reason, ..invalid })

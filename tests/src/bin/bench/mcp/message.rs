@@ -28,9 +28,9 @@ impl Message {
     }
 
     /// One as of 2025-11-25, which a client sends after `initialize`.
-    pub(super) fn legacy(method: &str, params: Value) -> Self {
+    pub(super) fn legacy(method: &str, params: &Value) -> Self {
         let headers = vec![("MCP-Protocol-Version", "2025-11-25".to_owned())];
-        Self { headers, body: body(method, &params) }
+        Self { headers, body: body(method, params) }
     }
 }
 

@@ -105,7 +105,7 @@ impl Bench<'_> {
     fn ours(&mut self, server: &Server, callers: &Callers<'_>) -> Result<(), AnyError> {
         let info = json!({"name": "get_info", "arguments": {}});
         let get_info = [Message::modern("tools/call", info.clone())];
-        let legacy = [Message::legacy("tools/call", info)];
+        let legacy = [Message::legacy("tools/call", &info)];
         let list = [Message::modern("tools/list", json!({}))];
         let search = searches();
         let kinds: [(&'static str, &[Message], bool); 7] = [
