@@ -15,6 +15,7 @@ after(() => host.stop());
 const ann = await ownerOfSamples(world.service, 'ann');
 const bob = await ownerOfMany(world.service, 'bob', MANY);
 const eve = await ownerOfMany(world.service, 'eve', 3);
+const fay = await ownerOfMany(world.service, 'fay', 4);
 
 /** A test of the app, opened for somebody. */
 function test(name, options, body) {
@@ -81,8 +82,9 @@ test('a picture is opened, turned and closed by keyboard', {}, async (gallery) =
   await page.keyboard.press('ArrowRight');
   assert.match(await viewer.innerText(), /^3 of 13$/m);
   await page.keyboard.press('Escape');
-  await viewer.waitFor({ state: 'hidden' });
-  assert.equal(await focused(), ids[2]);
+  // The dialog tells that it is closed after it is.
+  await gallery.frame.waitForFunction((id) => document.activeElement.closest('#grid > li')?.dataset.id === id, ids[2]);
+  assert.ok(await viewer.isHidden());
   // The box of the picture is next; boxes are gone through as pictures are.
   await page.keyboard.press('Tab');
   await page.keyboard.press('Space');
@@ -121,21 +123,97 @@ test('what was looked for is marked where it was found', {}, async (gallery) => 
   assert.match((await marks.allInnerTexts()).join(), /Berlin/i);
 });
 
+/** A text that is to be read as it is: taken for HTML, it would make elements, and another title of the page. */
+const nasty = '<img src=x onerror="document.title=1"><b>bold</b>';
+
+/** Nothing of a text was taken for HTML, here or anywhere in the page. */
+async function areTexts(gallery, ...places) {
+  for (const place of places) assert.ok((await place.innerText()).includes(nasty), await place.innerText());
+  assert.equal(await gallery.frame.locator('b, img[src="x"]').count(), 0);
+  assert.equal(await gallery.frame.title(), 'Photos');
+}
+
 test('texts of photos are never HTML', {}, async (gallery) => {
-  const nasty = '<img src=x onerror="document.title=1"><b>bold</b>';
   await gallery.page.evaluate(
     ([tool, words]) =>
       window.host.show(tool, { query: 'Berlin .*(' }, (result) => {
         Object.assign(result.structuredContent, { results: result.structuredContent.results.slice(0, 1) });
         const [first = {}] = result.structuredContent.results;
-        return Object.assign(first, { description: words, place: words, matchedText: words, fileName: words }) && result;
+        return Object.assign(first, { description: words, place: words, matchedText: `${words}.`, fileName: words }) && result;
       }),
     [TOOL, nasty],
   );
+  const names = gallery.pictures.nth(0);
+  await areTexts(gallery, names.locator('.caption span').last());
+  assert.ok((await names.getByRole('img').getAttribute('alt')).includes(nasty));
   await gallery.picture(0).click();
-  assert.equal(await gallery.viewer.locator('.words').innerText(), nasty);
-  assert.equal(await gallery.viewer.locator('b').count(), 0);
-  assert.equal(await gallery.frame.title(), 'Photos');
+  const facts = gallery.viewer.locator('dd');
+  assert.equal(await facts.count(), 3);
+  await areTexts(gallery, gallery.viewer.locator('.words'), facts.nth(0), facts.nth(1), facts.nth(2));
+});
+
+test('names of files that cannot be shown are never HTML', {}, async (gallery) => {
+  await gallery.page.evaluate(
+    ([tool, given, words]) =>
+      window.host.show(tool, given, (result) => {
+        const [first] = result.structuredContent.results;
+        Object.assign(first, { url: undefined, renditions: {}, fileName: words });
+        return result;
+      }),
+    [TOOL, gallery.whole(), nasty],
+  );
+  const lost = gallery.pictures.nth(0).locator('.lost');
+  await lost.getByText('cannot be shown').waitFor();
+  await areTexts(gallery, lost);
+});
+
+test('what was looked for is never HTML', {}, async (gallery) => {
+  await gallery.page.evaluate((query) => window.host.bridge().sendToolInput({ arguments: { query } }), nasty);
+  await gallery.heading.getByText('bold').waitFor();
+  await areTexts(gallery, gallery.heading, gallery.frame.locator('#status'));
+  await gallery.page.evaluate((reason) => window.host.bridge().sendToolCancelled({ reason }), nasty);
+  await gallery.state.getByText('was stopped').waitFor();
+  await areTexts(gallery, gallery.state.locator('p'));
+});
+
+test('what the library refuses is never HTML', {}, async (gallery) => {
+  const { state, notice, frame } = gallery;
+  const refusal = { isError: true, content: [{ type: 'text', text: nasty }] };
+  await gallery.page.evaluate((result) => window.host.bridge().sendToolResult(result), refusal);
+  await state.getByText('could not be shown').waitFor();
+  await areTexts(gallery, state.locator('p'), frame.locator('#status'));
+  await gallery.show({ limit: 5 });
+  await gallery.page.evaluate((result) => window.host.put(() => result), refusal);
+  await gallery.more.click();
+  await notice.getByText('could not be had').waitFor();
+  await areTexts(gallery, notice.locator('p'));
+  await button(frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill('Anything');
+  await gallery.page.keyboard.press('Enter');
+  const problem = gallery.albumDialog.getByRole('alert');
+  await problem.filter({ hasText: /\S/ }).waitFor();
+  await areTexts(gallery, problem);
+});
+
+test('titles of albums are never HTML', { owner: bob }, async (gallery) => {
+  const title = `${nasty} ${someTitle()}`;
+  await gallery.show({ limit: 100 });
+  await gallery.more.click();
+  await gallery.more.waitFor({ state: 'hidden' });
+  await gallery.page.evaluate(() =>
+    window.host.put((params, call) =>
+      params.name === 'update_album' ? { isError: true, content: [{ type: 'text', text: 'Not now.' }] } : call(params),
+    ),
+  );
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill(title);
+  await button(gallery.albumDialog, 'Make the album').click();
+  await button(gallery.albumDialog, 'Add the rest').waitFor();
+  await areTexts(gallery, gallery.albumDialog.getByRole('alert'));
+  await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
+  await button(gallery.albumDialog, 'Add the rest').click();
+  await gallery.notice.waitFor();
+  await areTexts(gallery, gallery.notice.locator('p'), gallery.frame.locator('#status'));
 });
 
 test('an album of all is made by clicking, once', {}, async (gallery) => {
@@ -268,6 +346,22 @@ test('more pages come until there are no more', {}, async (gallery) => {
   assert.match(await gallery.summary.innerText(), /^13 pictures/);
 });
 
+test('an answer to a call of which nothing was told has no further pages', {}, async (gallery) => {
+  await gallery.show({ limit: 5 });
+  await gallery.more.waitFor();
+  const structuredContent = await gallery.call(TOOL, gallery.whole({ limit: 6 }));
+  await gallery.page.evaluate((other) => window.host.bridge().sendToolResult({ content: [], structuredContent: other }), structuredContent);
+  await gallery.pictures.nth(5).waitFor();
+  assert.match(await gallery.summary.innerText(), /^6 pictures/);
+  assert.ok(await gallery.more.isHidden());
+});
+
+test('a list of no ids beside a search is none', { owner: bob }, async (gallery) => {
+  await gallery.show({ query: 'png', limit: 2, imageIds: [] });
+  await gallery.more.click();
+  await gallery.pictures.nth(3).waitFor();
+});
+
 test('the larger view goes on to the next page', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
   await gallery.picture(1).click();
@@ -358,7 +452,10 @@ test('addresses are renewed shortly before they end, and nothing is lost', { own
   await gallery.page.waitForFunction(() => window.host.seen.calls.length === 3);
   const calls = await gallery.seen('calls');
   const ids = await gallery.ids();
-  assert.deepEqual(calls.slice(1).flatMap((call) => call.arguments.imageIds), ids);
+  const renewed = calls.slice(1).map((call) => call.arguments.imageIds);
+  assert.deepEqual(renewed.map(({ length }) => length), [100, MANY - 100]);
+  assert.deepEqual(renewed.flat().toSorted(), ids.toSorted());
+  assert.ok(renewed[0].includes(ids[40]) && renewed[0].includes(ids[41]));
   assert.equal(await gallery.frame.evaluate(() => window.scrollY), before);
   assert.ok(await gallery.box(41).evaluate((box) => box === document.activeElement));
   assert.match(await gallery.selection.innerText(), /^2 selected/);
@@ -380,6 +477,138 @@ test('a photo that has been deleted is said to be gone', { owner: eve }, async (
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
   assert.equal(await gallery.pictures.count(), 3);
   for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="there"]')).waitFor();
+  // It can be looked at, and no more.
+  const left = (await gallery.ids()).filter((id) => id !== deleted);
+  assert.deepEqual((await gallery.seen('calls')).map((call) => call.arguments.imageIds.length), [3, 2]);
+  assert.equal(await gallery.frame.getByRole('checkbox').count(), 2);
+  await gallery.box(0).click();
+  await gallery.box(2).click({ modifiers: ['Shift'] });
+  assert.match(await gallery.selection.innerText(), /^2 selected/);
+  await gallery.picture(1).click();
+  await gallery.viewer.getByText('This picture cannot be shown.').waitFor();
+  assert.equal(await gallery.viewer.getByRole('checkbox').count(), 0);
+  assert.equal(await button(gallery.viewer, 'Open in the browser').count(), 0);
+  await gallery.page.keyboard.press('Escape');
+  const titles = [someTitle(), someTitle()];
+  for (const [place, name] of [[gallery.frame, 'Make an album of these'], [gallery.selection, 'Make an album']]) {
+    await button(place, name).click();
+    await gallery.albumDialog.getByLabel('Title').fill(titles.shift());
+    await gallery.page.keyboard.press('Enter');
+    await gallery.notice.getByText('is made, with 2 pictures.').waitFor();
+    assert.deepEqual((await gallery.seen('calls')).at(-1).arguments.imageIds, left);
+    if (titles.length) await gallery.box(0).click();
+    if (titles.length) await gallery.box(2).click();
+  }
+});
+
+test('a photo that is deleted while it is shown leaves the selection', { owner: fay }, async (gallery, { service }) => {
+  await gallery.page.clock.install();
+  await gallery.show();
+  await gallery.arePainted(4);
+  await gallery.select(1, 2);
+  const [, deleted] = await gallery.ids();
+  const headers = { authorization: `Bearer ${fay.key}` };
+  const answer = await service.fetch(`/api/ext/v2/images/${deleted}`, { method: 'DELETE', headers });
+  assert.equal(answer.status, 204);
+  await gallery.box(1).focus();
+  await gallery.page.clock.fastForward('14:30');
+  await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
+  assert.match(await gallery.selection.innerText(), /^1 selected/);
+  assert.ok(await gallery.picture(1).evaluate((it) => it === document.activeElement));
+  // Later renewals ask for what is there.
+  await gallery.page.clock.fastForward('14:30');
+  await gallery.page.waitForFunction(() => window.host.seen.calls.length === 3);
+  const asked = (await gallery.seen('calls')).map((call) => call.arguments.imageIds.length);
+  assert.deepEqual(asked, [4, 3, 3]);
+});
+
+/** Lets each picture that is asked for wait, and refuses those that wait half a minute later. */
+async function refuseSlowly({ page }, watch) {
+  let waiting = [];
+  await page.route('**/i/**', (route) => waiting.push(route));
+  return async (isExpected) => {
+    for (let look = 0; look < 100 && isExpected && waiting.length === 0; look += 1) await page.waitForTimeout(50);
+    // Then the others are here too, and what should not come has come.
+    await page.waitForTimeout(300);
+    await page.clock.fastForward('00:25');
+    const refused = waiting;
+    waiting = [];
+    for (const route of refused) await route.abort();
+    for (let count = 0; count < refused.length; count += 1) await watch.takes(/^console: Failed to load resource/);
+    return refused.length;
+  };
+}
+
+test('pictures that fail slowly are asked for anew once', {}, async (gallery, { watch }) => {
+  await gallery.page.clock.install();
+  const refuse = await refuseSlowly(gallery, watch);
+  await gallery.show();
+  const refused = [];
+  // The second time with new addresses.
+  for (const isExpected of [true, true, false, false, false]) refused.push(await refuse(isExpected));
+  assert.ok(refused[0] > 0 && refused[1] > 0, refused.join());
+  assert.deepEqual(refused.slice(2), [0, 0, 0]);
+  assert.equal((await gallery.seen('calls')).length, 1);
+  assert.ok(await gallery.pictures.nth(0).locator('.lost').isVisible());
+  // The larger view goes the same way.
+  await gallery.picture(0).click();
+  for (const isExpected of [true, false, false]) await refuse(isExpected);
+  await gallery.viewer.getByText('This picture cannot be shown.').waitFor();
+  assert.equal((await gallery.seen('calls')).length, 1);
+});
+
+test('a device whose clock is far behind asks for nothing', {}, async (gallery) => {
+  await gallery.page.clock.install();
+  await showEnding(gallery, 40 * 24 * 60 * 60_000);
+  await gallery.arePainted(SAMPLES);
+  await gallery.page.waitForTimeout(300);
+  assert.deepEqual(await gallery.seen('calls'), []);
+  // Then it believes what is usual.
+  await gallery.page.clock.fastForward('13:30');
+  await gallery.page.waitForFunction(() => window.host.seen.calls.length === 1);
+});
+
+test('a page that nobody touches waits after four renewals, and the next answer counts anew', {}, async (gallery) => {
+  const { page } = gallery;
+  await page.clock.install();
+  await gallery.show();
+  await gallery.arePainted(SAMPLES);
+  const renewals = async (count) => {
+    await page.clock.fastForward('14:30');
+    await page.waitForFunction((expected) => window.host.seen.calls.length >= expected, count);
+    await page.waitForTimeout(200);
+    assert.equal((await gallery.seen('calls')).length, count);
+  };
+  for (const count of [1, 2, 3, 4, 4]) await renewals(count);
+  await showOld(gallery, '2023-11-14T22:13:20.000Z');
+  await gallery.arePainted(SAMPLES);
+  assert.equal((await gallery.seen('calls')).length, 5);
+});
+
+test('what one try gave is not asked for again', { owner: bob }, async (gallery) => {
+  await gallery.page.clock.install();
+  await gallery.show({ limit: 100 });
+  await gallery.more.click();
+  await gallery.more.waitFor({ state: 'hidden' });
+  await gallery.pictures.nth(MANY - 1).scrollIntoViewIfNeeded();
+  await gallery.arePainted(MANY);
+  await gallery.page.evaluate(() => {
+    let calls = 0;
+    window.host.put((params, call) => {
+      calls += 1;
+      return calls === 2 ? { isError: true, content: [{ type: 'text', text: 'Too many calls.' }] } : call(params);
+    });
+  });
+  await gallery.page.clock.fastForward('14:30');
+  await gallery.page.waitForFunction(() => window.host.seen.calls.length === 4);
+  const asked = (await gallery.seen('calls')).slice(1).map((call) => call.arguments.imageIds);
+  assert.deepEqual(asked.map(({ length }) => length), [100, 4, 4]);
+  assert.deepEqual(asked[1], asked[2]);
+  // Those come last that are farthest from what is seen.
+  const first = (await gallery.ids()).slice(0, 12);
+  assert.ok(asked[1].every((id) => first.includes(id)), asked[1].join());
+  await gallery.page.clock.fastForward('05:00');
+  assert.equal((await gallery.seen('calls')).length, 4);
 });
 
 test('when addresses cannot be renewed, this is said, and tried again', {}, async (gallery) => {

@@ -15,7 +15,7 @@ class Grid {
   #actions;
   #isSelectable = false;
 
-  /** `actions`: `open` a picture, `changed` when other pictures are selected, `helps` as of a renewal. */
+  /** `actions`: `open` a picture, `changed` when other pictures are selected, `helps` a picture as a renewal does. */
   constructor(list, template, actions) {
     this.#list = list;
     this.#template = template;
@@ -35,7 +35,7 @@ class Grid {
 
   set isSelectable(is) {
     this.#isSelectable = is;
-    for (const { check } of this.#tiles.values()) check.parentElement.hidden = !is;
+    for (const tile of this.#tiles.values()) this.#offer(tile);
   }
 
   clear() {
@@ -51,21 +51,25 @@ class Grid {
     const isFirst = this.#tiles.size === 0;
     for (const image of images) this.#tiles.set(image.id, this.#tile(image));
     this.#list.dataset.count = this.#isFew ? this.#tiles.size : 'many';
-    if (hasAddresses) this.refresh();
+    if (hasAddresses) this.refresh(images.map(({ id }) => id));
     this.#list.append(...images.map(({ id }) => this.#tiles.get(id).item));
     this.#list.hidden = this.#tiles.size === 0;
     if (isFirst && images.length) this.#enter(this.#list.firstElementChild);
   }
 
-  /** Gives their addresses to pictures that have not come; those that have stay as they are. */
-  refresh() {
-    for (const tile of this.#tiles.values()) {
+  /** Gives their addresses to those of these pictures that have not come; those that have stay as they are. */
+  refresh(ids) {
+    const tiles = ids.map((id) => this.#tiles.get(id)).filter(Boolean);
+    const gone = tiles.filter(({ image }) => image.isGone);
+    for (const tile of gone) this.#bury(tile);
+    const unselected = gone.map(({ image }) => image.id).filter((id) => this.#selected.has(id));
+    if (unselected.length) this.select(unselected, false);
+    for (const tile of tiles) {
       const { image, picture } = tile;
       const source = this.#isFew ? image.medium : image.thumb;
-      const isThere = picture.complete && picture.naturalWidth > 0;
-      if (isThere) continue;
-      if (image.isGone || !source) {
-        this.#lose(tile, image.isGone ? 'No longer in the library' : undefined);
+      if (image.isGone || isThere(picture)) continue;
+      if (!source) {
+        this.#lose(tile);
       } else if (picture.src !== source) {
         tile.item.dataset.state = 'coming';
         tile.lost.hidden = true;
@@ -76,15 +80,27 @@ class Grid {
     }
   }
 
-  /** Pictures that have not come do not come any more. */
+  /** Pictures that wait for new addresses do not come any more. */
   loseRest() {
-    for (const tile of this.#tiles.values()) if (tile.item.dataset.state === 'coming') this.#lose(tile);
+    for (const tile of this.#tiles.values()) {
+      if (tile.item.dataset.state === 'coming' && tile.picture.complete) this.#lose(tile);
+    }
+  }
+
+  /** Ids in the order in which addresses are needed: of pictures that have not come first, then of those near the view. */
+  byNeed(ids) {
+    const needs = ids.map((id) => {
+      const { item, picture } = this.#tiles.get(id);
+      const { top, bottom } = item.getBoundingClientRect();
+      return { id, isThere: isThere(picture), away: Math.max(top - window.innerHeight, -bottom, 0) };
+    });
+    return needs.sort((a, b) => a.isThere - b.isThere || a.away - b.away).map(({ id }) => id);
   }
 
   select(ids, is) {
     for (const id of ids) {
       const tile = this.#tiles.get(id);
-      if (!tile) continue;
+      if (!tile || (is && tile.image.isGone)) continue;
       if (is) this.#selected.add(id);
       else this.#selected.delete(id);
       tile.check.checked = is;
@@ -114,14 +130,32 @@ class Grid {
     day.textContent = dayOf(image);
     place.textContent = image.place ?? image.description ?? '';
     check.setAttribute('aria-label', `Select ${picture.alt}`);
-    check.parentElement.hidden = !this.#isSelectable;
     for (const control of [button, check]) control.tabIndex = -1;
     const tile = { item, button, picture, check, lost, image };
-    picture.addEventListener('load', () => (item.dataset.state = 'there'));
-    picture.addEventListener('error', () => this.#actions.helps() || this.#lose(tile));
+    this.#offer(tile);
+    picture.addEventListener('load', () => {
+      item.dataset.state = 'there';
+      lost.hidden = true;
+    });
+    picture.addEventListener('error', () => this.#actions.helps(image) || this.#lose(tile));
     button.addEventListener('click', () => this.#actions.open(image.id));
     check.addEventListener('click', ({ shiftKey }) => this.#choose(image.id, check.checked, shiftKey));
     return tile;
+  }
+
+  /** Shows the box where the picture may be selected. */
+  #offer({ check, image }) {
+    check.parentElement.hidden = !this.#isSelectable || Boolean(image.isGone);
+  }
+
+  /** The picture has been deleted, whether it had come or not. */
+  #bury(tile) {
+    const { button, picture, check } = tile;
+    const hadFocus = document.activeElement === check;
+    this.#offer(tile);
+    if (hadFocus) button.focus();
+    picture.removeAttribute('src');
+    this.#lose(tile, 'No longer in the library');
   }
 
   #lose({ item, lost, image }, why = 'Cannot be shown') {
@@ -166,9 +200,12 @@ class Grid {
     event.preventDefault();
     // From picture to picture, from box to box.
     const kind = event.target.localName;
-    target.querySelector(kind).focus();
+    const control = target.querySelector(kind);
+    (control.checkVisibility() ? control : target.querySelector('button')).focus();
   }
 }
+
+const isThere = (picture) => picture.complete && picture.naturalWidth > 0;
 
 /** The item of the next row that is nearest to this one; `others` begin with its neighbour. */
 function beside(others, here) {

@@ -4,11 +4,14 @@ const TOOL = 'show_images';
 const MOST = 100;
 const USUAL_LIMIT = 50;
 
-/** What a tool refused, in its words, and what it gave with them. */
+/** Where an error lists the pictures that are not there. */
+const UNKNOWN = 'photo-library/unknownImageIds';
+
+/** What a tool refused, in its words; `unknownIds` are those of pictures that are not there. */
 class ToolFailed extends Error {
-  constructor(message, details) {
+  constructor(message, unknownIds) {
     super(message);
-    this.details = details;
+    this.unknownIds = Array.isArray(unknownIds) ? unknownIds : [];
   }
 }
 
@@ -17,8 +20,8 @@ function payloadOf(result) {
   const texts = (Array.isArray(result?.content) ? result.content : [])
     .filter(({ type, text }) => type === 'text' && typeof text === 'string')
     .map(({ text }) => text);
+  if (result?.isError) throw new ToolFailed(texts.join('\n') || 'The library gave no reason.', result._meta?.[UNKNOWN]);
   const structured = result?.structuredContent;
-  if (result?.isError) throw new ToolFailed(texts.join('\n') || 'The library gave no reason.', structured);
   if (structured && typeof structured === 'object') return structured;
   try {
     return Object(JSON.parse(texts[0]));
@@ -86,13 +89,19 @@ class Listing {
     return !this.#isOver;
   }
 
-  /** Takes what came; gives the pictures that are new. */
-  add(payload) {
+  /** The pictures that are in the library still, as far as is known. */
+  get present() {
+    return [...this.images.values()].filter(({ isGone }) => !isGone);
+  }
+
+  /** Takes what came, and what is known of its addresses; gives the pictures that are new. */
+  add(payload, stamp) {
     const came = imagesOf(payload);
     const fresh = came.filter(({ id }) => !this.images.has(id));
-    for (const image of fresh) this.images.set(image.id, image);
+    for (const image of fresh) this.images.set(image.id, Object.assign(image, stamp));
     this.#last = came.at(-1) ?? this.#last;
-    const isWhole = !this.#arguments || Array.isArray(this.#arguments.imageIds);
+    // A list of no ids counts as none.
+    const isWhole = !this.#arguments || this.#arguments.imageIds?.length > 0;
     const isLast = came.length < this.#limit || fresh.length === 0;
     this.#isOver = isWhole || isLast || (this.query !== undefined && this.#limit >= MOST);
     return fresh;
@@ -110,13 +119,13 @@ class Listing {
     return { ...this.#arguments, limit: this.#limit, endDate: this.#last.capturedAt };
   }
 
-  /** Takes new addresses of pictures; gives the ids of those that are there no longer. */
-  renew(ids, payload) {
+  /** Takes new addresses of pictures, and what is known of them. Pictures that did not come are there no longer. */
+  renew(ids, payload, stamp) {
     const came = new Map(imagesOf(payload).map((image) => [image.id, image]));
     for (const id of ids) {
       const image = this.images.get(id);
       const { thumb, medium } = came.get(id) ?? {};
-      if (image) Object.assign(image, { thumb, medium, isGone: !came.has(id) });
+      if (image) Object.assign(image, stamp, { thumb, medium, isGone: !came.has(id) });
     }
   }
 }

@@ -18,14 +18,19 @@ const selection = element('selection');
 
 /** The last call of the model; answers to an older one are dropped. */
 let listing = new Listing();
+/** The arguments of the call that is under way, and of the one whose answer came last, where the host told them. */
 let given;
+let answered;
 let isLoading = false;
 let noticeAgain;
 let albums = [];
 
 const bridge = new Bridge(
   {
-    'ui/notifications/tool-input-partial': ({ arguments: partial }) => search(partial),
+    'ui/notifications/tool-input-partial': ({ arguments: partial }) => {
+      given = undefined;
+      search(partial);
+    },
     'ui/notifications/tool-input': ({ arguments: whole }) => search((given = whole ?? {})),
     'ui/notifications/tool-result': receive,
     'ui/notifications/tool-cancelled': cancelled,
@@ -40,10 +45,14 @@ const bridge = new Bridge(
     },
   },
 );
-const renewal = new Renewal(renew, (error) => {
-  grid.loseRest();
-  viewer.lose();
-  warn(`The pictures could not be renewed. ${error.message}`, () => renewal.run());
+const renewal = new Renewal({
+  images: () => listing.present,
+  renew,
+  failed: (error) => {
+    grid.loseRest();
+    viewer.lose();
+    warn(`The pictures could not be renewed. ${error.message}`, () => renewal.run());
+  },
 });
 const grid = new Grid(element('grid'), element('tile'), {
   open: (id) => {
@@ -51,14 +60,14 @@ const grid = new Grid(element('grid'), element('tile'), {
     measure();
   },
   changed: selectionChanged,
-  helps: () => renewal.helps(),
+  helps: (image) => renewal.helps(image),
 });
 const viewer = new Viewer(element('viewer'), {
   images: () => [...listing.images.values()],
   hasMore: () => canCall() && listing.hasMore,
   more: showMore,
-  helps: () => renewal.helps(),
-  isExpired: () => renewal.isPossible && renewal.isExpired,
+  helps: (image) => renewal.helps(image),
+  isExpired: (image) => renewal.isExpired(image),
   isSelectable,
   isSelected: (id) => grid.isSelected(id),
   select: (ids, is) => grid.select(ids, is),
@@ -95,15 +104,18 @@ function search(args) {
 
 function receive(result) {
   reset();
-  listing = new Listing(given);
+  // The next answer may be that to a call of which nothing was told.
+  answered = given;
+  given = undefined;
+  listing = new Listing(answered);
   try {
     const payload = payloadOf(result);
-    const images = listing.add(payload);
+    const images = listing.add(payload, renewal.told(payload.urlsExpireAt));
     element('title').textContent = listing.query ? `“${listing.query}”` : 'Photos';
     if (images.length === 0) return inform('No pictures', 'Nothing in the library matches this.');
-    renewal.begin(payload.urlsExpireAt);
-    grid.append(images, !(renewal.isPossible && renewal.isExpired));
+    grid.append(images, !renewal.isExpired(images[0]));
     listed();
+    renewal.begin();
   } catch (error) {
     inform('The pictures could not be shown', error.message, true);
   }
@@ -111,6 +123,7 @@ function receive(result) {
 
 function cancelled({ reason }) {
   reset();
+  given = undefined;
   inform('Stopped', text(reason) ? `The search was stopped: ${reason}` : 'The search was stopped before it was done.');
 }
 
@@ -182,7 +195,7 @@ function inform(heading, words, isFault = false) {
   state.querySelector('h2').textContent = heading;
   state.querySelector('p').textContent = words;
   const again = state.querySelector('button');
-  again.hidden = !(isFault && given && canCall());
+  again.hidden = !(isFault && answered && canCall());
   state.hidden = false;
   say(`${heading}. ${words}`);
 }
@@ -214,8 +227,12 @@ function listed() {
   element('summary').textContent = [count, span(images)].filter(Boolean).join(' · ');
   more.hidden = !(canCall() && listing.hasMore);
   grid.isSelectable = isSelectable();
-  element('album-of-all').hidden = !canMakeAlbums();
+  offerAlbum();
   say(element('summary').textContent);
+}
+
+function offerAlbum() {
+  element('album-of-all').hidden = !canMakeAlbums() || listing.present.length === 0;
 }
 
 function selectionChanged() {
@@ -234,26 +251,28 @@ async function callFor(ids) {
   try {
     return await call(TOOL, { imageIds: ids });
   } catch (error) {
-    const unknown = error.details?.unknownImageIds;
-    const known = Array.isArray(unknown) ? ids.filter((id) => !unknown.includes(id)) : ids;
+    const unknown = new Set(error.unknownIds);
+    const known = ids.filter((id) => !unknown.has(id));
     if (known.length === ids.length) throw error;
     return known.length ? call(TOOL, { imageIds: known }) : { results: [] };
   }
 }
 
-/** Gets new addresses for all pictures, and gives when they end. */
-async function renew(isWanted) {
-  let end;
-  for (const ids of chunks([...listing.images.keys()])) {
+/** Gets new addresses for the pictures that are due, those first that somebody waits for. */
+async function renew({ isDue, stamp, isWanted }) {
+  for (;;) {
+    const due = grid.byNeed(listing.present.filter(isDue).map(({ id }) => id));
+    if (due.length === 0) break;
+    const seen = due.filter((id) => id === viewer.id);
+    const ids = [...new Set([...seen, ...due])].slice(0, MOST);
     const payload = await callFor(ids);
-    if (!isWanted()) return undefined;
-    listing.renew(ids, payload);
-    end ??= payload.urlsExpireAt;
+    if (!isWanted()) return;
+    listing.renew(ids, payload, stamp(payload.urlsExpireAt));
+    grid.refresh(ids);
+    viewer.refresh(ids);
+    offerAlbum();
   }
   if (noticeAgain) unwarn();
-  grid.refresh();
-  viewer.refresh();
-  return end;
 }
 
 async function showMore() {
@@ -264,10 +283,10 @@ async function showMore() {
   try {
     const payload = await call(TOOL, current.more());
     if (listing !== current) return;
-    const images = current.add(payload);
+    const images = current.add(payload, renewal.fresh(payload.urlsExpireAt));
     const hadFocus = document.activeElement === button;
     grid.append(images, true);
-    renewal.extend(payload.urlsExpireAt);
+    renewal.extend();
     unwarn();
     listed();
     if (hadFocus && more.hidden && images.length) grid.focus(images[0].id);
@@ -287,13 +306,15 @@ function setLoading(is) {
 
 /** Makes the model's call once more. */
 async function searchAgain() {
-  const args = given;
+  const args = answered;
+  given = args;
   search(args);
   try {
     const result = await bridge.request('tools/call', { name: TOOL, arguments: args });
     if (given === args) receive(result);
   } catch (error) {
     if (given !== args) return;
+    given = undefined;
     wait(false);
     inform('The pictures could not be shown', error.message, true);
   }
@@ -334,7 +355,7 @@ function askForAlbum(ids) {
 
 more.querySelector('button').addEventListener('click', showMore);
 state.querySelector('button').addEventListener('click', searchAgain);
-element('album-of-all').addEventListener('click', () => askForAlbum([...listing.images.keys()]));
+element('album-of-all').addEventListener('click', () => askForAlbum(listing.present.map(({ id }) => id)));
 element('full-screen').addEventListener('click', async () => {
   const mode = bridge.context.displayMode === 'fullscreen' ? 'inline' : 'fullscreen';
   try {

@@ -8,49 +8,51 @@ const LIFETIME_MS = 14 * 60_000;
 const LONGEST_LIFETIME_MS = 24 * 60 * 60_000;
 /** Before the second, third and fourth try. */
 const PAUSES_MS = [1_000, 3_000, 8_000];
-/** Addresses this new are good: what does not come then is not mended by newer ones. */
-const NEW_MS = 20_000;
 /** How often in a row it goes on for a page that nobody touches. */
 const UNATTENDED = 4;
+/** How often it goes on for one listing because a picture did not come. */
+const FOR_LOST_PICTURES = 4;
+/** The generation of addresses that came with the answer to a call by the model, which may be an old one. */
+const OF_THE_MODEL = -1;
 
+/**
+ * Keeps the addresses of pictures good. Each picture has the `expiry` of its addresses, in milliseconds since 1970, and
+ * their `generation`: how many renewals had begun when they came.
+ */
 class Renewal {
-  #renew;
-  #failed;
+  #library;
   #timer;
-  #expiry = Infinity;
-  #renewedAt = -Infinity;
+  #generation = 0;
   #unattended = 0;
+  #forLost = 0;
   #running;
+  #isOn = false;
   #hasFailed = false;
   isPossible = false;
 
-  /** `renew` gets new addresses and gives when they expire; `failed` is called when that is given up. */
-  constructor(renew, failed) {
-    this.#renew = renew;
-    this.#failed = failed;
+  /**
+   * `library` has `images`, those that need addresses; `renew`, which gets new addresses for the images that `isDue` says,
+   * gives them what `stamp` makes of their end, and stops when `isWanted` says no; and `failed`, for when that is given up.
+   */
+  constructor(library) {
+    this.#library = library;
     document.addEventListener('visibilitychange', () => this.#check());
-    for (const sign of ['pointerdown', 'keydown', 'pointermove']) {
+    for (const sign of ['pointerdown', 'keydown', 'pointermove', 'wheel']) {
       document.addEventListener(sign, () => this.#attended(), { passive: true, capture: true });
     }
   }
 
-  get isExpired() {
-    return Date.now() >= this.#expiry;
-  }
-
-  /** Addresses came with the answer to a call by the model, which may be an old one. */
-  begin(urlsExpireAt) {
+  /** The pictures of an answer to the model are there. */
+  begin() {
     this.stop();
+    this.#isOn = true;
     this.#hasFailed = false;
-    this.#renewedAt = -Infinity;
-    const expiry = Date.parse(urlsExpireAt);
-    this.#expiry = Number.isNaN(expiry) ? Date.now() + LIFETIME_MS : expiry;
+    this.#unattended = this.#forLost = 0;
     this.#check();
   }
 
-  /** New addresses came for some pictures; the others keep their end. */
-  extend(urlsExpireAt) {
-    this.#expiry = Math.min(this.#expiry, fresh(urlsExpireAt));
+  /** There are more pictures than before. */
+  extend() {
     this.#check();
   }
 
@@ -58,34 +60,60 @@ class Renewal {
   stop() {
     clearTimeout(this.#timer);
     this.#running = undefined;
-    this.#expiry = Infinity;
+    this.#isOn = false;
   }
 
-  /** A picture did not come. Gives whether new addresses may help: then they are on their way. */
-  helps() {
-    if (!this.isPossible || this.#hasFailed) return false;
-    if (!this.#running && !this.isExpired && Date.now() - this.#renewedAt < NEW_MS) return false;
+  /** What is known of addresses that came with the answer to a call by the model. */
+  told(urlsExpireAt) {
+    const left = Date.parse(urlsExpireAt) - Date.now();
+    return { expiry: Date.now() + (left < LONGEST_LIFETIME_MS ? left : LIFETIME_MS), generation: OF_THE_MODEL };
+  }
+
+  /** What is known of addresses that were made just now. */
+  fresh(urlsExpireAt) {
+    const left = Date.parse(urlsExpireAt) - Date.now();
+    const isCredible = left > AHEAD_MS && left < LONGEST_LIFETIME_MS;
+    return { expiry: Date.now() + (isCredible ? left : LIFETIME_MS), generation: this.#generation };
+  }
+
+  /** Whether this picture's addresses have to be replaced before they are used, and can be. */
+  isExpired({ expiry }) {
+    return this.isPossible && Date.now() >= expiry;
+  }
+
+  /**
+   * A picture did not come. Gives whether new addresses may help: then they are on their way. However long it took, a
+   * picture that did not come from the newest addresses is not mended by newer ones, unless they ended meanwhile.
+   */
+  helps(image) {
+    if (!this.isPossible || !this.#isOn || this.#hasFailed) return false;
+    const isNewest = image.generation === this.#generation;
+    if (this.#running) return !isNewest;
+    if ((isNewest && !this.isExpired(image)) || this.#forLost >= FOR_LOST_PICTURES) return false;
+    this.#forLost += 1;
     this.run();
     return true;
   }
 
   /** Gets new addresses, once at a time. */
   run() {
-    if (!this.isPossible || this.#running) return;
+    if (!this.isPossible || !this.#isOn || this.#running) return;
     clearTimeout(this.#timer);
     this.#hasFailed = false;
-    const running = (this.#running = this.#tries(() => this.#running === running));
+    this.#generation += 1;
+    const running = (this.#running = this.#tries(this.#generation, () => this.#running === running));
   }
 
-  async #tries(isWanted) {
+  async #tries(generation, isWanted) {
     // `#running` is set once this has given way.
     await undefined;
+    // What came in one try stays, and the next one gets the rest.
+    const isDue = (image) => image.generation < generation;
+    const stamp = (urlsExpireAt) => this.fresh(urlsExpireAt);
     for (const pause of [...PAUSES_MS, undefined]) {
       try {
-        const urlsExpireAt = await this.#renew(isWanted);
+        await this.#library.renew({ isDue, stamp, isWanted });
         if (!isWanted()) return;
-        this.#renewedAt = Date.now();
-        this.#expiry = fresh(urlsExpireAt);
         this.#running = undefined;
         return this.#check();
       } catch (error) {
@@ -100,7 +128,7 @@ class Renewal {
   #giveUp(error) {
     this.#running = undefined;
     this.#hasFailed = true;
-    this.#failed(error);
+    this.#library.failed(error);
   }
 
   #attended() {
@@ -112,19 +140,16 @@ class Renewal {
   /** Asks at the right time, while somebody can see the pictures. */
   #check() {
     clearTimeout(this.#timer);
-    if (!this.isPossible || this.#running || this.#hasFailed || this.#expiry === Infinity || document.hidden) return;
-    const wait = this.#expiry - AHEAD_MS - Date.now();
+    if (!this.isPossible || !this.#isOn || this.#running || this.#hasFailed || document.hidden) return;
+    const first = Math.min(...this.#library.images().map(({ expiry }) => expiry));
+    if (first === Infinity) return;
+    const wait = first - AHEAD_MS - Date.now();
     if (wait > 0) {
-      this.#timer = setTimeout(() => this.#check(), wait);
+      // A clock that is set back must not make this longer than timers can be.
+      this.#timer = setTimeout(() => this.#check(), Math.min(wait, LONGEST_LIFETIME_MS));
     } else if (this.#unattended < UNATTENDED) {
       this.#unattended += 1;
       this.run();
     }
   }
-}
-
-/** When addresses end that were made just now. */
-function fresh(urlsExpireAt) {
-  const left = Date.parse(urlsExpireAt) - Date.now();
-  return Date.now() + (left > AHEAD_MS && left < LONGEST_LIFETIME_MS ? left : LIFETIME_MS);
 }

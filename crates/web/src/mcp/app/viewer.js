@@ -11,11 +11,12 @@ class Viewer {
   #image;
   #query;
   #source;
+  #large;
   #touch;
 
   /**
-   * `library` has `images`, `more` (gives whether more came), `hasMore`, `helps`, `isSelectable`, `isSelected`, `select`,
-   * `open` an address where the host can do that, and `closed`.
+   * `library` has `images`, `more` (gives whether more came), `hasMore`, `helps` and `isExpired` as a renewal has them,
+   * `isSelectable`, `isSelected`, `select`, `open` an address where the host can do that, and `closed`.
    */
   constructor(dialog, library) {
     this.#dialog = dialog;
@@ -43,6 +44,11 @@ class Viewer {
     return this.#dialog.open;
   }
 
+  /** The id of the picture that is seen. */
+  get id() {
+    return this.isOpen ? this.#image.id : undefined;
+  }
+
   open(id, query) {
     this.#query = query;
     this.#show(this.library.images().find((image) => image.id === id));
@@ -54,9 +60,11 @@ class Viewer {
     if (this.isOpen) this.#dialog.close();
   }
 
-  /** Loads again what has not come: there are new addresses. */
-  refresh() {
-    if (this.isOpen && this.#source !== 'medium') this.#load();
+  /** These pictures have new addresses, or are gone: loads again what has not come. */
+  refresh(ids) {
+    if (!this.isOpen || !ids.includes(this.#image.id)) return;
+    this.#offer();
+    if (this.#source !== 'medium') this.#load();
   }
 
   /** What has not come does not come any more. */
@@ -119,7 +127,7 @@ class Viewer {
   #show(image) {
     if (!image) return;
     this.#image = image;
-    const { picture, position, title, words, facts, select, check, open, previous, next } = this.#parts;
+    const { picture, position, title, words, facts, check, previous, next } = this.#parts;
     const images = this.library.images();
     const { hasMore } = this.library;
     position.textContent = `${number(this.#place + 1)} of ${hasMore() ? 'the first ' : ''}${number(images.length)}`;
@@ -128,15 +136,24 @@ class Viewer {
     else words.textContent = image.description ?? '';
     words.hidden = !image.description;
     facts.replaceChildren(...this.#facts(image));
-    select.hidden = !this.library.isSelectable();
     check.checked = this.library.isSelected(image.id);
-    open.hidden = !this.library.open;
+    this.#offer();
     previous.setAttribute('aria-disabled', this.#place === 0);
     next.setAttribute('aria-disabled', this.#place === images.length - 1 && !hasMore());
     picture.alt = alternative(image);
     picture.style.maxWidth = `${image.width}px`;
     picture.style.maxHeight = `${image.height}px`;
     this.#load();
+  }
+
+  /** Shows what can be done with the picture; with one that is gone, nothing. */
+  #offer() {
+    const { select, check, open, close } = this.#parts;
+    const { isGone = false } = this.#image;
+    const focused = document.activeElement;
+    select.hidden = isGone || !this.library.isSelectable();
+    open.hidden = isGone || !this.library.open;
+    if (isGone && (focused === check || focused === open)) close.focus();
   }
 
   /** What is known, as terms and what stands for them. */
@@ -161,27 +178,28 @@ class Viewer {
   #load() {
     const image = this.#image;
     const { picture, lost, stage } = this.#parts;
-    const isCurrent = () => this.#image === image && this.isOpen;
     lost.hidden = true;
-    this.#source = undefined;
+    this.#source = this.#large = undefined;
     picture.removeAttribute('src');
     if (image.isGone || !image.medium) return this.lose();
-    if (this.library.isExpired()) {
+    if (this.library.isExpired(image)) {
       stage.dataset.state = 'coming';
-      return this.library.helps() || this.lose();
+      return this.library.helps(image) || this.lose();
     }
     stage.dataset.state = 'coming';
     picture.src = image.thumb;
-    const large = new Image();
+    const large = (this.#large = new Image());
     large.addEventListener('load', () => {
-      if (this.#image !== image) return;
+      if (this.#large !== large) return;
       this.#source = 'medium';
       stage.dataset.state = 'there';
-      picture.src = image.medium;
+      lost.hidden = true;
+      picture.src = large.src;
       this.#prepare();
     });
     large.addEventListener('error', () => {
-      if (!isCurrent() || this.library.helps()) return;
+      // What was asked of older addresses does not count any more.
+      if (this.#large !== large || !this.isOpen || this.library.helps(image)) return;
       stage.dataset.state = 'there';
       this.lose();
     });
@@ -192,8 +210,8 @@ class Viewer {
   #prepare() {
     const images = this.library.images();
     for (const by of [1, -1]) {
-      const { medium, isGone } = images[this.#place + by] ?? {};
-      if (medium && !isGone && !this.library.isExpired()) new Image().src = medium;
+      const image = images[this.#place + by];
+      if (image?.medium && !this.library.isExpired(image)) new Image().src = image.medium;
     }
   }
 }
