@@ -21,12 +21,12 @@ pub(super) struct Pages {
     pub(super) templates: Page,
 }
 
-/// A list that says for how long it may be kept.
+/// A list, or the description of the server, that says for how long it may be kept.
 trait Listed: Serialize + Clone {
     fn describe(&mut self, caching: Caching, meta: Meta);
 }
 
-/// The three lists have the same members under the same names.
+/// All have the same members under the same names.
 macro_rules! listed {
     ($($list:ty),*) => {$(
         impl Listed for $list {

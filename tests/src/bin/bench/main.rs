@@ -12,6 +12,7 @@ mod lanes;
 mod load;
 mod mcp;
 mod oauth;
+mod peer;
 mod seeding;
 mod table;
 

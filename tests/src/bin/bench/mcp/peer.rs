@@ -3,23 +3,21 @@
 use std::{
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
+    process::{Command, Stdio},
+    time::Duration,
 };
 
 use ::tests::outside::{AnyError, Watch};
 
 use super::message::Endpoint;
+use crate::peer::PeerProcess;
 
 const NAME: &str = "mcp-echo";
 const HINT: &str = "--without-peer measures ours alone";
-/// How long it may take to end when it is told to.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// The peer at work, until dropped.
 pub(super) struct Peer {
-    child: Child,
+    _process: PeerProcess,
     watch: Watch,
     base_url: String,
 }
@@ -35,7 +33,7 @@ impl Peer {
         let watch = Watch::start(child.id());
         let mut line = String::new();
         let output = child.stdout.take().ok_or("the peer has no output")?;
-        let mut peer = Self { child, watch, base_url: String::new() };
+        let mut peer = Self { _process: PeerProcess(child), watch, base_url: String::new() };
         BufReader::new(output).read_line(&mut line)?;
         line.trim_end().clone_into(&mut peer.base_url);
         if peer.base_url.is_empty() { Err(format!("{NAME} did not start ({HINT})").into()) } else { Ok(peer) }
@@ -47,23 +45,6 @@ impl Peer {
 
     pub(super) fn cpu(&self) -> Duration {
         self.watch.usage().cpu
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        // It ends when its standard input does.
-        drop(self.child.stdin.take());
-        let began = Instant::now();
-        while began.elapsed() < GRACE {
-            if let Ok(Some(_)) = self.child.try_wait() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

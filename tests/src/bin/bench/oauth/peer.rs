@@ -4,9 +4,8 @@ use std::{
     fs,
     io::{BufRead as _, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
+    process::{Command, Stdio},
+    time::Duration,
 };
 
 use ::tests::outside::{AnyError, Watch};
@@ -14,13 +13,12 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use super::chain::TokenEndpoint;
+use crate::peer::PeerProcess;
 
 /// The newest ones that run with Node 20.
 const PACKAGES: [(&str, &str); 2] = [("oidc-provider", "9.13.3"), ("better-sqlite3", "12.11.1")];
 const SCRIPT: &str = include_str!("peer.mjs");
 const HINT: &str = "--without-peer measures ours alone";
-/// How long it may take to end when it is told to.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// The installed packages, with the script beside them.
 pub(super) struct Peer {
@@ -29,7 +27,7 @@ pub(super) struct Peer {
 
 /// The script at work, until dropped.
 pub(super) struct Running {
-    child: Child,
+    _process: PeerProcess,
     watch: Watch,
     pub(super) ready: Ready,
     _folder: TempDir,
@@ -89,7 +87,7 @@ impl Peer {
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("node has no output")?).read_line(&mut line)?;
         match serde_json::from_str(&line) {
-            Ok(ready) => Ok(Running { child, watch, ready, _folder: folder }),
+            Ok(ready) => Ok(Running { _process: PeerProcess(child), watch, ready, _folder: folder }),
             Err(_) => {
                 child.wait()?;
                 let log = fs::read_to_string(folder.path().join("peer.log"))?;
@@ -110,23 +108,6 @@ impl Running {
 
     pub(super) fn cpu(&self) -> Duration {
         self.watch.usage().cpu
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It ends when its standard input does.
-        drop(self.child.stdin.take());
-        let began = Instant::now();
-        while began.elapsed() < GRACE {
-            if let Ok(Some(_)) = self.child.try_wait() {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
