@@ -12,7 +12,7 @@ use blobs::BlobStore;
 use client_documents::Options;
 use domain::{AccountId, Email, KeyName, Plan, Timestamp};
 use keys::{Secret, SeededRandom};
-use library::{Library, ManualClock, Settings};
+use library::{Library, ManualClock, ModelSource, Settings, SharedEncoder};
 use storage::{NewAccount, SchemaStore as _, SharedStore};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
@@ -20,6 +20,20 @@ use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
 use web::{App, BaseUrl, Limits, WebConfig};
 
 use crate::log_watch;
+
+/// A model whose file is torn.
+#[derive(Debug)]
+struct BrokenModel;
+
+impl ModelSource for BrokenModel {
+    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+        Err("its file is torn".to_owned())
+    }
+
+    fn named(&self, _: &str) -> Option<SharedEncoder> {
+        None
+    }
+}
 
 /// What the clock of every test shows at first.
 pub const START: &str = "2024-06-01T12:00:00.000Z";
@@ -79,6 +93,28 @@ impl TestAppBuilder {
     pub fn without_client_documents(mut self) -> Self {
         self.client_documents = None;
         self
+    }
+
+    /// Where vision models come from.
+    #[must_use]
+    pub fn models(mut self, models: Arc<dyn ModelSource>) -> Self {
+        self.settings.models = Some(models);
+        self
+    }
+
+    /// Reads words in photos, in these languages.
+    #[must_use]
+    pub fn reading(mut self, languages: &str) -> Self {
+        let mut reader = self.settings.decoder.clone();
+        reader.args.push(languages.into());
+        self.settings.text_reader = Some(reader);
+        self
+    }
+
+    /// With a vision model that cannot be used.
+    #[must_use]
+    pub fn broken_model(self) -> Self {
+        self.models(Arc::new(BrokenModel))
     }
 
     /// Leaves the store without its tables.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use domain::{Email, KeyName, Plan};
+use library::Languages;
 use web::McpApp;
 
 use crate::config::{ServeOptions, StoreOptions};
@@ -28,6 +29,8 @@ pub(crate) struct Cli {
 
 /// The command that makes this program a worker of itself.
 pub(crate) const DECODER: &str = "decode-photos";
+/// Its flag that has it read words.
+pub(crate) const READ_TEXT: &str = "read-text";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -48,6 +51,9 @@ pub(crate) enum Command {
     /// Replace the key that access tokens are signed with
     #[command(subcommand)]
     SigningKey(SigningKeyCommand),
+    /// Install, list, choose and remove vision models, by which photos are found by what they show
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Import photos and folders of photos, and wait until they are indexed
     ///
     /// A second run skips what is in the library already. Files that fail are named with their reason, and the
@@ -68,10 +74,18 @@ pub(crate) enum Command {
     ConnectingMarkdown,
     /// Decode photos that a server sends: its worker, which limits itself to what that takes
     #[command(hide = true, name = DECODER)]
-    Decoder,
+    Decoder(DecoderOptions),
     /// Print this help, of all commands, as Markdown
     #[command(hide = true)]
     HelpMarkdown,
+}
+
+/// What the worker does beside decoding.
+#[derive(Debug, Args)]
+pub(crate) struct DecoderOptions {
+    /// Read words, too, in these languages: `auto`, or names with + in between
+    #[arg(long = READ_TEXT, value_name = "LANGUAGES")]
+    pub(crate) read_text: Option<Languages>,
 }
 
 /// What `migrate` does.
@@ -168,6 +182,39 @@ pub(crate) enum SigningKeyCommand {
         /// The secret was changed for good: replace a key that it cannot open, whose tokens nobody can read any more
         #[arg(long)]
         lost_secret: bool,
+    },
+}
+
+/// What `model` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// Install a model, by its name or from a folder
+    ///
+    /// Every file that is downloaded is checked against the checksum that the hub lists. The model is tried out before
+    /// it is installed; what does not work leaves nothing behind. A model of the same name is replaced.
+    Install {
+        /// A name at huggingface.co/immich-app, such as ViT-B-32__openai, or a folder with the files of such a model
+        #[arg(value_name = "NAME|DIR")]
+        model: String,
+        /// Mirror to download from instead, with the addresses of the hub [default: --model-source]
+        #[arg(long, value_name = "URL")]
+        from: Option<String>,
+    },
+    /// List the installed models, and what is wrong with those that do not work
+    List,
+    /// Choose the model that sees pictures
+    ///
+    /// A running server takes it up by itself, and looks at all photos again in the background.
+    Use {
+        /// An installed model, or `built-in` for none
+        #[arg(value_name = "NAME")]
+        model: String,
+    },
+    /// Remove a model that is not in use
+    Remove {
+        /// An installed model
+        #[arg(value_name = "NAME")]
+        model: String,
     },
 }
 

@@ -36,8 +36,11 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if matches!(cli.command, Command::Decoder) {
-        return sandbox::run_worker();
+    if let Command::Decoder(options) = &cli.command {
+        return match &options.read_text {
+            Some(languages) => sandbox::run_reading_worker(languages),
+            None => sandbox::run_worker(),
+        };
     }
     match run(cli).and_then(|report| print(&report)) {
         Ok(code) => code,

@@ -10,7 +10,7 @@
 //!
 //! # Unsafe code
 //!
-//! Calling C is unsafe, so this is the one crate of the workspace that may. What has to be trusted is kept in two
+//! Calling C is unsafe, so this crate may be so. What has to be trusted is kept in two
 //! modules: `functions` states the signatures, which must be those of `heif.h`, and `decoding` calls them, with every
 //! object of C in a type that frees it. Nothing unsafe is public. What libheif does with a hostile file is beyond any
 //! comment here: decode in a process that may crash.

@@ -6,7 +6,7 @@ use domain::{BlobKind, ContentHash};
 use futures_util::Stream;
 use sandbox::{DecodeError, Decoded, FileSource, Pool, PoolOptions, Task, Urgency};
 
-use crate::{Library, Settings};
+use crate::{Library, Settings, stages::Reader};
 
 /// A pool of decoders as the settings want it. None of its processes is started before it is needed.
 pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
@@ -18,14 +18,36 @@ pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
     })
 }
 
-/// An original as the decoders read it: straight from the blob store, never as a whole in this process.
-struct Original<'a> {
+/// Workers that read words, if the settings want them. None is started before it is needed.
+pub(crate) fn reader(settings: &Settings) -> io::Result<Option<Reader>> {
+    let Some(command) = settings.text_reader.clone() else { return Ok(None) };
+    let options = PoolOptions {
+        memory_bytes: settings.decode_memory_bytes,
+        max_pixels: settings.max_pixels,
+        ..PoolOptions::reading(command)
+    };
+    Ok(Some(Reader::new(Pool::new(options)?)))
+}
+
+/// A blob as the decoders read it: straight from the blob store, never as a whole in this process.
+pub(crate) struct Stored<'a> {
     blobs: &'a BlobStore,
+    kind: BlobKind,
     hash: ContentHash,
     bytes: u64,
 }
 
-impl FileSource for Original<'_> {
+impl<'a> Stored<'a> {
+    pub(crate) fn new(blobs: &'a BlobStore, kind: BlobKind, hash: ContentHash, bytes: u64) -> Self {
+        Self { blobs, kind, hash, bytes }
+    }
+
+    pub(crate) fn original(blobs: &'a BlobStore, hash: ContentHash, bytes: u64) -> Self {
+        Self::new(blobs, BlobKind::Original, hash, bytes)
+    }
+}
+
+impl FileSource for Stored<'_> {
     type Error = BlobError;
 
     fn length(&self) -> u64 {
@@ -33,7 +55,7 @@ impl FileSource for Original<'_> {
     }
 
     async fn open(&self) -> Result<impl Stream<Item = Result<Bytes, BlobError>> + Send, BlobError> {
-        Ok(self.blobs.open(BlobKind::Original, self.hash, None).await?.into_stream())
+        Ok(self.blobs.open(self.kind, self.hash, None).await?.into_stream())
     }
 }
 
@@ -46,7 +68,7 @@ impl Library {
         task: &Task,
         urgency: Urgency,
     ) -> Result<Decoded, DecodeError<BlobError>> {
-        let original = Original { blobs: &self.parts.blobs, hash: original, bytes: original_bytes };
+        let original = Stored::original(&self.parts.blobs, original, original_bytes);
         self.parts.decoders.decode(&original, task, urgency).await
     }
 }

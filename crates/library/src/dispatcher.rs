@@ -4,20 +4,27 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use domain::ContentHash;
 use keys::new_id;
-use storage::{Job, JobId, LeaseRequest, RenditionJob};
+use storage::{Job, JobId, LeaseRequest, RenditionJob, StageJob};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinHandle, JoinSet},
-    time,
+    time::{self, Instant},
 };
 
-use crate::Library;
+use crate::{
+    Library,
+    stages::{Kind, OpenStage},
+};
 
 /// How long a worker may hold a job without a sign of life, and how often it gives one.
 const LEASE_MS: i64 = 15_000;
 const RENEWAL: Duration = Duration::from_secs(5);
 /// How often the queue is looked at for jobs that another process added.
 const POLL: Duration = Duration::from_secs(1);
+/// How many images' words are indexed anew in one write.
+const WORDS_AT_ONCE: u32 = 200;
+/// How often it is asked which stages there are.
+const REOPEN: Duration = Duration::from_secs(3);
 /// How often a job may be leased before it is given up: each time the process died over it.
 const MAX_ATTEMPTS: u32 = 10;
 /// How many images that older decoders read are queued again at once.
@@ -26,10 +33,10 @@ const OUTDATED_AT_ONCE: u32 = 500;
 /// How much a process works on what is queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingScope {
-    /// Makes images visible: for a process that ends when they are.
+    /// Makes images visible and found: for a process that ends when they are.
     Images,
-    /// When no image waits, makes full renditions before somebody asks for them, and reads again what older decoders
-    /// read: for a process that stays.
+    /// When no image waits, makes full renditions before somebody asks for them, and does again what older decoders,
+    /// models and readers did: for a process that stays.
     Everything,
 }
 
@@ -66,6 +73,9 @@ impl Library {
             tasks: JoinSet::new(),
             at_work: HashMap::new(),
             some_are_outdated: scope == IndexingScope::Everything,
+            some_words_are_outdated: scope == IndexingScope::Everything,
+            stages: Vec::new(),
+            stages_opened: None,
         };
         Ok(Indexing { stop, dispatcher: tokio::spawn(dispatcher.run(stopped)) })
     }
@@ -76,6 +86,8 @@ impl Library {
 enum Held {
     Image(JobId),
     FullRendition(ContentHash),
+    Look(JobId),
+    Words(JobId),
 }
 
 struct Dispatcher {
@@ -85,11 +97,17 @@ struct Dispatcher {
     tasks: JoinSet<()>,
     at_work: HashMap<task::Id, Held>,
     some_are_outdated: bool,
+    some_words_are_outdated: bool,
+    stages: Vec<OpenStage>,
+    /// When it was last asked which stages there are.
+    stages_opened: Option<Instant>,
 }
 
 impl Dispatcher {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
         self.retry_failed().await;
+        // Before an image becomes visible, so that each waits for them.
+        self.open_stages().await;
         let mut renewal = time::interval(RENEWAL);
         while !*stopped.borrow() {
             while let Some(ended) = self.tasks.try_join_next_with_id() {
@@ -133,8 +151,16 @@ impl Dispatcher {
             let (library, worker, job) = (self.library.clone(), self.worker.clone(), job.clone());
             self.spawn(Held::Image(job.id), async move { library.run_job(job, &worker).await });
         }
-        let images_at_work = self.at_work.values().any(|held| matches!(held, Held::Image(_)));
-        if self.scope == IndexingScope::Images || images_at_work {
+        if self.at_work.values().any(|held| matches!(held, Held::Image(_))) {
+            return;
+        }
+        if self.some_words_are_outdated {
+            self.reindex_words().await;
+        }
+        self.take_stage_jobs().await;
+        if self.scope == IndexingScope::Images
+            || self.at_work.values().any(|held| matches!(held, Held::Look(_)))
+        {
             return;
         }
         // As many as decode at once: none waits for a decoder with a request for the same rendition behind it.
@@ -148,6 +174,69 @@ impl Dispatcher {
         }
         if self.at_work.is_empty() && self.some_are_outdated {
             self.requeue_outdated().await;
+        }
+    }
+
+    /// What images look like, as many at once as decode; and words, in one image at a time.
+    async fn take_stage_jobs(&mut self) {
+        self.open_stages().await;
+        let mut stages = std::mem::take(&mut self.stages);
+        for stage in &mut stages {
+            let held = match stage.kind {
+                Kind::Look { .. } => Held::Look,
+                Kind::Text => Held::Words,
+            };
+            let most = match stage.kind {
+                Kind::Look { .. } => self.lanes().saturating_sub(self.at_work.len()),
+                Kind::Text => usize::from(!self.at_work.values().any(|held| matches!(held, Held::Words(_)))),
+            };
+            if most == 0 {
+                continue;
+            }
+            let jobs = self.lease_stage_jobs(stage, most).await;
+            for job in jobs {
+                let (library, worker, stage) = (self.library.clone(), self.worker.clone(), stage.clone());
+                self.spawn(held(job.id), async move { library.run_stage_job(job, stage, &worker).await });
+            }
+        }
+        if self.at_work.is_empty()
+            && self.scope == IndexingScope::Everything
+            && let Err(error) = self.library.forget_old_vectors(&stages).await
+        {
+            tracing::warn!(%error, "what older models saw is not forgotten yet");
+        }
+        self.stages = stages;
+    }
+
+    /// Asks now and then which stages there are: a model may have been installed.
+    async fn open_stages(&mut self) {
+        if self.stages_opened.is_some_and(|opened| opened.elapsed() < REOPEN) {
+            return;
+        }
+        match self.library.open_stages(self.scope, &self.stages).await {
+            Ok(stages) => self.stages = stages,
+            Err(error) => tracing::warn!(%error, "it cannot be told what is to be found out about images"),
+        }
+        self.stages_opened = Some(Instant::now());
+    }
+
+    /// Jobs of a stage; queues more of them when there are none.
+    async fn lease_stage_jobs(&self, stage: &mut OpenStage, most: usize) -> Vec<StageJob> {
+        let store = &self.library.parts.store;
+        loop {
+            let more = match store.lease_stage_jobs(stage.id, self.lease(most)).await {
+                Ok(jobs) if jobs.is_empty() => self.library.go_on_with(stage).await,
+                Ok(jobs) => return jobs,
+                Err(error) => Err(error),
+            };
+            match more {
+                Ok(true) => {}
+                Ok(false) => return Vec::new(),
+                Err(error) => {
+                    tracing::warn!(%error, "the queue of a stage cannot be read");
+                    return Vec::new();
+                }
+            }
         }
     }
 
@@ -225,12 +314,29 @@ impl Dispatcher {
         }
     }
 
+    /// Indexes some of the words that were taken apart by an older version: photos are not found by them until then.
+    async fn reindex_words(&mut self) {
+        match self.library.parts.store.reindex_words(WORDS_AT_ONCE).await {
+            Ok(0) => self.some_words_are_outdated = false,
+            Ok(images) => {
+                tracing::debug!(images, "words are indexed anew");
+                self.library.parts.queue_changed.notify_one();
+            }
+            Err(error) => {
+                // The next start tries again.
+                self.some_words_are_outdated = false;
+                tracing::warn!(%error, "words are found as an older version indexed them");
+            }
+        }
+    }
+
     async fn renew(&self) {
-        let (mut images, mut originals) = (Vec::new(), Vec::new());
+        let (mut images, mut originals, mut stage_jobs) = (Vec::new(), Vec::new(), Vec::new());
         for held in self.at_work.values() {
             match held {
                 Held::Image(job) => images.push(*job),
                 Held::FullRendition(original) => originals.push(*original),
+                Held::Look(job) | Held::Words(job) => stage_jobs.push(*job),
             }
         }
         let store = &self.library.parts.store;
@@ -244,6 +350,11 @@ impl Dispatcher {
             && let Err(error) = store.renew_rendition_leases(&self.worker, &originals, until).await
         {
             tracing::warn!(%error, "leases of full renditions were not renewed");
+        }
+        if !stage_jobs.is_empty()
+            && let Err(error) = store.renew_stage_leases(&self.worker, &stage_jobs, until).await
+        {
+            tracing::warn!(%error, "leases of stages were not renewed");
         }
     }
 }

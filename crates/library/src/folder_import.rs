@@ -18,6 +18,8 @@ use crate::{
 const READ_AT_ONCE: usize = 4;
 const UNSETTLED_AT_ONCE: usize = 256;
 const POLL: Duration = Duration::from_millis(50);
+/// So many images are asked after at once whether searches find them.
+const FOUND_AT_ONCE: usize = 500;
 
 /// A file that did not come into the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +61,8 @@ struct Waiting {
 }
 
 impl Library {
-    /// Imports files and folders, folders with all they hold, and waits until every image is indexed: somebody has
-    /// to be indexing (see [`Library::start_indexing`]). Junk that file managers leave is passed over.
+    /// Imports files and folders, folders with all they hold, and waits until every image is indexed, also for searches:
+    /// somebody has to be indexing (see [`Library::start_indexing`]). Junk that file managers leave is passed over.
     pub async fn import_folder(
         &self,
         account: AccountId,
@@ -94,6 +96,8 @@ impl Library {
         let mut photos = photos.into_iter();
         let mut reading = FuturesUnordered::new();
         let mut waiting: Vec<Waiting> = Vec::new();
+        // Seen already, but not found yet by all that will find it.
+        let mut unfound: Vec<ImageId> = Vec::new();
         loop {
             while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
                 let Some(photo) = photos.next() else { break };
@@ -107,7 +111,7 @@ impl Library {
                     (path, received, unread)
                 });
             }
-            if reading.is_empty() && waiting.is_empty() {
+            if reading.is_empty() && waiting.is_empty() && unfound.is_empty() {
                 return Ok(());
             }
             tokio::select! {
@@ -115,15 +119,23 @@ impl Library {
                     report.failed.extend(unread);
                     note(path, received, report, &mut waiting)?;
                 }
-                () = tokio::time::sleep(POLL) => self.settle(&mut waiting, report).await?,
+                () = tokio::time::sleep(POLL) => {
+                    self.settle(&mut waiting, &mut unfound, report).await?;
+                    self.drop_found(&mut unfound).await?;
+                }
             }
-            let unsettled = (photos.len() + reading.len() + waiting.len()) as u64;
+            let unsettled = (photos.len() + reading.len() + waiting.len() + unfound.len()) as u64;
             progress(ImportProgress { settled: total.saturating_sub(unsettled), total });
         }
     }
 
     /// Moves what was indexed meanwhile from the waiting to the report.
-    async fn settle(&self, waiting: &mut Vec<Waiting>, report: &mut ImportReport) -> Result<(), ImportError> {
+    async fn settle(
+        &self,
+        waiting: &mut Vec<Waiting>,
+        unfound: &mut Vec<ImageId>,
+        report: &mut ImportReport,
+    ) -> Result<(), ImportError> {
         let ids: Vec<ImageId> = waiting.iter().map(|file| file.image.clone()).collect();
         let states: std::collections::HashMap<ImageId, ImageState> =
             self.parts.store.image_states(&ids).await?.into_iter().collect();
@@ -131,8 +143,14 @@ impl Library {
         for file in waiting.drain(..) {
             match states.get(&file.image) {
                 Some(ImageState::Pending) => still.push(file),
-                Some(ImageState::Ready) if file.new => report.imported += 1,
-                Some(ImageState::Ready) => report.duplicates += 1,
+                Some(ImageState::Ready) => {
+                    if file.new {
+                        report.imported += 1;
+                    } else {
+                        report.duplicates += 1;
+                    }
+                    unfound.push(file.image);
+                }
                 Some(ImageState::Failed { reason, .. }) => {
                     report.failed.push(FailedFile { path: file.path, error: reason.clone() });
                 }
@@ -142,6 +160,14 @@ impl Library {
             }
         }
         *waiting = still;
+        Ok(())
+    }
+
+    /// Drops those of the longest known that searches find by now.
+    async fn drop_found(&self, unfound: &mut Vec<ImageId>) -> Result<(), ImportError> {
+        let rest = unfound.split_off(unfound.len().min(FOUND_AT_ONCE));
+        *unfound = self.not_yet_found(unfound).await?;
+        unfound.extend(rest);
         Ok(())
     }
 }

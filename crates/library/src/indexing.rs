@@ -102,7 +102,6 @@ impl Library {
             Some(known) => known.clone(),
             None => KnownPicture {
                 size: decoded.rendered.full_size,
-                text: job.picture.as_ref().and_then(|outdated| outdated.text.clone()),
                 damaged: decoded.rendered.damaged,
                 decoder_version: media::DECODER_VERSION,
             },
@@ -203,7 +202,7 @@ async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<Stor
         position,
         place,
         description: metadata.description,
-        text: picture.text,
+        text: None,
         camera_make: metadata.camera_make,
         camera_model: metadata.camera_model,
         damaged: picture.damaged,

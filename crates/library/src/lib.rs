@@ -16,6 +16,7 @@ mod albums;
 mod clock;
 mod decoding;
 mod dispatcher;
+mod encoders;
 mod folder_import;
 mod images;
 mod import;
@@ -32,6 +33,7 @@ mod settings;
 mod sidecars;
 mod sign_in;
 mod signing_keys;
+mod stages;
 mod upkeep;
 
 use std::{io, sync::Arc};
@@ -46,16 +48,18 @@ pub use accounts::{AccountError, Caller, KeyError, Unavailable};
 pub use blobs::{BlobError, BlobReader};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
+pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
 pub use import::{FileFacts, ImportError, Received};
 pub use renditions::{RenditionError, ServedRendition};
-pub use sandbox::WorkerCommand;
+pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
 pub use search::{Hit, SearchError};
 pub use set_up::SetUpError;
 pub use settings::Settings;
 pub use sign_in::{ChangePasswordError, SignInError, SignInFrom, SignedIn, subscriber};
 pub use signing_keys::SigningKeys;
+pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
     SessionHolder, SessionInfo, StorageError,
@@ -81,6 +85,10 @@ struct Parts {
     random: Arc<dyn Random>,
     settings: Settings,
     decoders: sandbox::Pool,
+    reader: Option<stages::Reader>,
+    encoders: Arc<encoders::Encoders>,
+    sights: search::Sights,
+    stages_at_work: stages::AtWork,
     passwords: passwords::Passwords,
     sign_in_turns: sign_in::Turns,
     in_the_making: renditions::InTheMaking,
@@ -105,6 +113,9 @@ impl Library {
         settings: Settings,
     ) -> io::Result<Self> {
         let decoders = decoding::pool(&settings)?;
+        let reader = decoding::reader(&settings)?;
+        let built_in = Arc::new(vision::Appearance);
+        let encoders = Arc::new(encoders::Encoders::new(built_in, settings.models.clone()));
         let passwords = passwords::Passwords::new(settings.decode_workers, settings.passwords_waiting);
         let parts = Parts {
             store,
@@ -112,6 +123,10 @@ impl Library {
             clock,
             random,
             decoders,
+            reader,
+            encoders,
+            sights: search::Sights::new(&settings),
+            stages_at_work: stages::AtWork::default(),
             passwords,
             sign_in_turns: sign_in::Turns::default(),
             in_the_making: renditions::InTheMaking::default(),

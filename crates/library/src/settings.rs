@@ -1,4 +1,8 @@
-use sandbox::WorkerCommand;
+use std::sync::Arc;
+
+use sandbox::{Languages, WorkerCommand};
+
+use crate::ModelSource;
 
 /// How a library is set up.
 #[derive(Debug, Clone)]
@@ -17,11 +21,24 @@ pub struct Settings {
     pub passwords_waiting: usize,
     /// The program that decodes, in processes of its own.
     pub decoder: WorkerCommand,
+    /// The program that reads the words in photos, in a process of its own, and in which languages; none: they are not
+    /// read.
+    pub text_reader: Option<WorkerCommand>,
+    /// The languages that its arguments name, as they were asked for; which of them it reads, it says itself.
+    pub text_languages: Languages,
+    /// Where vision models come from, if there are any beside the encoder that is always there.
+    pub models: Option<Arc<dyn ModelSource>>,
+    /// How much memory may hold what pictures look like, in bytes; an account that alone needs more has more while it
+    /// searches.
+    pub search_memory_bytes: usize,
+    /// How many threads a search over many pictures takes, and how many searches compute at once.
+    pub search_threads: usize,
 }
 
 impl Settings {
     /// The defaults: 1000 images in the free window, files up to 200 MB and 200 megapixels, a decoder for each
-    /// processor, 512 MiB for all of them, 64 passwords waiting.
+    /// processor, 512 MiB for all of them, 64 passwords waiting, no reading of words, no vision model, 1 GiB and all
+    /// processors for searches.
     pub fn new(decoder: WorkerCommand) -> Self {
         Self {
             free_window: 1000,
@@ -31,6 +48,11 @@ impl Settings {
             decode_memory_bytes: 512 * 1024 * 1024,
             passwords_waiting: 64,
             decoder,
+            text_reader: None,
+            text_languages: Languages::Installed,
+            models: None,
+            search_memory_bytes: 1 << 30,
+            search_threads: std::thread::available_parallelism().map_or(2, usize::from),
         }
     }
 }

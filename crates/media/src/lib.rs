@@ -1,7 +1,8 @@
 //! Photo files: telling formats apart, reading metadata, making renditions.
 //!
 //! Everything here is a function from bytes to values: [`probe`] reads the headers, [`metadata`] says when,
-//! where and with what a photo was taken, [`render`] makes the WebP renditions. Files are told apart by their
+//! where and with what a photo was taken, [`render`] makes the WebP renditions, [`plain_pictures`] gives plain pixels.
+//! Files are told apart by their
 //! content, never by their name, and every size is checked before anything is decoded.
 //!
 //! This crate knows no file system, no clock, no thread and no runtime, so a worker process can host it as it
@@ -54,7 +55,7 @@ pub use metadata::{
 };
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, accept, probe};
-pub use render::{EncodedRendition, Rendered, render};
+pub use render::{EncodedRendition, PlainPicture, PlainPictures, Rendered, plain_pictures, render};
 
 /// Raised whenever a decoder reads files that it refused before, so that failed files are tried again,
 /// or makes better of files that it read, so that those are read again.

@@ -56,6 +56,15 @@ impl Probe {
         let encode = if wanted.contains(&Rendition::Full) { full.area() * ENCODE_BYTES_PER_PIXEL } else { 0 };
         BASE_BYTES + self.decode_bytes.max(encode)
     }
+
+    /// The same for [`plain_pictures`](crate::plain_pictures).
+    pub fn plain_memory_bytes(&self, longest_sides_px: &[u32]) -> u64 {
+        // The pixels before colours are converted (4) and after (4), and without transparency (3).
+        const BYTES_PER_PIXEL: u64 = 11;
+
+        let areas = longest_sides_px.iter().map(|side| self.upright_size.fit_within(*side).area());
+        self.decode_memory_bytes(&[]) + areas.sum::<u64>() * BYTES_PER_PIXEL
+    }
 }
 
 /// Reads the headers and refuses what must not be decoded: pictures without pixels, with more pixels than

@@ -1,7 +1,14 @@
-//! The smallest program that is a worker. The tests run it.
+//! The smallest program that is a worker. The tests run it. With an argument it reads words, too, in these languages.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    sandbox::run_worker()
+    match std::env::args().nth(1).map(|languages| languages.parse()) {
+        None => sandbox::run_worker(),
+        Some(Ok(languages)) => sandbox::run_reading_worker(&languages),
+        Some(Err(error)) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -23,15 +23,17 @@ use serde_json::{Value, json};
 
 fn main() {
     let mut hello = json!({
-        "protocol": 1,
+        "protocol": 2,
         "decoder_version": media::DECODER_VERSION,
         "protections": { "files": false, "system_calls": false, "limits": false },
+        "text_reading": "off",
     });
     match std::env::args().nth(1).as_deref() {
         Some("exit") => exit(3),
         Some("wrong-version") => hello["decoder_version"] = json!(u32::MAX),
         Some("wrong-protocol") => hello["protocol"] = json!(0),
         Some("garbage") => hello = json!("hello"),
+        Some("reads") => hello["text_reading"] = ready(),
         Some("complain") => {
             eprintln!("I do not feel well");
             abort();
@@ -47,6 +49,11 @@ fn main() {
     for job in 1.. {
         serve(&mut wire, job);
     }
+}
+
+/// The claim to read words.
+fn ready() -> Value {
+    json!({ "ready": { "version": "9.9.9", "languages": ["eng"], "missing": [], "installed": ["eng"] } })
 }
 
 struct Wire {
@@ -82,12 +89,14 @@ impl Wire {
 
 fn serve(wire: &mut Wire, job: u32) {
     let request = wire.hear();
-    for sidecar in request["facts"]["sidecars"].as_array().into_iter().flatten() {
+    for sidecar in request["order"]["render"]["facts"]["sidecars"].as_array().into_iter().flatten() {
         wire.bytes(sidecar["bytes"].as_u64().unwrap());
     }
     let file = wire.bytes(request["file_bytes"].as_u64().unwrap());
     let misdeed = file.strip_prefix(b"hostile:").map(|name| String::from_utf8(name.to_vec()).unwrap());
+    let look = &request["order"]["look"];
     match misdeed {
+        Some(misdeed) if look.is_object() => look_falsely(wire, look, &misdeed),
         Some(misdeed) => misbehave(wire, &request, &misdeed, job),
         None => decode(wire, &request, &file, &Change::default()),
     }
@@ -125,7 +134,7 @@ fn decode(wire: &mut Wire, request: &Value, file: &[u8], change: &Change<'_>) {
         change(&mut rendered);
     }
     let lengths: Vec<usize> = rendered.renditions.iter().map(|made| made.webp.len()).collect();
-    let metadata = (!request["facts"].is_null()).then(|| {
+    let metadata = (!request["order"]["render"]["facts"].is_null()).then(|| {
         let facts = FileFacts { file_name: None, modified: None, added: Timestamp::MAX, sidecars: &[] };
         let found = media::metadata(file, &facts);
         json!({ "captured_ms": found.capture.at.millis(), "source": found.capture.source.as_str() })
@@ -140,6 +149,35 @@ fn decode(wire: &mut Wire, request: &Value, file: &[u8], change: &Change<'_>) {
     wire.output.write_all(most).unwrap();
     // So little comes through a pipe in one piece or not at all.
     wire.output.write_all(&[last, change.leftover.unwrap_or_default()].concat()).unwrap();
+}
+
+/// Looks at a picture of 30 x 20 pixels, and lies.
+fn look_falsely(wire: &mut Wire, look: &Value, misdeed: &str) {
+    wire.say(&json!({ "picture": { "upright_size": [30, 20], "memory_bytes": 1 << 20 } }));
+    wire.hear();
+    let mut pixels = if look["max_side_px"].is_null() { Vec::new() } else { vec![7; 30 * 20 * 3] };
+    let mut text = (!look["read_text_ms"].is_null()).then(|| "honest words".to_owned());
+    match misdeed {
+        "honest" => {}
+        "eat" => drop(vec![1_u8; 8 << 30]),
+        "abort" => abort(),
+        "sleep" => thread::sleep(Duration::from_secs(3600)),
+        "words" => text = Some("unasked".into()),
+        "long-words" => text = Some(format!("a\u{0}b\n{}", "é".repeat(20_000))),
+        "too-long-words" => text = Some("x".repeat(300_000)),
+        "few-pixels" => pixels.truncate(100),
+        "many-pixels" => pixels.extend([7; 100]),
+        "rendered" => {
+            return wire.say(&json!({ "rendered": { "damaged": null, "webp_bytes": [], "metadata": null } }));
+        }
+        other => panic!("{other} is unknown"),
+    }
+    let answer = json!({ "looked": { "text": text } });
+    wire.say(&answer);
+    wire.output.write_all(&pixels).unwrap();
+    if misdeed == "few-pixels" {
+        exit(0);
+    }
 }
 
 /// A photo whose size is more than a medium rendition's.

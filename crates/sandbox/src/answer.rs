@@ -7,9 +7,9 @@ use jiff::civil;
 use media::{EncodedRendition, Metadata};
 
 use crate::{
-    FileFault, Task, Wanted,
+    FileFault, Look, RawPicture, Task, Wanted,
     error::MAX_REASON_CHARS,
-    wire::{self, Refusal, Request},
+    wire::{self, Order, Refusal},
 };
 
 /// What a worker said that cannot be.
@@ -24,19 +24,12 @@ const MAX_BASE_BYTES: u64 = 256 << 20;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) upright_size: PixelSize,
-    /// What is to come, with its size.
-    pub(crate) renditions: Vec<(Rendition, PixelSize)>,
-    /// What rendering it takes.
+    /// What the job takes.
     pub(crate) memory_bytes: u64,
 }
 
 impl Plan {
-    pub(crate) fn new(
-        (width, height): (u32, u32),
-        memory_bytes: u64,
-        wanted: &Wanted,
-        max_pixels: u64,
-    ) -> Result<Self, Lie> {
+    pub(crate) fn new((width, height): (u32, u32), memory_bytes: u64, max_pixels: u64) -> Result<Self, Lie> {
         let upright_size = PixelSize { width, height };
         if upright_size.area() == 0 || upright_size.area() > max_pixels {
             return Err(Lie("it announced a picture that it had to refuse"));
@@ -45,26 +38,49 @@ impl Plan {
         if memory_bytes > most {
             return Err(Lie("it announced more memory than any picture needs"));
         }
-        let sized = |rendition: Rendition| (rendition, upright_size.fit_within(rendition.longest_side_px()));
-        let renditions = wanted.renditions(upright_size).into_iter().map(sized).collect();
-        Ok(Self { upright_size, renditions, memory_bytes })
+        Ok(Self { upright_size, memory_bytes })
+    }
+
+    /// The renditions to come, with their sizes.
+    pub(crate) fn renditions(&self, wanted: &Wanted) -> Vec<(Rendition, PixelSize)> {
+        let size = |rendition: Rendition| self.upright_size.fit_within(rendition.longest_side_px());
+        let wanted = wanted.renditions(self.upright_size).into_iter();
+        wanted.map(|rendition| (rendition, size(rendition))).collect()
     }
 
     /// Checks the lengths of the files to come: no longer than the plain pixels, and together no longer than the memory
     /// that was granted, of which honest ones take a fraction.
-    pub(crate) fn check_lengths(&self, webp_bytes: &[u64]) -> Result<(), Lie> {
+    pub(crate) fn check_lengths(
+        &self,
+        renditions: &[(Rendition, PixelSize)],
+        webp_bytes: &[u64],
+    ) -> Result<(), Lie> {
         const HEADERS: u64 = 4096;
-        if webp_bytes.len() != self.renditions.len() {
+        if webp_bytes.len() != renditions.len() {
             return Err(Lie("it made other renditions than were wanted"));
         }
         let sane = |((_, size), bytes): (&(Rendition, PixelSize), &u64)| *bytes <= size.area() * 4 + HEADERS;
-        if !self.renditions.iter().zip(webp_bytes).all(sane) {
+        if !renditions.iter().zip(webp_bytes).all(sane) {
             return Err(Lie("it made a rendition that is longer than its pixels"));
         }
         if webp_bytes.iter().sum::<u64>() > self.memory_bytes {
             return Err(Lie("it made more than the memory holds that it asked for"));
         }
         Ok(())
+    }
+
+    /// The size of the plain picture to come, if one is wanted, and the length of its pixels in bytes.
+    pub(crate) fn plain_picture(&self, look: &Look) -> Option<(PixelSize, u64)> {
+        let size = self.upright_size.fit_within(look.side_px()?);
+        Some((size, size.area() * RawPicture::BYTES_PER_PIXEL))
+    }
+}
+
+/// The words of a picture, fit to be kept.
+pub(crate) fn text(said: Option<String>, look: &Look) -> Result<Option<String>, Lie> {
+    match said {
+        Some(_) if !look.read_text => Err(Lie("it read words that nobody asked for")),
+        said => Ok(said.as_deref().and_then(clean_text)),
     }
 }
 
@@ -120,16 +136,14 @@ fn wall(text: &str) -> Result<civil::DateTime, Lie> {
     wall.filter(|wall| wall.year() >= 1).ok_or(Lie("its wall clock shows no time"))
 }
 
-/// What a worker is told of a file.
-pub(crate) fn request(task: &Task, file_bytes: u64, max_pixels: u64) -> Request {
+/// What a worker is told to do with a file that is rendered.
+pub(crate) fn order(task: &Task) -> Order {
     let name = |rendition: &Rendition| rendition.name().to_owned();
     let sidecar = |(kind, content): &(SidecarKind, bytes::Bytes)| wire::Sidecar {
         kind: kind.as_str().to_owned(),
         bytes: content.len() as u64,
     };
-    Request {
-        file_bytes,
-        max_pixels,
+    Order::Render {
         wanted: match &task.wanted {
             Wanted::Displayable => None,
             Wanted::These(renditions) => Some(renditions.iter().map(name).collect()),
@@ -195,22 +209,52 @@ mod tests {
 
     #[test]
     fn pictures_are_planned() {
-        let plan = Plan::new((3000, 1500), 64 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
+        let wanted = Wanted::These(vec![Full, Thumb]);
+        let plan = Plan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
         let size = |width, height| PixelSize { width, height };
-        assert_eq!(plan.renditions, [(Full, size(3000, 1500)), (Thumb, size(512, 256))]);
-        assert_eq!(plan.check_lengths(&[18_000_000, 500_000]), Ok(()));
-        assert!(plan.check_lengths(&[1, u64::MAX]).is_err());
-        let modest =
-            Plan::new((3000, 1500), 1 << 20, &Wanted::These(vec![Full, Thumb]), 200_000_000).unwrap();
-        assert_eq!(modest.check_lengths(&[1_000_000, 10_000]), Ok(()));
-        assert!(modest.check_lengths(&[1_000_000, 100_000]).is_err());
-        assert!(plan.check_lengths(&[1]).is_err());
-        assert!(plan.check_lengths(&[1, 1, 1]).is_err());
+        let renditions = plan.renditions(&wanted);
+        assert_eq!(renditions, [(Full, size(3000, 1500)), (Thumb, size(512, 256))]);
+        let check = |plan: &Plan, lengths: &[u64], expect| {
+            assert_eq!(plan.check_lengths(&renditions, lengths).is_ok(), expect, "{lengths:?}");
+        };
+        check(&plan, &[18_000_000, 500_000], true);
+        check(&plan, &[1, u64::MAX], false);
+        check(&plan, &[1], false);
+        check(&plan, &[1, 1, 1], false);
+        let modest = Plan::new((3000, 1500), 1 << 20, 200_000_000).unwrap();
+        check(&modest, &[1_000_000, 10_000], true);
+        check(&modest, &[1_000_000, 100_000], false);
         for (size, memory) in
             [((0, 5), 1), ((5, 0), 1), ((20_000, 20_000), 1), ((u32::MAX, u32::MAX), 1), ((5, 5), u64::MAX)]
         {
-            assert!(Plan::new(size, memory, &Wanted::Displayable, 200_000_000).is_err(), "{size:?} {memory}");
+            assert!(Plan::new(size, memory, 200_000_000).is_err(), "{size:?} {memory}");
         }
+    }
+
+    #[test]
+    fn plain_pictures_have_the_announced_size() {
+        let plan = Plan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
+        let check = |max_side_px, expect: Option<(u32, u32)>| {
+            let expect = expect.map(|(width, height)| {
+                (PixelSize { width, height }, u64::from(width) * u64::from(height) * 3)
+            });
+            assert_eq!(plan.plain_picture(&Look { max_side_px, read_text: false }), expect);
+        };
+        check(None, None);
+        check(Some(300), Some((300, 150)));
+        check(Some(u32::MAX), Some((3000, 1500)));
+        check(Some(0), Some((1, 1)));
+    }
+
+    #[test]
+    fn words_are_cleaned_and_only_taken_when_asked_for() {
+        let look = |read_text| Look { max_side_px: None, read_text };
+        let said = || Some(format!("a\0b\nc{}", "d".repeat(20_000)));
+        let words = text(said(), &look(true)).unwrap().unwrap();
+        assert!(words.starts_with("a b\ncd") && words.len() == domain::MAX_TEXT_CHARS);
+        assert_eq!(text(Some("\0".into()), &look(true)), Ok(None));
+        assert_eq!(text(None, &look(false)), Ok(None));
+        assert!(text(said(), &look(false)).is_err());
     }
 
     #[test]
@@ -227,8 +271,9 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_panics(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>, text in ".*") {
-            if let Ok(plan) = Plan::new((width, height), memory, &Wanted::These(vec![Medium]), max) {
-                let _ = plan.check_lengths(&lengths);
+            if let Ok(plan) = Plan::new((width, height), memory, max) {
+                let _ = plan.check_lengths(&plan.renditions(&Wanted::These(vec![Medium])), &lengths);
+                let _ = plan.plain_picture(&Look { max_side_px: Some(width ^ height), read_text: false });
             }
             let _ = wall(&text);
         }

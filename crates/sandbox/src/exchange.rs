@@ -3,15 +3,39 @@
 use std::{io, pin::pin};
 
 use bytes::Bytes;
+use domain::SidecarKind;
 use futures_util::{Stream, StreamExt as _};
 use media::Rendered;
 
 use crate::{
-    Decoded, FileFault, Task,
+    Decoded, FileFault, Look, Looked, PoolOptions, RawPicture, Task,
     answer::{self, Plan},
     process::{Patience, Trouble, Worker},
-    wire::{Answer, Go, Inspected, Request},
+    wire::{Answer, Go, Inspected, Order, Request},
 };
+
+/// Something that a worker is asked to do with a file.
+pub(crate) trait Job: Sync {
+    /// What comes of it.
+    type Outcome: Send;
+
+    /// Whether only a worker can do it that reads words.
+    fn reads_text(&self) -> bool;
+
+    /// What the worker is told.
+    fn order(&self, options: &PoolOptions) -> Order;
+
+    /// The sidecars that go to the worker with the file.
+    fn sidecars(&self) -> &[(SidecarKind, Bytes)];
+
+    /// Has it done, now that there is memory for it, and checks all that comes.
+    fn finish(
+        &self,
+        worker: &mut Worker,
+        plan: Plan,
+        patience: &mut Patience,
+    ) -> impl Future<Output = Result<Result<Self::Outcome, FileFault>, Trouble>> + Send;
+}
 
 /// Why there is no outcome.
 #[derive(Debug)]
@@ -40,12 +64,12 @@ pub(crate) async fn begin(worker: &mut Worker, request: &Request, patience: &mut
 /// Sends the sidecars and the file.
 pub(crate) async fn send<E>(
     worker: &mut Worker,
-    task: &Task,
+    sidecars: &[(SidecarKind, Bytes)],
     chunks: impl Stream<Item = Result<Bytes, E>>,
     length: u64,
     patience: &mut Patience,
 ) -> Result<(), Interrupted<E>> {
-    for (_, sidecar) in task.sidecars() {
+    for (_, sidecar) in sidecars {
         worker.send(sidecar, patience).await?;
     }
     let mut chunks = pin!(chunks);
@@ -61,41 +85,113 @@ pub(crate) async fn send<E>(
 /// Hears what the headers say.
 pub(crate) async fn inspect(
     worker: &mut Worker,
-    task: &Task,
     max_pixels: u64,
     patience: &mut Patience,
 ) -> Result<Result<Plan, FileFault>, Trouble> {
     match worker.hear(patience).await? {
         Inspected::Picture { upright_size, memory_bytes } => {
-            Ok(Ok(Plan::new(upright_size, memory_bytes, &task.wanted, max_pixels)?))
+            Ok(Ok(Plan::new(upright_size, memory_bytes, max_pixels)?))
         }
         Inspected::Refused(refusal) => Ok(Err(answer::refused(&refusal)?)),
     }
 }
 
-/// Has it rendered, and checks all that comes.
-pub(crate) async fn render(
+/// Lets the worker go on, and hears what it made. What comes of a job of another kind is a lie.
+async fn answer<T>(
     worker: &mut Worker,
-    task: &Task,
-    plan: Plan,
     patience: &mut Patience,
-) -> Result<Result<Decoded, FileFault>, Trouble> {
+    of_this_kind: impl FnOnce(Answer) -> Option<T>,
+) -> Result<Result<T, FileFault>, Trouble> {
     worker.say(&Go {}, patience).await?;
-    let (damaged, webp_bytes, metadata) = match worker.hear(patience).await? {
-        Answer::Rendered { damaged, webp_bytes, metadata } => (damaged, webp_bytes, metadata),
-        Answer::Refused(refusal) => return Ok(Err(answer::refused(&refusal)?)),
-    };
-    if metadata.is_some() != task.read_metadata.is_some() {
-        return Err(Trouble::Lied("it read other metadata than were wanted".into()));
+    match worker.hear(patience).await? {
+        Answer::Refused(refusal) => Ok(Err(answer::refused(&refusal)?)),
+        other => {
+            let lied = || Trouble::Lied("it did something else than it was asked".into());
+            of_this_kind(other).map(Ok).ok_or_else(lied)
+        }
     }
-    let metadata = metadata.map(answer::metadata).transpose()?;
-    plan.check_lengths(&webp_bytes)?;
-    let full_size = plan.upright_size.fit_within(domain::Rendition::Full.longest_side_px());
-    let mut renditions = Vec::with_capacity(plan.renditions.len());
-    for ((rendition, size), length) in plan.renditions.into_iter().zip(webp_bytes) {
-        let webp = worker.receive(length, patience).await?;
-        renditions.push(answer::rendition(rendition, size, webp)?);
+}
+
+impl Job for Task {
+    type Outcome = Decoded;
+
+    fn reads_text(&self) -> bool {
+        false
     }
-    let damaged = damaged.as_deref().and_then(answer::reason);
-    Ok(Ok(Decoded { rendered: Rendered { full_size, damaged, renditions }, metadata }))
+
+    fn order(&self, _options: &PoolOptions) -> Order {
+        answer::order(self)
+    }
+
+    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
+        self.read_metadata.as_ref().map_or(&[], |facts| &facts.sidecars)
+    }
+
+    async fn finish(
+        &self,
+        worker: &mut Worker,
+        plan: Plan,
+        patience: &mut Patience,
+    ) -> Result<Result<Decoded, FileFault>, Trouble> {
+        let rendered = answer(worker, patience, |answer| match answer {
+            Answer::Rendered { damaged, webp_bytes, metadata } => Some((damaged, webp_bytes, metadata)),
+            _ => None,
+        });
+        let (damaged, webp_bytes, metadata) = match rendered.await? {
+            Ok(rendered) => rendered,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        if metadata.is_some() != self.read_metadata.is_some() {
+            return Err(Trouble::Lied("it read other metadata than were wanted".into()));
+        }
+        let metadata = metadata.map(answer::metadata).transpose()?;
+        let wanted = plan.renditions(&self.wanted);
+        plan.check_lengths(&wanted, &webp_bytes)?;
+        let full_size = plan.upright_size.fit_within(domain::Rendition::Full.longest_side_px());
+        let mut renditions = Vec::with_capacity(wanted.len());
+        for ((rendition, size), length) in wanted.into_iter().zip(webp_bytes) {
+            let webp = worker.receive(length, patience).await?;
+            renditions.push(answer::rendition(rendition, size, webp)?);
+        }
+        let damaged = damaged.as_deref().and_then(answer::reason);
+        Ok(Ok(Decoded { rendered: Rendered { full_size, damaged, renditions }, metadata }))
+    }
+}
+
+impl Job for Look {
+    type Outcome = Looked;
+
+    fn reads_text(&self) -> bool {
+        self.read_text
+    }
+
+    fn order(&self, options: &PoolOptions) -> Order {
+        let milliseconds = u64::try_from(options.reading_limit.as_millis()).unwrap_or(u64::MAX);
+        Order::Look { max_side_px: self.side_px(), read_text_ms: self.read_text.then_some(milliseconds) }
+    }
+
+    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
+        &[]
+    }
+
+    async fn finish(
+        &self,
+        worker: &mut Worker,
+        plan: Plan,
+        patience: &mut Patience,
+    ) -> Result<Result<Looked, FileFault>, Trouble> {
+        let looked = answer(worker, patience, |answer| match answer {
+            Answer::Looked { text } => Some(text),
+            _ => None,
+        });
+        let text = match looked.await? {
+            Ok(text) => answer::text(text, self)?,
+            Err(refused) => return Ok(Err(refused)),
+        };
+        let picture = match plan.plain_picture(self) {
+            Some((size, length)) => Some(RawPicture { size, rgb: worker.receive(length, patience).await? }),
+            None => None,
+        };
+        Ok(Ok(Looked { picture, text }))
+    }
 }

@@ -3,7 +3,7 @@
 use domain::Rendition;
 
 use crate::{
-    Wanted,
+    Look, Wanted,
     answer::{self, Plan},
     wire::{self, Answer, Inspected},
 };
@@ -11,8 +11,8 @@ use crate::{
 /// The most pixels of a picture here.
 const MAX_PIXELS: u64 = 200_000_000;
 
-/// Hears a whole conversation about one photo of which every rendition was wanted, and checks it as the service does. It
-/// ends at the first thing that cannot be believed.
+/// Hears a whole conversation about one photo of which every rendition was wanted, or a plain picture and the words, and
+/// checks it as the service does. It ends at the first thing that cannot be believed.
 #[doc(hidden)]
 pub fn hear_out(mut said: &[u8]) {
     let _outcome = conversation(&mut said);
@@ -23,16 +23,22 @@ fn conversation(said: &mut &[u8]) -> Option<()> {
         Inspected::Picture { upright_size, memory_bytes } => (upright_size, memory_bytes),
         Inspected::Refused(refusal) => return answer::refused(&refusal).ok().map(drop),
     };
-    let wanted = Wanted::These(Rendition::ALL.to_vec());
-    let plan = Plan::new(upright_size, memory_bytes, &wanted, MAX_PIXELS).ok()?;
+    let plan = Plan::new(upright_size, memory_bytes, MAX_PIXELS).ok()?;
     let (damaged, webp_bytes, metadata) = match message(said)? {
         Answer::Rendered { damaged, webp_bytes, metadata } => (damaged, webp_bytes, metadata),
+        Answer::Looked { text } => {
+            let look = Look { max_side_px: Some(512), read_text: true };
+            let _text = answer::text(text, &look).ok()?;
+            let (_, length) = plan.plain_picture(&look)?;
+            return take(said, usize::try_from(length).ok()?).map(drop);
+        }
         Answer::Refused(refusal) => return answer::refused(&refusal).ok().map(drop),
     };
     let _damaged = damaged.as_deref().and_then(answer::reason);
     let _metadata = metadata.map(answer::metadata).transpose().ok()?;
-    plan.check_lengths(&webp_bytes).ok()?;
-    for ((rendition, size), length) in plan.renditions.into_iter().zip(webp_bytes) {
+    let wanted = plan.renditions(&Wanted::These(Rendition::ALL.to_vec()));
+    plan.check_lengths(&wanted, &webp_bytes).ok()?;
+    for ((rendition, size), length) in wanted.into_iter().zip(webp_bytes) {
         let webp = take(said, usize::try_from(length).ok()?)?;
         answer::rendition(rendition, size, webp.to_vec()).ok()?;
     }

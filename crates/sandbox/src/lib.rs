@@ -17,7 +17,11 @@
 //! overtakes those that nobody waits for. Only a photo that needs more than the whole budget makes everything else
 //! wait, until it is done.
 //!
-//! The commonest change is something new to ask of a file: add it to [`Task`], to the messages in `wire` (and raise
+//! There are two jobs: [`Pool::decode`] renders a file as it arrives, and [`Pool::look`] gives the plain pixels and the
+//! words of one that is kept, for those who search. Words are read by workers that were started to,
+//! [`run_reading_worker`], in a pool of their own ([`PoolOptions::reading`]), as their trained data take memory.
+//!
+//! The commonest change is something new to ask of a file: add it to [`Task`] or [`Look`], to the messages in `wire` (and raise
 //! the protocol's version there), to `worker` that does it, and to `answer` that checks what comes back. When a
 //! decoder needs another system call, it is named in `confinement/system_calls`.
 //!
@@ -42,11 +46,14 @@ mod confinement;
 mod error;
 mod exchange;
 mod hearing;
+mod languages;
 mod limits;
+mod look;
 mod nursery;
 mod options;
 mod pool;
 mod process;
+mod reading;
 mod staff;
 mod task;
 mod webp;
@@ -57,7 +64,9 @@ pub use confinement::{Protections, confine};
 pub use error::{Clock, DecodeError, FileFault, MAX_REASON_CHARS, RefusalKind};
 #[doc(hidden)]
 pub use hearing::hear_out;
+pub use languages::{InvalidLanguages, Languages, TextReading};
+pub use look::{Look, Looked, MAX_LOOK_SIDE_PX, RawPicture};
 pub use options::{PoolOptions, WorkerCommand};
 pub use pool::Pool;
 pub use task::{Decoded, FileSource, OwnedFileFacts, Task, Urgency, Wanted};
-pub use worker::run_worker;
+pub use worker::{run_reading_worker, run_worker};

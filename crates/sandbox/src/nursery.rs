@@ -62,6 +62,8 @@ fn start(command: &WorkerCommand) -> io::Result<Child> {
         .env("MALLOC_ARENA_MAX", "1")
         .env("MALLOC_TRIM_THRESHOLD_", KEPT_HEAP_BYTES)
         .env("MALLOC_MMAP_THRESHOLD_", KEPT_HEAP_BYTES)
+        // Tesseract's threads cost more than they gain, and the other processors have work of their own.
+        .env("OMP_THREAD_LIMIT", "1")
         .current_dir("/")
         // What a terminal sends to the service is not for its workers.
         .process_group(0)

@@ -46,6 +46,9 @@ pub struct PoolOptions {
     pub wall_limit: Duration,
     /// How long processors may work on a photo; counted in whole seconds, at least 1. Linux only.
     pub cpu_limit: Duration,
+    /// After this time no further word of a photo is read, and those that were read are kept; well below the two limits
+    /// above, which end the worker.
+    pub reading_limit: Duration,
     /// A worker is replaced after so many photos. With 1, every photo has a process of its own, and what a hostile
     /// file does to its worker cannot reach any other photo.
     pub jobs_per_worker: u32,
@@ -54,7 +57,8 @@ pub struct PoolOptions {
 }
 
 impl PoolOptions {
-    /// Two workers, 512 MiB, 200 megapixels, 120 s, 60 s of CPU time, 500 photos for each worker, 30 s idle.
+    /// Two workers, 512 MiB, 200 megapixels, 120 s, 60 s of CPU time, 30 s for reading, 500 photos for each worker, 30 s
+    /// idle.
     pub fn new(command: WorkerCommand) -> Self {
         Self {
             command,
@@ -63,8 +67,15 @@ impl PoolOptions {
             max_pixels: media::Limits::default().max_pixels,
             wall_limit: Duration::from_secs(120),
             cpu_limit: Duration::from_secs(60),
+            reading_limit: Duration::from_secs(30),
             jobs_per_worker: 500,
             idle_limit: Duration::from_secs(30),
         }
+    }
+
+    /// For workers that read words, which is work for one processor in the background: the same, but one worker, which
+    /// stays for two minutes as it takes long to start.
+    pub fn reading(command: WorkerCommand) -> Self {
+        Self { workers: 1, idle_limit: Duration::from_secs(120), ..Self::new(command) }
     }
 }

@@ -10,9 +10,10 @@ use media::DECODER_VERSION;
 use tokio::time;
 
 use crate::{
-    DecodeError, Decoded, FileFault, FileSource, PoolOptions, Protections, Task, Urgency, answer,
+    DecodeError, Decoded, FileFault, FileSource, Look, Looked, PoolOptions, Protections, Task, TextReading,
+    Urgency,
     budget::{Budget, Closed},
-    exchange::{self, Interrupted},
+    exchange::{self, Interrupted, Job},
     nursery::Nursery,
     process::{Bounds, Patience, Worker},
     staff::{Duty, Staff},
@@ -112,13 +113,35 @@ impl Pool {
         task: &Task,
         urgency: Urgency,
     ) -> Result<Decoded, DecodeError<S::Error>> {
+        self.run(file, task, urgency).await
+    }
+
+    /// Looks at a photo, in the same way: gives its plain pixels, its words, or both.
+    ///
+    /// # Errors
+    /// [`DecodeError`]. When words are to be read and the workers cannot, [`DecodeError::Unavailable`] says why.
+    pub async fn look<S: FileSource>(
+        &self,
+        file: &S,
+        look: &Look,
+        urgency: Urgency,
+    ) -> Result<Looked, DecodeError<S::Error>> {
+        self.run(file, look, urgency).await
+    }
+
+    async fn run<S: FileSource, J: Job>(
+        &self,
+        file: &S,
+        job: &J,
+        urgency: Urgency,
+    ) -> Result<J::Outcome, DecodeError<S::Error>> {
         let pool = &*self.shared;
         let first = {
             let _slot = pool.slots.take(1, urgency).await?;
-            pool.attempt(file, task, urgency, Attempt::First).await
+            pool.attempt(file, job, urgency, Attempt::First).await
         };
         let fault = match first {
-            Ok(decoded) => return Ok(decoded),
+            Ok(outcome) => return Ok(outcome),
             Err(Failed::For(error)) => return Err(error),
             Err(Failed::Died(fault)) => fault,
         };
@@ -129,8 +152,8 @@ impl Pool {
             Urgency::Interactive => 1,
         };
         let _slots = pool.slots.take(slots, urgency).await?;
-        match pool.attempt(file, task, urgency, Attempt::Alone).await {
-            Ok(decoded) => Ok(decoded),
+        match pool.attempt(file, job, urgency, Attempt::Alone).await {
+            Ok(outcome) => Ok(outcome),
             Err(Failed::For(error)) => Err(error),
             Err(Failed::Died(fault)) => {
                 tracing::warn!(?fault, "a decoder failed over the same file again");
@@ -144,6 +167,18 @@ impl Pool {
     /// # Errors
     /// No worker can be started.
     pub async fn protections(&self) -> io::Result<Protections> {
+        self.ask(|worker| worker.protections).await
+    }
+
+    /// Starts a worker, if none is idle, and tells whether it reads words.
+    ///
+    /// # Errors
+    /// No worker can be started.
+    pub async fn text_reading(&self) -> io::Result<TextReading> {
+        self.ask(|worker| worker.text_reading.clone()).await
+    }
+
+    async fn ask<T>(&self, question: impl FnOnce(&Worker) -> T) -> io::Result<T> {
         let pool = &*self.shared;
         let closed = |_| io::Error::other("the decoders are shut down");
         let _slot = pool.slots.take(1, Urgency::Interactive).await.map_err(closed)?;
@@ -152,9 +187,9 @@ impl Pool {
             Some(worker) => worker,
             None => pool.hire(Urgency::Interactive).await?,
         };
-        let protections = worker.protections;
+        let answer = question(&worker);
         duty.off(worker);
-        Ok(protections)
+        Ok(answer)
     }
 
     /// Finishes the jobs that run, turns away those that wait, and ends all workers. Without it, workers are killed
@@ -173,27 +208,27 @@ impl Pool {
 }
 
 impl Shared {
-    async fn attempt<S: FileSource>(
+    async fn attempt<S: FileSource, J: Job>(
         &self,
         file: &S,
-        task: &Task,
+        job: &J,
         urgency: Urgency,
         attempt: Attempt,
-    ) -> Result<Decoded, Failed<S::Error>> {
-        let file_bytes = file.length().saturating_add(task.sidecar_bytes());
+    ) -> Result<J::Outcome, Failed<S::Error>> {
+        let sidecar_bytes = job.sidecars().iter().map(|(_, content)| content.len() as u64).sum();
+        let file_bytes = file.length().saturating_add(sidecar_bytes);
         let _files = self.files.take(units(file_bytes), urgency).await?;
         let chunks = file.open().await.map_err(|error| Failed::For(DecodeError::Source(error)))?;
 
         let mut patience = Patience::new(self.options.wall_limit);
-        let request = answer::request(task, file.length(), self.options.max_pixels);
-        let started = self.start(&request, urgency, attempt, &mut patience).await;
+        let started = self.start(job, file.length(), urgency, attempt, &mut patience).await;
         let (duty, mut worker) = started.map_err(|error| Failed::For(DecodeError::Unavailable(error)))?;
 
         let mut bounds = self.bounds(file_bytes, attempt);
         let before = worker.bound(bounds.memory_bytes, bounds.cpu);
         let worker_and_file = async {
-            exchange::send(&mut worker, task, chunks, file.length(), &mut patience).await?;
-            let plan = exchange::inspect(&mut worker, task, self.options.max_pixels, &mut patience).await?;
+            exchange::send(&mut worker, job.sidecars(), chunks, file.length(), &mut patience).await?;
+            let plan = exchange::inspect(&mut worker, self.options.max_pixels, &mut patience).await?;
             let plan = match plan {
                 Ok(plan) => plan,
                 Err(refused) => return Ok(Err(refused)),
@@ -205,7 +240,7 @@ impl Shared {
             let _memory = self.decoding.take(wanted, urgency).await.map_err(|Closed| Interrupted::Closed)?;
             bounds = self.bounds(file_bytes.saturating_add(plan.memory_bytes), attempt);
             worker.bound_memory(before, bounds.memory_bytes);
-            Ok(exchange::render(&mut worker, task, plan, &mut patience).await?)
+            Ok(job.finish(&mut worker, plan, &mut patience).await?)
         };
         match worker_and_file.await {
             Ok(outcome) => {
@@ -222,22 +257,35 @@ impl Shared {
     }
 
     /// A worker that knows what comes. An idle one may have ended meanwhile: then it is a new one.
-    async fn start(
+    async fn start<J: Job>(
         &self,
-        request: &Request,
+        job: &J,
+        file_bytes: u64,
         urgency: Urgency,
         attempt: Attempt,
         patience: &mut Patience,
     ) -> io::Result<(Duty, Worker)> {
+        let max_pixels = self.options.max_pixels;
+        let request = Request { file_bytes, max_pixels, order: job.order(&self.options) };
         let (duty, idle) = self.staff.call(urgency);
         if attempt == Attempt::First
             && let Some(mut worker) = idle
-            && exchange::begin(&mut worker, request, patience).await.is_ok()
         {
-            return Ok((duty, worker));
+            if let Err(unable) = able(&worker, job) {
+                duty.off(worker);
+                return Err(unable);
+            }
+            if exchange::begin(&mut worker, &request, patience).await.is_ok() {
+                return Ok((duty, worker));
+            }
         }
         let mut worker = self.hire(urgency).await?;
-        exchange::begin(&mut worker, request, patience).await?;
+        if let Err(unable) = able(&worker, job) {
+            // It waits for a job that it can do, or until it has been idle for so long that the next one is worth a try.
+            duty.off(worker);
+            return Err(unable);
+        }
+        exchange::begin(&mut worker, &request, patience).await?;
         Ok((duty, worker))
     }
 
@@ -248,6 +296,13 @@ impl Shared {
             tracing::debug!(decoder_version = DECODER_VERSION, protections = ?worker.protections, "decoders start");
             for missing in worker.protections.missing() {
                 tracing::warn!("{missing}");
+            }
+            match &worker.text_reading {
+                TextReading::Off => {}
+                TextReading::Unavailable { reason, .. } => tracing::warn!("words are not read: {reason}"),
+                TextReading::Ready { version, languages, missing, .. } => {
+                    tracing::debug!(version, ?languages, ?missing, "words are read by Tesseract");
+                }
             }
         });
         Ok(worker)
@@ -269,6 +324,18 @@ impl Shared {
             Attempt::Alone => memory_bytes.max(u64::from(self.decoding.total()) * UNIT_BYTES),
         };
         Bounds { wall: self.options.wall_limit, cpu: self.options.cpu_limit, memory_bytes }
+    }
+}
+
+/// Whether this worker can do that.
+fn able(worker: &Worker, job: &impl Job) -> io::Result<()> {
+    match &worker.text_reading {
+        _ if !job.reads_text() => Ok(()),
+        TextReading::Ready { .. } => Ok(()),
+        TextReading::Off => Err(io::Error::other("the decoders were not started to read words")),
+        TextReading::Unavailable { reason, .. } => {
+            Err(io::Error::other(format!("words are not read: {reason}")))
+        }
     }
 }
 

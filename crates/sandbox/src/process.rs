@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    Clock, FileFault, Protections, Urgency,
+    Clock, FileFault, Protections, TextReading, Urgency,
     answer::Lie,
     limits::{Process, Usage},
     wire::{self, Hello, PROTOCOL},
@@ -23,8 +23,8 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const END_LIMIT: Duration = Duration::from_secs(2);
 /// How much of what a worker complains about is kept.
 const KEPT_COMPLAINT_BYTES: usize = 4096;
-/// What Rust's runtime says before it aborts for want of memory.
-const OUT_OF_MEMORY: &str = "memory allocation of";
+/// What the runtimes of Rust and C++ say before they abort for want of memory.
+const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "std::bad_alloc"];
 
 /// A running worker. It is killed when it is dropped.
 #[derive(Debug)]
@@ -36,6 +36,7 @@ pub(crate) struct Worker {
     process: Process,
     pub(crate) urgency: Urgency,
     pub(crate) protections: Protections,
+    pub(crate) text_reading: TextReading,
     /// What it held before its first photo.
     fresh: Option<Usage>,
     pub(crate) jobs: u32,
@@ -115,13 +116,24 @@ impl Worker {
         let complaints = tokio::spawn(last_bytes(child.stderr.take().ok_or_else(lost)?));
         let process = child.id().and_then(Process::new).ok_or_else(lost)?;
         let protections = Protections { files: false, system_calls: false, limits: false };
-        let (fresh, jobs, idle_since) = (None, 0, Instant::now());
-        let mut worker =
-            Self { child, input, output, complaints, process, urgency, protections, fresh, jobs, idle_since };
+        let mut worker = Self {
+            child,
+            input,
+            output,
+            complaints,
+            process,
+            urgency,
+            protections,
+            text_reading: TextReading::Off,
+            fresh: None,
+            jobs: 0,
+            idle_since: Instant::now(),
+        };
         let hello = worker.hear::<Hello>(&mut Patience::new(START_LIMIT)).await;
         match hello {
             Ok(hello) if hello.protocol == PROTOCOL && hello.decoder_version == media::DECODER_VERSION => {
                 worker.settle_in(hello.protections);
+                worker.text_reading = hello.text_reading;
                 Ok(worker)
             }
             Ok(_) => Err(io::Error::other("the decoder is of another version than the service")),
@@ -231,7 +243,7 @@ impl Worker {
             Trouble::Gone(_) if signal == Some(rustix::process::Signal::XCPU.as_raw()) => {
                 FileFault::TookTooLong { clock: Clock::Cpu, limit: bounds.cpu }
             }
-            Trouble::Gone(_) if complaint.contains(OUT_OF_MEMORY) => {
+            Trouble::Gone(_) if OUT_OF_MEMORY.iter().any(|words| complaint.contains(words)) => {
                 FileFault::OutOfMemory { limit_bytes: bounds.memory_bytes }
             }
             Trouble::Gone(_) => FileFault::Crashed { how: described(end) },

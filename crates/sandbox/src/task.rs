@@ -68,18 +68,6 @@ pub struct OwnedFileFacts {
     pub sidecars: Vec<(SidecarKind, Bytes)>,
 }
 
-impl Task {
-    /// The sidecars that go to the worker with the file.
-    pub(crate) fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
-        self.read_metadata.as_ref().map_or(&[], |facts| &facts.sidecars)
-    }
-
-    /// Their length in bytes, together.
-    pub(crate) fn sidecar_bytes(&self) -> u64 {
-        self.sidecars().iter().map(|(_, content)| content.len() as u64).sum()
-    }
-}
-
 /// What was made of a file. All of it was checked, but a worker that a hostile file has taken over can still give a
 /// wrong picture.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@
 //! 1. service: [`Request`], the sidecars, the file;
 //! 2. worker: [`Inspected`], what the headers say;
 //! 3. service: [`Go`], once there is memory for it;
-//! 4. worker: [`Answer`], the renditions' bytes.
+//! 4. worker: [`Answer`], the renditions' or the picture's bytes.
 //!
 //! A refusal in step 2 or 4 ends the photo, not the worker.
 
@@ -14,10 +14,10 @@ use std::io;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Protections, RefusalKind};
+use crate::{Protections, RefusalKind, TextReading};
 
 /// Raised whenever a message changes its form or meaning.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const PROTOCOL: u32 = 2;
 
 /// The longest JSON of a message. What is in it is bounded: five texts of 10,000 characters at the most.
 pub(crate) const MAX_HEAD_BYTES: u32 = 256 << 10;
@@ -29,6 +29,7 @@ pub(crate) struct Hello {
     pub(crate) protocol: u32,
     pub(crate) decoder_version: u32,
     pub(crate) protections: Protections,
+    pub(crate) text_reading: TextReading,
 }
 
 /// A photo. The bytes of its sidecars and its own follow.
@@ -37,9 +38,24 @@ pub(crate) struct Hello {
 pub(crate) struct Request {
     pub(crate) file_bytes: u64,
     pub(crate) max_pixels: u64,
-    /// Names of renditions; none stands for what makes an image visible.
-    pub(crate) wanted: Option<Vec<String>>,
-    pub(crate) facts: Option<Facts>,
+    pub(crate) order: Order,
+}
+
+/// What is done with it.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Order {
+    Render {
+        /// Names of renditions; none stands for what makes an image visible.
+        wanted: Option<Vec<String>>,
+        facts: Option<Facts>,
+    },
+    Look {
+        /// The longest side of the plain picture, if one is wanted.
+        max_side_px: Option<u32>,
+        /// How long its words may be read, in milliseconds, if they are wanted.
+        read_text_ms: Option<u64>,
+    },
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,11 +92,13 @@ pub(crate) enum Inspected {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Go {}
 
-/// The outcome. The WebP files follow in the order of what was wanted.
+/// The outcome. The WebP files follow in the order of what was wanted; or the pixels of the plain picture, 3 bytes each,
+/// whose number follows from the size that was announced.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Answer {
     Rendered { damaged: Option<String>, webp_bytes: Vec<u64>, metadata: Option<Metadata> },
+    Looked { text: Option<String> },
     Refused(Refusal),
 }
 
@@ -176,6 +194,20 @@ mod tests {
             let _ = decode::<Hello>(&json);
             let _ = decode::<Inspected>(&json);
             let _ = decode::<Answer>(&json);
+            let _ = decode::<Request>(&json);
+        }
+
+        #[test]
+        fn what_is_said_arrives(text in ".*", side: Option<u32>, time: Option<u64>, file_bytes: u64, reads in any::<bool>()) {
+            let order = Order::Look { max_side_px: side, read_text_ms: time };
+            let request = Request { file_bytes, max_pixels: 5, order };
+            prop_assert_eq!(decode::<Request>(&encode(&request)?[4..])?, request);
+            let answer = Answer::Looked { text: reads.then(|| text.clone()) };
+            prop_assert_eq!(decode::<Answer>(&encode(&answer)?[4..])?, answer);
+            let text_reading = TextReading::Unavailable { reason: text, missing: Vec::new() };
+            let protections = Protections { files: reads, system_calls: false, limits: true };
+            let hello = Hello { protocol: PROTOCOL, decoder_version: 7, protections, text_reading };
+            prop_assert_eq!(decode::<Hello>(&encode(&hello)?[4..])?, hello);
         }
     }
 }

@@ -6,18 +6,20 @@ use std::{
     os::fd::AsFd as _,
     process::ExitCode,
     sync::{Arc, atomic::AtomicBool},
+    time::Duration,
 };
 
 use bytes::Bytes;
 use domain::{Rendition, SidecarKind, Timestamp};
-use media::{FileFacts, Limits, MediaError};
+use media::{FileFacts, Limits, MediaError, PlainPictures};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
-    OwnedFileFacts, Task, Wanted,
+    Languages, OwnedFileFacts, RefusalKind, Task, Wanted,
     confinement::confine,
-    wire::{self, Answer, Go, Hello, Inspected, PROTOCOL, Refusal, Request},
+    reading::{self, NotReading, Words},
+    wire::{self, Answer, Go, Hello, Inspected, Order, PROTOCOL, Refusal, Request},
 };
 
 /// Makes this process a worker: it closes itself off, decodes what comes in at its standard input, answers at its
@@ -26,7 +28,16 @@ use crate::{
 /// To be called before the process starts a thread or reads anything. A panic ends the process; the service finds
 /// out.
 pub fn run_worker() -> ExitCode {
-    match serve() {
+    run(None)
+}
+
+/// The same for a process that also reads words. Where that does not work, it says so and decodes.
+pub fn run_reading_worker(languages: &Languages) -> ExitCode {
+    run(Some(languages))
+}
+
+fn run(languages: Option<&Languages>) -> ExitCode {
+    match serve(languages) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -35,16 +46,22 @@ pub fn run_worker() -> ExitCode {
     }
 }
 
-fn serve() -> io::Result<()> {
+fn serve(languages: Option<&Languages>) -> io::Result<()> {
     die_with_parent()?;
     ignore_requests_to_end()?;
     let mut service = Service::take_over()?;
-    // After the next line no file can be opened.
     media::load_decoders();
+    let mut words = languages.map_or(Words::Off, Words::load);
+    // After the next line no file can be opened.
     let protections = confine();
-    service.say(&Hello { protocol: PROTOCOL, decoder_version: media::DECODER_VERSION, protections })?;
-    while let Some(request) = service.next_request()? {
-        service.answer(&request)?;
+    service.say(&Hello {
+        protocol: PROTOCOL,
+        decoder_version: media::DECODER_VERSION,
+        protections,
+        text_reading: words.told(),
+    })?;
+    while let Some(job) = service.next_request()? {
+        service.answer(&job, &mut words)?;
     }
     Ok(())
 }
@@ -78,11 +95,16 @@ struct Service {
     output: File,
 }
 
-/// A photo to decode.
+/// A photo, and what is done with it.
 struct Job {
-    task: Task,
+    order: Ordered,
     limits: Limits,
     file: Vec<u8>,
+}
+
+enum Ordered {
+    Render(Task),
+    Look { max_side_px: Option<u32>, read_text: Option<Duration> },
 }
 
 impl Service {
@@ -119,10 +141,17 @@ impl Service {
 
     fn next_request(&mut self) -> io::Result<Option<Job>> {
         let Some(request) = self.hear::<Request>()? else { return Ok(None) };
-        let facts = request.facts.map(|facts| self.facts(facts)).transpose()?;
         let limits = Limits { max_pixels: request.max_pixels };
-        let task = Task { wanted: wanted(request.wanted)?, read_metadata: facts };
-        Ok(Some(Job { task, limits, file: self.bytes(request.file_bytes)? }))
+        let order = match request.order {
+            Order::Render { wanted: names, facts } => {
+                let facts = facts.map(|facts| self.facts(facts)).transpose()?;
+                Ordered::Render(Task { wanted: wanted(names)?, read_metadata: facts })
+            }
+            Order::Look { max_side_px, read_text_ms } => {
+                Ordered::Look { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }
+            }
+        };
+        Ok(Some(Job { order, limits, file: self.bytes(request.file_bytes)? }))
     }
 
     fn facts(&mut self, facts: wire::Facts) -> io::Result<OwnedFileFacts> {
@@ -142,24 +171,34 @@ impl Service {
         })
     }
 
-    fn answer(&mut self, job: &Job) -> io::Result<()> {
-        let wanted = match media::probe(&job.file, &job.limits) {
-            Ok(probe) => {
-                let size = probe.upright_size;
-                let wanted = job.task.wanted.renditions(size);
-                let memory_bytes = probe.decode_memory_bytes(&wanted);
-                self.say(&Inspected::Picture { upright_size: (size.width, size.height), memory_bytes })?;
-                wanted
-            }
+    fn answer(&mut self, job: &Job, words: &mut Words) -> io::Result<()> {
+        let probe = match media::probe(&job.file, &job.limits) {
+            Ok(probe) => probe,
             Err(error) => return self.say(&Inspected::Refused(refusal(&error))),
         };
+        let size = probe.upright_size;
+        let memory_bytes = match &job.order {
+            Ordered::Render(task) => probe.decode_memory_bytes(&task.wanted.renditions(size)),
+            Ordered::Look { max_side_px, read_text } => {
+                let reading = if read_text.is_some() { reading::MEMORY_BYTES } else { 0 };
+                probe.plain_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(reading)
+            }
+        };
+        self.say(&Inspected::Picture { upright_size: (size.width, size.height), memory_bytes })?;
         if self.hear::<Go>()?.is_none() {
             return Ok(());
         }
-        match media::render(&job.file, &wanted, &job.limits) {
+        match &job.order {
+            Ordered::Render(task) => self.render(job, task, &task.wanted.renditions(size)),
+            Ordered::Look { max_side_px, read_text } => self.look(job, *max_side_px, *read_text, words),
+        }
+    }
+
+    fn render(&mut self, job: &Job, task: &Task, wanted: &[Rendition]) -> io::Result<()> {
+        match media::render(&job.file, wanted, &job.limits) {
             Ok(rendered) => {
                 let webp_bytes = rendered.renditions.iter().map(|made| made.webp.len() as u64).collect();
-                let metadata = job.task.read_metadata.as_ref().map(|facts| metadata(&job.file, facts));
+                let metadata = task.read_metadata.as_ref().map(|facts| metadata(&job.file, facts));
                 let damaged = rendered.damaged.as_deref().and_then(crate::answer::reason);
                 self.say(&Answer::Rendered { damaged, webp_bytes, metadata })?;
                 rendered.renditions.iter().try_for_each(|made| self.output.write_all(&made.webp))
@@ -167,6 +206,36 @@ impl Service {
             Err(error) => self.say(&Answer::Refused(refusal(&error))),
         }
     }
+
+    fn look(
+        &mut self,
+        job: &Job,
+        max_side_px: Option<u32>,
+        read_text: Option<Duration>,
+        words: &mut Words,
+    ) -> io::Result<()> {
+        let made = media::plain_pictures(&job.file, &sides(max_side_px, read_text), &job.limits);
+        let PlainPictures { mut pictures, .. } = match made {
+            Ok(made) => made,
+            Err(error) => return self.say(&Answer::Refused(refusal(&error))),
+        };
+        // The last one is the one to read, if there is one to read.
+        let read = read_text.and_then(|time| pictures.pop().map(|picture| words.read(&picture, time)));
+        let text = match read.transpose() {
+            Ok(text) => text.flatten(),
+            Err(NotReading) => {
+                let reason = "this decoder was not started to read words".to_owned();
+                return self.say(&Answer::Refused(Refusal { kind: RefusalKind::NoDecoder, reason }));
+            }
+        };
+        self.say(&Answer::Looked { text })?;
+        pictures.iter().try_for_each(|picture| self.output.write_all(&picture.rgb))
+    }
+}
+
+/// The longest sides of the plain pictures that are made: the one that is given, and the one whose words are read.
+fn sides(max_side_px: Option<u32>, read_text: Option<Duration>) -> Vec<u32> {
+    max_side_px.into_iter().chain(read_text.map(|_| reading::SIDE_PX)).collect()
 }
 
 fn wanted(names: Option<Vec<String>>) -> io::Result<Wanted> {

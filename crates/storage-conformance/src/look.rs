@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use domain::{Circle, DateRange, Image, ImageId, Limit, ListQuery, Position, Timestamp};
+use domain::{Circle, DateRange, Image, ImageId, Limit, ListQuery, Position, QueryText, Timestamp};
 use storage::{Found, Lookup, SearchFilter, TextColumns, TextMatch, Viewer};
 
 use crate::{NOW, Seed};
@@ -79,7 +79,8 @@ pub(crate) async fn matches_in(
     columns: TextColumns,
     filter: SearchFilter<'_>,
 ) -> Vec<TextMatch> {
-    seed.store().match_text(viewer, words, columns, filter, limit(100)).await.unwrap()
+    let text = QueryText::parse(&words.join(" ")).unwrap();
+    seed.store().match_text(viewer, &text, columns, filter, 100).await.unwrap()
 }
 
 /// The ids of [`matches`].

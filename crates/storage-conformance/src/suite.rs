@@ -151,7 +151,7 @@ macro_rules! each_case {
                 of_equal_sidecars_at_once_one_is_new,
             }
             refresh {
-                all_that_was_said_is_replaced,
+                what_was_said_is_replaced_but_the_words_in_it,
                 renditions_that_were_not_made_anew_stay,
                 the_known_picture_is_told,
                 the_same_time_stays_where_it_is,
@@ -167,6 +167,23 @@ macro_rules! each_case {
                 a_sidecar_goes_before_newer_decoders,
                 jobs_of_a_deleted_account_are_gone,
                 the_window_follows_the_new_time,
+            }
+            stages {
+                what_becomes_visible_waits_for_every_stage,
+                a_new_stage_has_all_images_to_do,
+                another_version_starts_anew,
+                read_words_are_found,
+                read_words_outlive_a_refresh,
+                a_lease_that_ends_frees_the_job,
+                a_job_that_never_ends_is_failed,
+                what_lacks_a_vector_is_queued,
+            }
+            vectors {
+                vectors_come_in_order_and_by_account,
+                only_what_the_viewer_sees_is_told,
+                filters_hold_for_vectors,
+                a_vector_that_changes_comes_again,
+                vectors_of_purged_images_and_old_encoders_go,
             }
             full_renditions {
                 what_becomes_visible_waits_for_its_full_rendition,
@@ -258,10 +275,29 @@ macro_rules! each_case {
                 deleted_images_are_not_found_and_restored_ones_are,
                 filters_narrow_what_words_find,
                 the_limit_counts_what_passes_the_filter,
-                relevance_falls_within_a_tier_and_equals_go_newest_first,
+                strength_falls_within_a_tier_and_equals_go_newest_first,
                 what_every_image_says_is_found_all_the_same,
                 the_text_that_matched_is_told,
                 all_words_may_stand_in_different_columns,
+            }
+            words {
+                other_forms_of_a_word_are_found,
+                words_that_look_alike_are_not_found,
+                the_last_word_may_be_a_beginning,
+                a_slip_is_forgiven_where_nothing_else_is_found,
+                scripts_without_spaces_are_found_by_their_parts,
+                small_words_need_not_stand_there,
+                better_forms_are_stronger,
+                the_passage_is_short_and_as_it_is_written,
+                the_vocabulary_of_another_account_changes_nothing,
+                words_of_removed_images_are_forgotten,
+                what_an_image_said_before_is_forgotten,
+                a_common_word_is_found_in_any_time,
+                a_common_word_is_found_in_a_large_album,
+                a_rare_word_is_found_beside_a_common_one,
+                no_more_are_given_than_are_asked_for,
+                an_image_keeps_its_key,
+                nothing_is_to_be_indexed_anew,
             }
             albums {
                 a_new_album_is_as_asked,

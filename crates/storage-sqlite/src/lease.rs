@@ -33,8 +33,16 @@ pub(crate) trait FreeJob: Sized {
     /// What is told of one that is leased.
     type Leased;
 
+    /// Which of several queues is meant.
+    type Queue: Copy;
+
     /// The first jobs, in the order of their queue, that may be leased at that moment.
-    fn free(c: &mut SqliteConnection, at: Timestamp, max: u32) -> Result<Vec<Self>, Failure>;
+    fn free(
+        c: &mut SqliteConnection,
+        queue: Self::Queue,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, Failure>;
 
     /// How often it was leased.
     fn attempts(&self) -> i64;
@@ -47,13 +55,14 @@ pub(crate) trait FreeJob: Sized {
 /// Leases jobs, and hands those that were leased too often to `give_up`, which takes them out of the queue.
 pub(crate) fn lease<J: FreeJob>(
     c: &mut SqliteConnection,
+    queue: J::Queue,
     request: &Request,
     give_up: impl Fn(&mut SqliteConnection, &[J]) -> Result<(), Failure>,
 ) -> Result<Vec<J::Leased>, Failure> {
     let mut leased = Vec::new();
     loop {
         let wanted = request.max.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
-        let batch = J::free(c, request.at, wanted.min(LEASE_BATCH))?;
+        let batch = J::free(c, queue, request.at, wanted.min(LEASE_BATCH))?;
         if batch.is_empty() {
             return Ok(leased);
         }

@@ -46,8 +46,10 @@ mod queue;
 mod rendition_queue;
 mod schema;
 mod sign_in;
+mod stages;
 mod store;
 mod value;
+mod vectors;
 mod writer;
 
 pub use connection::Durability;

@@ -27,10 +27,10 @@ impl RenditionQueue for SqliteStore {
         let request = Request::from(request);
         let at = request.at;
         // As with images to index, only a job that waits is worth the write lock.
-        if self.read(move |c| WaitingJob::free(c, at, 1)).await?.is_empty() {
+        if self.read(move |c| WaitingJob::free(c, (), at, 1)).await?.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(move |c| lease(c, &request, drop_jobs)).await
+        self.write(move |c| lease(c, (), &request, drop_jobs)).await
     }
 
     async fn renew_rendition_leases(
@@ -89,9 +89,10 @@ struct WaitingJob {
 
 impl FreeJob for WaitingJob {
     type Leased = RenditionJob;
+    type Queue = ();
 
     /// The newest first.
-    fn free(c: &mut SqliteConnection, at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+    fn free(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
         let unleased =
             rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
         Ok(rendition_jobs::table

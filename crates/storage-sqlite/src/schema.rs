@@ -230,11 +230,62 @@ diesel::table! {
     }
 }
 
+diesel::table! {
+    stages (id) {
+        id -> BigInt,
+        name -> Text,
+        version -> Text,
+        complete_version -> Nullable<Text>,
+        fill_below -> BigInt,
+    }
+}
+
+diesel::table! {
+    stage_jobs (id) {
+        id -> BigInt,
+        stage_id -> BigInt,
+        image_seq -> BigInt,
+        attempts -> BigInt,
+        not_before_ms -> BigInt,
+        leased_by -> Nullable<Text>,
+        leased_until_ms -> Nullable<BigInt>,
+    }
+}
+
+diesel::table! {
+    stage_failures (stage_id, image_seq) {
+        stage_id -> BigInt,
+        image_seq -> BigInt,
+        reason -> Text,
+    }
+}
+
+diesel::table! {
+    encoders (id) {
+        id -> BigInt,
+        name -> Text,
+    }
+}
+
+diesel::table! {
+    image_vectors (id) {
+        id -> BigInt,
+        encoder_id -> BigInt,
+        account_id -> BigInt,
+        image_seq -> BigInt,
+        vector -> Binary,
+    }
+}
+
 diesel::joinable!(api_keys -> accounts (account_id));
 diesel::joinable!(images -> accounts (account_id));
 diesel::joinable!(index_jobs -> images (image_seq));
 diesel::joinable!(albums -> accounts (account_id));
 diesel::joinable!(album_images -> images (image_seq));
+diesel::joinable!(image_vectors -> encoders (encoder_id));
+diesel::joinable!(image_vectors -> images (image_seq));
+diesel::joinable!(stage_jobs -> images (image_seq));
+diesel::joinable!(stage_jobs -> stages (stage_id));
 diesel::joinable!(sessions -> accounts (account_id));
 diesel::joinable!(oauth_grants -> accounts (account_id));
 diesel::allow_tables_to_appear_in_same_query!(
@@ -242,10 +293,14 @@ diesel::allow_tables_to_appear_in_same_query!(
     album_images,
     albums,
     api_keys,
+    encoders,
+    image_vectors,
     images,
     index_jobs,
     oauth_clients,
     oauth_grants,
     renditions,
     sessions,
+    stage_jobs,
+    stages,
 );

@@ -96,6 +96,11 @@ pub(crate) fn json_array(numbers: &[i64]) -> String {
     format!("[{}]", numbers.join(","))
 }
 
+/// Values as the JSON that `json_each` reads.
+pub(crate) fn json_text<T: serde::Serialize>(values: &[T]) -> String {
+    serde_json::to_string(values).unwrap_or_else(|_| "[]".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

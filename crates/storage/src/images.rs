@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use domain::{
     AccountId, AlbumId, Circle, ContentHash, DateRange, Image, ImageId, Limit, ListQuery, PixelSize,
-    Rendition, Timestamp,
+    QueryText, Rendition, Timestamp,
 };
 
 use crate::{StorageError, Viewer};
@@ -46,7 +46,7 @@ pub enum TextColumns {
     ContentAndContext,
 }
 
-/// How well words match, best first.
+/// How well words match, best first. Words that say little, such as "the", count only where a query has no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TextTier {
     /// Every word stands in the description or the OCR text.
@@ -59,18 +59,29 @@ pub enum TextTier {
     SomeAnywhere,
 }
 
+/// Names an image within its store; never shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ImageKey(pub i64);
+
+/// The most images that a search by words gives.
+pub const MAX_TEXT_MATCHES: u32 = 400;
+
 /// An image found by words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextMatch {
     /// The image.
     pub image: Image,
+    /// What names it within the store.
+    pub image_key: ImageKey,
     /// Its distance from the circle's centre in metres, when there is a circle.
     pub distance_m: Option<f64>,
     /// How well the words match.
     pub tier: TextTier,
-    /// How much they weigh within the tier: above 0, without an upper bound.
-    pub relevance: f64,
-    /// The part of the description or OCR text that matched; `None` when only place or file name did.
+    /// How well within the tier: above 0 and at most 1, and comparable between searches. It tells how many of the words
+    /// stand there and how exactly, how near to each other, among how much else, and how rare they are.
+    pub strength: f64,
+    /// The part of the description or OCR text that matched, as it is written there, with `…` where it was cut; some
+    /// 200 characters at most. `None` when only place or file name matched.
     pub matched_text: Option<String>,
 }
 
@@ -123,15 +134,17 @@ pub trait ImageStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Vec<Found>, StorageError>;
 
-    /// The images that match words, by tier, then relevance, then newest first. Letter case and accents do not
-    /// count.
+    /// The images that match words, by tier, then strength, then newest first: up to `max` of them, and no more than
+    /// [`MAX_TEXT_MATCHES`]. Letter case and accents do not count; other forms of a word, words that begin with the last
+    /// one, and words that one may be a slip of count less. In a library where more images match equally than a search
+    /// can weigh, the newest are weighed.
     async fn match_text(
         &self,
         viewer: Viewer,
-        words: &[&str],
+        text: &QueryText,
         columns: TextColumns,
         filter: SearchFilter<'_>,
-        limit: Limit,
+        max: u32,
     ) -> Result<Vec<TextMatch>, StorageError>;
 
     /// Deletes an image that the viewer sees; its owner can restore it for 30 days.

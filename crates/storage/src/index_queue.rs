@@ -93,8 +93,6 @@ pub struct JobId(pub i64);
 pub struct KnownPicture {
     /// The size of the upright full rendition.
     pub size: PixelSize,
-    /// The words read in it.
-    pub text: Option<String>,
     /// What is wrong with the file, when it could be read only in part.
     pub damaged: Option<String>,
     /// The version of the decoders that were at it last.
@@ -156,7 +154,8 @@ pub struct Indexed {
     pub place: Option<String>,
     /// What its metadata say about it.
     pub description: Option<String>,
-    /// The words read in it.
+    /// The words read in it, where they are known by now; without them what the store has stays, which a stage found
+    /// out (see [`StageQueue`](crate::StageQueue)).
     pub text: Option<String>,
     /// Who made the camera.
     pub camera_make: Option<String>,
@@ -216,12 +215,13 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// outcome could not be written down, is left to run out.
     async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError>;
 
-    /// Gives all jobs of a worker back, those of the [`RenditionQueue`](crate::RenditionQueue) as well, as if they
-    /// had not been leased.
+    /// Gives all jobs of a worker back, those of the [`RenditionQueue`](crate::RenditionQueue) and of the
+    /// [`StageQueue`](crate::StageQueue) as well, as if they had not been leased.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
 
-    /// Gives all jobs back, those of the [`RenditionQueue`](crate::RenditionQueue) as well, whoever holds them: for
-    /// a process that knows itself alone, after others were killed.
+    /// Gives all jobs back, those of the [`RenditionQueue`](crate::RenditionQueue) and of the
+    /// [`StageQueue`](crate::StageQueue) as well, whoever holds them: for a process that knows itself alone, after others
+    /// were killed.
     async fn release_all_leases(&self) -> Result<(), StorageError>;
 
     /// Makes an indexed image visible and keeps its renditions; queues its full one to be made unless it is there.

@@ -25,6 +25,9 @@ mod sessions;
 mod setup;
 mod sign_in;
 mod signing_keys;
+mod stages;
+mod vectors;
+mod word_index;
 
 use std::sync::Arc;
 
@@ -39,8 +42,8 @@ pub use domain::BlobKind;
 pub use error::StorageError;
 pub use grants::{GrantHolder, GrantHolders};
 pub use images::{
-    Found, ImageStore, Lookup, RenditionSource, SearchFilter, StoredRendition, TextColumns, TextMatch,
-    TextTier,
+    Found, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StoredRendition,
+    TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
     AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture, LeaseRequest,
@@ -55,6 +58,11 @@ pub use sessions::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, Session
 pub use setup::{MAX_SETUP_LINKS, SetupHash, SetupStore};
 pub use sign_in::{Attempt, AttemptId, SignInAttempt, SignInAttempts, SignInLimits};
 pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};
+pub use stages::{
+    NewVector, OtherVersion, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue, Undone,
+};
+pub use vectors::{EncoderId, SeenVector, StoredVector, VectorId, VectorStore};
+pub use word_index::WordIndex;
 
 /// Everything the photo library needs of a metadata store. Clients and grants are kept behind the port of the
 /// authorization server; there, a grant's subject is the account's number in decimal, and a code for anything else than
@@ -73,6 +81,9 @@ pub trait Store:
     + SetupStore
     + SignInAttempts
     + SigningKeyStore
+    + StageQueue
+    + VectorStore
+    + WordIndex
     + oauth_core::Store
 {
 }
@@ -91,6 +102,9 @@ impl<T> Store for T where
         + SetupStore
         + SignInAttempts
         + SigningKeyStore
+        + StageQueue
+        + VectorStore
+        + WordIndex
         + oauth_core::Store
 {
 }

@@ -21,7 +21,7 @@ mod words;
 pub type Target = fn(&[u8]);
 
 /// Every target by name.
-pub const TARGETS: [(&str, Target); 26] = [
+pub const TARGETS: [(&str, Target); 27] = [
     ("access_token", access_token::access_token),
     ("answer", sandbox::hear_out),
     ("authorize", oauth::authorize),
@@ -44,6 +44,7 @@ pub const TARGETS: [(&str, Target); 26] = [
     ("redirect_uri", oauth::redirect_uri),
     ("revocation", oauth::revocation),
     ("takeout", photos::takeout),
+    ("texts", words::texts),
     ("tiff", photos::tiff),
     ("token", oauth::token),
     ("webp", photos::webp),

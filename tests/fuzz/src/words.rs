@@ -1,5 +1,9 @@
 //! Short texts: names of files and values of queries.
 
+use ::words::{
+    Alternative, EXACT, Fields, Search, Wanted, each_token, fold, is_typo_of, one_slip_away, query_words,
+    same_stem, stem_keys,
+};
 use domain::{Circle, MAX_TEXT_CHARS, Timestamp, clean_text, parse_decimal, parse_digits};
 use media::FileFacts;
 
@@ -32,5 +36,44 @@ pub(crate) fn query(bytes: &[u8]) {
     let _ = Circle::from_parts(part(), part(), part());
     if let Some(clean) = clean_text(text).filter(|clean| clean.chars().count() < MAX_TEXT_CHARS) {
         assert_eq!(clean_text(&clean).as_deref(), Some(clean.as_str()), "clean text stays clean");
+    }
+}
+
+/// A query in the first line, and below it the text that it is looked for in.
+pub(crate) fn texts(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (query, text) = text.split_once('\n').unwrap_or((&text, &text));
+    each_token(text, |token| {
+        assert!(
+            text.get(token.start..token.end).is_some_and(|part| !part.is_empty()),
+            "a token stands in the text"
+        );
+        assert_eq!(fold(token.folded), token.folded, "a folded word stays as it is");
+    });
+    let words = query_words(query);
+    for pair in words.windows(2) {
+        let [one, other] = pair else { continue };
+        assert_eq!(same_stem(&one.word, &other.word), same_stem(&other.word, &one.word), "forms are mutual");
+        assert_eq!(
+            is_typo_of(&one.word, &other.word),
+            is_typo_of(&other.word, &one.word),
+            "slips are mutual"
+        );
+        assert!(!stem_keys(&one.word).contains(&one.word), "a word is no stem of its own");
+        let _ = one_slip_away(&one.word);
+    }
+    let wanted = words.into_iter().map(|word| {
+        let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
+        Wanted { word, alternatives, share: 0.1 }
+    });
+    let search = Search::new(&wanted.collect::<Vec<_>>());
+    let fields = Fields { description: Some(query), ocr_text: Some(text), ..Fields::default() };
+    if let Some(score) = search.score(&fields) {
+        assert!(0.0 < score.strength && score.strength <= 1.0, "a strength is a share");
+        let passage = search.passage(&fields).unwrap_or_default();
+        let part = passage.strip_prefix('…').unwrap_or(&passage);
+        let part = part.strip_suffix('…').unwrap_or(part);
+        assert!(query.contains(part) || text.contains(part), "a passage is a part of its text");
+        assert!(passage.chars().count() <= 202, "a passage is short");
     }
 }

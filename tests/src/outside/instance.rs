@@ -143,7 +143,10 @@ impl Instance {
 }
 
 /// The server's executable, which stands beside this one or, for a test, one folder above.
-fn program() -> Result<PathBuf, AnyError> {
+///
+/// # Errors
+/// It was not built.
+pub fn program() -> Result<PathBuf, AnyError> {
     let own = std::env::current_exe()?;
     let beside = own.with_file_name("server");
     let above = own.parent().and_then(Path::parent).map(|folder| folder.join("server"));

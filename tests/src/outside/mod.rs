@@ -13,7 +13,7 @@ mod reasons;
 mod server;
 mod tree;
 
-pub use instance::{Failed, Imported, Instance};
+pub use instance::{Failed, Imported, Instance, program};
 pub use ledger::{Capture, Ledger, States, Thumb};
 pub use measured::{Finished, run};
 pub use prober::{Latencies, Prober};

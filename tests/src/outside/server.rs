@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{AnyError, Usage, Watch, instance::end_of};
+use super::{AnyError, Usage, Watch, instance::end_of, tree::resident_bytes};
 
 /// The server drains for 10 s when it is asked to end; one that has not ended by then is killed.
 const GRACE: Duration = Duration::from_secs(15);
@@ -27,8 +27,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it and waits until it says where it listens. It logs to `server.log` in `log_dir`.
-    pub(super) fn start(command: &mut Command, log_dir: &Path) -> Result<Self, AnyError> {
+    /// Starts a program that serves, and waits until it says where it listens. It logs to `server.log` in `log_dir`.
+    ///
+    /// # Errors
+    /// The program ended before it was ready.
+    pub fn start(command: &mut Command, log_dir: &Path) -> Result<Self, AnyError> {
         let log = log_dir.join("server.log");
         let mut child = command
             .stdin(Stdio::null())
@@ -53,6 +56,11 @@ impl Server {
     /// What it and its descendants have used until now.
     pub fn usage(&self) -> Usage {
         self.watch.usage()
+    }
+
+    /// The memory that its own process has now.
+    pub fn resident_bytes(&self) -> u64 {
+        resident_bytes(self.child.id()).unwrap_or(0)
     }
 
     /// How it ended, if it has.

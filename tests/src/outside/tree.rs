@@ -148,7 +148,7 @@ fn ticks(fields: &[&str], places: ops::Range<usize>) -> f64 {
     fields.get(places).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
-fn resident_bytes(id: u32) -> Option<u64> {
+pub(super) fn resident_bytes(id: u32) -> Option<u64> {
     kibibytes(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, "VmRSS:")
 }
 

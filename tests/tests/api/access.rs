@@ -183,7 +183,7 @@ fn request(broken: &Broken, key: &str, foreign: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_refusal_but_401_has_one_error_field() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().broken_model().start().await;
     let ann = app.account("ann").await;
     for (path, status) in [
         ("/nothing", 404),

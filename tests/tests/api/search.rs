@@ -52,17 +52,6 @@ async fn channels_need_words_and_go_with_no_circle_and_no_album() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_image_channel_without_a_vision_model_is_502_and_may_be_retried() {
-    let app = TestApp::start().await;
-    let ann = app.account("ann").await;
-    for channels in ["image", "text,image", "image,text"] {
-        let answer = app.get(&format!("/search?query=x&channels={channels}"), &ann.key).await.expect(502);
-        assert!(answer.error().contains("retry"), "{}", answer.error());
-        assert!(answer.header("retry-after").is_some());
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn without_words_results_are_newest_first_unscored_and_paged_by_end_date() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;

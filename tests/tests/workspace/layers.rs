@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// What each crate may be built with. Whoever adds an edge here changes the architecture.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 23] = [
     ("domain", &[]),
     ("mcp-protocol", &[]),
     ("oauth-core", &[]),
@@ -16,14 +16,14 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("heif", &[]),
     ("media", &["domain", "heif"]),
     ("places", &["domain"]),
-    ("sandbox", &["domain", "media"]),
-    ("vision", &["domain"]),
-    (
-        "library",
-        &["domain", "storage", "blobs", "media", "places", "sandbox", "vision", "keys", "oauth-core"],
-    ),
-    ("storage-sqlite", &["domain", "storage", "oauth-core"]),
-    ("storage-postgres", &["domain", "storage", "oauth-core"]),
+    ("words", &[]),
+    ("vectors", &[]),
+    ("vision", &[]),
+    ("tesseract", &[]),
+    ("sandbox", &["domain", "media", "tesseract"]),
+    ("library", LIBRARY),
+    ("storage-sqlite", &["domain", "storage", "oauth-core", "words"]),
+    ("storage-postgres", &["domain", "storage", "oauth-core", "words"]),
     ("storage-conformance", &["domain", "storage", "oauth-core"]),
     ("web", &["library", "oauth-core", "client-documents", "mcp-protocol", "keys", "domain"]),
     // The developers' tool builds without anything of ours, so that it can set up what the rest needs.
@@ -32,6 +32,8 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ("fuzz", ANYTHING),
     ("server", ANYTHING),
 ];
+const LIBRARY: &[&str] =
+    &["domain", "storage", "blobs", "media", "places", "sandbox", "vectors", "vision", "keys", "oauth-core"];
 const ANYTHING: &[&str] = &["*"];
 /// What only the top may use, not even the tests of lower crates.
 const TOP: [&str; 5] = ["web", "server", "tests", "fuzz", "xtask"];

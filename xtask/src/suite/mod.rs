@@ -6,6 +6,7 @@ mod conformance;
 mod counts;
 mod mutations;
 mod node;
+mod onnx_runtime;
 mod sample;
 mod schemathesis;
 mod steps;
@@ -21,6 +22,7 @@ use crate::system::{self, Tools};
 use crate::workspace;
 use browser::BrowserError;
 use counts::Counts;
+use onnx_runtime::OnnxRuntimeError;
 use steps::Steps;
 
 /// Tests read this to choose between small and full counts.
@@ -127,8 +129,9 @@ fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Resul
     runner.run(&mut command)
 }
 
-fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, ProcessError> {
+fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, OnnxRuntimeError> {
     let mut command = workspace::cargo(["test", "--workspace", "--no-fail-fast"]);
+    command.env(onnx_runtime::VARIABLE, onnx_runtime::library(runner)?);
     let mut counts = Counts::default();
     let status = runner.lines(command.envs(environment.iter().copied()), |line| {
         println!("{line}");

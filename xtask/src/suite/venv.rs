@@ -28,6 +28,15 @@ impl Venv {
     /// The environment of this name, with the packages that `requirements` names in the form of a requirements
     /// file; made anew when it was made for others.
     pub(super) fn ensure(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
+        Self::installed(runner, name, requirements, &[])
+    }
+
+    /// The same, without the packages that those in `requirements` need in turn.
+    pub(super) fn ensure_alone(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
+        Self::installed(runner, name, requirements, &["--no-deps"])
+    }
+
+    fn installed(runner: &Runner, name: &str, requirements: &str, more: &[&str]) -> Result<Self, VenvError> {
         let venv = Self { dir: workspace::target("venvs").join(name) };
         if venv.has(requirements) {
             return Ok(venv);
@@ -36,9 +45,21 @@ impl Venv {
         let wanted = venv.dir.join("wanted.txt");
         write(&wanted, requirements)?;
         let options = ["install", "--quiet", "--disable-pip-version-check", "--requirement"];
-        runner.run(venv.command("pip").args(options).arg(&wanted))?;
+        runner.run(venv.command("pip").args(options).arg(&wanted).args(more))?;
         write(&venv.dir.join(INSTALLED), requirements)?;
         Ok(venv)
+    }
+
+    /// The file in a folder of its packages whose name begins so.
+    pub(super) fn package_file(&self, folder: &str, prefix: &str) -> Option<PathBuf> {
+        let versions = std::fs::read_dir(self.dir.join("lib")).ok()?.flatten();
+        versions.map(|version| version.path().join("site-packages").join(folder)).find_map(|folder| {
+            let entries = std::fs::read_dir(folder).ok()?.flatten();
+            let named = |path: &PathBuf| {
+                path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(prefix))
+            };
+            entries.map(|entry| entry.path()).find(named)
+        })
     }
 
     /// A program of the environment.

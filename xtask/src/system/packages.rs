@@ -51,7 +51,7 @@ enum Why {
     Browser,
 }
 
-const TOOLS: [Tool; 8] = [
+const TOOLS: [Tool; 9] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -84,6 +84,19 @@ const TOOLS: [Tool; 8] = [
         otherwise: None,
     },
     Tool {
+        name: "Tesseract with English",
+        probe: Probe::Python(HAS_TESSERACT),
+        why: Why::Test,
+        packages: [
+            "tesseract-ocr",
+            "tesseract",
+            "tesseract tesseract-data-eng",
+            "tesseract-ocr tesseract-ocr-data-eng",
+            "tesseract",
+        ],
+        otherwise: None,
+    },
+    Tool {
         name: "chromium",
         probe: Probe::Chromium,
         why: Why::Browser,
@@ -111,6 +124,24 @@ heif = ctypes.CDLL(name)
 # Loads the decoders that are plugins; older releases have neither.
 hasattr(heif, 'heif_init') and heif.heif_init(None)
 sys.exit(not (heif.heif_have_decoder_for_format(1) and heif.heif_have_decoder_for_format(4)))
+";
+
+/// Loads Tesseract as the server does, and its trained data for English.
+const HAS_TESSERACT: &str = "
+import ctypes, ctypes.util, sys
+def load():
+    if sys.platform == 'darwin':
+        return ctypes.CDLL(ctypes.util.find_library('tesseract'))
+    try:
+        return ctypes.CDLL('libtesseract.so.5')
+    except OSError:
+        return ctypes.CDLL('libtesseract.so.4')
+tesseract = load()
+tesseract.TessBaseAPICreate.restype = ctypes.c_void_p
+engine = ctypes.c_void_p(tesseract.TessBaseAPICreate())
+code = tesseract.TessBaseAPIInit3(engine, None, b'eng')
+tesseract.TessBaseAPIDelete(engine)
+sys.exit(code != 0)
 ";
 
 /// The tools for a task.
@@ -297,7 +328,7 @@ mod tests {
         assert_eq!(names(Tools::Build), ["cc", "make", "cmake", "nasm"]);
         assert_eq!(
             names(Tools::Test),
-            ["cc", "make", "cmake", "nasm", "python3", "libheif with its decoders"]
+            ["cc", "make", "cmake", "nasm", "python3", "libheif with its decoders", "Tesseract with English"]
         );
         assert_eq!(names(Tools::Curl), ["cc", "make", "cmake", "nasm", "curl"]);
         assert_eq!(names(Tools::Browser), ["cc", "make", "cmake", "nasm", "chromium"]);

@@ -7,6 +7,7 @@ mod key;
 mod manual;
 mod mcp_config;
 mod migrate;
+mod model;
 mod password_input;
 mod serve;
 mod signing_key;
@@ -23,6 +24,8 @@ use crate::{
     stores::OpenError,
 };
 pub(crate) use doctor::unusable_configuration;
+use model::ModelError;
+pub(crate) use model::SOURCE as MODEL_SOURCE;
 use password_input::PasswordInputError;
 use serve::ServeError;
 
@@ -76,6 +79,10 @@ pub(crate) enum CommandError {
     Import(#[from] ImportError),
     #[error("interrupted; what came in until now stays, and a second run goes on")]
     Interrupted,
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error("interrupted; nothing was installed")]
+    InstallInterrupted,
     #[error("the signals that end the program cannot be taken over: {0}")]
     Signals(io::Error),
     #[error(transparent)]
@@ -126,6 +133,7 @@ pub(crate) async fn run(
         Command::Account(command) => account::run(command, config).await,
         Command::Key(command) => key::run(command, config).await,
         Command::SigningKey(command) => signing_key::run(command, config).await,
+        Command::Model(command) => model::run(command, config).await,
         Command::Import(options) => import::run(&options, config).await,
         Command::McpConfig(options) => mcp_config::run(&options, config).await,
         Command::Doctor => Ok(doctor::run(config, environment).await),
@@ -133,6 +141,6 @@ pub(crate) async fn run(
         | Command::McpTools
         | Command::ConnectingMarkdown
         | Command::HelpMarkdown
-        | Command::Decoder => Ok(run_without_library(&command).unwrap_or_default()),
+        | Command::Decoder(_) => Ok(run_without_library(&command).unwrap_or_default()),
     }
 }

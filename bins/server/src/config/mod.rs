@@ -14,15 +14,20 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     num::{NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use ipnet::IpNet;
 use keys::{Random, Secret, SecretError};
-use library::{Settings, WorkerCommand};
+use library::{InstalledModels, Languages, Settings, WorkerCommand};
+use vision::{clip, models::Models};
 use web::{BaseUrl, InvalidBaseUrl};
 
-use crate::cli::DECODER;
-pub(crate) use options::{Layer, LogFormat, ServeOptions, StoreOptions, Switch};
+use crate::{
+    cli::{DECODER, READ_TEXT},
+    commands::MODEL_SOURCE,
+};
+pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
 pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
 use store_url::StoreUrlError;
@@ -90,6 +95,12 @@ pub(crate) struct Config {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
+    /// The folder of the installed vision models.
+    pub(crate) models: PathBuf,
+    /// Where vision models are downloaded from.
+    pub(crate) model_source: String,
+    /// How vision models are computed.
+    pub(crate) vision: clip::Options,
     base_url: Option<BaseUrl>,
 }
 
@@ -127,7 +138,7 @@ impl Config {
             layer = layer.or(Layer::read(&mut file)?);
             file.finish()?;
         }
-        let library = settings(&layer.store)?;
+        let mut library = settings(&layer.store)?;
         let (store, serve) = (layer.store, layer.serve);
         let data_dir = store.data_dir.unwrap_or_else(|| DEFAULT_DATA_DIR.into());
         let secret = match environment.secret() {
@@ -136,6 +147,12 @@ impl Config {
         };
         let database = store.database_url.as_deref().map(store_url::sqlite_file).transpose()?.flatten();
         let blobs = store.blob_url.as_deref().map(store_url::blob_folder).transpose()?.flatten();
+        let models = store.models_dir.unwrap_or_else(|| data_dir.join("models"));
+        let vision = clip::Options {
+            library: store.onnx_runtime.or_else(|| environment.onnx_runtime()),
+            ..clip::Options::default()
+        };
+        library.models = Some(Arc::new(InstalledModels::new(Models::new(&models), vision.clone())));
         Ok(Self {
             database: database.unwrap_or_else(|| data_dir.join("library.sqlite")),
             blobs: blobs.unwrap_or_else(|| data_dir.join("blobs")),
@@ -146,6 +163,9 @@ impl Config {
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),
+            models,
+            model_source: store.model_source.unwrap_or_else(|| MODEL_SOURCE.to_owned()),
+            vision,
             base_url: serve.base_url.as_deref().map(BaseUrl::parse).transpose()?,
         })
     }
@@ -180,15 +200,35 @@ fn reachable(bound: SocketAddr) -> SocketAddr {
 /// Where the loader and libheif look for libraries, when the system's own places do not do.
 const LIBRARY_PATHS: [&str; 2] = ["LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH"];
 
+/// Where Tesseract looks for its trained data, when its own folder does not do.
+const TRAINED_DATA: &str = "TESSDATA_PREFIX";
+
 /// This program as a decoder: of the environment it gets what it needs to load its libraries, and no more.
 fn decoder() -> io::Result<WorkerCommand> {
-    let given = |name: &str| std::env::var_os(name).map(|value| (name.into(), value));
-    let environment = LIBRARY_PATHS.into_iter().filter_map(given).collect();
-    Ok(WorkerCommand { environment, ..WorkerCommand::this_program([DECODER])? })
+    worker(&[DECODER.to_owned()], &LIBRARY_PATHS)
+}
+
+/// This program as a decoder that reads words.
+fn text_reader(languages: &Languages) -> io::Result<WorkerCommand> {
+    let [libraries, plugins] = LIBRARY_PATHS;
+    let args = [DECODER.to_owned(), format!("--{READ_TEXT}={languages}")];
+    worker(&args, &[libraries, plugins, TRAINED_DATA])
+}
+
+fn worker(args: &[String], variables: &[&str]) -> io::Result<WorkerCommand> {
+    let given = |name: &&str| std::env::var_os(name).map(|value| (name.into(), value));
+    let environment = variables.iter().filter_map(given).collect();
+    Ok(WorkerCommand { environment, ..WorkerCommand::this_program(args)? })
 }
 
 fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
     let defaults = Settings::new(decoder().map_err(ConfigError::Program)?);
+    let languages = match options.ocr_languages.clone() {
+        None => Some(defaults.text_languages.clone()),
+        Some(OcrLanguages::On(languages)) => Some(languages),
+        Some(OcrLanguages::Off) => None,
+    };
+    let text_reader = languages.as_ref().map(text_reader).transpose().map_err(ConfigError::Program)?;
     Ok(Settings {
         free_window: options.free_window.unwrap_or(defaults.free_window),
         max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, NonZeroU64::get),
@@ -197,6 +237,11 @@ fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
         decode_memory_bytes: options
             .decode_memory_mb
             .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
+        text_reader,
+        text_languages: languages.unwrap_or_else(|| defaults.text_languages.clone()),
+        search_memory_bytes: options
+            .search_memory_mb
+            .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(1 << 20)),
         ..defaults
     })
 }

@@ -7,6 +7,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use ipnet::IpNet;
+use library::{InvalidLanguages, Languages};
 use serde::Deserialize;
 
 use super::{ConfigError, Source};
@@ -46,6 +47,27 @@ pub(crate) struct StoreOptions {
     /// 512] [env: PHOTOS_DECODE_MEMORY_MB]
     #[arg(long, global = true, value_name = "MIB")]
     pub(crate) decode_memory_mb: Option<NonZeroU64>,
+    /// Languages in which words in photos are read, by Tesseract's names for them: eng+deu; `auto` for those that are
+    /// installed, or English alone where there are more than four; `off` to read none [default: auto] [env:
+    /// PHOTOS_OCR_LANGUAGES]
+    #[arg(long, global = true, value_name = "LANGUAGES")]
+    pub(crate) ocr_languages: Option<OcrLanguages>,
+    /// Memory that may hold what photos look like, for searches, in MiB; about 550 bytes a photo with a vision model of
+    /// 512 dimensions [default: 1024] [env: PHOTOS_SEARCH_MEMORY_MB]
+    #[arg(long, global = true, value_name = "MIB")]
+    pub(crate) search_memory_mb: Option<NonZeroUsize>,
+    /// Folder of the installed vision models [default: `models` in the data folder] [env: PHOTOS_MODELS_DIR]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) models_dir: Option<PathBuf>,
+    /// Where vision models are downloaded from: a mirror of huggingface.co [default: https://huggingface.co] [env:
+    /// PHOTOS_MODEL_SOURCE]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) model_source: Option<String>,
+    /// The library of ONNX Runtime, such as libonnxruntime.so, which computes vision models in two thirds of the time
+    /// of what is built in [default: the variable ORT_DYLIB_PATH, else where systems keep it] [env:
+    /// PHOTOS_ONNX_RUNTIME]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) onnx_runtime: Option<PathBuf>,
 }
 
 /// Settings of `serve`; `mcp-config` takes the base URL, too.
@@ -89,6 +111,32 @@ impl FromStr for Switch {
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         <Self as ValueEnum>::from_str(name, false).map_err(|_| "must be on or off")
+    }
+}
+
+/// Whether words in photos are read, and in which languages.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) enum OcrLanguages {
+    /// They are not read.
+    Off,
+    /// They are.
+    On(Languages),
+}
+
+impl FromStr for OcrLanguages {
+    type Err = InvalidLanguages;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "off" { Ok(Self::Off) } else { text.parse().map(Self::On) }
+    }
+}
+
+impl TryFrom<String> for OcrLanguages {
+    type Error = InvalidLanguages;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 
@@ -154,6 +202,11 @@ impl Layer {
                 max_pixels: source.take("max_pixels")?,
                 decode_workers: source.take("decode_workers")?,
                 decode_memory_mb: source.take("decode_memory_mb")?,
+                ocr_languages: source.take("ocr_languages")?,
+                search_memory_mb: source.take("search_memory_mb")?,
+                models_dir: source.take("models_dir")?,
+                model_source: source.take("model_source")?,
+                onnx_runtime: source.take("onnx_runtime")?,
             },
             serve: ServeOptions {
                 listen: source.take("listen")?,
@@ -179,6 +232,11 @@ impl Layer {
                 max_pixels: store.max_pixels.or(below.store.max_pixels),
                 decode_workers: store.decode_workers.or(below.store.decode_workers),
                 decode_memory_mb: store.decode_memory_mb.or(below.store.decode_memory_mb),
+                ocr_languages: store.ocr_languages.or(below.store.ocr_languages),
+                search_memory_mb: store.search_memory_mb.or(below.store.search_memory_mb),
+                models_dir: store.models_dir.or(below.store.models_dir),
+                model_source: store.model_source.or(below.store.model_source),
+                onnx_runtime: store.onnx_runtime.or(below.store.onnx_runtime),
             },
             serve: ServeOptions {
                 listen: serve.listen.or(below.serve.listen),

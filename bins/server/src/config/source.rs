@@ -15,6 +15,10 @@ use super::ConfigError;
 const PREFIX: &str = "PHOTOS_";
 /// The variable with the secret itself, which is never a flag: other users of the machine see flags.
 const SECRET: &str = "PHOTOS_SECRET";
+/// By which other programs are told where ONNX Runtime is.
+const ORT_DYLIB_PATH: &str = "ORT_DYLIB_PATH";
+/// What concerns the program without being its own.
+const OTHERS: [&str; 2] = ["RUST_LOG", ORT_DYLIB_PATH];
 
 /// Where settings are taken from, by their flags' names with underscores.
 pub(crate) trait Source {
@@ -49,7 +53,7 @@ impl Environment {
     ) -> Result<Self, ConfigError> {
         let mut kept = BTreeMap::new();
         for (name, value) in variables {
-            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) || *name == "RUST_LOG")
+            let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX) || OTHERS.contains(name))
             else {
                 continue;
             };
@@ -70,6 +74,11 @@ impl Environment {
     /// The file of settings.
     pub(crate) fn config_file(&self) -> Option<PathBuf> {
         self.0.get("PHOTOS_CONFIG").map(PathBuf::from)
+    }
+
+    /// Where ONNX Runtime is, as other programs are told it.
+    pub(crate) fn onnx_runtime(&self) -> Option<PathBuf> {
+        self.0.get(ORT_DYLIB_PATH).map(PathBuf::from)
     }
 
     /// Which log lines are wanted.

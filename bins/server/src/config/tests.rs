@@ -51,6 +51,17 @@ fn defaults_are_those_of_the_manual() {
     assert!(config.trusted_proxies.is_empty());
     assert_eq!(config.log_format, LogFormat::Text);
     assert_eq!(config.client_documents, Switch::On);
+    assert_eq!(config.models, Path::new("./data/models"));
+    assert_eq!(config.model_source, "https://huggingface.co");
+    assert_eq!(config.vision.library, None);
+}
+
+#[test]
+fn the_variable_of_other_programs_names_onnx_runtime_last() {
+    let library = |variables: &[(&str, &str)]| resolve(&[], variables, "").unwrap().vision.library;
+    let (theirs, ours) = (("ORT_DYLIB_PATH", "/their.so"), ("PHOTOS_ONNX_RUNTIME", "/our.so"));
+    assert_eq!(library(&[theirs]).as_deref(), Some(Path::new("/their.so")));
+    assert_eq!(library(&[theirs, ours]).as_deref(), Some(Path::new("/our.so")));
 }
 
 #[test]
@@ -64,7 +75,11 @@ fn every_setting_of_a_file_counts() {
         max-upload-bytes = 6
         max-pixels = 7
         decode-workers = 8
+        ocr-languages = "deu+eng"
         decode-memory-mb = 9
+        models-dir = "/srv/models"
+        model-source = "https://mirror.example.org"
+        onnx-runtime = "/opt/libonnxruntime.so"
         listen = "[::]:80"
         base-url = "https://photos.example.org/"
         trusted-proxy = ["10.0.0.0/8", "::1"]
@@ -79,6 +94,12 @@ fn every_setting_of_a_file_counts() {
     let library = &config.library;
     assert_eq!((library.free_window, library.max_upload_bytes, library.max_pixels), (5, 6, 7));
     assert_eq!((library.decode_workers, library.decode_memory_bytes), (8, 9 << 20));
+    assert_eq!(library.text_languages.to_string(), "deu+eng");
+    let reader = library.text_reader.clone().unwrap();
+    assert_eq!(reader.args, ["decode-photos", "--read-text=deu+eng"]);
+    assert_eq!(config.models, Path::new("/srv/models"));
+    assert_eq!(config.model_source, "https://mirror.example.org");
+    assert_eq!(config.vision.library.as_deref(), Some(Path::new("/opt/libonnxruntime.so")));
     assert_eq!(config.listen, "[::]:80".parse().unwrap());
     assert_eq!(config.base_url(config.listen).unwrap().as_str(), "https://photos.example.org");
     assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);

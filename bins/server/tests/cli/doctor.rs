@@ -18,8 +18,9 @@ fn a_library_in_use_is_well() {
     for what in ["configuration", "data folder", "secret", "metadata store", "blob store", "queue"] {
         assert!(verdict(&outcome, what).starts_with("ok  "), "{outcome:?}");
     }
-    assert!(verdict(&outcome, "words in photos (OCR)").contains("not part of this build yet"));
-    assert!(verdict(&outcome, "vision model").contains("not part of this build yet"));
+    let words = verdict(&outcome, "words in photos (OCR)");
+    assert!(words.starts_with("ok  ") && words.contains(" reads eng"), "{words}");
+    assert!(verdict(&outcome, "vision model").starts_with("ok    vision model: none"), "{outcome:?}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod kills;
 mod manual;
 mod mcp_config;
 mod migrations;
+mod models;
 mod photos;
 mod program;
 mod refresh_storm;

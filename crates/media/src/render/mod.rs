@@ -2,11 +2,13 @@
 
 mod encode;
 mod pixels;
+mod plain;
 mod turn;
 
 use domain::{PixelSize, Rendition};
 
 pub(crate) use self::pixels::{Layout, Pixels};
+pub use self::plain::{PlainPicture, PlainPictures, plain_pictures};
 use crate::colour::{self, Unconverted};
 use crate::container::Colour;
 use crate::decode::{Decoded, decode};
@@ -46,16 +48,15 @@ pub struct EncodedRendition {
 pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
     let Inspected { probe, header, blocks } = inspect(bytes, limits)?;
     let full_size = probe.upright_size.fit_within(Rendition::Full.longest_side_px());
-    let steps = steps(&probe, wanted);
+    let steps = steps(&probe, wanted.iter().map(|rendition| rendition.longest_side_px()));
     let Some(largest) = steps.first() else {
         return Ok(Rendered { full_size, damaged: None, renditions: Vec::new() });
     };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
-    let (encoded, unconverted) = encode_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps)?;
-    let notes: Vec<String> =
-        damaged.into_iter().chain(unconverted.map(|reason| reason.note().to_owned())).collect();
-    let damaged = (!notes.is_empty()).then(|| notes.join("; "));
+    let (encoded, unconverted) =
+        make_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, encode::webp)?;
+    let damaged = notes(damaged, unconverted);
     let renditions = wanted
         .iter()
         .enumerate()
@@ -74,25 +75,34 @@ fn rendition_size(probe: &Probe, rendition: Rendition) -> PixelSize {
 }
 
 /// The upright sizes to be made, largest first, each once.
-fn steps(probe: &Probe, wanted: &[Rendition]) -> Vec<PixelSize> {
-    let mut sizes: Vec<_> = wanted.iter().map(|rendition| rendition_size(probe, *rendition)).collect();
+fn steps(probe: &Probe, longest_sides_px: impl IntoIterator<Item = u32>) -> Vec<PixelSize> {
+    let size = |side| probe.upright_size.fit_within(side);
+    let mut sizes: Vec<_> = longest_sides_px.into_iter().map(size).collect();
     sizes.sort_by_key(|size| std::cmp::Reverse(size.longest()));
     sizes.dedup();
     sizes
 }
 
-/// Sizes with their WebP files, and why their colours are not converted when they are not.
-type Encoded = (Vec<(PixelSize, Vec<u8>)>, Option<Unconverted>);
+/// All that is wrong with a file, in one text.
+fn notes(damaged: Option<String>, unconverted: Option<Unconverted>) -> Option<String> {
+    let notes: Vec<String> =
+        damaged.into_iter().chain(unconverted.map(|reason| reason.note().to_owned())).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
 
-/// Makes each size from the one before. Colours are converted and the picture turned once: after the first resize,
-/// when there is least of it.
-fn encode_steps(
+/// Sizes with what was made of them, and why their colours are not converted when they are not.
+type Made<T> = (Vec<(PixelSize, T)>, Option<Unconverted>);
+
+/// Makes each size from the one before, and something of it. Colours are converted and the picture turned once: after
+/// the first resize, when there is least of it.
+fn make_steps<T>(
     mut pixels: Pixels,
     colour: Option<&Colour<'_>>,
     orientation: Orientation,
     steps: &[PixelSize],
-) -> Result<Encoded, MediaError> {
-    let mut encoded = Vec::with_capacity(steps.len());
+    make: impl Fn(&Pixels) -> Result<T, MediaError>,
+) -> Result<Made<T>, MediaError> {
+    let mut made = Vec::with_capacity(steps.len());
     let mut unconverted = None;
     for (place, size) in steps.iter().enumerate() {
         if place == 0 {
@@ -102,9 +112,9 @@ fn encode_steps(
         } else {
             pixels = pixels.resize(*size)?;
         }
-        encoded.push((*size, encode::webp(&pixels)?));
+        made.push((*size, make(&pixels)?));
     }
-    Ok((encoded, unconverted))
+    Ok((made, unconverted))
 }
 
 #[cfg(test)]

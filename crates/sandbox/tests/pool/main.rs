@@ -4,6 +4,8 @@
 mod confinement;
 mod decoding;
 mod faults;
+mod looking;
+mod reading;
 mod scheduling;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};

@@ -21,8 +21,11 @@ pub(crate) mod setup;
 pub(crate) mod sidecars;
 pub(crate) mod sign_in;
 pub(crate) mod signing_keys;
+pub(crate) mod stages;
 pub(crate) mod text;
+pub(crate) mod vectors;
 pub(crate) mod window;
+pub(crate) mod words;
 
 /// Runs as many tasks at once as are given and gives what they give.
 pub(crate) async fn at_once<T, F>(tasks: impl Iterator<Item = F>) -> Vec<T>

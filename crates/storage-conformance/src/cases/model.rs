@@ -5,11 +5,14 @@ use storage::{AddOutcome, AlbumWrite, Indexed, Lookup, NewImage, SearchFilter, S
 
 use crate::{
     Photo, Random, Seed, indexed,
-    look::{filtered, second, sent, timeline},
+    look::{filtered, matching, second, sent, timeline},
 };
 
 const WINDOW: u32 = 12;
 const STEPS: usize = 400;
+
+/// What descriptions are made of.
+const WORDS: [&str; 3] = ["harbour", "lantern", "zeppelin"];
 
 /// A library as it should be: plain maps.
 #[derive(Default)]
@@ -18,6 +21,7 @@ struct Model {
     images: BTreeMap<ImageId, (Timestamp, Option<Timestamp>)>,
     albums: BTreeMap<AlbumId, BTreeSet<ImageId>>,
     originals: BTreeMap<ImageId, ContentHash>,
+    descriptions: BTreeMap<ImageId, &'static str>,
     free: bool,
 }
 
@@ -70,10 +74,12 @@ impl Run<'_> {
     async fn bring(&mut self) {
         let requested = self.any_second();
         let original = self.seed.hash();
-        let photo = Photo::at(requested).original(original);
+        let word = *self.random.pick(&WORDS);
+        let photo = Photo::at(requested).original(original).description(word);
         let id = self.seed.image(self.viewer.account, photo).await;
         let captured = self.placed(&id, requested).await;
         self.model.images.insert(id.clone(), (captured, None));
+        self.model.descriptions.insert(id.clone(), word);
         self.model.originals.insert(id, original);
     }
 
@@ -99,7 +105,8 @@ impl Run<'_> {
         let Some(id) = self.any_image() else { return };
         let requested = self.any_second();
         let sidecar = Sidecar { kind: SidecarKind::Xmp, content: at.millis().to_be_bytes().to_vec() };
-        let photo = Photo::at(requested).original(self.model.originals[&id]);
+        let word = *self.random.pick(&WORDS);
+        let photo = Photo::at(requested).original(self.model.originals[&id]).description(word);
         let new = self.seed.new_image(self.viewer.account, &photo);
         let outcome = self.seed.store().add_image(NewImage { sidecars: vec![sidecar], ..new }).await.unwrap();
         let deleted = self.model.images[&id].1.is_some();
@@ -112,6 +119,7 @@ impl Run<'_> {
         let found = Indexed { renditions: Vec::new(), ..indexed(&photo) };
         assert!(self.seed.store().complete_job(job.id, "reader", found).await.unwrap());
         let captured = self.placed(&id, requested).await;
+        self.model.descriptions.insert(id.clone(), word);
         self.model.images.insert(id, (captured, None));
     }
 
@@ -173,6 +181,12 @@ impl Run<'_> {
         let counted = self.seed.store().count_images(self.viewer).await.unwrap();
         assert_eq!(usize::try_from(counted).unwrap(), seen.len());
         assert_eq!(timeline(self.seed, self.viewer).await, seen[..seen.len().min(100)]);
+        for word in WORDS {
+            let mut expected = seen.clone();
+            expected.retain(|id| self.model.descriptions[id] == word);
+            expected.truncate(100);
+            assert_eq!(matching(self.seed, self.viewer, &[word]).await, expected);
+        }
         for id in self.model.albums.keys() {
             let expected = self.model.seen_in(id);
             let album = self.seed.store().album(self.viewer, id).await.unwrap().unwrap();

@@ -6,7 +6,7 @@ use super::sight::Sight;
 use crate::{error::Failure, schema::albums};
 
 /// A search filter that can move to another thread.
-pub(super) struct OwnedFilter {
+pub(crate) struct OwnedFilter {
     album: Option<AlbumId>,
     circle: Option<Circle>,
     range: DateRange,
@@ -19,17 +19,17 @@ impl From<SearchFilter<'_>> for OwnedFilter {
 }
 
 /// A search filter in the store's own terms.
-pub(super) struct Narrowed {
-    pub(super) account: i64,
-    pub(super) album_seq: Option<i64>,
-    pub(super) circle: Option<Circle>,
-    pub(super) start_ms: i64,
-    pub(super) end_ms: i64,
+pub(crate) struct Narrowed {
+    pub(crate) account: i64,
+    pub(crate) album_seq: Option<i64>,
+    pub(crate) circle: Option<Circle>,
+    pub(crate) start_ms: i64,
+    pub(crate) end_ms: i64,
 }
 
 impl OwnedFilter {
     /// `None` when nothing can pass: the account or its album is gone.
-    pub(super) fn narrow(
+    pub(crate) fn narrow(
         &self,
         c: &mut SqliteConnection,
         viewer: Viewer,

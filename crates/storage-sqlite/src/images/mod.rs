@@ -9,18 +9,20 @@ mod sight;
 mod text;
 
 use async_trait::async_trait;
-use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, Rendition, Timestamp};
+use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
 use storage::{
-    Found, ImageStore, Lookup, RenditionSource, SearchFilter, StorageError, StoredRendition, TextColumns,
-    TextMatch, Viewer,
+    Found, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StorageError,
+    StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
 };
 
 use crate::SqliteStore;
 
+pub(crate) use filter::OwnedFilter;
 pub(crate) use lookup::{Resolver, Seen};
-pub(crate) use places::{add_place, remove_place};
+pub(crate) use places::{add_place, latitudes, remove_place};
 pub(crate) use removal::{move_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
+pub(crate) use row::ImageRow;
 pub(crate) use sight::Sight;
 pub(crate) use text::{add_text, remove_text};
 
@@ -51,21 +53,22 @@ impl ImageStore for SqliteStore {
         filter: SearchFilter<'_>,
         limit: Limit,
     ) -> Result<Vec<Found>, StorageError> {
-        let filter = filter::OwnedFilter::from(filter);
+        let filter = OwnedFilter::from(filter);
         self.read(move |c| page::search(c, viewer, &filter, limit)).await
     }
 
     async fn match_text(
         &self,
         viewer: Viewer,
-        words: &[&str],
+        text: &QueryText,
         columns: TextColumns,
         filter: SearchFilter<'_>,
-        limit: Limit,
+        max: u32,
     ) -> Result<Vec<TextMatch>, StorageError> {
-        let filter = filter::OwnedFilter::from(filter);
-        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        self.read(move |c| text::matches(c, viewer, &words, columns, &filter, limit)).await
+        let filter = OwnedFilter::from(filter);
+        let max = usize::try_from(max.min(MAX_TEXT_MATCHES)).unwrap_or(usize::MAX);
+        let asked = text::Asked { text: text.clone(), columns, max };
+        self.read(move |c| text::matches(c, viewer, &asked, &filter)).await
     }
 
     async fn delete_image(
@@ -104,5 +107,16 @@ impl ImageStore for SqliteStore {
 
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError> {
         self.write(move |c| removal::purge(c, deleted_before, max)).await
+    }
+}
+
+#[async_trait]
+impl WordIndex for SqliteStore {
+    async fn words_outdated(&self) -> Result<u64, StorageError> {
+        self.read(text::outdated).await
+    }
+
+    async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
+        self.write(move |c| text::reindex(c, max)).await
     }
 }

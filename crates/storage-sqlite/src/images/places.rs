@@ -68,27 +68,35 @@ pub(super) fn in_circle(
     if let Some(album_seq) = filter.album_seq {
         return walk(c, WALK_ALBUM, album_seq, filter, circle, limit);
     }
-    match candidates(c, filter.account, circle)? {
-        Some(seqs) => among(c, &seqs, filter, circle, limit),
-        None => walk(c, WALK_TIMELINE, filter.account, filter, circle, limit),
+    let seqs = around(c, filter.account, circle, MAX_CANDIDATES)?;
+    if seqs.len() <= MAX_CANDIDATES {
+        among(c, &seqs, filter, circle, limit)
+    } else {
+        walk(c, WALK_TIMELINE, filter.account, filter, circle, limit)
     }
 }
 
-/// The places of the account in the circle's boxes; `None` when there are more than [`MAX_CANDIDATES`].
-fn candidates(c: &mut SqliteConnection, account: i64, circle: Circle) -> Result<Option<Vec<i64>>, Failure> {
+/// The places of the account in the circle's boxes. When there are more than `most`, some of them, which are more as
+/// well.
+pub(super) fn around(
+    c: &mut SqliteConnection,
+    account: i64,
+    circle: Circle,
+    most: usize,
+) -> Result<Vec<i64>, Failure> {
     let mut seqs = BTreeSet::new();
     for area in circle.bounding_boxes() {
-        seqs.extend(in_box(c, account, area)?);
-        if seqs.len() > MAX_CANDIDATES {
-            return Ok(None);
+        seqs.extend(in_box(c, account, area, most)?);
+        if seqs.len() > most {
+            break;
         }
     }
-    Ok(Some(seqs.into_iter().collect()))
+    Ok(seqs.into_iter().collect())
 }
 
-fn in_box(c: &mut SqliteConnection, account: i64, area: LatLonBox) -> Result<Vec<i64>, Failure> {
+fn in_box(c: &mut SqliteConnection, account: i64, area: LatLonBox, most: usize) -> Result<Vec<i64>, Failure> {
     let account = account_coordinate(account)?;
-    let one_too_many = i64::try_from(MAX_CANDIDATES).unwrap_or(i64::MAX).saturating_add(1);
+    let one_too_many = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
     Ok(image_places::table
         .filter(image_places::min_account.le(account))
         .filter(image_places::max_account.ge(account))
@@ -171,7 +179,7 @@ fn walk(
 }
 
 /// The lowest and the highest latitude of the circle's boxes.
-pub(super) fn latitudes(circle: Circle) -> (f64, f64) {
+pub(crate) fn latitudes(circle: Circle) -> (f64, f64) {
     circle
         .bounding_boxes()
         .iter()

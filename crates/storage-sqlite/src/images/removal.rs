@@ -125,7 +125,7 @@ fn doomed(c: &mut SqliteConnection, deleted_before: Timestamp, max: i64) -> Resu
 
 fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), Failure> {
     if image.state == "ready" {
-        // The text index reads the words that it forgets from the image: it goes first.
+        // What the indexes forget is found by the image: they go first.
         remove_text(c, image.seq)?;
         remove_place(c, image.seq)?;
     }

@@ -9,8 +9,8 @@ use crate::{error::Failure, schema::images, value::RowName};
 /// What an image's owner sees of it; the row of a ready image.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
-pub(super) struct ImageRow {
-    seq: i64,
+pub(crate) struct ImageRow {
+    pub(crate) seq: i64,
     id: String,
     captured_at_ms: Option<i64>,
     added_at_ms: i64,
@@ -24,6 +24,12 @@ pub(super) struct ImageRow {
     camera_make: Option<String>,
     camera_model: Option<String>,
     file_name: Option<String>,
+}
+
+impl ImageRow {
+    pub(super) fn seq(&self) -> i64 {
+        self.seq
+    }
 }
 
 impl TryFrom<ImageRow> for Image {

@@ -51,7 +51,7 @@ impl Sight {
     }
 
     /// First and last capture time of the range that are seen.
-    pub(super) fn range_ms(self, range: DateRange) -> (i64, i64) {
+    pub(crate) fn range_ms(self, range: DateRange) -> (i64, i64) {
         (range.start().millis().max(self.oldest_ms), range.end().millis())
     }
 }

@@ -10,7 +10,9 @@ use crate::{
     images::{add_place, add_text, move_in_albums, remove_place, remove_text, replace_renditions},
     rendition_queue,
     schema::{images, index_jobs},
+    stages::queue_anew,
     value::RowName,
+    vectors,
 };
 
 #[derive(Queryable, Selectable)]
@@ -22,6 +24,7 @@ struct Known {
     state: String,
     captured_at_ms: Option<i64>,
     requested_captured_at_ms: Option<i64>,
+    decoder_version: Option<i64>,
 }
 
 /// Makes an indexed image visible, or puts what was found out anew in the place of what a visible one said.
@@ -40,7 +43,7 @@ pub(super) fn complete(
     let image: Known = images::table.find(seq).select(Known::as_select()).get_result(c)?;
     let again = image.state == "ready";
     if again {
-        // The text index reads the words that it forgets from the image: it goes first.
+        // What the indexes forget is found by the image: they go first.
         remove_text(c, seq)?;
         remove_place(c, seq)?;
     }
@@ -52,6 +55,12 @@ pub(super) fn complete(
     }
     if again && image.captured_at_ms != Some(captured_at_ms) {
         move_in_albums(c, seq, captured_at_ms)?;
+    }
+    if again {
+        vectors::rename(c, seq)?;
+    }
+    if image.decoder_version != Some(i64::from(indexed.decoder_version)) {
+        queue_anew(c, seq)?;
     }
     let name = RowName::new("images", &image.seq);
     let original = name.hash("original", &image.original)?;
@@ -93,8 +102,10 @@ fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Inde
             images::camera_model.eq(indexed.camera_model.as_deref()),
             images::place.eq(indexed.place.as_deref()),
             images::description.eq(indexed.description.as_deref()),
-            images::ocr_text.eq(indexed.text.as_deref()),
         ))
         .execute(c)?;
+    if let Some(text) = &indexed.text {
+        diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
+    }
     Ok(())
 }

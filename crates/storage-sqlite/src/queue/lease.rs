@@ -24,8 +24,9 @@ struct WaitingJob {
 
 impl FreeJob for WaitingJob {
     type Leased = Job;
+    type Queue = ();
 
-    fn free(c: &mut SqliteConnection, at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+    fn free(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
         let unleased = index_jobs::leased_until_ms.is_null().or(index_jobs::leased_until_ms.lt(at.millis()));
         Ok(index_jobs::table
             .filter(index_jobs::not_before_ms.le(at.millis()))
@@ -60,7 +61,7 @@ impl FreeJob for WaitingJob {
 }
 
 pub(super) fn any_free(c: &mut SqliteConnection, at: Timestamp) -> Result<bool, Failure> {
-    Ok(!WaitingJob::free(c, at, 1)?.is_empty())
+    Ok(!WaitingJob::free(c, (), at, 1)?.is_empty())
 }
 
 /// Leases jobs, and fails those that were leased too often.
@@ -69,7 +70,7 @@ pub(super) fn lease(
     request: &Request,
     decoder_version: u32,
 ) -> Result<Vec<Job>, Failure> {
-    crate::lease::lease(c, request, |c, given_up: &[WaitingJob]| {
+    crate::lease::lease(c, (), request, |c, given_up: &[WaitingJob]| {
         for job in given_up {
             let reason = format!("indexing was started {} times and never came to an end", job.attempts);
             fail_image(c, job.image_seq, &reason, decoder_version)?;
@@ -91,7 +92,6 @@ struct ImageToIndex {
     added_at_ms: i64,
     width: Option<i64>,
     height: Option<i64>,
-    ocr_text: Option<String>,
     damaged: Option<String>,
     decoder_version: Option<i64>,
 }
@@ -121,7 +121,6 @@ fn picture(image: &ImageToIndex) -> Result<Option<KnownPicture>, Failure> {
     let version = name.some("decoder_version", image.decoder_version)?;
     Ok(Some(KnownPicture {
         size: name.size(name.some("width", image.width)?, name.some("height", image.height)?)?,
-        text: image.ocr_text.clone(),
         damaged: image.damaged.clone(),
         decoder_version: name.unsigned("decoder_version", version)?,
     }))

@@ -13,7 +13,7 @@ use storage::{
     StorageError,
 };
 
-use crate::{SqliteStore, lease::Request, rendition_queue};
+use crate::{SqliteStore, lease::Request, rendition_queue, stages};
 
 #[async_trait]
 impl IndexQueue for SqliteStore {
@@ -54,7 +54,8 @@ impl IndexQueue for SqliteStore {
         let worker = worker.to_owned();
         self.write(move |c| {
             lease::release(c, &worker)?;
-            rendition_queue::release(c, &worker)
+            rendition_queue::release(c, &worker)?;
+            stages::release(c, &worker)
         })
         .await
     }
@@ -62,7 +63,8 @@ impl IndexQueue for SqliteStore {
     async fn release_all_leases(&self) -> Result<(), StorageError> {
         self.write(|c| {
             lease::release_all(c)?;
-            rendition_queue::release_all(c)
+            rendition_queue::release_all(c)?;
+            stages::release_all(c)
         })
         .await
     }

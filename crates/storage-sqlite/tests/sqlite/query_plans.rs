@@ -12,7 +12,7 @@ use diesel::{
 };
 use domain::{
     AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position,
-    Rendition, SidecarKind,
+    QueryText, Rendition, SidecarKind,
 };
 use oauth_core::{
     CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash,
@@ -58,9 +58,9 @@ struct Step {
     detail: String,
 }
 
-/// How a page, a window's end, an album's count, a page of an album, jobs to lease and images to read anew are
-/// found: in an index that holds just what is wanted, in its order.
-const EXPECTED: [&str; 7] = [
+/// How a page, a window's end, an album's count, a page of an album, jobs to lease, images to read anew, words, stems
+/// and beginnings of words, and images by their words are found: in an index that holds just what is wanted, in its order.
+const EXPECTED: [&str; 13] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
     "SEARCH album_images USING COVERING INDEX album_images_timeline (album_seq=? AND live=? AND captured_at_ms>?)",
@@ -69,6 +69,12 @@ const EXPECTED: [&str; 7] = [
     "SCAN index_jobs USING INDEX index_jobs_order",
     "SCAN rendition_jobs",
     "SEARCH i USING INDEX images_read_by (decoder_version<?)",
+    "SEARCH w USING INDEX sqlite_autoindex_words_1 (account_id=? AND word=?)",
+    "SEARCH s USING PRIMARY KEY (account_id=? AND stem=?)",
+    "SEARCH words USING INDEX words_common (account_id=? AND word>? AND word<?)",
+    "SEARCH words USING INDEX sqlite_autoindex_words_1 (account_id=? AND word>? AND word<?)",
+    "SEARCH w USING COVERING INDEX sqlite_autoindex_indexed_words_1 (key=?)",
+    "SEARCH word_stems USING PRIMARY KEY (account_id=? AND stem=? AND word_id=?)",
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
@@ -92,7 +98,9 @@ async fn run_hot_operations(store: SharedStore) {
     let ann = Viewer { free_window: 2, ..seed.account(Plan::Free).await };
     let photo = |at| Photo::at_second(at).description("red sea").position(1.0, 1.0);
     let original = seed.hash();
-    let ids = seed.images(ann.account, vec![photo(1), photo(1), photo(2), photo(3).original(original)]).await;
+    let ids = seed
+        .images(ann.account, vec![photo(1), photo(1), photo(2), photo(3).original(original).text("lanterns")])
+        .await;
     let album = seed.album(ann, "Sea", &ids[2..3]).await;
     let circle = Some(Circle::new(Position::new(1.0, 1.0).unwrap(), 1000.0).unwrap());
     let range = DateRange::default();
@@ -101,9 +109,10 @@ async fn run_hot_operations(store: SharedStore) {
         for album in [None, Some(&album)] {
             let filter = SearchFilter { album, circle, range };
             store.filter_images(ann, filter, Limit::default()).await.unwrap();
-            let words = &["red", "car"];
-            let columns = TextColumns::ContentAndContext;
-            store.match_text(ann, words, columns, filter, Limit::default()).await.unwrap();
+            for query in ["red car", "re", "sae reds lighthouse", "lighthouse"] {
+                let (text, columns) = (QueryText::parse(query).unwrap(), TextColumns::ContentAndContext);
+                store.match_text(ann, &text, columns, filter, 50).await.unwrap();
+            }
         }
     }
     store.count_images(ann).await.unwrap();
@@ -127,6 +136,8 @@ async fn run_hot_operations(store: SharedStore) {
     store.kept_blobs(BlobKind::Original, None, 10).await.unwrap();
     store.renew_leases("w", &[], NOW).await.unwrap();
     store.requeue_failed(9, NOW).await.unwrap();
+    while store.reindex_words(10).await.unwrap() > 0 {}
+    store.words_outdated().await.unwrap();
     store.delete_account(ann.account, NOW).await.unwrap();
 }
 
@@ -259,6 +270,11 @@ async fn hot_operations_find_what_they_want_in_an_index() {
                 "sign_in_attempts",
                 "oauth_clients",
                 "oauth_grants",
+                "words",
+                "w",
+                "word_stems",
+                "s",
+                "indexed_words",
             ];
             // The walk of a partial index meets only the few rows that are in it.
             let few = ["images_failed", "images_deleted", "blobs_unreferenced"];

@@ -1,32 +1,225 @@
-use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
-use domain::Plan;
-use storage::{ImageStore, IndexQueue, Indexed};
-use storage_conformance::{DECODERS, NOW, Seed, indexed, random_photos};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use diesel::{
+    Connection, QueryableByName, RunQueryDsl, SqliteConnection,
+    connection::SimpleConnection,
+    sql_query,
+    sql_types::{BigInt, Nullable, Text},
+};
+use domain::{Plan, QueryText};
+use storage::{
+    AccountStore, ImageStore, IndexQueue, Indexed, SchemaStore, SearchFilter, TextColumns, Viewer, WordIndex,
+};
+use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, random_photos};
+use storage_sqlite::SqliteStore;
+use words::{Fields, stem_keys, words_of};
 
 use crate::fresh_store;
 
-/// The index holds no text of its own: it is right only as long as every word that it forgets is the one that it
-/// had learnt.
+fn connection(folder: &tempfile::TempDir) -> SqliteConnection {
+    let path = folder.path().join("library.sqlite");
+    SqliteConnection::establish(path.to_str().unwrap()).unwrap()
+}
+
+#[derive(QueryableByName)]
+struct Row {
+    #[diesel(sql_type = BigInt)]
+    account_id: i64,
+    #[diesel(sql_type = Nullable<Text>)]
+    description: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    ocr_text: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    place: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    file_name: Option<String>,
+}
+
+#[derive(QueryableByName)]
+struct Word {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = BigInt)]
+    account_id: i64,
+    #[diesel(sql_type = Text)]
+    word: String,
+    #[diesel(sql_type = BigInt)]
+    images: i64,
+}
+
+#[derive(QueryableByName)]
+struct Stem {
+    #[diesel(sql_type = BigInt)]
+    word_id: i64,
+    #[diesel(sql_type = Text)]
+    stem: String,
+}
+
+/// Compares the vocabulary, its stems and the postings with what is written about the images.
+fn is_right(c: &mut SqliteConnection) {
+    c.batch_execute("INSERT INTO image_words (image_words) VALUES ('integrity-check')").unwrap();
+    let rows: Vec<Row> = sql_query(
+        "SELECT account_id, description, ocr_text, place, file_name FROM images WHERE state = 'ready'",
+    )
+    .load(c)
+    .unwrap();
+    let mut expected: BTreeMap<(i64, String), i64> = BTreeMap::new();
+    for row in &rows {
+        let fields = Fields {
+            description: row.description.as_deref(),
+            ocr_text: row.ocr_text.as_deref(),
+            place: row.place.as_deref(),
+            file_name: row.file_name.as_deref(),
+        };
+        for word in words_of(&fields).into_keys() {
+            *expected.entry((row.account_id, word)).or_default() += 1;
+        }
+    }
+    let words: Vec<Word> = sql_query("SELECT id, account_id, word, images FROM words").load(c).unwrap();
+    let stems: Vec<Stem> = sql_query("SELECT word_id, stem FROM word_stems").load(c).unwrap();
+    let expected_stems: BTreeSet<(i64, String)> =
+        words.iter().flat_map(|word| stem_keys(&word.word).into_iter().map(|stem| (word.id, stem))).collect();
+    assert_eq!(
+        stems.into_iter().map(|stem| (stem.word_id, stem.stem)).collect::<BTreeSet<_>>(),
+        expected_stems
+    );
+    for word in &words {
+        let posted: Vec<Key> = sql_query("SELECT rowid AS key FROM image_words WHERE image_words MATCH ?")
+            .bind::<Text, _>(format!("{} OR {}", name('c', word.id), name('x', word.id)))
+            .load(c)
+            .unwrap();
+        assert_eq!(i64::try_from(posted.len()).unwrap(), word.images, "{}", word.word);
+    }
+    let known: BTreeMap<(i64, String), i64> =
+        words.into_iter().map(|word| ((word.account_id, word.word), word.images)).collect();
+    assert_eq!(known, expected);
+}
+
+#[derive(QueryableByName)]
+struct Key {
+    #[expect(dead_code, reason = "only counted")]
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+}
+
+fn name(kind: char, mut number: i64) -> String {
+    let mut digits = Vec::new();
+    while number > 0 {
+        digits.push(char::from_digit(u32::try_from(number % 36).unwrap(), 36).unwrap());
+        number /= 36;
+    }
+    digits.push(kind);
+    digits.iter().rev().collect()
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn the_text_index_agrees_with_the_images_whatever_happened_to_them() {
+async fn the_word_index_agrees_with_the_images_whatever_happened_to_them() {
     let (store, folder) = fresh_store().await;
-    let seed = Seed::new(std::sync::Arc::new(store.clone()));
-    let ann = seed.account(Plan::Paid).await;
+    let seed = Seed::new(Arc::new(store.clone()));
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
+    seed.images(ben.account, random_photos(30, NOW, 3)).await;
     let ids = seed.images(ann.account, random_photos(60, NOW, 1)).await;
+    let mut connection = connection(&folder);
+    is_right(&mut connection);
     for id in &ids[..20] {
         store.delete_image(ann, id, NOW).await.unwrap();
     }
-    assert_eq!(store.requeue_outdated(DECODERS + 1, NOW, 100).await.unwrap(), 40);
+    assert_eq!(store.requeue_outdated(DECODERS + 1, NOW, 100).await.unwrap(), 70);
     assert_eq!(store.purge_images(NOW.plus_millis(1), 100).await.unwrap(), 20);
-    let anew = random_photos(40, NOW, 2);
+    is_right(&mut connection);
+    let anew = random_photos(70, NOW, 2);
     for (job, photo) in seed.lease("w", NOW).await.into_iter().zip(anew) {
         let found = Indexed { renditions: vec![], ..indexed(&photo) };
         assert!(store.complete_job(job.id, "w", found).await.unwrap());
     }
-    let path = folder.path().join("library.sqlite");
-    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    // With rank 1 it compares the index with the images, and fails if they differ.
+    is_right(&mut connection);
+    store.delete_account(ann.account, NOW).await.unwrap();
+    while store.purge_images(NOW, 7).await.unwrap() > 0 {}
+    is_right(&mut connection);
+}
+
+async fn found(store: &SqliteStore, viewer: Viewer, query: &str) -> usize {
+    let text = QueryText::parse(query).unwrap();
+    let columns = TextColumns::ContentAndContext;
+    store.match_text(viewer, &text, columns, SearchFilter::default(), 400).await.unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_another_version_are_made_anew_step_by_step() {
+    let (store, folder) = fresh_store().await;
+    let seed = Seed::new(Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    let photos = (0..25).map(|at| Photo::at_second(at).description("boats in the harbour"));
+    let ids = seed.images(ann.account, photos.collect()).await;
+    while store.reindex_words(9).await.unwrap() > 0 {}
+    assert_eq!(store.words_outdated().await.unwrap(), 0);
+    let mut connection = connection(&folder);
+    // As if another version had called each word otherwise.
     connection
-        .batch_execute("INSERT INTO image_text (image_text, rank) VALUES ('integrity-check', 1)")
+        .batch_execute(
+            "UPDATE word_index SET version = 4000000000;
+            UPDATE words SET word = 'zz' || word || 'zz';
+            UPDATE word_stems SET stem = 'zz' || stem;",
+        )
         .unwrap();
+    assert_eq!(store.words_outdated().await.unwrap(), 25);
+    assert_eq!(found(&store, ann, "boats").await, 0);
+    assert_eq!(store.reindex_words(0).await.unwrap(), 0);
+    assert_eq!(store.reindex_words(10).await.unwrap(), 10);
+    assert_eq!(store.words_outdated().await.unwrap(), 15);
+    assert_eq!(found(&store, ann, "boats").await, 10, "what is done is found");
+    // Life goes on meanwhile.
+    seed.image(ann.account, Photo::at_second(99).description("a boat")).await;
+    store.delete_image(ann, &ids[24], NOW).await.unwrap();
+    assert_eq!(store.purge_images(NOW.plus_millis(1), 10).await.unwrap(), 1);
+    assert_eq!(found(&store, ann, "boat").await, 11);
+    assert_eq!(store.reindex_words(10).await.unwrap(), 10);
+    assert_eq!(store.reindex_words(10).await.unwrap(), 4);
+    assert_eq!(store.reindex_words(10).await.unwrap(), 0);
+    assert_eq!(store.words_outdated().await.unwrap(), 0);
+    assert_eq!(found(&store, ann, "boat").await, 25);
+    is_right(&mut connection);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_library_from_before_is_indexed_after_the_migration() {
+    let (store, folder) = fresh_store().await;
+    let seed = Seed::new(Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    seed.images(ann.account, random_photos(40, NOW, 1)).await;
+    seed.waiting(ann.account, 3).await;
+    while !store.pending_migrations().await.unwrap().iter().any(|name| name.contains("words")) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    store.migrate().await.unwrap();
+    assert_eq!(store.words_outdated().await.unwrap(), 40);
+    assert_eq!(found(&store, ann, "img").await, 0);
+    while store.reindex_words(16).await.unwrap() > 0 {}
+    assert_eq!(store.words_outdated().await.unwrap(), 0);
+    assert_eq!(found(&store, ann, "img").await, 40);
+    is_right(&mut connection(&folder));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn images_of_one_moment_in_many_accounts_have_keys_of_their_own() {
+    let (store, folder) = fresh_store().await;
+    let seed = Seed::new(Arc::new(store.clone()));
+    let mut viewers = Vec::new();
+    for _ in 0..60 {
+        let viewer = seed.account(Plan::Paid).await;
+        seed.image(viewer.account, Photo::at_second(1).description("midnight")).await;
+        viewers.push(viewer);
+    }
+    for viewer in viewers {
+        let then = Some(NOW.plus_millis(1000));
+        let range = domain::DateRange::new(then, then).unwrap();
+        let filter = SearchFilter { range, ..SearchFilter::default() };
+        let text = QueryText::parse("midnight").unwrap();
+        let found = store.match_text(viewer, &text, TextColumns::Content, filter, 10).await.unwrap();
+        assert_eq!(found.len(), 1);
+    }
+    is_right(&mut connection(&folder));
 }

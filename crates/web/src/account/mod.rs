@@ -7,6 +7,7 @@ mod actions;
 mod browser_name;
 mod done;
 mod page;
+mod search_progress;
 mod sections;
 
 use std::net::IpAddr;

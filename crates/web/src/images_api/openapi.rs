@@ -55,13 +55,14 @@ struct ListParameters {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 struct SearchParameters {
-    /// Plain words. At least one of `query`, `albumId` and a full circle is needed.
+    /// Plain words, in any language: what is written in or about the photo, where it was taken, what it looks like. At least
+    /// one of `query`, `albumId` and a full circle is needed.
     #[param(min_length = 1, max_length = 2000)]
     query: Option<String>,
     /// Only images of this album.
     #[param(rename = "albumId")]
     album_id: Option<String>,
-    /// Comma-separated `text`, `image`. Only with `query`, and neither with an album nor with a circle.
+    /// Comma-separated `text` (description and words read in it), `image` (what it looks like). Only with `query`, and neither with an album nor with a circle.
     #[param(pattern = "^(text|image)(,(text|image))*$")]
     channels: Option<String>,
 }

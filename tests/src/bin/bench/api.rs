@@ -28,10 +28,10 @@ pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
 async fn measure(server: &Server, key: &str, name: &str, urls: Vec<String>) -> Result<(), AnyError> {
     let http = reqwest::Client::new();
     let warm_up = urls.iter().take(urls.len() / 10).cloned().collect();
-    load::run(&http, key, warm_up).await?;
+    load::run(&http, key, warm_up, load::CONNECTIONS).await?;
     let before = server.usage().cpu;
     let count = u32::try_from(urls.len())?;
-    let latencies = load::run(&http, key, urls).await?;
+    let latencies = load::run(&http, key, urls, load::CONNECTIONS).await?;
     let cpu_us = (server.usage().cpu - before).as_secs_f64() * 1e6 / f64::from(count);
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!(

@@ -9,7 +9,7 @@ use std::{
 use ::tests::outside::AnyError;
 
 /// Connections that ask at the same time, as many as a busy household of apps.
-const CONNECTIONS: usize = 4;
+pub(crate) const CONNECTIONS: usize = 4;
 
 /// How the answers to one kind of request came.
 pub(crate) struct Latencies {
@@ -18,16 +18,21 @@ pub(crate) struct Latencies {
     pub(crate) p99: Duration,
 }
 
-/// Asks for each URL once, over several connections, and measures.
+/// Asks for each URL once, over so many connections, and measures.
 ///
 /// # Errors
 /// An answer other than 200: figures of failures would say nothing.
-pub(crate) async fn run(http: &reqwest::Client, key: &str, urls: Vec<String>) -> Result<Latencies, AnyError> {
+pub(crate) async fn run(
+    http: &reqwest::Client,
+    key: &str,
+    urls: Vec<String>,
+    connections: usize,
+) -> Result<Latencies, AnyError> {
     let urls = Arc::new(urls);
     let next = Arc::new(AtomicUsize::new(0));
     let started = Instant::now();
     let mut lanes = Vec::new();
-    for _ in 0..CONNECTIONS {
+    for _ in 0..connections {
         let (http, key, urls, next) = (http.clone(), key.to_owned(), urls.clone(), next.clone());
         lanes.push(tokio::spawn(async move {
             let mut took = Vec::new();

@@ -3,7 +3,9 @@
 //!
 //! `bench api` builds libraries and measures list, get, circle, text search and library info. `bench import` imports a
 //! folder of photos, beside the npm package `sharp` that makes the same renditions. `bench oauth` refreshes and checks
-//! tokens, beside the npm package `oidc-provider`. `bench mcp` calls tools, beside an MCP server made with rmcp.
+//! tokens, beside the npm package `oidc-provider`. `bench mcp` calls tools, beside an MCP server made with rmcp. `bench ocr`
+//! has the words in pictures read, and holds them against those that a person sees. `bench search-quality` judges what searches
+//! find, `bench search` how long they take among up to a million images.
 
 mod api;
 mod connection;
@@ -12,7 +14,10 @@ mod lanes;
 mod load;
 mod mcp;
 mod oauth;
+mod ocr;
 mod peer;
+mod search;
+mod search_quality;
 mod seeding;
 mod table;
 
@@ -38,8 +43,17 @@ enum Task {
     Import(import::Options),
     /// Measure refreshing and checking tokens, and `oidc-provider` at the same
     Oauth(oauth::Options),
+    /// Measure which words in pictures are read
+    Ocr(ocr::Options),
     /// Measure calls of MCP tools, and an MCP server made with rmcp at the same
     Mcp(mcp::Options),
+    /// Measure searches by words, by looks and by both, on libraries of so many images
+    Search(search::Options),
+    /// Serve a library as `bench search` built it
+    #[command(hide = true)]
+    ServeStandIn { data_dir: std::path::PathBuf },
+    /// Judge what searches find among pictures that were judged by looking
+    SearchQuality(search_quality::Options),
 }
 
 #[tokio::main]
@@ -48,7 +62,11 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Api { images }) => api::run(&images).await,
         Some(Task::Import(options)) => import::run(&options),
         Some(Task::Oauth(options)) => oauth::run(&options).await,
+        Some(Task::Ocr(options)) => ocr::run(&options).await,
         Some(Task::Mcp(options)) => mcp::run(&options).await,
+        Some(Task::Search(options)) => search::run(&options).await,
+        Some(Task::ServeStandIn { data_dir }) => search::serve(&data_dir).await,
+        Some(Task::SearchQuality(options)) => search_quality::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;
             import::run(&import::Options::default())

@@ -12,7 +12,7 @@ use crate::report::relative;
 /// Imports each file by a process of its own and prints the slowest.
 pub(crate) fn measure(root: &Path, files: Vec<PathBuf>, slowest: usize) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
-    let instance = Instance::create(folder.path(), &[])?;
+    let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let mut rows = Vec::new();
     let mut all = Usage::default();
     for file in files {

@@ -26,8 +26,17 @@ use tally::Tally;
 /// Files that one `server import` brings in.
 const BATCH: u64 = 500;
 /// Small numbers, so that a limit on memory says something: no file of the seeds needs more, only lying ones would.
-const SETTINGS: [&str; 6] =
-    ["--decode-workers", "2", "--decode-memory-mb", "256", "--max-pixels", "24000000"];
+const SETTINGS: [&str; 8] = [
+    "--decode-workers",
+    "2",
+    "--decode-memory-mb",
+    "256",
+    "--max-pixels",
+    "24000000",
+    // Reading takes a second a photo and has tests of its own.
+    "--ocr-languages",
+    "off",
+];
 /// What the server, or an import, may have at once with all its processes: what decoding may take by the settings above,
 /// and as much again for everything else.
 const MEMORY_LIMIT: u64 = 2 * 256 * 1024 * 1024;

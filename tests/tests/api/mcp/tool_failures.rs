@@ -114,7 +114,7 @@ async fn until_a_sync_is_set_up_the_error_says_where_to_do_that() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn search_being_down_is_an_error_of_the_tool_that_names_a_way_out() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().broken_model().start().await;
     let ann = app.account("ann").await;
     let result =
         call(&app, V1, &ann.key, "search_images", &json!({"query": "x", "channels": ["image"]})).await;

@@ -24,6 +24,12 @@ impl Findings {
         self.line("FAIL", what, said);
     }
 
+    /// Adds what was found elsewhere.
+    pub(super) fn append(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+        self.any_failure |= other.any_failure;
+    }
+
     fn line(&mut self, verdict: &str, what: &str, said: &str) {
         self.text.push_str(&format!("{verdict}  {what}: {said}\n"));
     }

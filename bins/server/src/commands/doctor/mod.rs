@@ -2,12 +2,15 @@
 
 mod files;
 mod findings;
+mod models;
 mod photos;
 mod stores;
+mod words;
 
 use std::collections::BTreeSet;
 
 use clap::CommandFactory as _;
+use vision::models::Models;
 
 use super::Report;
 use crate::{
@@ -32,12 +35,8 @@ pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
     photos::check_sandbox(&config.library.decoder, &mut findings).await;
-    for (what, instead) in [
-        ("words in photos (OCR)", "photos are found by description and file name"),
-        ("vision model", "photos are not found by what they show"),
-    ] {
-        findings.warn(what, &format!("not part of this build yet; {instead}"));
-    }
+    words::check(config.library.text_reader.as_ref(), &mut findings).await;
+    models::check(Models::new(&config.models), config.vision.clone(), &mut findings).await;
     findings.report()
 }
 

@@ -3,7 +3,7 @@ use std::path::Path;
 use blobs::BlobStore;
 use domain::{BlobKind, ContentHash};
 use library::StorageError;
-use storage::SharedStore;
+use storage::{SharedStore, StageProgress};
 
 use super::Findings;
 use crate::{config::Config, stores::open_store};
@@ -11,16 +11,41 @@ use crate::{config::Config, stores::open_store};
 const METADATA: &str = "metadata store";
 const BLOBS: &str = "blob store";
 const QUEUE: &str = "queue";
+const SEARCH: &str = "search";
 
 /// Looks at both stores, and at what waits in them.
 pub(super) async fn check(config: &Config, findings: &mut Findings) {
     let store = check_metadata(config, findings).await;
     check_blobs(&config.blobs, findings).await;
-    if let Some(store) = store
-        && let Err(error) = check_queue(&store, findings).await
+    if let Some(store) = &store
+        && let Err(error) = check_queue(store, findings).await
     {
         findings.fail(QUEUE, &error.to_string());
     }
+    if let Some(store) = store
+        && let Err(error) = check_search(&store, findings).await
+    {
+        findings.fail(SEARCH, &error.to_string());
+    }
+}
+
+/// Tells how far searches know what photos hold.
+async fn check_search(store: &SharedStore, findings: &mut Findings) -> Result<(), StorageError> {
+    for StageProgress { stage, waiting, failed } in store.stage_progress(None).await? {
+        let by = format!("{} ({})", stage.name, stage.version);
+        let failures = match failed {
+            0 => String::new(),
+            failed => format!("; {failed} photos could not be done, and searches know less of them"),
+        };
+        let said = match waiting {
+            0 => format!("{by} has seen all photos{failures}"),
+            waiting => {
+                format!("{by} has yet to see {waiting} photos, on which a running server works{failures}")
+            }
+        };
+        findings.ok(SEARCH, &said);
+    }
+    Ok(())
 }
 
 /// The store, if it is there and its tables are up to date.

@@ -45,7 +45,7 @@ pub(super) enum ToolError {
     )]
     SyncNotSetUp { install_url: String },
     #[error(
-        "Search by visual appearance is temporarily down. Call the tool again with channels [\"text\"] or without channels, or retry after a minute."
+        "Search by visual appearance is temporarily down. Call the tool again with channels [\"text\"], which finds words alone, or retry after a minute."
     )]
     SearchDown,
     #[error(

@@ -83,7 +83,7 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
 /// One round of ours.
 fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
-    let instance = Instance::create(folder.path(), &[])?;
+    let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let imported = instance.import(&[photos.folder()])?;
     let mut ledger = Ledger::open(folder.path())?;
     let figures = |name, took, used: Usage, bytes| Figures {

@@ -1,0 +1,290 @@
+//! The image channel: what looks like the words of a query.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use domain::{AccountId, Circle, Position, QueryText, Timestamp};
+use storage::{EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, Viewer};
+use tokio::sync::Semaphore;
+use vectors::{Area, Cache, Filling, Index, Key, KeySet, Row, RowFilter, Wanted, dot_f16};
+use vision::{EncodeError, Query};
+
+use crate::{Library, Settings, encoders::SharedEncoder};
+
+/// So many vectors are read from the store at once.
+const BATCH: u32 = 4096;
+/// So many candidates are scored again at first. Rounding moves few across that line.
+const CANDIDATES: usize = 400;
+/// An index is read anew when it has grown by half, and at least by so many rows: some of its rows are gone then.
+const GROWTH: usize = 65_536;
+
+/// An image that looks like what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Look {
+    pub(super) image: ImageKey,
+    pub(super) captured_at: Timestamp,
+    /// Above 0 and at most 1.
+    pub(super) score: f64,
+}
+
+/// Why the image channel has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LooksError {
+    #[error(transparent)]
+    Encoder(#[from] EncodeError),
+    #[error("{0}")]
+    Index(#[from] vectors::Error),
+    #[error("a search panicked")]
+    Panicked,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// What was read of the store's vectors, and how many searches compute at once.
+pub(crate) struct Sights {
+    cache: Cache,
+    /// How many rows an index had when it had been read from its beginning.
+    full: Mutex<HashMap<Key, usize>>,
+    turns: Semaphore,
+    threads: usize,
+}
+
+impl Sights {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let threads = settings.search_threads.max(1);
+        Self {
+            cache: Cache::new(settings.search_memory_bytes),
+            full: Mutex::default(),
+            turns: Semaphore::new(threads),
+            threads,
+        }
+    }
+
+    fn is_overgrown(&self, key: Key, rows: usize) -> bool {
+        let full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        full.get(&key).is_some_and(|full| rows > full + GROWTH.max(full / 2))
+    }
+
+    fn note_full(&self, key: Key, rows: usize) {
+        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        if full.len() > 2 * self.cache.len() + 64 {
+            full.clear();
+        }
+        full.insert(key, rows);
+    }
+}
+
+/// What a search by looks is narrowed by, and which images it also tells of.
+pub(super) struct Scope<'a> {
+    pub(super) viewer: Viewer,
+    pub(super) filter: SearchFilter<'a>,
+    pub(super) limit: usize,
+    /// Images that words found: their scores are told, too.
+    pub(super) also: Arc<KeySet>,
+}
+
+impl Library {
+    /// The images that look most like the words, with those of `also` that do so at all; in no order. `None` when the
+    /// encoder knows none of the words.
+    pub(super) async fn looks_like(
+        &self,
+        encoder: &SharedEncoder,
+        id: EncoderId,
+        text: &QueryText,
+        scope: &Scope<'_>,
+    ) -> Result<Option<Vec<Look>>, LooksError> {
+        let (asked, words) = (encoder.clone(), text.as_str().to_owned());
+        let query = tokio::task::spawn_blocking(move || asked.query(&words));
+        let query = query.await.map_err(|_| LooksError::Panicked)??;
+        let Some(query) = query else { return Ok(None) };
+        let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
+        self.best_of(&index, id, &Arc::new(query), scope).await.map(Some)
+    }
+
+    /// The index of an account with all that the store holds now.
+    async fn index_of(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+        dimensions: usize,
+    ) -> Result<Index, LooksError> {
+        let (store, sights) = (&self.parts.store, &self.parts.sights);
+        let key = Key { account: account.0, encoder: encoder.0 };
+        let mut filling = sights.cache.fill(key, dimensions).await;
+        if sights.is_overgrown(key, filling.len()) {
+            filling.restart();
+        }
+        let from_the_beginning = filling.is_empty();
+        let mut last = filling.last().map(|last| VectorId(last.0));
+        let newest = store.newest_vector(account, encoder).await?;
+        while last < newest {
+            let rows = store.vectors_after(account, encoder, last, BATCH).await?;
+            let Some(read) = rows.last() else { break };
+            last = Some(read.id);
+            filling = append(filling, rows).await?;
+        }
+        if from_the_beginning {
+            sights.note_full(key, filling.len());
+        }
+        Ok(filling.publish())
+    }
+
+    /// Scans, looks the candidates up in the store, which knows what the viewer sees, and scores them exactly; with more
+    /// candidates when too many of them are not seen.
+    async fn best_of(
+        &self,
+        index: &Index,
+        encoder: EncoderId,
+        query: &Arc<Query>,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<Look>, LooksError> {
+        let album = match scope.filter.album {
+            None => None,
+            Some(album) => {
+                let keys = self.parts.store.album_keys(scope.viewer, album).await?;
+                Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
+            }
+        };
+        let mut wanted = CANDIDATES.max(2 * scope.limit);
+        loop {
+            let candidates = self.candidates(index, query, scope, album.clone(), wanted).await?;
+            let store = &self.parts.store;
+            let seen = store.seen_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
+            let looks: Vec<Look> = seen.iter().filter_map(|seen| look(query, seen)).collect();
+            let enough = looks.len() >= scope.limit + candidates.beside;
+            if enough || candidates.all || wanted >= index.len() {
+                return Ok(looks);
+            }
+            wanted = wanted.saturating_mul(4);
+        }
+    }
+
+    async fn candidates(
+        &self,
+        index: &Index,
+        query: &Arc<Query>,
+        scope: &Scope<'_>,
+        album: Option<Arc<KeySet>>,
+        wanted: usize,
+    ) -> Result<Candidates, LooksError> {
+        let _turn = self.parts.sights.turns.acquire().await.map_err(|_| LooksError::Panicked)?;
+        let (index, query, also) = (index.clone(), query.clone(), scope.also.clone());
+        let (circle, range, threads) = (scope.filter.circle, scope.filter.range, self.parts.sights.threads);
+        let scan = tokio::task::spawn_blocking(move || {
+            let within = circle.map(Within::new);
+            let accepts = within.as_ref().map(|within| |position: vectors::Position| within.holds(position));
+            let areas = within.as_ref().map(|within| [within.area]);
+            let filter = RowFilter {
+                captured_ms: Some(range.start().millis()..=range.end().millis()),
+                areas: areas.as_ref().map(<[Area; 1]>::as_slice),
+                accepts: accepts
+                    .as_ref()
+                    .map(|accepts| accepts as &(dyn Fn(vectors::Position) -> bool + Sync)),
+                images: album.as_deref(),
+            };
+            let scan = index.scan(&query.vector, &filter, &Wanted { best: wanted, also: &also, threads })?;
+            // What is below the least similarity by more than rounding is no match, and neither is what comes after it.
+            let least = query.calibration.least - 0.05;
+            let all = scan.best.len() < wanted || scan.best.last().is_some_and(|hit| hit.similarity < least);
+            let mut vectors: Vec<VectorId> =
+                scan.best.iter().chain(&scan.also).map(|hit| VectorId(hit.vector.0)).collect();
+            vectors.sort_unstable();
+            vectors.dedup();
+            Ok::<_, vectors::Error>(Candidates { beside: scan.also.len(), vectors, all })
+        });
+        Ok(scan.await.map_err(|_| LooksError::Panicked)??)
+    }
+}
+
+struct Candidates {
+    vectors: Vec<VectorId>,
+    /// How many at most are there only for another channel.
+    beside: usize,
+    /// Whether no further ones could match.
+    all: bool,
+}
+
+/// Puts rows into an index on a thread where rounding them disturbs nobody. A vector that is not of this encoder is left
+/// out.
+async fn append(mut filling: Filling, rows: Vec<StoredVector>) -> Result<Filling, LooksError> {
+    let appended = tokio::task::spawn_blocking(move || {
+        for row in &rows {
+            let new = Row {
+                vector: vectors::VectorId(row.id.0),
+                image: row.image.0,
+                captured_at_ms: row.captured_at.millis(),
+                position: row
+                    .position
+                    .map(|at| vectors::Position::from_degrees(at.latitude(), at.longitude())),
+            };
+            if let Err(error) = filling.push_f16(new, &row.vector) {
+                tracing::warn!(vector = row.id.0, %error, "a vector is left out of the search");
+            }
+        }
+        filling
+    });
+    appended.await.map_err(|_| LooksError::Panicked)
+}
+
+/// A vector as it is compared with the query: `None` for no match, or when it is not of the query's encoder.
+fn look(query: &Query, seen: &SeenVector) -> Option<Look> {
+    let similarity = dot_f16(&query.vector, &seen.vector)?;
+    let score = query.calibration.score(similarity)?;
+    Some(Look { image: seen.image, captured_at: seen.captured_at, score: f64::from(score) })
+}
+
+/// A circle as rows are asked about it: a little larger, for their positions are rounded. The store decides.
+struct Within {
+    circle: Circle,
+    area: Area,
+}
+
+impl Within {
+    /// A degree of latitude has at least so many metres.
+    const METRES_PER_DEGREE: f64 = 110_000.0;
+    const ROUNDING_M: f64 = 0.1;
+
+    fn new(circle: Circle) -> Self {
+        let centre = circle.centre();
+        let reach = (circle.radius_m() + Self::ROUNDING_M) / Self::METRES_PER_DEGREE;
+        let (south, north) = (centre.latitude() - reach, centre.latitude() + reach);
+        Self { circle, area: Area::from_degrees(south, -180.0, north, 180.0) }
+    }
+
+    fn holds(&self, position: vectors::Position) -> bool {
+        let (latitude, longitude) = position.degrees();
+        Position::new(latitude, longitude).is_ok_and(|position| {
+            self.circle.centre().distance_m(position) <= self.circle.radius_m() + Self::ROUNDING_M
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_circle_holds_what_lies_in_it() {
+        let circle = |latitude, longitude, radius_m| {
+            Within::new(Circle::new(Position::new(latitude, longitude).unwrap(), radius_m).unwrap())
+        };
+        let check = |within: &Within, latitude, longitude, expect| {
+            let position = vectors::Position::from_degrees(latitude, longitude);
+            assert_eq!(
+                within.area.contains(position) && within.holds(position),
+                expect,
+                "{latitude} {longitude}"
+            );
+        };
+        let near = circle(48.8584, 2.2945, 2000.0);
+        check(&near, 48.8606, 2.3376, false);
+        check(&near, 48.8656, 2.3121, true);
+        let across = circle(0.0, 179.9, 50_000.0);
+        check(&across, 0.0, -179.9, true);
+        let pole = circle(89.9, 0.0, 50_000.0);
+        check(&pole, 89.9, 180.0, true);
+        check(&pole, 89.0, 180.0, false);
+    }
+}

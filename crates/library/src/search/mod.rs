@@ -1,0 +1,219 @@
+//! Search: by words, by looks, or by place and time alone.
+
+mod looks;
+mod merge;
+
+use std::{collections::HashMap, sync::Arc};
+
+use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, SearchTarget};
+use storage::{EncoderId, Found, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
+use vectors::KeySet;
+
+use crate::{Caller, Library, encoders::SharedEncoder, stages};
+pub(crate) use looks::Sights;
+use looks::{Look, LooksError, Scope};
+use merge::{Ranked, Worded, merged};
+
+/// So many matches by words are merged at least with what looks found.
+const WORDED: u32 = 200;
+
+/// An image in a list or among search results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The image.
+    pub image: Image,
+    /// Its distance from the circle's centre in metres, when there is a circle.
+    pub distance_m: Option<f64>,
+    /// Its similarity, above 0 and at most 1, on ranked results.
+    pub score: Option<f64>,
+    /// The text that matched.
+    pub matched_text: Option<String>,
+}
+
+impl From<Image> for Hit {
+    /// An image that was not searched for.
+    fn from(image: Image) -> Self {
+        Self { image, distance_m: None, score: None, matched_text: None }
+    }
+}
+
+impl From<Found> for Hit {
+    fn from(found: Found) -> Self {
+        Self { image: found.image, distance_m: found.distance_m, score: None, matched_text: None }
+    }
+}
+
+/// Why a search gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The caller has no such album.
+    #[error("there is no album with this id")]
+    NoAlbum,
+    /// What pictures look like cannot be searched now.
+    #[error("search by visual appearance is not available now; retry later or use channels=text")]
+    ImageChannelDown,
+    /// The store failed.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+impl From<LooksError> for SearchError {
+    fn from(error: LooksError) -> Self {
+        match error {
+            LooksError::Storage(error) => Self::Storage(error),
+            error => {
+                tracing::error!(%error, "pictures cannot be searched by looks");
+                Self::ImageChannelDown
+            }
+        }
+    }
+}
+
+/// An encoder whose vectors a search compares with.
+struct Serving {
+    encoder: SharedEncoder,
+    id: EncoderId,
+}
+
+impl Library {
+    /// Searches the whole library that the caller sees: by words best first, otherwise newest first.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub async fn search(&self, caller: &Caller, query: &SearchQuery) -> Result<Vec<Hit>, SearchError> {
+        let album = self.searched_album(caller, query.album.as_deref()).await?;
+        let filter = SearchFilter { album: album.as_ref(), circle: query.circle, range: query.range };
+        match &query.target {
+            SearchTarget::Everything => {
+                let found = self.parts.store.filter_images(self.viewer(caller), filter, query.limit).await?;
+                Ok(found.into_iter().map(Hit::from).collect())
+            }
+            SearchTarget::Words { text, channels } => {
+                self.search_words(caller, text, *channels, filter, query.limit).await
+            }
+        }
+    }
+
+    async fn searched_album(
+        &self,
+        caller: &Caller,
+        id: Option<&str>,
+    ) -> Result<Option<AlbumId>, SearchError> {
+        let Some(id) = id else { return Ok(None) };
+        let album = self.album(caller, id).await?.ok_or(SearchError::NoAlbum)?;
+        Ok(Some(album.id))
+    }
+
+    async fn search_words(
+        &self,
+        caller: &Caller,
+        text: &QueryText,
+        channels: Option<Channels>,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<Hit>, SearchError> {
+        let serving = match channels {
+            Some(Channels { image: false, .. }) => Vec::new(),
+            _ => self.serving(caller, channels.is_some()).await?,
+        };
+        let matches = match channels {
+            Some(Channels { text: false, .. }) => Vec::new(),
+            _ => self.match_words(caller, text, channels, filter, limit).await?,
+        };
+        let most = usize::try_from(limit.get()).unwrap_or(usize::MAX);
+        let scope = Scope {
+            viewer: self.viewer(caller),
+            filter,
+            limit: most,
+            also: Arc::new(matches.iter().map(|found| found.image_key.0).collect::<KeySet>()),
+        };
+        let mut looks: Vec<Vec<Look>> = Vec::with_capacity(serving.len());
+        for Serving { encoder, id } in &serving {
+            looks.extend(self.looks_like(encoder, *id, text, &scope).await?);
+        }
+        let ranked = merged(&matches.iter().map(worded).collect::<Vec<_>>(), &looks, most);
+        Ok(self.hits(caller, ranked, matches, filter.circle).await?)
+    }
+
+    async fn match_words(
+        &self,
+        caller: &Caller,
+        text: &QueryText,
+        channels: Option<Channels>,
+        filter: SearchFilter<'_>,
+        limit: Limit,
+    ) -> Result<Vec<TextMatch>, StorageError> {
+        let columns = match channels {
+            Some(_) => TextColumns::Content,
+            None => TextColumns::ContentAndContext,
+        };
+        let most = limit.get().saturating_mul(2).max(WORDED);
+        self.parts.store.match_text(self.viewer(caller), text, columns, filter, most).await
+    }
+
+    /// The encoders whose vectors there are. One that was chosen and cannot be used is an error: what would be found
+    /// without it is not what was asked for.
+    async fn serving(&self, caller: &Caller, asked_for: bool) -> Result<Vec<Serving>, SearchError> {
+        let parts = &self.parts;
+        let model = parts.encoders.model(&parts.clock).await.map_err(|_| SearchError::ImageChannelDown)?;
+        let model = match model {
+            Some(model) => Some(self.ready_model(model).await?),
+            None => None,
+        };
+        let mut serving = Vec::with_capacity(2);
+        for encoder in [Some(parts.encoders.built_in().clone()), model].into_iter().flatten() {
+            if let Some(id) = parts.store.encoder(encoder.name()).await? {
+                serving.push(Serving { encoder, id });
+            }
+        }
+        if serving.is_empty() && asked_for && parts.store.count_images(self.viewer(caller)).await? > 0 {
+            tracing::warn!("there are images and no index of what they look like yet");
+            return Err(SearchError::ImageChannelDown);
+        }
+        Ok(serving)
+    }
+
+    /// The model itself, or the one before it as long as the new one has not seen every image.
+    async fn ready_model(&self, model: SharedEncoder) -> Result<SharedEncoder, StorageError> {
+        let stage = self.parts.store.stage(stages::MODEL).await?;
+        match stage.and_then(|stage| stage.complete_version) {
+            Some(complete) if complete != model.name() => {
+                Ok(self.parts.encoders.named(&complete).await.unwrap_or(model))
+            }
+            _ => Ok(model),
+        }
+    }
+
+    async fn hits(
+        &self,
+        caller: &Caller,
+        ranked: Vec<Ranked>,
+        matches: Vec<TextMatch>,
+        circle: Option<Circle>,
+    ) -> Result<Vec<Hit>, StorageError> {
+        let mut known: HashMap<ImageKey, (Image, Option<String>)> =
+            matches.into_iter().map(|found| (found.image_key, (found.image, found.matched_text))).collect();
+        let unknown: Vec<ImageKey> =
+            ranked.iter().map(|found| found.image).filter(|key| !known.contains_key(key)).collect();
+        if !unknown.is_empty() {
+            let seen = self.parts.store.images_by_key(self.viewer(caller), &unknown).await?;
+            known.extend(seen.into_iter().map(|(key, image)| (key, (image, None))));
+        }
+        let hit = |found: Ranked| {
+            let (image, matched_text) = known.remove(&found.image)?;
+            let distance_m =
+                circle.zip(image.position).map(|(circle, position)| circle.centre().distance_m(position));
+            Some(Hit { image, distance_m, score: Some(found.score), matched_text })
+        };
+        Ok(ranked.into_iter().filter_map(hit).collect())
+    }
+}
+
+fn worded(found: &TextMatch) -> Worded {
+    Worded {
+        image: found.image_key,
+        captured_at: found.image.captured_at,
+        tier: found.tier,
+        strength: found.strength,
+    }
+}

@@ -1,0 +1,213 @@
+//! Work on images once they can be seen: what they look like, the words in them.
+
+mod run;
+
+use std::sync::{Mutex, PoisonError};
+
+use domain::{AccountId, ImageId};
+use storage::{OtherVersion, Stage, StageId, StageProgress, StorageError, Undone};
+
+pub(crate) use run::Reader;
+
+use crate::{IndexingScope, Library, encoders::SharedEncoder};
+
+/// The stage of the words in images.
+pub(crate) const TEXT: &str = "text";
+/// The stage of the encoder that is always there.
+pub(crate) const APPEARANCE: &str = "appearance";
+/// The stage of the vision model in use.
+pub(crate) const MODEL: &str = "model";
+
+/// So many images are looked at in one write, to find those that a stage has to do.
+const LOOKED_AT_ONCE: u32 = 2_000;
+/// So many vectors of encoders that serve no more are forgotten in one write.
+const FORGOTTEN_AT_ONCE: u32 = 2_000;
+
+/// What a stage does.
+#[derive(Clone)]
+pub(crate) enum Kind {
+    /// Reads words.
+    Text,
+    /// Sees with an encoder, and what is new also with the one that serves until this one has seen all.
+    Look { encoder: SharedEncoder, before: Option<SharedEncoder> },
+}
+
+/// A stage that this process works on.
+#[derive(Clone)]
+pub(crate) struct OpenStage {
+    pub(crate) id: StageId,
+    pub(crate) version: String,
+    pub(crate) kind: Kind,
+    /// Whether every image was done when this process looked last.
+    pub(crate) is_complete: bool,
+}
+
+impl OpenStage {
+    fn undone(&self) -> Undone<'_> {
+        match &self.kind {
+            Kind::Text => Undone::All,
+            Kind::Look { encoder, .. } => Undone::WithoutVector(encoder.name()),
+        }
+    }
+}
+
+/// The stages that this process works on, for those who wait for them.
+#[derive(Default)]
+pub(crate) struct AtWork(Mutex<Vec<StageId>>);
+
+impl AtWork {
+    fn set(&self, stages: &[OpenStage]) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            stages.iter().map(|stage| stage.id).collect();
+    }
+
+    fn ids(&self) -> Vec<StageId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A kind of work on images that can be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchStage {
+    /// Words are read in photos.
+    Text,
+    /// It is noted what photos look like, in the way that needs no model.
+    Appearance,
+    /// A vision model sees photos.
+    Model,
+}
+
+/// How far search knows what images hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchProgress {
+    /// The work.
+    pub stage: SearchStage,
+    /// By whom it is done.
+    pub version: String,
+    /// Images for which it is yet to be done.
+    pub waiting: u64,
+    /// Images for which it could not be done.
+    pub failed: u64,
+}
+
+impl Library {
+    /// How far search knows what the images of an account hold, or those of all accounts.
+    ///
+    /// # Errors
+    /// [`StorageError`].
+    pub async fn search_progress(
+        &self,
+        account: Option<AccountId>,
+    ) -> Result<Vec<SearchProgress>, StorageError> {
+        let told = self.parts.store.stage_progress(account).await?;
+        let known = |StageProgress { stage, waiting, failed }| {
+            let kind = match stage.name.as_str() {
+                TEXT => SearchStage::Text,
+                APPEARANCE => SearchStage::Appearance,
+                MODEL => SearchStage::Model,
+                _ => return None,
+            };
+            Some(SearchProgress { stage: kind, version: stage.version, waiting, failed })
+        };
+        Ok(told.into_iter().filter_map(known).collect())
+    }
+
+    /// Those of these images on which this process still has work to do that makes them found.
+    pub(crate) async fn not_yet_found(&self, images: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
+        let stages = self.parts.stages_at_work.ids();
+        if stages.is_empty() || images.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.parts.store.images_in_stages(images, &stages).await
+    }
+
+    /// Opens the stages that this process can work on. One that helps out leaves those alone that others do otherwise.
+    pub(crate) async fn open_stages(
+        &self,
+        scope: IndexingScope,
+        open: &[OpenStage],
+    ) -> Result<Vec<OpenStage>, StorageError> {
+        let parts = &self.parts;
+        let other_version = match scope {
+            IndexingScope::Everything => OtherVersion::Replace,
+            IndexingScope::Images => OtherVersion::Keep,
+        };
+        let mut opened = Vec::new();
+        let mut add = |stage: Stage, version: &str, kind: Kind| {
+            if stage.version == version {
+                let known = open.iter().find(|known| known.id == stage.id && known.version == version);
+                opened.push(OpenStage {
+                    id: stage.id,
+                    version: stage.version,
+                    kind,
+                    is_complete: known.is_some_and(|known| known.is_complete),
+                });
+            }
+        };
+        let built_in = parts.encoders.built_in().clone();
+        let stage = parts.store.open_stage(APPEARANCE, built_in.name(), other_version).await?;
+        let name = built_in.name().to_owned();
+        add(stage, &name, Kind::Look { encoder: built_in, before: None });
+        // One that cannot be used now keeps its stage as it is.
+        if let Ok(Some(model)) = parts.encoders.model(&parts.clock).await {
+            let stage = parts.store.open_stage(MODEL, model.name(), other_version).await?;
+            let before = match &stage.complete_version {
+                Some(complete) if complete != model.name() => parts.encoders.named(complete).await,
+                _ => None,
+            };
+            let name = model.name().to_owned();
+            add(stage, &name, Kind::Look { encoder: model, before });
+        }
+        if let Some(reader) = &parts.reader {
+            match reader.version().await {
+                Ok(version) => {
+                    let stage = parts.store.open_stage(TEXT, &version, other_version).await?;
+                    add(stage, &version, Kind::Text);
+                }
+                Err(error) => tracing::debug!(%error, "words cannot be read now"),
+            }
+        }
+        let is_new = |stage: &&OpenStage| {
+            !open.iter().any(|known| known.id == stage.id && known.version == stage.version)
+        };
+        for stage in opened.iter().filter(is_new) {
+            // What was lost meanwhile is made anew: a vector, or all of them.
+            if scope == IndexingScope::Everything && matches!(stage.kind, Kind::Look { .. }) {
+                parts.store.recheck_stage(stage.id).await?;
+            }
+        }
+        parts.stages_at_work.set(&opened);
+        Ok(opened)
+    }
+
+    /// Queues further images that a stage has to do, or notes that none are left; `true` when there may be jobs now.
+    pub(crate) async fn go_on_with(&self, stage: &mut OpenStage) -> Result<bool, StorageError> {
+        if stage.is_complete {
+            return Ok(false);
+        }
+        let store = &self.parts.store;
+        if store.queue_undone(stage.id, stage.undone(), LOOKED_AT_ONCE).await? {
+            return Ok(true);
+        }
+        stage.is_complete = store.complete_stage(stage.id, &stage.version).await?;
+        Ok(false)
+    }
+
+    /// Forgets some vectors of encoders that serve no more; `true` when there were any.
+    pub(crate) async fn forget_old_vectors(&self, stages: &[OpenStage]) -> Result<bool, StorageError> {
+        if !stages.iter().all(|stage| stage.is_complete) {
+            return Ok(false);
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for stage in stages {
+            if let Kind::Look { encoder, .. } = &stage.kind {
+                names.push(encoder.name());
+            }
+        }
+        // A model that cannot be used now may be mended.
+        if self.parts.encoders.model(&self.parts.clock).await.is_err() {
+            return Ok(false);
+        }
+        Ok(self.parts.store.drop_other_encoders(&names, FORGOTTEN_AT_ONCE).await? > 0)
+    }
+}

@@ -1,0 +1,107 @@
+//! Plain pixels for whoever looks at a picture: encoders of appearance, readers of words.
+
+use domain::PixelSize;
+
+use super::{Layout, Pixels, make_steps, notes, steps};
+use crate::decode::{Decoded, decode};
+use crate::probe::{Inspected, inspect};
+use crate::{Limits, MediaError};
+
+/// The pixels of an upright picture in the colours of sRGB. What is transparent lies on white.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlainPicture {
+    /// Its size.
+    pub size: PixelSize,
+    /// Red, green and blue of each pixel, 8 bits each, rows from top to bottom without gaps.
+    pub rgb: Vec<u8>,
+}
+
+/// A picture at several sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlainPictures {
+    /// What is wrong with the file, when only a part of the picture or not its colour profile could be read.
+    pub damaged: Option<String>,
+    /// One for each size that was asked for, in that order.
+    pub pictures: Vec<PlainPicture>,
+}
+
+/// Unpacks a picture once, and gives it with its longest side at most as long as each of these, never larger than the
+/// original. A JPEG is decoded at the smallest fraction of its size that serves them all.
+///
+/// Everything is checked as in [`probe`](crate::probe()) before a pixel is decoded.
+///
+/// # Errors
+/// As of [`render`](crate::render).
+pub fn plain_pictures(
+    bytes: &[u8],
+    longest_sides_px: &[u32],
+    limits: &Limits,
+) -> Result<PlainPictures, MediaError> {
+    let Inspected { probe, header, blocks } = inspect(bytes, limits)?;
+    let steps = steps(&probe, longest_sides_px.iter().copied());
+    let Some(largest) = steps.first() else {
+        return Ok(PlainPictures { damaged: None, pictures: Vec::new() });
+    };
+    let at_least = probe.orientation.apply(*largest);
+    let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
+    let (made, unconverted) =
+        make_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| Ok(on_white(pixels)))?;
+    let pictures = longest_sides_px.iter().filter_map(|side| {
+        let size = probe.upright_size.fit_within(*side);
+        let (_, rgb) = made.iter().find(|(step, _)| *step == size)?;
+        Some(PlainPicture { size, rgb: rgb.clone() })
+    });
+    Ok(PlainPictures { damaged: notes(damaged, unconverted), pictures: pictures.collect() })
+}
+
+/// RGB of RGB or RGBA.
+fn on_white(pixels: &Pixels) -> Vec<u8> {
+    if pixels.layout != Layout::Rgba {
+        return pixels.bytes.clone();
+    }
+    let (pixels, _) = pixels.bytes.as_chunks::<4>();
+    let over = |colour: u8, alpha: u8| {
+        let mixed = u16::from(colour) * u16::from(alpha) + 255 * (255 - u16::from(alpha));
+        u8::try_from((mixed + 127) / 255).unwrap_or(u8::MAX)
+    };
+    pixels.iter().flat_map(|[r, g, b, alpha]| [*r, *g, *b].map(|colour| over(colour, *alpha))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size(width: u32, height: u32) -> PixelSize {
+        PixelSize { width, height }
+    }
+
+    #[test]
+    fn transparency_becomes_white() {
+        let bytes = [[9, 8, 7, 255], [0, 0, 0, 0], [100, 0, 255, 128]].concat();
+        let pixels = Pixels { size: size(3, 1), layout: Layout::Rgba, bytes };
+        assert_eq!(on_white(&pixels), [9, 8, 7, 255, 255, 255, 177, 127, 255]);
+        let pixels = Pixels { size: size(1, 1), layout: Layout::Rgb, bytes: vec![1, 2, 3] };
+        assert_eq!(on_white(&pixels), [1, 2, 3]);
+    }
+
+    #[test]
+    fn pictures_come_upright_in_the_sizes_asked_for() {
+        let photo = include_bytes!("../../../../fixtures/samples/wisteria.jpg");
+        let limits = Limits::default();
+        let upright = crate::probe(photo, &limits).unwrap().upright_size;
+        let sides = [64, u32::MAX, 500, 64];
+        let made = plain_pictures(photo, &sides, &limits).unwrap();
+        assert_eq!(made.damaged, None);
+        let sizes: Vec<_> = made.pictures.iter().map(|picture| picture.size).collect();
+        assert_eq!(sizes, sides.map(|side| upright.fit_within(side)));
+        for PlainPicture { size, rgb } in &made.pictures {
+            assert_eq!(u64::try_from(rgb.len()).unwrap(), size.area() * 3);
+        }
+        assert_eq!(made.pictures[0], made.pictures[3]);
+        assert_eq!(plain_pictures(photo, &[], &limits).unwrap().pictures, []);
+        assert_eq!(
+            plain_pictures(&photo[..40], &[64], &limits).map(drop),
+            crate::probe(&photo[..40], &limits).map(drop)
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! The words in a picture: what is loaded before the worker closes itself off, and how a picture is read.
+//!
+//! Tesseract reads pages. So a picture is read twice: as the page that it may be, and then, as photos are none, a sheet
+//! that is made of whatever looks like lines of letters in it and was not read yet (`strokes` finds ink, dark and light,
+//! `parts` what of it hangs together, `rows` what stands side by side, `sheet` cuts it out). Where nothing looks like
+//! letters, nothing is read at all.
+
+mod gray;
+mod parts;
+mod rows;
+mod sense;
+mod sets;
+mod sheet;
+mod strokes;
+
+use std::time::{Duration, Instant};
+
+use domain::clean_text;
+use media::PlainPicture;
+use tesseract::{Bounds, Layout, Library, LoadError, ReadOptions, Reader, ReaderError, Text};
+
+use self::{gray::Gray, rows::Row};
+use crate::{Languages, TextReading};
+
+/// The longest side of the picture that is read.
+pub(crate) const SIDE_PX: u32 = 2000;
+
+/// What reading such a picture takes beside its pixels, in bytes.
+pub(crate) const MEMORY_BYTES: u64 = 256 << 20;
+
+/// Smaller pictures are enlarged to this side, but at most so many times.
+const ENLARGED_SIDE_PX: u32 = 1600;
+const MOST_ENLARGED: u32 = 3;
+
+/// Pictures that are lower or narrower hold no letters that could be read.
+const LEAST_SIDE_PX: u32 = 12;
+
+/// As many installed languages are read at once: two more take twice the time.
+const MOST_INSTALLED: usize = 4;
+
+/// The language that comes first among those that are installed.
+const FIRST: &str = "eng";
+
+/// This process reads no words.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotReading;
+
+/// Whether this process reads words, and with what.
+#[derive(Debug)]
+pub(crate) enum Words {
+    Off,
+    Ready { reader: Reader<'static>, missing: Vec<String>, installed: Vec<String>, version: String },
+    Unavailable { reason: String, missing: Vec<String> },
+}
+
+impl Words {
+    /// Loads Tesseract and its trained data, after which no file is opened any more.
+    pub(crate) fn load(languages: &Languages) -> Self {
+        let library = match Library::load() {
+            Ok(library) => library,
+            Err(error) => return Self::Unavailable { reason: without_library(error), missing: Vec::new() },
+        };
+        let installed = library.available_languages();
+        let (chosen, missing) = choose(languages, &installed);
+        match library.reader(&chosen) {
+            Ok(reader) => Self::Ready { reader, missing, installed, version: library.version().to_string() },
+            Err(error) => Self::Unavailable { reason: without_language(&error, &missing), missing },
+        }
+    }
+
+    /// What the service is told of it.
+    pub(crate) fn told(&self) -> TextReading {
+        match self {
+            Self::Off => TextReading::Off,
+            Self::Ready { reader, missing, installed, version } => TextReading::Ready {
+                version: version.clone(),
+                languages: reader.languages().to_vec(),
+                missing: missing.clone(),
+                installed: installed.clone(),
+            },
+            Self::Unavailable { reason, missing } => {
+                TextReading::Unavailable { reason: reason.clone(), missing: missing.clone() }
+            }
+        }
+    }
+
+    /// The words of a picture, if there are any; what cannot be read has none.
+    ///
+    /// # Errors
+    /// [`NotReading`]
+    pub(crate) fn read(
+        &mut self,
+        picture: &PlainPicture,
+        time: Duration,
+    ) -> Result<Option<String>, NotReading> {
+        let Self::Ready { reader, .. } = self else { return Err(NotReading) };
+        let (width, height) = (picture.size.width, picture.size.height);
+        if width.min(height) < LEAST_SIDE_PX {
+            return Ok(None);
+        }
+        let gray = Gray::of_rgb(width, height, &picture.rgb);
+        let longest = width.max(height);
+        let side = longest.max(ENLARGED_SIDE_PX.min(longest.saturating_mul(MOST_ENLARGED)));
+        let enlarged = |length: u32| {
+            let length = u64::from(length) * u64::from(side) / u64::from(longest);
+            u32::try_from(length).unwrap_or(side)
+        };
+        let gray = match side > longest {
+            true => gray.resize(enlarged(width), enlarged(height)).unwrap_or(gray),
+            false => gray,
+        };
+        Ok(clean_text(&read_twice(reader, &gray, time)))
+    }
+}
+
+/// The words of the page, and then those of the lines that stand elsewhere.
+fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
+    let begin = Instant::now();
+    let mut runs = strokes::find(gray);
+    let parts = parts::connect(&mut runs);
+    let mut rows = rows::find(&parts, gray.height);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let page = read(reader, gray, Layout::Auto, time);
+    rows.retain(|row| !is_read(row, &page));
+    let sheet = sheet::of(gray, &runs, &parts, &rows);
+    drop((runs, parts));
+    let left = time.saturating_sub(begin.elapsed());
+    let rest = match sheet {
+        Some(sheet) if !left.is_zero() => read(reader, &sheet, Layout::Block, left),
+        _ => Text { lines: Vec::new(), complete: true },
+    };
+    sense::of(page.lines.iter().chain(&rest.lines))
+}
+
+/// What cannot be read has no words.
+fn read(reader: &mut Reader<'_>, gray: &Gray, layout: Layout, deadline: Duration) -> Text {
+    let Gray { width, height, pixels } = gray;
+    let picture = tesseract::Gray { width: *width, height: *height, pixels };
+    let options = ReadOptions { deadline, layout, min_confidence: sense::LEAST_CONFIDENCE };
+    reader.read(&picture, &options).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        Text { lines: Vec::new(), complete: false }
+    })
+}
+
+/// Whether words that make sense were read over half of a row.
+fn is_read(row: &Row, page: &Text) -> bool {
+    let common = |bounds: &Bounds| {
+        let across = row.right.min(bounds.right).saturating_sub(row.left.max(bounds.left));
+        let down = row.bottom.min(bounds.bottom).saturating_sub(row.top.max(bounds.top));
+        if u64::from(down) * 2 >= u64::from(row.bottom - row.top) { across } else { 0 }
+    };
+    let words = page.lines.iter().flat_map(|line| &line.words).filter(|word| sense::is_word(word));
+    let covered: u64 = words.map(|word| u64::from(common(&word.bounds))).sum();
+    covered * 2 >= u64::from(row.right - row.left)
+}
+
+/// The languages to read, and those of them that are not installed.
+fn choose(languages: &Languages, installed: &[String]) -> (Vec<String>, Vec<String>) {
+    match languages {
+        Languages::These(names) => names.iter().cloned().partition(|name| installed.contains(name)),
+        Languages::Installed => {
+            let mut chosen: Vec<_> = installed.iter().filter(|name| !name.contains('/')).cloned().collect();
+            // A stable sort: the others keep their order.
+            chosen.sort_by_key(|name| name != FIRST);
+            // Where there are many, nobody has chosen them: they came in one package.
+            if chosen.len() > MOST_INSTALLED {
+                chosen.truncate(1);
+            }
+            (chosen, Vec::new())
+        }
+    }
+}
+
+fn without_library(error: &LoadError) -> String {
+    match error {
+        LoadError::NotFound { .. } => format!("Tesseract is not installed ({error})"),
+        LoadError::Incomplete { .. } | LoadError::TooOld { .. } => error.to_string(),
+    }
+}
+
+fn without_language(error: &ReaderError, missing: &[String]) -> String {
+    match error {
+        ReaderError::NoLanguage if missing.is_empty() => {
+            "Tesseract has no trained data for any language".to_owned()
+        }
+        ReaderError::NoLanguage => {
+            format!("Tesseract has no trained data for {}", missing.join(", "))
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn languages_are_chosen_among_the_installed_ones() {
+        let check = |languages: &str, installed: &[&str], chosen: &[&str], missing: &[&str]| {
+            let found = choose(&languages.parse().unwrap(), &names(installed));
+            assert_eq!(found, (names(chosen), names(missing)), "{languages} of {installed:?}");
+        };
+        check("deu+eng", &["deu", "eng"], &["deu", "eng"], &[]);
+        check("xyz,eng", &["deu", "eng"], &["eng"], &["xyz"]);
+        check("xyz", &[], &[], &["xyz"]);
+        check("auto", &["deu", "eng", "fra", "script/Latin"], &["eng", "deu", "fra"], &[]);
+        check("auto", &["afr", "amh", "ara", "deu", "eng"], &["eng"], &[]);
+        check("auto", &["deu", "script/Latin"], &["deu"], &[]);
+        check("auto", &[], &[], &[]);
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let check = |languages: &[&str], expect: &str| {
+            let found = Words::load(&Languages::These(names(languages)));
+            match found.told() {
+                TextReading::Unavailable { reason, missing } => {
+                    assert_eq!((reason.as_str(), missing), (expect, names(languages)));
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        check(&["xyz", "abc"], "Tesseract has no trained data for xyz, abc");
+        check(&[], "Tesseract has no trained data for any language");
+        let reason = without_library(&LoadError::NotFound { reason: "libtesseract.so.5: none".into() });
+        assert_eq!(
+            reason,
+            "Tesseract is not installed (Tesseract cannot be loaded: libtesseract.so.5: none)"
+        );
+    }
+
+    #[test]
+    fn what_is_too_small_is_not_read() {
+        let mut words = Words::load(&Languages::These(names(&["eng", "xyz"])));
+        let TextReading::Ready { languages, missing, installed, .. } = words.told() else {
+            panic!("{words:?}")
+        };
+        assert_eq!((languages, missing), (names(&["eng"]), names(&["xyz"])));
+        assert!(installed.contains(&"eng".to_owned()) && !installed.contains(&"osd".to_owned()));
+        for (width, height) in [(1, 1), (500, 11), (11, 500), (12, 12)] {
+            let size = domain::PixelSize { width, height };
+            let rgb = vec![255; usize::try_from(size.area() * 3).unwrap()];
+            let picture = PlainPicture { size, rgb };
+            assert_eq!(words.read(&picture, Duration::from_secs(60)), Ok(None), "{width} x {height}");
+            assert_eq!(Words::Off.read(&picture, Duration::from_secs(60)), Err(NotReading));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Plain pixels: honest ones, and what becomes of lies.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use bytes::Bytes;
+use domain::PixelSize;
+use media::Limits;
+use sandbox::{Clock, DecodeError, FileFault, Look, Looked, MAX_LOOK_SIDE_PX, Pool, PoolOptions, Urgency};
+
+use crate::{honest, hostile, worker};
+
+type Outcome = Result<Looked, DecodeError<std::convert::Infallible>>;
+
+const SMALL: Look = Look { max_side_px: Some(224), read_text: false };
+
+async fn look(pool: &Pool, file: &[u8], look: &Look) -> Outcome {
+    pool.look(&Bytes::copy_from_slice(file), look, Urgency::Background).await
+}
+
+fn fault(outcome: Outcome) -> FileFault {
+    match outcome {
+        Err(DecodeError::File(fault)) => fault,
+        other => panic!("no fault of the file: {other:?}"),
+    }
+}
+
+fn fixtures(folder: &str) -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(folder);
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[tokio::test]
+async fn pixels_are_those_of_the_decoder() {
+    let pool = Pool::new(honest()).unwrap();
+    let limits = Limits::default();
+    for path in [fixtures("media"), fixtures("samples")].concat() {
+        let file = fs::read(&path).unwrap();
+        let looked = look(&pool, &file, &SMALL).await;
+        match (looked, media::plain_pictures(&file, &[224], &limits)) {
+            (Ok(Looked { picture, text }), Ok(mut made)) => {
+                let (picture, made) = (picture.unwrap(), made.pictures.remove(0));
+                assert_eq!((picture.size, &picture.rgb, text), (made.size, &made.rgb, None), "{path:?}");
+                assert_eq!(picture.size, media::probe(&file, &limits).unwrap().upright_size.fit_within(224));
+                assert_eq!(u64::try_from(picture.rgb.len()).unwrap(), picture.size.area() * 3);
+            }
+            (Err(DecodeError::File(fault)), Err(error)) => {
+                assert_eq!(fault.to_string(), error.to_string(), "{path:?}");
+            }
+            (looked, made) => panic!("{path:?}: {looked:?}, not {made:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn renditions_can_be_looked_at_as_well() {
+    let photo = include_bytes!("../../../../fixtures/samples/wisteria.jpg");
+    let pool = Pool::new(honest()).unwrap();
+    let decoded = crate::ask(&pool, photo, Urgency::Background).await.unwrap();
+    let medium = &decoded.rendered.renditions[0];
+    let looked = look(&pool, &medium.webp, &SMALL).await.unwrap();
+    assert_eq!(looked.picture.unwrap().size, medium.size.fit_within(224));
+    let all = Look { max_side_px: Some(u32::MAX), read_text: false };
+    assert_eq!(look(&pool, &medium.webp, &all).await.unwrap().picture.unwrap().size, medium.size);
+    let large = look(&pool, photo, &all).await.unwrap().picture.unwrap();
+    assert!(large.size.longest() <= MAX_LOOK_SIDE_PX);
+    let nothing = Look { max_side_px: None, read_text: false };
+    assert_eq!(look(&pool, photo, &nothing).await.unwrap(), Looked { picture: None, text: None });
+}
+
+#[tokio::test]
+async fn bad_files_are_refused_in_words() {
+    let photo = include_bytes!("../../../../fixtures/samples/wisteria.jpg");
+    let pool = Pool::new(PoolOptions { max_pixels: 1_000_000, ..honest() }).unwrap();
+    for (file, words) in [
+        (&b""[..], "empty"),
+        (b"no picture", "this is not a JPEG"),
+        (&photo[..200], ""),
+        // More pixels than this pool allows.
+        (&photo[..], "pixels"),
+    ] {
+        let fault = fault(look(&pool, file, &SMALL).await);
+        assert!(matches!(fault, FileFault::Refused { .. }), "{fault:?}");
+        assert!(fault.to_string().contains(words), "{fault}");
+    }
+    let orange = include_bytes!("../../../../fixtures/samples/orange-lossless.webp");
+    assert!(look(&pool, orange, &SMALL).await.is_ok());
+}
+
+/// A pool of liars that claim to read words.
+fn liars() -> PoolOptions {
+    PoolOptions { command: worker("hostile_decoder", &["reads"]), ..hostile() }
+}
+
+#[tokio::test]
+async fn lies_are_not_believed() {
+    let pool = Pool::new(liars()).unwrap();
+    let both = Look { max_side_px: Some(224), read_text: true };
+    let crashed = |lie: &str| FileFault::Crashed { how: format!("it gave nonsense: {lie}") };
+    for (misdeed, asked, lie) in [
+        ("words", SMALL, "it read words that nobody asked for"),
+        ("too-long-words", both, "a message announces too much"),
+        ("rendered", both, "it did something else than it was asked"),
+    ] {
+        let fault = fault(look(&pool, format!("hostile:{misdeed}").as_bytes(), &asked).await);
+        assert_eq!(fault, crashed(lie), "{misdeed}");
+    }
+    let few = fault(look(&pool, b"hostile:few-pixels", &SMALL).await);
+    assert_eq!(few, FileFault::Crashed { how: "exit status: 0".into() });
+
+    let long = look(&pool, b"hostile:long-words", &both).await.unwrap().text.unwrap();
+    assert!(long.starts_with("a b\né") && long.chars().count() == domain::MAX_TEXT_CHARS);
+    // What is left over is not taken for the next answer.
+    let many = look(&pool, b"hostile:many-pixels", &SMALL).await.unwrap();
+    assert_eq!(many.picture.unwrap().rgb, [7; 30 * 20 * 3]);
+    let honest = look(&pool, b"hostile:honest", &both).await.unwrap();
+    assert_eq!(honest.text.as_deref(), Some("honest words"));
+    assert_eq!(honest.picture.unwrap().size, PixelSize { width: 30, height: 20 });
+}
+
+#[tokio::test]
+async fn limits_hold_for_looks() {
+    let limit = Duration::from_secs(2);
+    let options = PoolOptions { wall_limit: limit, memory_bytes: 400 << 20, ..liars() };
+    let pool = Pool::new(options).unwrap();
+    for (misdeed, expect) in [
+        ("sleep", FileFault::TookTooLong { clock: Clock::Wall, limit }),
+        ("eat", FileFault::OutOfMemory { limit_bytes: 350 << 20 }),
+        ("abort", FileFault::Crashed { how: "signal: 6 (SIGABRT)".into() }),
+    ] {
+        assert_eq!(fault(look(&pool, format!("hostile:{misdeed}").as_bytes(), &SMALL).await), expect);
+    }
+    assert!(look(&pool, b"hostile:honest", &SMALL).await.is_ok());
+}

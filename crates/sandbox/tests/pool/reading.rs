@@ -1,0 +1,161 @@
+//! Words, read by the system's Tesseract in workers that are closed off like any other.
+
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use rustix::process::{Pid, Signal, kill_process};
+use sandbox::{DecodeError, FileFault, Look, Pool, PoolOptions, TextReading, Urgency};
+
+use crate::{AGES, honest, worker};
+
+const WORDS: Look = Look { max_side_px: None, read_text: true };
+
+fn readers(languages: &str) -> PoolOptions {
+    let command = worker("decoder", &[languages]);
+    let reading = PoolOptions::reading(command);
+    PoolOptions { wall_limit: AGES, cpu_limit: AGES, reading_limit: AGES, idle_limit: AGES, ..reading }
+}
+
+fn sample(name: &str) -> Bytes {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
+    Bytes::from(fs::read(path).unwrap())
+}
+
+async fn read(pool: &Pool, file: &Bytes) -> Option<String> {
+    pool.look(file, &WORDS, Urgency::Background).await.unwrap().text
+}
+
+#[tokio::test]
+async fn words_are_read_in_a_closed_off_process() {
+    let pool = Pool::new(readers("eng")).unwrap();
+    let protections = pool.protections().await.unwrap();
+    assert!(protections.system_calls && protections.limits);
+    let told = pool.text_reading().await.unwrap();
+    let TextReading::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
+    assert_eq!((languages, missing), (vec!["eng".to_owned()], Vec::new()));
+
+    assert_eq!(
+        read(&pool, &sample("samples/orange-lossless.webp")).await.as_deref(),
+        Some("webp\nlossless\n123")
+    );
+    let page = read(&pool, &sample("samples/lorem-ipsum.png")).await.unwrap();
+    let lines: Vec<_> = page.lines().collect();
+    assert!(lines.len() >= 20 && lines[0].starts_with("Lorem"), "{page}");
+    let bill = read(&pool, &sample("samples/restaurant-bill.jpg")).await.unwrap();
+    assert!(bill.contains("Tavolo"), "{bill}");
+    // The same worker has done all that.
+    let both = Look { max_side_px: Some(64), read_text: true };
+    let looked =
+        pool.look(&sample("samples/orange-lossless.webp"), &both, Urgency::Background).await.unwrap();
+    assert_eq!(looked.text.as_deref(), Some("webp\nlossless\n123"));
+    assert_eq!(looked.picture.unwrap().size.longest(), 64);
+}
+
+#[tokio::test]
+async fn where_there_are_no_words_none_are_read() {
+    let pool = Pool::new(readers("eng")).unwrap();
+    for name in ["samples/cyclamen.jpg", "samples/sleeping-cat.jpg", "media/grey-grid.heic"] {
+        let text = read(&pool, &sample(name)).await.unwrap_or_default();
+        assert!(text.split_whitespace().count() <= 1, "{name}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn who_was_not_started_to_read_says_so() {
+    let check = async |options: PoolOptions, words: &str| {
+        let pool = Pool::new(options).unwrap();
+        for _ in 0..3 {
+            match pool.look(&sample("samples/orange-lossless.webp"), &WORDS, Urgency::Background).await {
+                Err(DecodeError::Unavailable(error)) => assert_eq!(error.to_string(), words),
+                other => panic!("{other:?}"),
+            }
+        }
+        // It decodes all the same.
+        let look = Look { max_side_px: Some(64), read_text: false };
+        pool.look(&sample("samples/orange-lossless.webp"), &look, Urgency::Background).await.unwrap();
+        pool.text_reading().await.unwrap()
+    };
+    let off = check(honest(), "the decoders were not started to read words").await;
+    assert_eq!(off, TextReading::Off);
+    let reason = "Tesseract has no trained data for xyz".to_owned();
+    let unavailable = check(readers("xyz"), &format!("words are not read: {reason}")).await;
+    assert_eq!(unavailable, TextReading::Unavailable { reason, missing: vec!["xyz".into()] });
+    // Of several, those are read that are there.
+    let told = Pool::new(readers("xyz+eng")).unwrap().text_reading().await.unwrap();
+    let TextReading::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
+    assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
+}
+
+#[tokio::test]
+async fn reading_stops_at_its_limit_and_keeps_what_it_has() {
+    let options = PoolOptions { reading_limit: Duration::from_millis(1), ..readers("eng") };
+    let (cut, whole) = (Pool::new(options).unwrap(), Pool::new(readers("eng")).unwrap());
+    let page = sample("samples/lorem-ipsum.png");
+    let (cut, whole) = (read(&cut, &page).await, read(&whole, &page).await.unwrap());
+    assert!(cut.unwrap_or_default().len() < whole.len() / 2);
+}
+
+#[tokio::test]
+async fn hostile_files_are_refused() {
+    let pool = Pool::new(PoolOptions { max_pixels: 20_000_000, ..readers("eng") }).unwrap();
+    let page = sample("samples/lorem-ipsum.png");
+    let half = page.slice(..page.len() / 2);
+    // Cut off, it is read as far as it goes, or refused; the worker goes on.
+    let _ = pool.look(&half, &WORDS, Urgency::Background).await;
+    for file in [page.slice(..40), bomb(), Bytes::from_static(b"GIF89a")] {
+        match pool.look(&file, &WORDS, Urgency::Background).await {
+            Err(DecodeError::File(FileFault::Refused { .. })) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(read(&pool, &page).await.is_some());
+}
+
+/// A PNG that announces 100,000 x 100,000 pixels.
+fn bomb() -> Bytes {
+    let mut png = sample("samples/lorem-ipsum.png").to_vec();
+    png[16..24].copy_from_slice(&[0, 1, 0x86, 0xA0, 0, 1, 0x86, 0xA0]);
+    Bytes::from(png)
+}
+
+/// The workers whose environment has that variable.
+#[cfg(target_os = "linux")]
+fn workers_with(variable: &str) -> Vec<Pid> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let entry = entry.ok()?;
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let ours = environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(variable.as_bytes()));
+        if ours { Pid::from_raw(id) } else { None }
+    });
+    processes.collect()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_is_killed_midway_is_replaced() {
+    const MARK: &str = "KILLED_MIDWAY";
+    let mut options = readers("eng");
+    options.command.environment.push((MARK.into(), "1".into()));
+    let pool = Arc::new(Pool::new(options).unwrap());
+    let page = sample("samples/lorem-ipsum.png");
+    // The worker that is killed has begun to work.
+    read(&pool, &sample("samples/orange-lossless.webp")).await.unwrap();
+    let reading = tokio::spawn({
+        let (pool, page) = (Arc::clone(&pool), page.clone());
+        async move { pool.look(&page, &WORDS, Urgency::Background).await }
+    });
+    let killed = loop {
+        if let [worker] = workers_with(MARK)[..] {
+            // It has begun to read as soon as it has taken half a second of it.
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            kill_process(worker, Signal::KILL).unwrap();
+            break worker;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let text = reading.await.unwrap().unwrap().text.unwrap();
+    assert!(text.starts_with("Lorem"), "{text}");
+    assert!(read(&pool, &page).await.is_some());
+    assert!(workers_with(MARK).iter().all(|worker| *worker != killed));
+}

@@ -1,0 +1,187 @@
+use domain::{ImageId, Plan, Timestamp};
+use storage::{
+    NewVector,
+    OtherVersion::{Keep, Replace},
+    Stage, StageJob, StageOutcome, StageProgress, Undone, Viewer,
+};
+
+use super::refresh::{outdated_job, read_anew};
+use crate::{
+    NOW, Photo, Seed, lease,
+    look::{matches, second, see},
+};
+
+async fn stage(seed: &Seed, name: &str, version: &str) -> Stage {
+    seed.store().open_stage(name, version, Replace).await.unwrap()
+}
+
+async fn jobs_of(seed: &Seed, stage: &Stage, worker: &str, at: Timestamp) -> Vec<StageJob> {
+    seed.store().lease_stage_jobs(stage.id, lease(worker, at)).await.unwrap()
+}
+
+fn ids(jobs: &[StageJob]) -> Vec<ImageId> {
+    jobs.iter().map(|job| job.image.clone()).collect()
+}
+
+async fn progress(seed: &Seed, viewer: Option<Viewer>) -> Vec<(String, u64, u64)> {
+    let told = seed.store().stage_progress(viewer.map(|viewer| viewer.account)).await.unwrap();
+    told.into_iter().map(|StageProgress { stage, waiting, failed }| (stage.name, waiting, failed)).collect()
+}
+
+async fn queue_all(seed: &Seed, stage: &Stage, undone: Undone<'_>) {
+    while seed.store().queue_undone(stage.id, undone, 2).await.unwrap() {}
+}
+
+fn text(text: &str) -> StageOutcome {
+    StageOutcome::Text(Some(text.to_owned()))
+}
+
+pub(crate) async fn what_becomes_visible_waits_for_every_stage(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let (read, look) = (stage(seed, "read", "1").await, stage(seed, "look", "1").await);
+    let images = seed.images(ann.account, vec![Photo::at_second(9), Photo::at_second(1)]).await;
+    for stage in [&read, &look] {
+        let jobs = jobs_of(seed, stage, "w", NOW).await;
+        assert_eq!(ids(&jobs), [images[1].clone(), images[0].clone()], "the last ones first");
+        assert!(jobs.iter().all(|job| job.medium.is_some() && job.original_bytes > 0));
+        assert!(jobs_of(seed, stage, "other", NOW).await.is_empty(), "a lease keeps others away");
+    }
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 2, 0), ("look".to_owned(), 2, 0)]);
+}
+
+pub(crate) async fn a_new_stage_has_all_images_to_do(seed: &Seed) {
+    let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Free).await);
+    let of_ann = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
+    seed.waiting(ann.account, 1).await;
+    seed.image(ben.account, Photo::at_second(1)).await;
+    let read = stage(seed, "read", "1").await;
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 6, 0)], "what is not queued yet counts");
+    assert_eq!(progress(seed, Some(ann)).await, [("read".to_owned(), 5, 0)]);
+    assert!(jobs_of(seed, &read, "w", NOW).await.is_empty());
+    assert!(!seed.store().complete_stage(read.id, "1").await.unwrap());
+    queue_all(seed, &read, Undone::All).await;
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 6, 0)]);
+    let jobs = jobs_of(seed, &read, "w", NOW).await;
+    assert_eq!(jobs.len(), 6);
+    let waiting = seed.store().images_in_stages(&of_ann, &[read.id]).await.unwrap();
+    assert_eq!(waiting.len(), 5);
+    for job in &jobs {
+        assert!(!seed.store().complete_stage(read.id, "1").await.unwrap());
+        assert!(seed.store().complete_stage_job(job.id, "w", "1", text("x")).await.unwrap());
+    }
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 0, 0)]);
+    assert!(seed.store().images_in_stages(&of_ann, &[read.id]).await.unwrap().is_empty());
+    assert!(seed.store().complete_stage(read.id, "1").await.unwrap());
+    assert_eq!(stage(seed, "read", "1").await.complete_version.as_deref(), Some("1"));
+    queue_all(seed, &read, Undone::All).await;
+    assert!(jobs_of(seed, &read, "w", NOW).await.is_empty(), "all is done");
+}
+
+pub(crate) async fn another_version_starts_anew(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let first = stage(seed, "read", "1").await;
+    seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
+    let jobs = jobs_of(seed, &first, "w", NOW).await;
+    assert!(seed.store().complete_stage_job(jobs[0].id, "w", "1", text("old")).await.unwrap());
+    seed.store().fail_stage_job(jobs[1].id, "w", "too dark").await.unwrap();
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 1, 1)]);
+
+    let kept = seed.store().open_stage("read", "2", Keep).await.unwrap();
+    assert_eq!(kept.version, "1", "a helper does not change it");
+    let second = stage(seed, "read", "2").await;
+    assert_eq!((second.id, second.version.as_str()), (first.id, "2"));
+    let late = seed.store().complete_stage_job(jobs[2].id, "w", "1", text("late")).await.unwrap();
+    assert!(!late, "what the version before found out does not count");
+    queue_all(seed, &second, Undone::All).await;
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 3, 0)]);
+    assert_eq!(jobs_of(seed, &second, "w", NOW).await.len(), 3);
+}
+
+pub(crate) async fn read_words_are_found(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    stage(seed, "read", "1").await;
+    let id = seed.image(ann.account, Photo::at_second(1).description("a door")).await;
+    let finds = async |word: &str| !matches(seed, ann, &[word]).await.is_empty();
+    for (version, text, found, lost) in [
+        ("1", Some("EXIT"), "exit", "entrance"),
+        ("2", Some("Entrance"), "entrance", "exit"),
+        ("3", None, "door", "entrance"),
+    ] {
+        let read = stage(seed, "read", version).await;
+        queue_all(seed, &read, Undone::All).await;
+        let job = jobs_of(seed, &read, "w", NOW).await.remove(0);
+        let outcome = StageOutcome::Text(text.map(str::to_owned));
+        assert!(seed.store().complete_stage_job(job.id, "w", version, outcome).await.unwrap());
+        assert_eq!(see(seed, ann, &id).await.text.as_deref(), text);
+        assert!(finds(found).await && !finds(lost).await, "{version}");
+        assert!(finds("door").await);
+    }
+}
+
+pub(crate) async fn read_words_outlive_a_refresh(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let read = stage(seed, "read", "1").await;
+    let photo = Photo::at_second(1);
+    let id = seed.image(ann.account, photo.clone()).await;
+    let job = jobs_of(seed, &read, "w", NOW).await.remove(0);
+    assert!(seed.store().complete_stage_job(job.id, "w", "1", text("EXIT")).await.unwrap());
+    let job = outdated_job(seed, "w", &id).await;
+    assert!(seed.store().complete_job(job.id, "w", read_anew(&photo)).await.unwrap());
+    assert_eq!(see(seed, ann, &id).await.text.as_deref(), Some("EXIT"));
+    assert_eq!(jobs_of(seed, &read, "w", NOW).await.len(), 1, "the new picture is read anew");
+}
+
+pub(crate) async fn a_lease_that_ends_frees_the_job(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let read = stage(seed, "read", "1").await;
+    seed.image(ann.account, Photo::at_second(1)).await;
+    let store = seed.store();
+    let job = jobs_of(seed, &read, "a", NOW).await.remove(0);
+    store.renew_stage_leases("a", &[job.id], NOW.plus_millis(9_000_000)).await.unwrap();
+    assert!(jobs_of(seed, &read, "b", NOW.plus_millis(4_000_000)).await.is_empty());
+    assert_eq!(jobs_of(seed, &read, "b", NOW.plus_millis(9_000_001)).await.len(), 1);
+    assert!(!store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(), "it is the other's now");
+    store.retry_stage_job(job.id, "b", second(50)).await.unwrap();
+    assert!(jobs_of(seed, &read, "c", second(49)).await.is_empty());
+    assert_eq!(jobs_of(seed, &read, "c", second(50)).await.len(), 1);
+    store.release_leases("c").await.unwrap();
+    assert_eq!(jobs_of(seed, &read, "d", second(50)).await.len(), 1);
+    store.release_all_leases().await.unwrap();
+    assert_eq!(jobs_of(seed, &read, "e", second(50)).await.len(), 1);
+}
+
+pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let read = stage(seed, "read", "1").await;
+    seed.image(ann.account, Photo::at_second(1)).await;
+    let mut at = NOW;
+    for _ in 0..3 {
+        let request = storage::LeaseRequest { max_attempts: 3, ..lease("w", at) };
+        assert_eq!(seed.store().lease_stage_jobs(read.id, request).await.unwrap().len(), 1);
+        at = at.plus_millis(4_000_000);
+    }
+    let request = storage::LeaseRequest { max_attempts: 3, ..lease("w", at) };
+    assert!(seed.store().lease_stage_jobs(read.id, request).await.unwrap().is_empty());
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 0, 1)]);
+    queue_all(seed, &read, Undone::All).await;
+    assert!(seed.store().complete_stage(read.id, "1").await.unwrap(), "what failed is not done once more");
+}
+
+pub(crate) async fn what_lacks_a_vector_is_queued(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let images = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
+    let look = stage(seed, "look", "eye-1").await;
+    queue_all(seed, &look, Undone::WithoutVector("eye-1")).await;
+    let jobs = jobs_of(seed, &look, "w", NOW).await;
+    assert_eq!(jobs.len(), 5);
+    for job in &jobs[..3] {
+        let vectors = vec![NewVector { encoder: "eye-1".to_owned(), vector: vec![1, 2] }];
+        let outcome = StageOutcome::Vectors(vectors);
+        assert!(seed.store().complete_stage_job(job.id, "w", "eye-1", outcome).await.unwrap());
+    }
+    seed.store().fail_stage_job(jobs[3].id, "w", "no").await.unwrap();
+    seed.store().release_leases("w").await.unwrap();
+    seed.store().recheck_stage(look.id).await.unwrap();
+    queue_all(seed, &look, Undone::WithoutVector("eye-1")).await;
+    assert_eq!(ids(&jobs_of(seed, &look, "w", NOW).await), [images[0].clone()]);
+}

@@ -1,0 +1,174 @@
+//! How the words of an image come into the index and leave it.
+
+use diesel::{
+    OptionalExtension, QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Binary, Nullable, Text},
+};
+use words::{Fields, Stands, words_of};
+
+use super::{
+    numbers::{self, CONTENT, CONTEXT, posting},
+    vocabulary,
+};
+use crate::{
+    error::Failure,
+    schema::images,
+    value::{RowName, json_array},
+};
+
+/// What is written about an image.
+#[derive(Debug, Queryable, Selectable, QueryableByName)]
+#[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
+pub(super) struct Written {
+    #[diesel(sql_type = BigInt)]
+    pub(super) seq: i64,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    pub(super) captured_at_ms: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    description: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    ocr_text: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    place: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    file_name: Option<String>,
+}
+
+impl Written {
+    pub(super) fn fields(&self) -> Fields<'_> {
+        Fields {
+            description: self.description.as_deref(),
+            ocr_text: self.ocr_text.as_deref(),
+            place: self.place.as_deref(),
+            file_name: self.file_name.as_deref(),
+        }
+    }
+}
+
+/// Adds the words of an image that was just stored to the index.
+pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+    let (account, written): (i64, Written) =
+        images::table.find(seq).select((images::account_id, Written::as_select())).get_result(c)?;
+    let captured_at_ms = RowName::new("images", &seq).some("captured_at_ms", written.captured_at_ms)?;
+    let numbers = vocabulary::learn(c, account, &words_of(&written.fields()))?;
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    let key = free_key(c, seq, captured_at_ms)?;
+    sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES (?, ?, ?)")
+        .bind::<BigInt, _>(seq)
+        .bind::<BigInt, _>(key)
+        .bind::<Binary, _>(numbers::write(&numbers))
+        .execute(c)?;
+    sql_query("INSERT INTO image_words (rowid, words) VALUES (?, ?)")
+        .bind::<BigInt, _>(key)
+        .bind::<Text, _>(postings(&numbers))
+        .execute(c)?;
+    Ok(())
+}
+
+fn postings(numbers: &[(i64, Stands)]) -> String {
+    let mut names = Vec::with_capacity(numbers.len());
+    for &(number, stands) in numbers {
+        names.extend(stands.in_content.then(|| posting(CONTENT, number)));
+        names.extend(stands.in_context.then(|| posting(CONTEXT, number)));
+    }
+    names.join(" ")
+}
+
+#[derive(QueryableByName)]
+struct Indexed {
+    #[diesel(sql_type = BigInt)]
+    account_id: i64,
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+    #[diesel(sql_type = Binary)]
+    words: Vec<u8>,
+}
+
+/// Takes the words of an image out of the index, if they are in it.
+pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+    let indexed: Option<Indexed> = sql_query(
+        "SELECT i.account_id, w.key, w.words
+        FROM indexed_words AS w CROSS JOIN images AS i ON i.seq = w.image_seq
+        WHERE w.image_seq = ?",
+    )
+    .bind::<BigInt, _>(seq)
+    .get_result(c)
+    .optional()?;
+    let Some(indexed) = indexed else { return Ok(()) };
+    sql_query("DELETE FROM image_words WHERE rowid = ?").bind::<BigInt, _>(indexed.key).execute(c)?;
+    sql_query("DELETE FROM indexed_words WHERE image_seq = ?").bind::<BigInt, _>(seq).execute(c)?;
+    vocabulary::forget(c, indexed.account_id, numbers::read(&indexed.words))
+}
+
+/// Keys for each millisecond. Images of several accounts may have the same.
+const KEYS_PER_MS: i64 = 16;
+
+/// How far from its place a key may lie when those at its place are taken.
+const MAX_DRIFT: i64 = 1 << 20;
+
+/// The keys of images that were captured between two moments, and of few others.
+pub(super) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
+    let last = end_ms.saturating_add(1).saturating_mul(KEYS_PER_MS);
+    (start_ms.saturating_mul(KEYS_PER_MS), last.saturating_add(MAX_DRIFT))
+}
+
+/// A key that no image has, in the order of capture times: one of those of its millisecond, or one near them when many
+/// accounts have images of that very moment.
+fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i64, Failure> {
+    let first = captured_at_ms.saturating_mul(KEYS_PER_MS);
+    let mut room = KEYS_PER_MS;
+    let mut tries: i64 = seq;
+    loop {
+        let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(spread(&mut tries, room))).collect();
+        let free: Option<Key> = sql_query(
+            "SELECT value AS key FROM json_each(?)
+            WHERE value NOT IN (SELECT key FROM indexed_words WHERE key = value) LIMIT 1",
+        )
+        .bind::<Text, _>(json_array(&candidates))
+        .get_result(c)
+        .optional()?;
+        if let Some(free) = free {
+            return Ok(free.key);
+        }
+        room = room.saturating_mul(4).min(MAX_DRIFT);
+    }
+}
+
+#[derive(QueryableByName)]
+struct Key {
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+}
+
+/// A number from 0 to below `end` that looks random (SplitMix64), another one each time.
+fn spread(state: &mut i64, end: i64) -> i64 {
+    *state = state.wrapping_add(0x1E37_79B9_7F4A_7C15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0x3F58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x14D0_49BB_1331_11EB);
+    (mixed ^ (mixed >> 31)).rem_euclid(end.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_the_order_of_moments() {
+        let (first, last) = keys_between(5, 9);
+        assert_eq!(first, 80);
+        assert!(last >= 9 * 16 + 15 + MAX_DRIFT);
+        assert_eq!(keys_between(i64::MIN, i64::MAX), (i64::MIN, i64::MAX));
+    }
+
+    #[test]
+    fn spread_numbers_fill_their_room() {
+        let mut state = 7;
+        let numbers: std::collections::BTreeSet<i64> = (0..200).map(|_| spread(&mut state, 16)).collect();
+        assert_eq!(numbers, (0..16).collect());
+    }
+}

@@ -1,0 +1,303 @@
+//! Which images are looked at more closely.
+
+use std::collections::HashSet;
+
+use diesel::{
+    OptionalExtension, QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Double, Nullable, Text},
+};
+use domain::{Circle, Position};
+
+use super::{
+    super::{filter::Narrowed, places::latitudes},
+    add::{Written, keys_between},
+    expand::Expanded,
+    few,
+    numbers::{CONTENT, CONTEXT, posting},
+};
+use crate::{error::Failure, value::json_array};
+
+/// How many images of a kind are scored.
+pub(super) const POOL: usize = 400;
+
+/// How many hits of the index are held against a filter. What lies behind them is looked for otherwise or not at all.
+const MAX_VISITS: i64 = 5000;
+
+/// Words that as many images have may stand in no image together, and the index would walk through all of them to find
+/// that out: it walks through so many of the rarest.
+const MAX_WALKED: i64 = 20_000;
+
+/// How many of a query's words are looked for one by one, rarest first.
+const MAX_SINGLES: usize = 8;
+
+/// With more words than this, images that lack one of them are not looked for apart from those that have one.
+const MAX_LEAVING_OUT: usize = 5;
+
+/// The images that match best as far as their numbers of words tell, and some that do not. With `content_only` place and
+/// file name do not count.
+pub(super) fn candidates(
+    c: &mut SqliteConnection,
+    filter: &Narrowed,
+    expanded: &[Expanded],
+    content_only: bool,
+    max: usize,
+) -> Result<Vec<Written>, Failure> {
+    let within = few::within(c, filter)?;
+    if let Some(seqs) = within.as_ref().filter(|seqs| seqs.len() <= few::FEW) {
+        let best = few::candidates(c, filter, seqs, expanded, content_only)?;
+        return written(c, &best);
+    }
+    let mut pool = Pool::default();
+    let mut oldest = None;
+    for step in steps(expanded, content_only) {
+        let enough = if step.all { max } else { POOL };
+        if pool.seqs.len() >= enough {
+            break;
+        }
+        let (mut first, last) = keys_between(filter.start_ms, filter.end_ms);
+        if let Some(rarest) = &step.walked {
+            let known = match oldest {
+                Some(known) => known,
+                None => *oldest.insert(walked_to(c, rarest, (first, last))?),
+            };
+            first = first.max(known);
+        }
+        pool.add(hits(c, filter, &step.expression, (first, last))?);
+    }
+    // Hits of words that many images have may all lie outside the album or the circle.
+    let is_common = |word: &Expanded| word.images() > MAX_VISITS;
+    if let Some(some) = within.filter(|_| pool.seqs.len() < max && expanded.iter().any(is_common)) {
+        pool.add(few::candidates(c, filter, &some, expanded, content_only)?);
+    }
+    written(c, &pool.seqs)
+}
+
+/// Images to be scored, each once.
+#[derive(Default)]
+struct Pool {
+    seqs: Vec<i64>,
+    met: HashSet<i64>,
+}
+
+impl Pool {
+    fn add(&mut self, seqs: Vec<i64>) {
+        let new = seqs.into_iter().filter(|seq| self.met.insert(*seq));
+        let room = POOL.saturating_sub(self.seqs.len());
+        self.seqs.extend(new.take(room));
+    }
+}
+
+/// What is written about images.
+fn written(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<Written>, Failure> {
+    Ok(sql_query(
+        "SELECT i.seq, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
+        FROM json_each(?) AS few CROSS JOIN images AS i ON i.seq = few.value",
+    )
+    .bind::<Text, _>(json_array(seqs))
+    .load(c)?)
+}
+
+/// One question to the index.
+#[derive(Debug, PartialEq, Eq)]
+struct Step {
+    expression: String,
+    /// Whether its hits have all words, so that a page of them is all that is wanted.
+    all: bool,
+    /// The expression of the rarest word, when there are several and it is so common that the walk has to end.
+    walked: Option<String>,
+}
+
+impl Step {
+    fn new(expression: String) -> Self {
+        Self { expression, all: false, walked: None }
+    }
+}
+
+/// What to ask the index for, best first, until there is enough: images with all words; with all but one; with one, the
+/// rarest first.
+fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
+    let needed: Vec<&Expanded> = expanded.iter().filter(|word| !word.word.optional).collect();
+    let mut known: Vec<&Expanded> = needed.iter().copied().filter(|word| word.is_known()).collect();
+    known.sort_by_key(|word| word.images());
+    let mut steps = Vec::new();
+    let all = known.len() == needed.len();
+    let is_common = |word: &Expanded| word.images() > MAX_WALKED;
+    let walked = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
+    let walked = walked.and_then(|rarest| all_of(&[*rarest], !content_only));
+    for expression in everywhere(&known, content_only) {
+        steps.push(Step { expression, all, walked: walked.clone() });
+    }
+    if known.len() < 2 {
+        return steps;
+    }
+    if (3..=MAX_LEAVING_OUT).contains(&known.len()) {
+        // Without the commonest first: what is left is rarest.
+        for left_out in (0..known.len()).rev() {
+            let others: Vec<&Expanded> =
+                known.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, word)| *word).collect();
+            if others.first().is_none_or(|rarest| !is_common(rarest)) {
+                steps.extend(all_of(&others, !content_only).map(Step::new));
+            }
+        }
+    }
+    for word in known.iter().take(MAX_SINGLES) {
+        steps.extend(everywhere(&[*word], content_only).into_iter().map(Step::new));
+    }
+    steps
+}
+
+/// Images that have each of some words in their content, then those that have them anywhere, if that may be others.
+fn everywhere(words: &[&Expanded], content_only: bool) -> Vec<String> {
+    let mut expressions: Vec<String> =
+        [false, !content_only].into_iter().filter_map(|anywhere| all_of(words, anywhere)).collect();
+    expressions.dedup();
+    expressions
+}
+
+/// Images that have each of some words; `None` of no words.
+fn all_of(words: &[&Expanded], anywhere: bool) -> Option<String> {
+    let any_of = |word: &&Expanded| {
+        let names = word.numbers().flat_map(|(number, in_context)| {
+            let context = (anywhere && in_context).then(|| posting(CONTEXT, number));
+            [posting(CONTENT, number)].into_iter().chain(context)
+        });
+        format!("({})", names.collect::<Vec<_>>().join(" OR "))
+    };
+    let words: Vec<String> = words.iter().map(any_of).collect();
+    (!words.is_empty()).then(|| words.join(" AND "))
+}
+
+// The index comes first and is asked for no more than is needed: in the order of its keys it finds hits one by one.
+const HITS: &str = "
+SELECT i.seq
+FROM (
+        SELECT rowid AS key FROM image_words
+        WHERE image_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3
+        ORDER BY rowid DESC LIMIT ?4
+    ) AS hit
+    CROSS JOIN indexed_words AS w ON w.key = hit.key
+    CROSS JOIN images AS i ON i.seq = w.image_seq
+WHERE i.account_id = ?5 AND i.live = 1 AND i.captured_at_ms BETWEEN ?6 AND ?7
+    AND (?8 IS NULL OR EXISTS (
+        SELECT 1 FROM album_images AS a WHERE a.album_seq = ?8 AND a.image_seq = i.seq
+    ))
+    AND (?9 IS NULL OR (
+        i.latitude BETWEEN ?10 AND ?11 AND distance_m(?12, ?13, i.latitude, i.longitude) <= ?9
+    ))
+LIMIT ?14";
+
+#[derive(QueryableByName)]
+struct Hit {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+}
+
+#[derive(QueryableByName)]
+struct Key {
+    #[diesel(sql_type = BigInt)]
+    key: i64,
+}
+
+/// The key at which the walk through the images of a common word ends.
+fn walked_to(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i64)) -> Result<i64, Failure> {
+    let end: Option<Key> = sql_query(
+        "SELECT rowid AS key FROM image_words
+        WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?
+        ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+    )
+    .bind::<Text, _>(expression)
+    .bind::<BigInt, _>(first)
+    .bind::<BigInt, _>(last)
+    .bind::<BigInt, _>(MAX_WALKED)
+    .get_result(c)
+    .optional()?;
+    Ok(end.map_or(first, |end| end.key))
+}
+
+/// The newest images that an expression of the index finds and that pass the filter.
+fn hits(
+    c: &mut SqliteConnection,
+    filter: &Narrowed,
+    expression: &str,
+    (first, last): (i64, i64),
+) -> Result<Vec<i64>, Failure> {
+    let bounds = filter.circle.map(latitudes);
+    let centre = filter.circle.map(Circle::centre);
+    let hits: Vec<Hit> = sql_query(HITS)
+        .bind::<Text, _>(expression)
+        .bind::<BigInt, _>(first)
+        .bind::<BigInt, _>(last)
+        .bind::<BigInt, _>(MAX_VISITS)
+        .bind::<BigInt, _>(filter.account)
+        .bind::<BigInt, _>(filter.start_ms)
+        .bind::<BigInt, _>(filter.end_ms)
+        .bind::<Nullable<BigInt>, _>(filter.album_seq)
+        .bind::<Nullable<Double>, _>(filter.circle.map(Circle::radius_m))
+        .bind::<Nullable<Double>, _>(bounds.map(|(south, _)| south))
+        .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
+        .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
+        .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
+        .bind::<BigInt, _>(i64::try_from(POOL).unwrap_or(i64::MAX))
+        .load(c)?;
+    Ok(hits.into_iter().map(|hit| hit.seq).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use words::{QueryWord, query_words};
+
+    use super::*;
+
+    /// Words of a query of which each stands in so many images, as many as its number in the vocabulary is.
+    fn steps_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
+        let words: Vec<QueryWord> = query_words(query);
+        let expanded: Vec<Expanded> =
+            words.into_iter().zip(images).map(|(word, images)| Expanded::of(word, *images)).collect();
+        steps(&expanded, content_only)
+            .into_iter()
+            .map(|step| {
+                let all = if step.all { "!" } else { "" };
+                let walked = step.walked.map(|rarest| format!(" from {rarest}")).unwrap_or_default();
+                format!("{}{all}{walked}", step.expression)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn images_with_all_words_are_asked_for_first_and_rare_words_next() {
+        assert_eq!(steps_of("red", &[7], true), ["(c7)!"]);
+        assert_eq!(steps_of("red", &[7], false), ["(c7)!", "(c7 OR x7)!"]);
+        assert_eq!(steps_of("red", &[8], false), ["(c8)!"], "it stands in no context");
+        assert_eq!(steps_of("red", &[0], false), [""; 0]);
+        assert_eq!(steps_of("the red", &[9, 7], true), ["(c7)!"], "small words need not be there");
+        assert_eq!(steps_of("red car", &[7, 3], true), ["(c3) AND (c7)!", "(c3)", "(c7)"]);
+        assert_eq!(steps_of("red car", &[7, 0], true), ["(c7)"]);
+        let three = [
+            "(c1) AND (c2) AND (c3)!",
+            "(c1) AND (c2)",
+            "(c1) AND (c3)",
+            "(c2) AND (c3)",
+            "(c1)",
+            "(c2)",
+            "(c3)",
+        ];
+        assert_eq!(steps_of("red car sea", &[1, 2, 3], true), three);
+    }
+
+    #[test]
+    fn walks_through_common_words_end() {
+        let common = MAX_WALKED + 1;
+        let (name, other) = (posting(CONTENT, common), posting(CONTENT, common + 1));
+        assert_eq!(steps_of("red", &[common], true), [format!("({name})!")], "one word is found at once");
+        assert_eq!(
+            steps_of("red car", &[common + 1, common], true),
+            [format!("({name}) AND ({other})! from ({name})"), format!("({name})"), format!("({other})")]
+        );
+        let with_rare = steps_of("red car sea", &[common + 1, common, 3], true);
+        assert_eq!(with_rare[0], format!("(c3) AND ({name}) AND ({other})!"));
+        assert_eq!(with_rare[1..3], [format!("(c3) AND ({name})"), format!("(c3) AND ({other})")]);
+        assert_eq!(with_rare[3..].len(), 3, "both common ones together are not walked through");
+    }
+}

@@ -1,0 +1,303 @@
+//! Which words of an account's vocabulary may stand for the words of a query.
+
+use std::collections::{HashMap, HashSet};
+
+use diesel::{
+    QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use words::{
+    Alternative, EXACT, PREFIX, QueryWord, SAME_STEM, Stems, TYPO, Wanted, can_have_typos, is_typo_of,
+    one_slip_away, plural_keys, typo_stem,
+};
+
+use super::vocabulary::Known;
+use crate::{error::Failure, value::json_text};
+
+/// The most words that stand for all words of a query together, and for each of them: the more words a query has, the
+/// fewer for each.
+const MAX_ALTERNATIVES: usize = 96;
+const MAX_OF_EACH: usize = 24;
+const MIN_OF_EACH: usize = 3;
+
+/// The most words of a query whose slips are forgiven.
+const MAX_MISSPELT: usize = 4;
+
+/// The most words that are looked at because they have a stem or a beginning.
+const MAX_LOOKED_AT: i64 = 1024;
+
+/// The most words that are looked at because they begin as one does in which two slips are looked for. Most of them are
+/// told by their length.
+const MAX_SLIPS_LOOKED_AT: i64 = 4096;
+
+/// A word of a query and what stands for it in the account's texts.
+pub(super) struct Expanded {
+    pub(super) word: QueryWord,
+    /// What stands for it, best first.
+    alternatives: Vec<(Known, f32)>,
+}
+
+impl Expanded {
+    /// A word that so many images have, and which has the same number.
+    #[cfg(test)]
+    pub(super) fn of(word: QueryWord, images: i64) -> Self {
+        // Those that are odd stand in some context.
+        let known = Known { id: images, word: word.word.clone(), images, context: images % 2 };
+        Self { word, alternatives: (images > 0).then_some((known, EXACT)).into_iter().collect() }
+    }
+
+    /// The numbers of the alternatives, and whether they stand in any place or file name.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = (i64, bool)> + '_ {
+        self.alternatives.iter().map(|(known, _)| (known.id, known.context > 0))
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        !self.alternatives.is_empty()
+    }
+
+    /// How many images have any of the alternatives, at most.
+    pub(super) fn images(&self) -> i64 {
+        self.alternatives.iter().fold(0, |sum, (known, _)| sum.saturating_add(known.images))
+    }
+
+    /// What the scorer has to know, in a library of so many images.
+    pub(super) fn wanted(&self, of: i64) -> Wanted {
+        let alternative =
+            |(known, quality): &(Known, f32)| Alternative { word: known.word.clone(), quality: *quality };
+        let of = of.max(1);
+        let images = self.images().clamp(1, of);
+        Wanted {
+            word: self.word.clone(),
+            alternatives: self.alternatives.iter().map(alternative).collect(),
+            share: count(images) / count(of),
+        }
+    }
+}
+
+fn count(number: i64) -> f64 {
+    i32::try_from(number).map_or(f64::from(i32::MAX), f64::from)
+}
+
+/// Looks up what may stand for each word of a query.
+pub(super) fn expand(
+    c: &mut SqliteConnection,
+    account: i64,
+    query: Vec<QueryWord>,
+) -> Result<Vec<Expanded>, Failure> {
+    let most = (MAX_ALTERNATIVES / query.len().max(1)).clamp(MIN_OF_EACH, MAX_OF_EACH);
+    let forms = Forms::look_up(c, account, &query)?;
+    let mut expanded = Vec::with_capacity(query.len());
+    let mut misspelt = 0;
+    for word in query {
+        let mut alternatives = forms.of(&word);
+        if word.begins {
+            alternatives.extend(beginning_with(c, account, &word.word)?);
+        }
+        let worth_it = word.is_word && !word.optional && can_have_typos(&word.word);
+        if alternatives.is_empty() && worth_it && misspelt < MAX_MISSPELT {
+            misspelt += 1;
+            alternatives = slips_of(c, account, &word.word)?;
+        }
+        expanded.push(Expanded { word, alternatives: best(alternatives, most) });
+    }
+    Ok(expanded)
+}
+
+/// The best of alternatives, each once: those that count most, of those the commonest.
+fn best(mut alternatives: Vec<(Known, f32)>, most: usize) -> Vec<(Known, f32)> {
+    alternatives.sort_by(|(a, quality), (b, other)| {
+        other.total_cmp(quality).then(b.images.cmp(&a.images)).then(a.id.cmp(&b.id))
+    });
+    let mut met = HashSet::new();
+    alternatives.retain(|(known, _)| met.insert(known.id));
+    alternatives.truncate(most);
+    alternatives
+}
+
+/// The words of a query themselves and their other forms.
+struct Forms {
+    by_word: HashMap<String, Known>,
+    by_stem: HashMap<String, Vec<Known>>,
+    stems: HashMap<String, Stems>,
+}
+
+impl Forms {
+    fn look_up(c: &mut SqliteConnection, account: i64, query: &[QueryWord]) -> Result<Self, Failure> {
+        let mut words = HashSet::new();
+        let mut stems = HashSet::new();
+        let mut of_words = HashMap::new();
+        for asked in query {
+            words.insert(asked.word.clone());
+            if asked.is_word {
+                let of_word = Stems::of(&asked.word);
+                let keys = of_word.keys();
+                words.extend(keys.iter().cloned().chain(plural_keys(&asked.word)));
+                stems.extend(keys.into_iter().chain([asked.word.clone()]));
+                of_words.insert(asked.word.clone(), of_word);
+            }
+        }
+        let by_word =
+            named(c, account, words)?.into_iter().map(|known| (known.word.clone(), known)).collect();
+        let mut by_stem: HashMap<String, Vec<Known>> = HashMap::new();
+        for found in with_stems(c, account, stems)? {
+            let WithStem { id, word, images, context, stem } = found;
+            by_stem.entry(stem).or_default().push(Known { id, word, images, context });
+        }
+        Ok(Self { by_word, by_stem, stems: of_words })
+    }
+
+    /// The word itself and the other forms of it.
+    fn of(&self, asked: &QueryWord) -> Vec<(Known, f32)> {
+        let itself = self.by_word.get(&asked.word).map(|known| (known.clone(), EXACT));
+        let Some(stems) = self.stems.get(&asked.word) else { return itself.into_iter().collect() };
+        let keys = stems.keys();
+        let is_key = keys.iter().chain([&asked.word]).filter_map(|key| self.by_stem.get(key)).flatten();
+        let has_key = plural_keys(&asked.word).into_iter().chain(keys.iter().cloned());
+        let has_key = has_key.filter_map(|key| self.by_word.get(&key));
+        let mut met = HashSet::new();
+        let forms = is_key
+            .chain(has_key)
+            .filter(|known| known.word != asked.word && met.insert(known.id))
+            .filter(|known| stems.are_of(&known.word))
+            .map(|known| (known.clone(), SAME_STEM));
+        forms.chain(itself).collect()
+    }
+}
+
+fn named(
+    c: &mut SqliteConnection,
+    account: i64,
+    words: impl IntoIterator<Item = String>,
+) -> Result<Vec<Known>, Failure> {
+    let words: Vec<String> = words.into_iter().collect();
+    Ok(sql_query(
+        "SELECT w.id, w.word, w.images, w.context
+        FROM json_each(?1) AS asked CROSS JOIN words AS w ON w.account_id = ?2 AND w.word = asked.value",
+    )
+    .bind::<Text, _>(json_text(&words))
+    .bind::<BigInt, _>(account)
+    .load(c)?)
+}
+
+#[derive(QueryableByName)]
+struct WithStem {
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = Text)]
+    word: String,
+    #[diesel(sql_type = BigInt)]
+    images: i64,
+    #[diesel(sql_type = BigInt)]
+    context: i64,
+    #[diesel(sql_type = Text)]
+    stem: String,
+}
+
+fn with_stems(
+    c: &mut SqliteConnection,
+    account: i64,
+    stems: HashSet<String>,
+) -> Result<Vec<WithStem>, Failure> {
+    if stems.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stems: Vec<String> = stems.into_iter().collect();
+    Ok(sql_query(
+        "SELECT w.id, w.word, w.images, w.context, s.stem
+        FROM json_each(?1) AS asked
+            CROSS JOIN word_stems AS s ON s.account_id = ?2 AND s.stem = asked.value
+            CROSS JOIN words AS w ON w.id = s.word_id
+        LIMIT ?3",
+    )
+    .bind::<Text, _>(json_text(&stems))
+    .bind::<BigInt, _>(account)
+    .bind::<BigInt, _>(MAX_LOOKED_AT)
+    .load(c)?)
+}
+
+/// Words that begin with one, common ones first. The less is added, the more they count.
+fn beginning_with(c: &mut SqliteConnection, account: i64, start: &str) -> Result<Vec<(Known, f32)>, Failure> {
+    let (first, end) = between(start);
+    let most = i64::try_from(MAX_OF_EACH).unwrap_or(i64::MAX);
+    let mut found: Vec<Known> = Vec::new();
+    // Of a short beginning there may be more words than are looked at: then the common ones are.
+    for query in [COMMON_BEGINNING_WITH, BEGINNING_WITH] {
+        found.extend(
+            sql_query(query)
+                .bind::<BigInt, _>(account)
+                .bind::<Text, _>(first)
+                .bind::<Text, _>(&end)
+                .bind::<BigInt, _>(MAX_LOOKED_AT)
+                .bind::<BigInt, _>(most)
+                .load::<Known>(c)?,
+        );
+    }
+    let length = start.chars().count();
+    let quality = |known: &Known| {
+        let share = f64::from(u32::try_from(length).unwrap_or(1))
+            / f64::from(u32::try_from(known.word.chars().count()).unwrap_or(1)).max(1.0);
+        PREFIX * single(share.sqrt().min(1.0))
+    };
+    let longer = found.into_iter().filter(|known| known.word != start);
+    Ok(longer.map(|known| (known.clone(), quality(&known))).collect())
+}
+
+/// Half the precision is plenty for a quality.
+#[expect(clippy::cast_possible_truncation, reason = "a share of 1 has no magnitude to lose")]
+fn single(share: f64) -> f32 {
+    share as f32
+}
+
+const COMMON_BEGINNING_WITH: &str = "
+SELECT id, word, images, context FROM (
+    SELECT id, word, images, context FROM words INDEXED BY words_common
+    WHERE account_id = ? AND word >= ? AND word < ? AND images >= 16 LIMIT ?
+) ORDER BY images DESC LIMIT ?";
+
+const BEGINNING_WITH: &str = "
+SELECT id, word, images, context FROM (
+    SELECT id, word, images, context FROM words WHERE account_id = ? AND word >= ? AND word < ? LIMIT ?
+) ORDER BY images DESC LIMIT ?";
+
+/// All words that begin so lie from the first to below the second.
+fn between(start: &str) -> (&str, String) {
+    (start, format!("{start}{}", char::MAX))
+}
+
+/// The words that one may be a slip of: those one slip away, or if there are none and it is long, two slips.
+fn slips_of(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(Known, f32)>, Failure> {
+    let mut found = named(c, account, one_slip_away(word))?;
+    if found.is_empty()
+        && let Some(start) = typo_stem(word)
+    {
+        let (first, end) = between(start);
+        let length = i64::try_from(word.chars().count()).unwrap_or(i64::MAX);
+        found = sql_query(
+            "SELECT id, word, images, context FROM words WHERE id IN (
+                SELECT id FROM (
+                    SELECT id, word FROM words WHERE account_id = ? AND word >= ? AND word < ? LIMIT ?
+                ) WHERE length(word) BETWEEN ? AND ?
+            )",
+        )
+        .bind::<BigInt, _>(account)
+        .bind::<Text, _>(first)
+        .bind::<Text, _>(&end)
+        .bind::<BigInt, _>(MAX_SLIPS_LOOKED_AT)
+        .bind::<BigInt, _>(length.saturating_sub(2))
+        .bind::<BigInt, _>(length.saturating_add(2))
+        .load(c)?;
+        found.retain(|known| is_typo_of(word, &known.word));
+    }
+    // The other forms of a word are meant by a slip of it as well.
+    let meant: Vec<QueryWord> = found
+        .iter()
+        .map(|known| QueryWord { word: known.word.clone(), is_word: true, optional: false, begins: false })
+        .take(MIN_OF_EACH)
+        .collect();
+    let forms = Forms::look_up(c, account, &meant)?;
+    let forms = meant.iter().flat_map(|word| forms.of(word)).map(|(known, quality)| (known, quality * TYPO));
+    let found = found.iter().map(|known| (known.clone(), TYPO));
+    Ok(found.chain(forms).collect())
+}

@@ -1,0 +1,130 @@
+//! Searches among so few images that each can be looked at.
+
+use std::{cmp::Reverse, collections::HashMap};
+
+use diesel::{
+    QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Binary, Double, Nullable, Text},
+};
+use domain::{Circle, Position};
+
+use super::{
+    super::{
+        filter::Narrowed,
+        places::{self, latitudes},
+    },
+    candidates::POOL,
+    expand::Expanded,
+    numbers,
+};
+use crate::{error::Failure, schema::album_images, value::json_array};
+
+/// An album of no more images, and a circle around which there are no more, are searched image by image.
+pub(super) const FEW: usize = 2000;
+
+/// The images of the album, or in the boxes around the circle; when they are more than [`FEW`], so many of them and one
+/// more: the newest of the album, any in the boxes. Not all of them need pass the filter.
+pub(super) fn within(c: &mut SqliteConnection, filter: &Narrowed) -> Result<Option<Vec<i64>>, Failure> {
+    match (filter.album_seq, filter.circle) {
+        (Some(album_seq), _) => newest_of_album(c, album_seq, filter).map(Some),
+        (None, Some(circle)) => places::around(c, filter.account, circle, FEW).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+fn newest_of_album(c: &mut SqliteConnection, album_seq: i64, filter: &Narrowed) -> Result<Vec<i64>, Failure> {
+    let most = i64::try_from(FEW).unwrap_or(i64::MAX).saturating_add(1);
+    Ok(album_images::table
+        .filter(album_images::album_seq.eq(album_seq))
+        .filter(album_images::live.eq(true))
+        .filter(album_images::captured_at_ms.between(filter.start_ms, filter.end_ms))
+        .order(album_images::captured_at_ms.desc())
+        .limit(most)
+        .select(album_images::image_seq)
+        .load(c)?)
+}
+
+#[derive(QueryableByName)]
+struct Indexed {
+    #[diesel(sql_type = BigInt)]
+    seq: i64,
+    #[diesel(sql_type = BigInt)]
+    captured_at_ms: i64,
+    #[diesel(sql_type = Binary)]
+    words: Vec<u8>,
+}
+
+const INDEXED: &str = "
+SELECT i.seq, i.captured_at_ms, w.words
+FROM json_each(?1) AS few CROSS JOIN images AS i ON i.seq = few.value
+    CROSS JOIN indexed_words AS w ON w.image_seq = i.seq
+WHERE i.account_id = ?2 AND i.live = 1 AND i.captured_at_ms BETWEEN ?3 AND ?4
+    AND (?5 IS NULL OR (
+        i.latitude BETWEEN ?6 AND ?7 AND distance_m(?8, ?9, i.latitude, i.longitude) <= ?5
+    ))";
+
+/// Of few images those that pass the filter and have most of the words.
+pub(super) fn candidates(
+    c: &mut SqliteConnection,
+    filter: &Narrowed,
+    seqs: &[i64],
+    expanded: &[Expanded],
+    content_only: bool,
+) -> Result<Vec<i64>, Failure> {
+    let bounds = filter.circle.map(latitudes);
+    let centre = filter.circle.map(Circle::centre);
+    let indexed: Vec<Indexed> = sql_query(INDEXED)
+        .bind::<Text, _>(json_array(seqs))
+        .bind::<BigInt, _>(filter.account)
+        .bind::<BigInt, _>(filter.start_ms)
+        .bind::<BigInt, _>(filter.end_ms)
+        .bind::<Nullable<Double>, _>(filter.circle.map(Circle::radius_m))
+        .bind::<Nullable<Double>, _>(bounds.map(|(south, _)| south))
+        .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
+        .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
+        .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
+        .load(c)?;
+    let needed = Needed::of(expanded);
+    let mut matching: Vec<_> = indexed
+        .into_iter()
+        .filter_map(|image| Some((needed.rank(&image.words, content_only)?, image.captured_at_ms, image.seq)))
+        .collect();
+    matching.sort_unstable_by_key(|found| Reverse(*found));
+    Ok(matching.into_iter().take(POOL).map(|(_, _, seq)| seq).collect())
+}
+
+/// The words that images must have.
+struct Needed {
+    /// Which of them a number stands for, a bit for each.
+    by_number: HashMap<i64, u64>,
+    /// How many they are.
+    count: u32,
+}
+
+impl Needed {
+    fn of(expanded: &[Expanded]) -> Self {
+        let mut needed = Self { by_number: HashMap::new(), count: 0 };
+        for word in expanded.iter().filter(|word| !word.word.optional).take(64) {
+            for (number, _) in word.numbers() {
+                *needed.by_number.entry(number).or_default() |= 1 << needed.count;
+            }
+            needed.count += 1;
+        }
+        needed
+    }
+
+    /// How well an image matches by its numbers, the higher the better: whether all words are in its content, whether all
+    /// are anywhere, how many are in its content, how many anywhere. `None` when it has none.
+    fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32)> {
+        let (mut content, mut anywhere) = (0_u64, 0_u64);
+        for (number, stands) in numbers::read(words) {
+            let Some(bits) = self.by_number.get(&number) else { continue };
+            content |= if stands.in_content { *bits } else { 0 };
+            anywhere |= if stands.in_content || !content_only { *bits } else { 0 };
+        }
+        let (content, anywhere) = (content.count_ones(), anywhere.count_ones());
+        (anywhere > 0).then_some((content == self.count, anywhere == self.count, content, anywhere))
+    }
+}

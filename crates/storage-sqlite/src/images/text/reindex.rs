@@ -1,0 +1,106 @@
+//! How words that another version found give way to what this one finds.
+
+use diesel::{
+    QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Nullable},
+};
+
+use super::add::{add_text, remove_text};
+use crate::{error::Failure, schema::images};
+
+/// How far the index has come; see the table `word_index`.
+#[derive(QueryableByName)]
+struct State {
+    #[diesel(sql_type = BigInt)]
+    version: i64,
+    #[diesel(sql_type = BigInt)]
+    indexed_to: i64,
+    #[diesel(sql_type = BigInt)]
+    until: i64,
+    #[diesel(sql_type = BigInt)]
+    stale_to: i64,
+}
+
+fn state(c: &mut SqliteConnection) -> Result<State, Failure> {
+    Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
+}
+
+/// The state as this version has it: the index of another one is to be made anew from the beginning.
+fn current_state(c: &mut SqliteConnection) -> Result<State, Failure> {
+    let state = state(c)?;
+    if state.version == i64::from(words::VERSION) {
+        return Ok(state);
+    }
+    // Stems that another version made can be found by their rows only, not by their words.
+    sql_query("DELETE FROM word_stems").execute(c)?;
+    sql_query(
+        "UPDATE word_index SET version = ?, indexed_to = 0,
+            until = (SELECT coalesce(max(seq), 0) FROM images),
+            stale_to = (SELECT coalesce(max(id), 0) FROM words)",
+    )
+    .bind::<BigInt, _>(i64::from(words::VERSION))
+    .execute(c)?;
+    self::state(c)
+}
+
+/// The last word whose stems may be missing.
+pub(super) fn stale_to(c: &mut SqliteConnection) -> Result<i64, Failure> {
+    Ok(current_state(c)?.stale_to)
+}
+
+/// Indexes up to `max` images anew. Gives how many they were; 0 when none was left.
+pub(in super::super) fn reindex(c: &mut SqliteConnection, max: u32) -> Result<u32, Failure> {
+    let state = current_state(c)?;
+    if state.indexed_to >= state.until || max == 0 {
+        return Ok(0);
+    }
+    let seqs: Vec<i64> = images::table
+        .filter(images::seq.gt(state.indexed_to))
+        .filter(images::seq.le(state.until))
+        .filter(images::state.eq("ready"))
+        .order(images::seq)
+        .limit(i64::from(max))
+        .select(images::seq)
+        .load(c)?;
+    for seq in &seqs {
+        remove_text(c, *seq)?;
+        add_text(c, *seq)?;
+    }
+    let done = u32::try_from(seqs.len()).unwrap_or(u32::MAX);
+    let last = seqs.last().copied().filter(|_| done == max).unwrap_or(state.until);
+    let all = last >= state.until;
+    sql_query("UPDATE word_index SET indexed_to = ?, stale_to = coalesce(?, stale_to)")
+        .bind::<BigInt, _>(last)
+        .bind::<Nullable<BigInt>, _>(all.then_some(0))
+        .execute(c)?;
+    Ok(done)
+}
+
+#[derive(QueryableByName)]
+struct Count {
+    #[diesel(sql_type = BigInt)]
+    count: i64,
+}
+
+/// How many images have yet to be indexed by this version.
+pub(in super::super) fn outdated(c: &mut SqliteConnection) -> Result<u64, Failure> {
+    let state = state(c)?;
+    let (from, until) = match state.version == i64::from(words::VERSION) {
+        true => (state.indexed_to, state.until),
+        false => (0, i64::MAX),
+    };
+    if from >= until {
+        return Ok(0);
+    }
+    // The index holds no more than it takes, and rows are long.
+    let left: Count = sql_query(
+        "SELECT count(*) AS count FROM images INDEXED BY images_read_by
+        WHERE state = 'ready' AND seq > ? AND seq <= ?",
+    )
+    .bind::<BigInt, _>(from)
+    .bind::<BigInt, _>(until)
+    .get_result(c)?;
+    Ok(u64::try_from(left.count).unwrap_or(0))
+}

@@ -1,0 +1,112 @@
+//! The words of an account.
+
+use std::collections::BTreeMap;
+
+use diesel::{
+    QueryableByName, SqliteConnection,
+    prelude::*,
+    sql_query,
+    sql_types::{BigInt, Text},
+};
+use words::Stands;
+
+use super::reindex;
+use crate::{
+    error::Failure,
+    value::{json_array, json_text},
+};
+
+/// A word of an account's vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
+pub(super) struct Known {
+    #[diesel(sql_type = BigInt)]
+    pub(super) id: i64,
+    #[diesel(sql_type = Text)]
+    pub(super) word: String,
+    /// How many images have it.
+    #[diesel(sql_type = BigInt)]
+    pub(super) images: i64,
+    /// How many have it in place or file name.
+    #[diesel(sql_type = BigInt)]
+    pub(super) context: i64,
+}
+
+const LEARN: &str = "
+INSERT INTO words (account_id, word, images, context)
+SELECT ?1, value ->> 0, 1, value ->> 1 FROM json_each(?2) WHERE true
+ON CONFLICT (account_id, word) DO UPDATE SET images = images + 1, context = context + excluded.context
+RETURNING id, word, images, context";
+
+/// Notes that one more image has these words. Gives their numbers in ascending order.
+pub(super) fn learn(
+    c: &mut SqliteConnection,
+    account: i64,
+    found: &BTreeMap<String, Stands>,
+) -> Result<Vec<(i64, Stands)>, Failure> {
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stale_to = reindex::stale_to(c)?;
+    let words: Vec<(&str, i64)> =
+        found.iter().map(|(word, stands)| (&**word, i64::from(stands.in_context))).collect();
+    let known: Vec<Known> =
+        sql_query(LEARN).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
+    let new = known.iter().filter(|known| known.images == 1 || known.id <= stale_to);
+    let stems = stems_of(new);
+    if !stems.is_empty() {
+        sql_query(
+            "INSERT OR IGNORE INTO word_stems (account_id, stem, word_id)
+            SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2)",
+        )
+        .bind::<BigInt, _>(account)
+        .bind::<Text, _>(json_text(&stems))
+        .execute(c)?;
+    }
+    let stands = |known: Known| Some((known.id, *found.get(&known.word)?));
+    let mut numbers: Vec<(i64, Stands)> = known.into_iter().filter_map(stands).collect();
+    numbers.sort_unstable_by_key(|(id, _)| *id);
+    Ok(numbers)
+}
+
+/// The stems of words with the words' numbers.
+fn stems_of<'a>(words: impl Iterator<Item = &'a Known>) -> Vec<(String, i64)> {
+    words.flat_map(|known| words::stem_keys(&known.word).into_iter().map(|stem| (stem, known.id))).collect()
+}
+
+/// Notes that one image less has these words, and forgets those that none has.
+pub(super) fn forget(
+    c: &mut SqliteConnection,
+    account: i64,
+    numbers: impl Iterator<Item = (i64, Stands)>,
+) -> Result<(), Failure> {
+    let numbers: Vec<(i64, i64)> =
+        numbers.map(|(number, stands)| (number, i64::from(stands.in_context))).collect();
+    if numbers.is_empty() {
+        return Ok(());
+    }
+    reindex::stale_to(c)?;
+    let known: Vec<Known> = sql_query(
+        "UPDATE words SET images = images - 1, context = context - gone.in_context
+        FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS gone
+        WHERE words.id = gone.id
+        RETURNING words.id AS id, words.word AS word, words.images AS images, words.context AS context",
+    )
+    .bind::<Text, _>(json_text(&numbers))
+    .load(c)?;
+    let gone = || known.iter().filter(|known| known.images == 0);
+    if gone().next().is_none() {
+        return Ok(());
+    }
+    sql_query(
+        "DELETE FROM word_stems
+        WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
+    )
+    .bind::<BigInt, _>(account)
+    .bind::<Text, _>(json_text(&stems_of(gone())))
+    .execute(c)?;
+    let ids: Vec<i64> = gone().map(|known| known.id).collect();
+    sql_query("DELETE FROM words WHERE id IN (SELECT value FROM json_each(?))")
+        .bind::<Text, _>(json_array(&ids))
+        .execute(c)?;
+    Ok(())
+}

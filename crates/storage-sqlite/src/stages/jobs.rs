@@ -1,0 +1,187 @@
+use std::collections::HashMap;
+
+use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
+use domain::{ImageId, Rendition, Timestamp};
+use storage::{JobId, StageId, StageJob, StageOutcome};
+
+use crate::{
+    error::Failure,
+    images::{add_text, remove_text},
+    lease::{FreeJob, Request, leases},
+    schema::{images, renditions, stage_failures, stage_jobs, stages},
+    value::RowName,
+    vectors,
+};
+
+leases!(stage_jobs by id: i64);
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = stage_jobs, check_for_backend(diesel::sqlite::Sqlite))]
+struct WaitingJob {
+    id: i64,
+    stage_id: i64,
+    image_seq: i64,
+    attempts: i64,
+}
+
+impl FreeJob for WaitingJob {
+    type Leased = StageJob;
+    type Queue = StageId;
+
+    fn free(c: &mut SqliteConnection, stage: StageId, at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+        let unleased = stage_jobs::leased_until_ms.is_null().or(stage_jobs::leased_until_ms.lt(at.millis()));
+        Ok(stage_jobs::table
+            .filter(stage_jobs::stage_id.eq(stage.0))
+            .filter(stage_jobs::not_before_ms.le(at.millis()))
+            .filter(unleased)
+            .order(stage_jobs::image_seq.desc())
+            .limit(i64::from(max))
+            .select(Self::as_select())
+            .load(c)?)
+    }
+
+    fn attempts(&self) -> i64 {
+        self.attempts
+    }
+
+    fn take(c: &mut SqliteConnection, jobs: &[Self], request: &Request) -> Result<Vec<StageJob>, Failure> {
+        hold(c, jobs.iter().map(|job| job.id), request)?;
+        let seqs = jobs.iter().map(|job| job.image_seq);
+        let rows: Vec<(i64, String, Vec<u8>, i64)> = images::table
+            .filter(images::seq.eq_any(seqs))
+            .select((images::seq, images::id, images::original, images::original_bytes))
+            .load(c)?;
+        let mut seen_by = vectors::encoders_of(c, rows.iter().map(|row| row.0))?;
+        let mut mediums = mediums(c, rows.iter().map(|(_, _, original, _)| original))?;
+        let mut of_seq: HashMap<i64, _> = rows.into_iter().map(|row| (row.0, row)).collect();
+        jobs.iter()
+            .map(|job| {
+                let name = RowName::new("stage_jobs", &job.id);
+                let (seq, id, original, bytes) = name.some("image_seq", of_seq.remove(&job.image_seq))?;
+                let medium = mediums.remove(&original);
+                let name = RowName::new("images", &seq);
+                let medium = medium.map(|(blob, bytes)| {
+                    Ok::<_, Failure>((name.hash("blob", &blob)?, name.unsigned("bytes", bytes)?))
+                });
+                Ok(StageJob {
+                    id: JobId(job.id),
+                    image: name.some("id", ImageId::parse(id))?,
+                    original: name.hash("original", &original)?,
+                    original_bytes: name.unsigned("original_bytes", bytes)?,
+                    medium: medium.transpose()?,
+                    encoders: seen_by.remove(&seq).unwrap_or_default(),
+                })
+            })
+            .collect()
+    }
+}
+
+/// The hash of a blob and its length.
+type MediumBlob = (Vec<u8>, i64);
+
+/// The medium renditions of originals. The same original of two accounts may be asked for twice and is told once.
+fn mediums<'a>(
+    c: &mut SqliteConnection,
+    originals: impl Iterator<Item = &'a Vec<u8>>,
+) -> Result<HashMap<Vec<u8>, MediumBlob>, Failure> {
+    let rows: Vec<(Vec<u8>, Vec<u8>, i64)> = renditions::table
+        .filter(renditions::original.eq_any(originals))
+        .filter(renditions::name.eq(Rendition::Medium.name()))
+        .select((renditions::original, renditions::blob, renditions::bytes))
+        .load(c)?;
+    Ok(rows.into_iter().map(|(original, blob, bytes)| (original, (blob, bytes))).collect())
+}
+
+pub(super) fn any_free(c: &mut SqliteConnection, stage: StageId, at: Timestamp) -> Result<bool, Failure> {
+    Ok(!WaitingJob::free(c, stage, at, 1)?.is_empty())
+}
+
+pub(super) fn lease(
+    c: &mut SqliteConnection,
+    stage: StageId,
+    request: &Request,
+) -> Result<Vec<StageJob>, Failure> {
+    crate::lease::lease(c, stage, request, |c, given_up: &[WaitingJob]| {
+        for job in given_up {
+            let reason = format!("it was started {} times and never came to an end", job.attempts);
+            end_failed(c, job, &reason)?;
+        }
+        Ok(())
+    })
+}
+
+fn held(c: &mut SqliteConnection, job: JobId, worker: &str) -> Result<Option<WaitingJob>, Failure> {
+    Ok(stage_jobs::table
+        .find(job.0)
+        .filter(stage_jobs::leased_by.eq(worker))
+        .select(WaitingJob::as_select())
+        .get_result(c)
+        .optional()?)
+}
+
+pub(super) fn complete(
+    c: &mut SqliteConnection,
+    job: JobId,
+    worker: &str,
+    version: &str,
+    outcome: &StageOutcome,
+) -> Result<bool, Failure> {
+    let Some(job) = held(c, job, worker)? else { return Ok(false) };
+    let current: String = stages::table.find(job.stage_id).select(stages::version).get_result(c)?;
+    if current != version {
+        return Ok(false);
+    }
+    match outcome {
+        StageOutcome::Text(text) => put_text(c, job.image_seq, text.as_deref())?,
+        StageOutcome::Vectors(new) => {
+            for vector in new {
+                vectors::put(c, job.image_seq, &vector.encoder, &vector.vector)?;
+            }
+        }
+    }
+    diesel::delete(stage_jobs::table.find(job.id)).execute(c)?;
+    diesel::delete(stage_failures::table.find((job.stage_id, job.image_seq))).execute(c)?;
+    Ok(true)
+}
+
+fn put_text(c: &mut SqliteConnection, seq: i64, text: Option<&str>) -> Result<(), Failure> {
+    let known: Option<String> = images::table.find(seq).select(images::ocr_text).get_result(c)?;
+    if known.as_deref() == text {
+        return Ok(());
+    }
+    // The text index reads the words that it forgets from the image: it goes first.
+    remove_text(c, seq)?;
+    diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
+    add_text(c, seq)
+}
+
+pub(super) fn fail(c: &mut SqliteConnection, job: JobId, worker: &str, reason: &str) -> Result<(), Failure> {
+    match held(c, job, worker)? {
+        Some(job) => end_failed(c, &job, reason),
+        None => Ok(()),
+    }
+}
+
+fn end_failed(c: &mut SqliteConnection, job: &WaitingJob, reason: &str) -> Result<(), Failure> {
+    diesel::insert_into(stage_failures::table)
+        .values((
+            stage_failures::stage_id.eq(job.stage_id),
+            stage_failures::image_seq.eq(job.image_seq),
+            stage_failures::reason.eq(reason),
+        ))
+        .on_conflict((stage_failures::stage_id, stage_failures::image_seq))
+        .do_update()
+        .set(stage_failures::reason.eq(reason))
+        .execute(c)?;
+    diesel::delete(stage_jobs::table.find(job.id)).execute(c)?;
+    Ok(())
+}
+
+/// Has every stage do an image whose picture is new. Who is at work on the picture before that has lost the job.
+pub(crate) fn queue_anew(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+    sql_query("INSERT OR REPLACE INTO stage_jobs (stage_id, image_seq) SELECT id, ? FROM stages")
+        .bind::<BigInt, _>(seq)
+        .execute(c)?;
+    sql_query("DELETE FROM stage_failures WHERE image_seq = ?").bind::<BigInt, _>(seq).execute(c)?;
+    Ok(())
+}

@@ -1,0 +1,130 @@
+mod jobs;
+mod progress;
+mod registry;
+
+use async_trait::async_trait;
+use domain::{AccountId, ImageId, Timestamp};
+use storage::{
+    JobId, LeaseRequest, OtherVersion, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
+    StorageError, Undone,
+};
+
+use crate::{SqliteStore, lease::Request, vectors};
+
+pub(crate) use jobs::{queue_anew, release, release_all};
+
+#[async_trait]
+impl StageQueue for SqliteStore {
+    async fn open_stage(
+        &self,
+        name: &str,
+        version: &str,
+        other_version: OtherVersion,
+    ) -> Result<Stage, StorageError> {
+        let (name, version) = (name.to_owned(), version.to_owned());
+        self.write(move |c| registry::open(c, &name, &version, other_version)).await
+    }
+
+    async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError> {
+        let name = name.to_owned();
+        self.look_up_here(move |c| registry::stage(c, &name)).await
+    }
+
+    async fn recheck_stage(&self, stage: StageId) -> Result<(), StorageError> {
+        self.write(move |c| registry::recheck(c, stage)).await
+    }
+
+    async fn queue_undone(&self, stage: StageId, undone: Undone<'_>, max: u32) -> Result<bool, StorageError> {
+        let encoder = match undone {
+            Undone::All => None,
+            Undone::WithoutVector(encoder) => Some(encoder.to_owned()),
+        };
+        if !self.look_up(move |c| registry::has_more(c, stage)).await? {
+            return Ok(false);
+        }
+        self.write(move |c| registry::queue_undone(c, stage, encoder.as_deref(), max)).await
+    }
+
+    async fn lease_stage_jobs(
+        &self,
+        stage: StageId,
+        request: LeaseRequest<'_>,
+    ) -> Result<Vec<StageJob>, StorageError> {
+        let request = Request::from(request);
+        let at = request.at;
+        // As with images to index, only a job that waits is worth the write lock.
+        if !self.look_up(move |c| jobs::any_free(c, stage, at)).await? {
+            return Ok(Vec::new());
+        }
+        self.write(move |c| jobs::lease(c, stage, &request)).await
+    }
+
+    async fn renew_stage_leases(
+        &self,
+        worker: &str,
+        jobs: &[JobId],
+        until: Timestamp,
+    ) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        let jobs: Vec<i64> = jobs.iter().map(|job| job.0).collect();
+        self.write(move |c| jobs::renew(c, &worker, jobs, until)).await
+    }
+
+    async fn complete_stage_job(
+        &self,
+        job: JobId,
+        worker: &str,
+        version: &str,
+        outcome: StageOutcome,
+    ) -> Result<bool, StorageError> {
+        let (worker, version) = (worker.to_owned(), version.to_owned());
+        self.write(move |c| jobs::complete(c, job, &worker, &version, &outcome)).await
+    }
+
+    async fn retry_stage_job(
+        &self,
+        job: JobId,
+        worker: &str,
+        not_before: Timestamp,
+    ) -> Result<(), StorageError> {
+        let worker = worker.to_owned();
+        self.write(move |c| jobs::retry(c, job.0, &worker, not_before)).await
+    }
+
+    async fn fail_stage_job(&self, job: JobId, worker: &str, reason: &str) -> Result<(), StorageError> {
+        let (worker, reason) = (worker.to_owned(), reason.to_owned());
+        self.write(move |c| jobs::fail(c, job, &worker, &reason)).await
+    }
+
+    async fn complete_stage(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {
+        let version = version.to_owned();
+        self.write(move |c| registry::complete(c, stage, &version)).await
+    }
+
+    async fn stage_progress(&self, account: Option<AccountId>) -> Result<Vec<StageProgress>, StorageError> {
+        self.read(move |c| progress::progress(c, account)).await
+    }
+
+    async fn images_in_stages(
+        &self,
+        images: &[ImageId],
+        stages: &[StageId],
+    ) -> Result<Vec<ImageId>, StorageError> {
+        let (images, stages) = (images.to_vec(), stages.to_vec());
+        self.read(move |c| progress::images_in(c, &images, &stages)).await
+    }
+
+    async fn drop_other_encoders(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        if !self
+            .read({
+                let names = names.clone();
+                move |c| vectors::any_other(c, &names)
+            })
+            .await?
+        {
+            return Ok(0);
+        }
+        self.write(move |c| vectors::drop_others(c, &names, max)).await
+    }
+}

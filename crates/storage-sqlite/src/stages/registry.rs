@@ -1,0 +1,156 @@
+use diesel::{
+    OptionalExtension, QueryableByName, SqliteConnection,
+    dsl::{exists, max},
+    prelude::*,
+    select, sql_query,
+    sql_types::{BigInt, Nullable, Text},
+};
+use storage::{OtherVersion, Stage, StageId};
+
+use crate::{
+    error::Failure,
+    schema::{images, stage_failures, stage_jobs, stages},
+};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = stages, check_for_backend(diesel::sqlite::Sqlite))]
+pub(super) struct StageRow {
+    id: i64,
+    name: String,
+    version: String,
+    complete_version: Option<String>,
+}
+
+impl From<StageRow> for Stage {
+    fn from(row: StageRow) -> Self {
+        Self {
+            id: StageId(row.id),
+            name: row.name,
+            version: row.version,
+            complete_version: row.complete_version,
+        }
+    }
+}
+
+pub(super) fn stage(c: &mut SqliteConnection, name: &str) -> Result<Option<Stage>, Failure> {
+    let known: Option<StageRow> =
+        stages::table.filter(stages::name.eq(name)).select(StageRow::as_select()).get_result(c).optional()?;
+    Ok(known.map(Stage::from))
+}
+
+pub(super) fn open(
+    c: &mut SqliteConnection,
+    name: &str,
+    version: &str,
+    other_version: OtherVersion,
+) -> Result<Stage, Failure> {
+    match stage(c, name)? {
+        Some(known) if known.version == version || other_version == OtherVersion::Keep => Ok(known),
+        Some(known) => {
+            let id = known.id.0;
+            diesel::update(stages::table.find(id))
+                .set((stages::version.eq(version), stages::fill_below.eq(above_all(c)?)))
+                .execute(c)?;
+            diesel::delete(stage_failures::table.filter(stage_failures::stage_id.eq(id))).execute(c)?;
+            // Who is at work for the version before need not go on.
+            sql_query(
+                "UPDATE stage_jobs
+                SET attempts = 0, not_before_ms = 0, leased_by = NULL, leased_until_ms = NULL
+                WHERE stage_id = ?",
+            )
+            .bind::<BigInt, _>(id)
+            .execute(c)?;
+            Ok(Stage { version: version.to_owned(), ..known })
+        }
+        None => {
+            let fill_below = above_all(c)?;
+            let row: StageRow = diesel::insert_into(stages::table)
+                .values((
+                    stages::name.eq(name),
+                    stages::version.eq(version),
+                    stages::fill_below.eq(fill_below),
+                ))
+                .returning(StageRow::as_returning())
+                .get_result(c)?;
+            Ok(row.into())
+        }
+    }
+}
+
+/// A number above those of all images.
+fn above_all(c: &mut SqliteConnection) -> Result<i64, Failure> {
+    let last: Option<i64> = images::table.select(max(images::seq)).get_result(c)?;
+    Ok(last.unwrap_or(0).saturating_add(1))
+}
+
+pub(super) fn recheck(c: &mut SqliteConnection, stage: StageId) -> Result<(), Failure> {
+    let fill_below = above_all(c)?;
+    diesel::update(stages::table.find(stage.0)).set(stages::fill_below.eq(fill_below)).execute(c)?;
+    Ok(())
+}
+
+/// Whether there are images that were not looked at yet.
+pub(super) fn has_more(c: &mut SqliteConnection, stage: StageId) -> Result<bool, Failure> {
+    let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
+    Ok(below.is_some_and(|below| below > 0))
+}
+
+#[derive(QueryableByName)]
+struct Lowest {
+    #[diesel(sql_type = Nullable<BigInt>)]
+    seq: Option<i64>,
+}
+
+// The images come off the end of the table by their number, and only so many are looked at.
+const LOWEST_OF_BATCH: &str = "
+SELECT min(seq) AS seq FROM (SELECT seq FROM images WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2)";
+
+const QUEUE_UNDONE: &str = "
+INSERT OR IGNORE INTO stage_jobs (stage_id, image_seq)
+SELECT ?1, i.seq FROM images AS i
+WHERE i.seq >= ?2 AND i.seq < ?3 AND i.state = 'ready'
+    AND NOT EXISTS (SELECT 1 FROM stage_failures AS f WHERE f.stage_id = ?1 AND f.image_seq = i.seq)
+    AND (?4 IS NULL OR NOT EXISTS (
+        SELECT 1 FROM image_vectors AS v
+        WHERE v.image_seq = i.seq AND v.encoder_id = (SELECT id FROM encoders WHERE name = ?4)
+    ))
+ORDER BY i.seq DESC";
+
+pub(super) fn queue_undone(
+    c: &mut SqliteConnection,
+    stage: StageId,
+    encoder: Option<&str>,
+    max: u32,
+) -> Result<bool, Failure> {
+    let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
+    let Some(below) = below.filter(|below| *below > 0) else { return Ok(false) };
+    let lowest: Lowest = sql_query(LOWEST_OF_BATCH)
+        .bind::<BigInt, _>(below)
+        .bind::<BigInt, _>(i64::from(max))
+        .get_result(c)?;
+    if let Some(lowest) = lowest.seq {
+        sql_query(QUEUE_UNDONE)
+            .bind::<BigInt, _>(stage.0)
+            .bind::<BigInt, _>(lowest)
+            .bind::<BigInt, _>(below)
+            .bind::<Nullable<Text>, _>(encoder)
+            .execute(c)?;
+    }
+    diesel::update(stages::table.find(stage.0))
+        .set(stages::fill_below.eq(lowest.seq.unwrap_or(0)))
+        .execute(c)?;
+    Ok(lowest.seq.is_some())
+}
+
+pub(super) fn complete(c: &mut SqliteConnection, stage: StageId, version: &str) -> Result<bool, Failure> {
+    let waits = select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
+    if waits {
+        return Ok(false);
+    }
+    let noted = diesel::update(
+        stages::table.find(stage.0).filter(stages::version.eq(version)).filter(stages::fill_below.le(0)),
+    )
+    .set(stages::complete_version.eq(version))
+    .execute(c)?;
+    Ok(noted > 0)
+}

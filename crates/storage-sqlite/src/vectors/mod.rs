@@ -1,0 +1,63 @@
+mod rows;
+mod seen;
+
+use async_trait::async_trait;
+use domain::{AccountId, AlbumId, Image};
+use storage::{
+    EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, VectorStore, Viewer,
+};
+
+use crate::{SqliteStore, images::OwnedFilter};
+
+pub(crate) use rows::{any_other, drop_others, encoders_of, put, rename};
+
+#[async_trait]
+impl VectorStore for SqliteStore {
+    async fn encoder(&self, name: &str) -> Result<Option<EncoderId>, StorageError> {
+        let name = name.to_owned();
+        self.look_up_here(move |c| rows::encoder(c, &name)).await
+    }
+
+    async fn newest_vector(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+    ) -> Result<Option<VectorId>, StorageError> {
+        self.look_up_here(move |c| rows::newest(c, account, encoder)).await
+    }
+
+    async fn vectors_after(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+        after: Option<VectorId>,
+        max: u32,
+    ) -> Result<Vec<StoredVector>, StorageError> {
+        self.look_up(move |c| rows::after(c, account, encoder, after, max)).await
+    }
+
+    async fn seen_vectors(
+        &self,
+        viewer: Viewer,
+        encoder: EncoderId,
+        vectors: &[VectorId],
+        filter: SearchFilter<'_>,
+    ) -> Result<Vec<SeenVector>, StorageError> {
+        let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
+        self.read(move |c| seen::vectors(c, viewer, encoder, &vectors, &filter)).await
+    }
+
+    async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {
+        let album = album.clone();
+        self.read(move |c| seen::album_keys(c, viewer, &album)).await
+    }
+
+    async fn images_by_key(
+        &self,
+        viewer: Viewer,
+        keys: &[ImageKey],
+    ) -> Result<Vec<(ImageKey, Image)>, StorageError> {
+        let keys = keys.to_vec();
+        self.read(move |c| seen::images(c, viewer, &keys)).await
+    }
+}

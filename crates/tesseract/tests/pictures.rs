@@ -1,0 +1,169 @@
+//! Real pictures, read by the system's Tesseract with its trained data for English.
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails its test")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use media::{Limits, PlainPicture};
+use tesseract::{Gray, Layout, Library, ReadError, ReadOptions, Reader, ReaderError, Text, Version};
+
+const PLENTY: ReadOptions =
+    ReadOptions { deadline: Duration::from_secs(600), layout: Layout::Auto, min_confidence: 50.0 };
+
+fn reader() -> Reader<'static> {
+    Library::load().unwrap().reader(&["eng"]).unwrap()
+}
+
+/// A file of the fixtures in grey: its green.
+fn picture(name: &str) -> (u32, u32, Vec<u8>) {
+    let file =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)).unwrap();
+    let mut made = media::plain_pictures(&file, &[2000], &Limits::default()).unwrap();
+    let PlainPicture { size, rgb } = made.pictures.pop().unwrap();
+    (size.width, size.height, rgb.chunks_exact(3).map(|pixel| pixel[1]).collect())
+}
+
+fn read(reader: &mut Reader<'_>, name: &str, options: &ReadOptions) -> Text {
+    let (width, height, pixels) = picture(name);
+    reader.read(&Gray { width, height, pixels: &pixels }, options).unwrap()
+}
+
+fn lines(text: &Text) -> Vec<String> {
+    let words = |line: &tesseract::Line| line.words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+    text.lines.iter().map(|line| words(line).join(" ")).collect()
+}
+
+#[test]
+fn the_library_is_loaded_once_with_its_languages() {
+    let library = Library::load().unwrap();
+    assert!(std::ptr::eq(library, Library::load().unwrap()));
+    assert!(library.version() >= Version { major: 4, minor: 0, patch: 0 });
+    let languages = library.available_languages();
+    assert!(languages.contains(&"eng".to_owned()), "{languages:?}");
+    assert!(!languages.contains(&"osd".to_owned()), "{languages:?}");
+    assert_eq!(reader().languages(), ["eng"]);
+}
+
+#[test]
+fn lines_and_paragraphs_are_read() {
+    let mut reader = reader();
+    let text = read(&mut reader, "samples/lorem-ipsum.png", &PLENTY);
+    assert!(text.complete);
+    let read_lines = lines(&text);
+    let first = "Lorem ipsum dolor sit amet, consectetur adipiscing elit. Mauris porttitor leo";
+    assert!(read_lines[0].starts_with(first), "{read_lines:?}");
+    assert!(text.lines[0].begins_paragraph);
+    let paragraphs = text.lines.iter().filter(|line| line.begins_paragraph).count();
+    assert!((2..read_lines.len()).contains(&paragraphs), "{paragraphs} of {}", read_lines.len());
+    for word in text.lines.iter().flat_map(|line| &line.words) {
+        assert!((50.0..=100.0).contains(&word.confidence), "{word:?}");
+        assert!(!word.text.is_empty() && !word.text.contains(char::is_whitespace), "{word:?}");
+    }
+    // The next picture is read as if it were the first.
+    let text = read(&mut reader, "samples/orange-lossless.webp", &PLENTY);
+    assert_eq!(lines(&text), ["webp", "lossless", "123"]);
+    let sparse = ReadOptions { layout: Layout::Sparse, ..PLENTY };
+    assert_eq!(
+        lines(&read(&mut reader, "samples/orange-lossless.webp", &sparse)),
+        ["webp", "lossless", "123"]
+    );
+}
+
+#[test]
+fn unsure_words_are_left_out() {
+    let (mut reader, name) = (reader(), "samples/restaurant-bill.jpg");
+    let count = |text: &Text| text.lines.iter().map(|line| line.words.len()).sum::<usize>();
+    let sparse = |min_confidence| ReadOptions { layout: Layout::Sparse, min_confidence, ..PLENTY };
+    let (all, sure) = (read(&mut reader, name, &sparse(0.0)), read(&mut reader, name, &sparse(80.0)));
+    assert!(count(&all) > count(&sure) && count(&sure) > 0, "{:?} {:?}", lines(&all), lines(&sure));
+    assert!(lines(&sure).iter().any(|line| line.contains("Tavolo")), "{:?}", lines(&sure));
+}
+
+#[test]
+fn the_deadline_is_kept() {
+    let (width, height, pixels) = picture("samples/lorem-ipsum.png");
+    let mut reader = reader();
+    let picture = Gray { width, height, pixels: &pixels };
+    let began = Instant::now();
+    let all = reader.read(&picture, &PLENTY).unwrap();
+    let whole = began.elapsed();
+    let options = ReadOptions { deadline: Duration::ZERO, ..PLENTY };
+    let began = Instant::now();
+    let cut = reader.read(&picture, &options).unwrap();
+    assert!(began.elapsed() < whole, "{:?} {whole:?}", began.elapsed());
+    assert!(!cut.complete && cut.lines.len() < all.lines.len(), "{:?}", lines(&cut));
+    // What is left of one picture does not get into the next.
+    assert_eq!(reader.read(&picture, &PLENTY).unwrap(), all);
+}
+
+#[test]
+fn pictures_that_are_none_are_refused() {
+    let mut reader = reader();
+    let mut check = |width, height, bytes: usize, expect: bool| {
+        let pixels = vec![200; bytes];
+        let outcome = reader.read(&Gray { width, height, pixels: &pixels }, &PLENTY);
+        let refused = Err(ReadError::Size { width, height, bytes });
+        assert_eq!(outcome == refused, !expect, "{width} x {height}: {outcome:?}");
+    };
+    check(0, 5, 0, false);
+    check(5, 0, 0, false);
+    check(5, 5, 24, false);
+    check(5, 5, 26, false);
+    check(u32::MAX, u32::MAX, 1, false);
+    check(32_768, 1, 32_768, false);
+    check(100, 100, 10_000, true);
+    for (width, height) in [(1, 1), (2, 2), (3, 200), (200, 3), (32_767, 1), (1, 32_767)] {
+        let pixels = vec![0; usize::try_from(width * height).unwrap()];
+        match reader.read(&Gray { width, height, pixels: &pixels }, &PLENTY) {
+            Ok(text) => assert_eq!(text.lines, []),
+            Err(error) => assert_eq!(error, ReadError::Refused),
+        }
+    }
+}
+
+#[test]
+fn noise_of_any_kind_is_survived() {
+    let mut reader = reader();
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    for (width, height) in [(64, 64), (300, 40), (40, 300), (257, 131)] {
+        for bits in [1, 4, 8] {
+            let pixels: Vec<u8> = (0..width * height)
+                .map(|_| {
+                    state =
+                        state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    (state >> 56).to_le_bytes()[0] >> (8 - bits) << (8 - bits)
+                })
+                .collect();
+            for layout in [Layout::Auto, Layout::Sparse] {
+                let options = ReadOptions { layout, min_confidence: 0.0, ..PLENTY };
+                let _ = reader.read(&Gray { width, height, pixels: &pixels }, &options);
+            }
+        }
+    }
+}
+
+#[test]
+fn languages_that_are_not_there_are_named() {
+    let library = Library::load().unwrap();
+    let check = |languages: &[&str], expect| assert_eq!(library.reader(languages).map(drop), Err(expect));
+    check(&[], ReaderError::NoLanguage);
+    let missing = |language: &str| ReaderError::Missing { language: language.into() };
+    check(&["eng", "xyz"], missing("xyz"));
+    check(&["osd"], missing("osd"));
+    check(&["eng+eng"], missing("eng+eng"));
+    check(&["../eng"], missing("../eng"));
+    check(&["e\0"], missing("e\0"));
+    assert_eq!(missing("xyz").to_string(), "Tesseract has no trained data for the language `xyz`");
+}
+
+#[test]
+fn readers_of_several_threads_do_not_meet() {
+    let expect = read(&mut reader(), "samples/orange-lossless.webp", &PLENTY);
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                assert_eq!(read(&mut reader(), "samples/orange-lossless.webp", &PLENTY), expect);
+            });
+        }
+    });
+}

@@ -1,0 +1,98 @@
+use std::{cmp::Ordering, collections::BinaryHeap};
+
+use crate::Hit;
+
+/// The best of all hits that it is offered.
+pub(crate) struct Best {
+    most: usize,
+    /// The worst of them on top.
+    hits: BinaryHeap<WorstFirst>,
+}
+
+impl Best {
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, hits: BinaryHeap::new() }
+    }
+
+    /// What is less similar need not be offered.
+    pub(crate) fn least(&self) -> f32 {
+        if self.hits.len() < self.most {
+            return f32::NEG_INFINITY;
+        }
+        self.hits.peek().map_or(f32::INFINITY, |worst| worst.0.similarity)
+    }
+
+    pub(crate) fn offer(&mut self, hit: Hit) {
+        if self.hits.len() < self.most {
+            self.hits.push(WorstFirst(hit));
+        } else if let Some(mut worst) = self.hits.peek_mut()
+            && hit.best_first(&worst.0).is_lt()
+        {
+            *worst = WorstFirst(hit);
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for hit in other.hits {
+            self.offer(hit.0);
+        }
+    }
+
+    /// Best first.
+    pub(crate) fn into_hits(self) -> Vec<Hit> {
+        self.hits.into_sorted_vec().into_iter().map(|hit| hit.0).collect()
+    }
+}
+
+struct WorstFirst(Hit);
+
+impl Ord for WorstFirst {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.best_first(&other.0)
+    }
+}
+
+impl PartialOrd for WorstFirst {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for WorstFirst {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for WorstFirst {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VectorId;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn they_are_the_first_of_all_in_order(
+            rows in prop::collection::vec((0_i8..4, 0_i64..4), 0..60),
+            most in 0_usize..20,
+            split in 0_usize..60,
+        ) {
+            let mut hits: Vec<Hit> = (0_i64..).zip(rows).map(|(number, (similarity, captured_at_ms))| {
+                Hit { vector: VectorId(number), image: number, captured_at_ms, similarity: similarity.into() }
+            }).collect();
+            let (mut best, mut others) = (Best::new(most), Best::new(most));
+            for (place, hit) in hits.iter().enumerate() {
+                let to = if place < split { &mut best } else { &mut others };
+                if hit.similarity >= to.least() {
+                    to.offer(*hit);
+                }
+            }
+            best.merge(others);
+            hits.sort_by(Hit::best_first);
+            hits.truncate(most);
+            prop_assert_eq!(best.into_hits(), hits);
+        }
+    }
+}

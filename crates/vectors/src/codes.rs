@@ -1,0 +1,170 @@
+//! Vectors as signed bytes, and a query of sixteen bits to compare them with.
+//!
+//! The loops are written so that the compiler makes vector instructions of them, once for each generation of processors
+//! that is told apart at run time.
+
+use fearless_simd::{Level, Simd, dispatch};
+
+use crate::{Error, half, products};
+
+/// So many numbers are multiplied at once; a vector is filled up to a multiple with zeros.
+pub(crate) const LANES: usize = 32;
+
+/// What a row's numbers can be, so that none is rounded worse than its opposite.
+const MOST_CODE: f32 = 127.0;
+/// A vector without any number as large as this counts as all zeros.
+const LEAST: f32 = 1e-30;
+/// More numbers to a vector would let sums overflow, or leave the query too few bits.
+pub(crate) const MOST_DIMENSIONS: usize = 65_536;
+
+/// Some of a query's numbers.
+pub(crate) type Numbers = [i16; LANES];
+/// Signed bytes of a row.
+pub(crate) type Codes = [i8; LANES];
+
+/// How many blocks of codes a vector fills; at least one.
+pub(crate) fn blocks(dimensions: usize) -> usize {
+    dimensions.div_ceil(LANES).max(1)
+}
+
+/// Appends a row's codes, and gives what 1 is worth in them.
+pub(crate) fn append(vector: &[f32], codes: &mut Vec<Codes>) -> Result<f32, Error> {
+    let largest = largest(vector)?;
+    let unit = largest / MOST_CODE;
+    let per_unit = if largest > 0.0 { MOST_CODE / largest } else { 0.0 };
+    let begin = codes.len();
+    codes.resize(begin + blocks(vector.len()), [0; LANES]);
+    let row = codes.get_mut(begin..).unwrap_or_default().as_flattened_mut();
+    dispatch!(Level::new(), simd => round(simd, vector, per_unit, row));
+    Ok(unit)
+}
+
+/// The largest magnitude; 0 when none is worth keeping.
+fn largest(vector: &[f32]) -> Result<f32, Error> {
+    let bits = dispatch!(Level::new(), simd => largest_bits(simd, vector));
+    if bits > half::MOST.to_bits() {
+        return Err(Error::Number);
+    }
+    let largest = f32::from_bits(bits);
+    Ok(if largest < LEAST { 0.0 } else { largest })
+}
+
+/// Without their sign, numbers are in the order of their bits; what is not finite is above all others.
+#[inline(always)]
+fn largest_bits<S: Simd>(simd: S, vector: &[f32]) -> u32 {
+    simd.vectorize(
+        #[inline(always)]
+        || vector.iter().map(|number| number.to_bits() & 0x7fff_ffff).fold(0, u32::max),
+    )
+}
+
+#[inline(always)]
+fn round<S: Simd>(simd: S, vector: &[f32], per_unit: f32, codes: &mut [i8]) {
+    simd.vectorize(
+        #[inline(always)]
+        || {
+            for (place, number) in codes.iter_mut().zip(vector) {
+                *place = code(number * per_unit);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "it is scaled to at most 127")]
+fn code(units: f32) -> i8 {
+    units.round_ties_even() as i8
+}
+
+/// What rows are compared with.
+pub(crate) struct Query {
+    codes: Vec<Numbers>,
+    /// What 1 is worth in the codes.
+    pub(crate) unit: f32,
+    level: Level,
+}
+
+impl Query {
+    /// As many bits are kept of each number as let no sum of products overflow.
+    #[expect(clippy::cast_possible_truncation, reason = "it is scaled to at most 32767")]
+    pub(crate) fn new(vector: &[f32]) -> Result<Self, Error> {
+        let largest = largest(vector)?;
+        let terms = u32::try_from(blocks(vector.len()) * LANES).unwrap_or(u32::MAX);
+        // One less than what fits, for what rounding may add.
+        let most = (f64::from(i32::MAX) / 127.0 / f64::from(terms)).min(32_767.0).floor() as f32 - 1.0;
+        let per_unit = if largest > 0.0 { most / largest } else { 0.0 };
+        let mut codes = vec![[0; LANES]; blocks(vector.len())];
+        for (code, number) in codes.as_flattened_mut().iter_mut().zip(vector) {
+            *code = (number * per_unit).round_ties_even() as i16;
+        }
+        Ok(Self { codes, unit: largest / most, level: Level::new() })
+    }
+
+    /// The products with the given rows of a segment.
+    pub(crate) fn dots(&self, segment: &[Codes], rows: &[u16], dots: &mut Vec<i32>) {
+        dots.clear();
+        dots.resize(rows.len(), 0);
+        products::all(self.level, &self.codes, segment, rows, dots);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn products(query: &[f32], vectors: &[Vec<f32>]) -> Vec<f32> {
+        let mut segment = Vec::new();
+        let units: Vec<f32> = vectors.iter().map(|vector| append(vector, &mut segment).unwrap()).collect();
+        let query = Query::new(query).unwrap();
+        let rows: Vec<u16> = (0..u16::try_from(vectors.len()).unwrap()).collect();
+        let mut dots = Vec::new();
+        query.dots(&segment, &rows, &mut dots);
+        dots.iter().zip(units).map(|(dot, unit)| *dot as f32 * unit * query.unit).collect()
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        for dimensions in [1, 31, 32, 33, 512, 768, 4096, MOST_DIMENSIONS] {
+            for sign in [1.0, -1.0] {
+                let vector = vec![half::MOST; dimensions];
+                let other = vec![sign * half::MOST; dimensions];
+                let exact = sign * half::MOST * half::MOST * dimensions as f32;
+                let given = products(&vector, &[other]);
+                assert!((given[0] / exact - 1.0).abs() < 1e-3, "{dimensions}: {} is not {exact}", given[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 65_505.0, -65_505.0] {
+            assert_eq!(append(&[0.0, bad], &mut Vec::new()), Err(Error::Number));
+            assert_eq!(Query::new(&[bad]).err(), Some(Error::Number));
+        }
+    }
+
+    #[test]
+    fn nothing_but_zeros_is_similar_to_nothing() {
+        assert_eq!(products(&[0.0; 5], &[vec![1.0; 5], vec![0.0; 5]]), [0.0, 0.0]);
+        assert_eq!(products(&[1.0; 5], &[vec![0.0; 5], vec![f32::MIN_POSITIVE / 2.0; 5]]), [0.0, 0.0]);
+        assert_eq!(products(&[], &[vec![]]), [0.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn products_are_near_the_exact_ones(
+            (query, vectors) in (1_usize..100).prop_flat_map(|dimensions| {
+                let vector = move || prop::collection::vec(-1.0_f32..1.0, dimensions);
+                (vector(), prop::collection::vec(vector(), 0..20))
+            }),
+        ) {
+            for (vector, given) in vectors.iter().zip(products(&query, &vectors)) {
+                let exact: f32 = query.iter().zip(vector).map(|(a, b)| a * b).sum();
+                // Each of a row's numbers is at most half a unit off.
+                let most = query.iter().map(|number| number.abs()).sum::<f32>() / 254.0 + 0.01;
+                prop_assert!((given - exact).abs() <= most, "{given} {exact}");
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+/// A set of row numbers of images, quick to ask for each row of an index.
+///
+/// Numbers in a row, as those of an account or an album mostly are, are kept as bits; others in order, behind a table of
+/// bits that turns away most that are not there.
+#[derive(Clone, Default)]
+pub struct KeySet {
+    /// All of them in order; empty when the bits say all.
+    keys: Vec<i64>,
+    /// A power of two of bits, or as many as the numbers span.
+    bits: Vec<u64>,
+    first: i64,
+    last: i64,
+    len: usize,
+}
+
+impl KeySet {
+    /// How many numbers there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a number is one of them.
+    pub fn contains(&self, key: i64) -> bool {
+        if key < self.first || key > self.last || self.len == 0 {
+            return false;
+        }
+        let place = place(key, self.first, self.bits.len());
+        let word = self.bits.get(place / 64).copied().unwrap_or(0);
+        word >> (place % 64) & 1 == 1 && (self.keys.is_empty() || self.keys.binary_search(&key).is_ok())
+    }
+}
+
+/// Where the bit of a number is.
+fn place(key: i64, first: i64, words: usize) -> usize {
+    let distance = key.abs_diff(first);
+    // Only a table that is smaller than the span comes around, and has a power of two of words.
+    let bits = (words as u64).saturating_mul(64);
+    let place = if distance < bits { distance } else { distance & (bits - 1) };
+    usize::try_from(place).unwrap_or(0)
+}
+
+impl FromIterator<i64> for KeySet {
+    fn from_iter<T: IntoIterator<Item = i64>>(keys: T) -> Self {
+        let mut keys: Vec<i64> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return Self::default() };
+        let len = keys.len();
+        let span_words = usize::try_from(last.abs_diff(first) / 64).unwrap_or(usize::MAX).saturating_add(1);
+        // Eight bytes for a number and from 32 bits beside it, or the span if that is not much more.
+        let words = (len / 2 + 1).next_power_of_two().max(1024);
+        let exact = span_words <= words.saturating_mul(4);
+        let mut bits = vec![0_u64; if exact { span_words } else { words }];
+        let words = bits.len();
+        for key in &keys {
+            let place = place(*key, first, words);
+            if let Some(word) = bits.get_mut(place / 64) {
+                *word |= 1 << (place % 64);
+            }
+        }
+        let keys = if exact { Vec::new() } else { keys };
+        Self { keys, bits, first, last, len }
+    }
+}
+
+impl std::fmt::Debug for KeySet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} keys", self.len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ends_of_the_range_are_in_or_out() {
+        let none = KeySet::default();
+        assert!(none.is_empty() && !none.contains(0));
+        let set: KeySet = [i64::MIN, -1, 0, 5, i64::MAX, 5].into_iter().collect();
+        assert_eq!(set.len(), 5);
+        for key in [i64::MIN, -1, 0, 5, i64::MAX] {
+            assert!(set.contains(key), "{key}");
+        }
+        for key in [i64::MIN + 1, -2, 1, 4, 6, i64::MAX - 1, i64::MIN + 4096] {
+            assert!(!set.contains(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn room_is_bounded_by_the_count() {
+        let size = |keys: &KeySet| keys.keys.len() * 8 + keys.bits.len() * 8;
+        let dense: KeySet = (1_000_000..2_000_000).collect();
+        assert!(size(&dense) <= 125_008, "{}", size(&dense));
+        let sparse: KeySet = (0..10_000).map(|number| number * 1_000_003).collect();
+        assert!(size(&sparse) <= 10_000 * 16, "{}", size(&sparse));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_set_of_its_keys(
+            keys in prop::collection::vec(prop_oneof![-300_i64..300, 0_i64..1_000_000, any::<i64>()], 0..200),
+            others in prop::collection::vec(prop_oneof![-300_i64..300, any::<i64>()], 0..200),
+        ) {
+            let set: KeySet = keys.iter().copied().collect();
+            let expect: BTreeSet<i64> = keys.iter().copied().collect();
+            prop_assert_eq!(set.len(), expect.len());
+            for key in keys.iter().chain(&others) {
+                prop_assert_eq!(set.contains(*key), expect.contains(key), "{}", key);
+            }
+        }
+    }
+}

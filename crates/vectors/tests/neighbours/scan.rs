@@ -1,0 +1,296 @@
+use std::{collections::BTreeSet, ops::RangeInclusive};
+
+use proptest::prelude::*;
+use vectors::{
+    Area, Error, Hit, Index, KeySet, Position, Row, RowFilter, Scan, VectorId, Wanted, dot_f16, encode_f16,
+};
+
+use crate::{Dice, row, somewhere};
+
+fn wanted(best: usize) -> Wanted<'static> {
+    static NONE: std::sync::LazyLock<KeySet> = std::sync::LazyLock::new(KeySet::default);
+    Wanted { best, also: &NONE, threads: 1 }
+}
+
+fn index_of(vectors: &[Vec<f32>]) -> Index {
+    let mut index = Index::new(vectors[0].len());
+    for (number, vector) in vectors.iter().enumerate() {
+        index.push_f16(row(number), &encode_f16(vector)).unwrap();
+    }
+    index
+}
+
+/// The numbers of the most similar vectors by the stored numbers.
+fn exact(query: &[f32], stored: &[Vec<u8>], most: usize) -> Vec<usize> {
+    let mut all: Vec<(f32, usize)> =
+        stored.iter().enumerate().map(|(number, bytes)| (dot_f16(query, bytes).unwrap(), number)).collect();
+    all.sort_by(|one, two| two.0.total_cmp(&one.0).then(two.1.cmp(&one.1)));
+    all.into_iter().take(most).map(|(_, number)| number).collect()
+}
+
+/// What a search makes of the candidates: scored again by the stored numbers.
+fn rescored(query: &[f32], stored: &[Vec<u8>], scan: &Scan, most: usize) -> Vec<usize> {
+    let mut hits: Vec<Hit> = scan.best.clone();
+    for hit in &mut hits {
+        hit.similarity = dot_f16(query, &stored[usize::try_from(hit.vector.0 - 1).unwrap()]).unwrap();
+    }
+    hits.sort_by(Hit::best_first);
+    hits.iter().take(most).map(|hit| usize::try_from(hit.vector.0 - 1).unwrap()).collect()
+}
+
+#[test]
+fn the_best_hundred_are_among_two_hundred_candidates() {
+    let dimensions = 512;
+    let mut dice = Dice(1);
+    let anywhere: Vec<Vec<f32>> = (0..4000).map(|_| dice.vector(dimensions, None)).collect();
+    let centres: Vec<Vec<f32>> = (0..40).map(|_| dice.vector(dimensions, None)).collect();
+    // As photos of the same thing are, some of them all but the same.
+    let clustered: Vec<Vec<f32>> = (0..4000)
+        .map(|number| {
+            let spread = [0.9, 0.5, 0.2][number % 3];
+            dice.vector(dimensions, Some((&centres[number % centres.len()], spread)))
+        })
+        .collect();
+    for (name, vectors) in [("anywhere", anywhere), ("clustered", clustered)] {
+        let index = index_of(&vectors);
+        let stored: Vec<Vec<u8>> = vectors.iter().map(|vector| encode_f16(vector)).collect();
+        for centre in centres.iter().take(5) {
+            let query = dice.vector(dimensions, Some((centre, 1.0)));
+            let scan = index.scan(&query, &RowFilter::default(), &wanted(200)).unwrap();
+            assert_eq!(scan.best.len(), 200);
+            assert_eq!(rescored(&query, &stored, &scan, 100), exact(&query, &stored, 100), "{name}");
+        }
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let mut dice = Dice(2);
+    let vectors: Vec<Vec<f32>> = (0..60_000).map(|_| dice.vector(8, None)).collect();
+    let index = index_of(&vectors);
+    let query = dice.vector(8, None);
+    let also: KeySet = (0..100).map(|number| number * 30).collect();
+    let scan = |threads| {
+        let wanted = Wanted { best: 50, also: &also, threads };
+        index.scan(&query, &RowFilter::default(), &wanted).unwrap()
+    };
+    let alone = scan(1);
+    assert_eq!((alone.best.len(), alone.also.len(), alone.summary.rows), (50, 100, 60_000));
+    for threads in [0, 2, 3, 100] {
+        let many = scan(threads);
+        assert_eq!((&many.best, &many.also), (&alone.best, &alone.also), "{threads}");
+        assert!((many.summary.mean - alone.summary.mean).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn filters_hold_in_every_segment() {
+    let mut dice = Dice(3);
+    let vectors: Vec<Vec<f32>> = (0..7000).map(|_| dice.vector(4, None)).collect();
+    let index = index_of(&vectors);
+    let query = dice.vector(4, None);
+    // Of many rows that pass here and there, all are multiplied; of few, only they are.
+    for share in [1, 2, 3, 50, 3000] {
+        let images: KeySet = (0..7000).step_by(share).map(|number| row(number).image).collect();
+        let filter = RowFilter { images: Some(&images), ..RowFilter::default() };
+        let scan = index.scan(&query, &filter, &wanted(7000)).unwrap();
+        assert_eq!(scan.best.len(), images.len(), "{share}");
+        for hit in &scan.best {
+            let number = usize::try_from(hit.vector.0 - 1).unwrap();
+            let exact: f32 = vectors[number].iter().zip(&query).map(|(one, other)| one * other).sum();
+            assert!((hit.similarity - exact).abs() < 0.02 && number % share == 0, "{number} {share}");
+        }
+        assert!(scan.best.is_sorted_by(|one, other| one.best_first(other).is_lt()));
+    }
+}
+
+#[test]
+fn of_equals_the_newest_come_first() {
+    let mut index = Index::new(2);
+    for (vector, captured_at_ms) in [(1, 50), (2, 70), (3, 50), (4, 60), (9, 70)] {
+        let row = Row { vector: VectorId(vector), image: 100 - vector, captured_at_ms, position: None };
+        index.push(row, &[0.5, 0.5]).unwrap();
+    }
+    for most in 0..=7 {
+        let scan = index.scan(&[1.0, 0.0], &RowFilter::default(), &wanted(most)).unwrap();
+        let found: Vec<i64> = scan.best.iter().map(|hit| hit.vector.0).collect();
+        assert_eq!(found, [9, 2, 4, 3, 1][..most.min(5)]);
+        assert!(scan.best.iter().all(|hit| (hit.similarity - 0.5).abs() < 1e-3));
+    }
+}
+
+#[test]
+fn nothing_is_found_in_nothing() {
+    let scan = Index::new(3).scan(&[1.0, 0.0, 0.0], &RowFilter::default(), &wanted(5)).unwrap();
+    assert_eq!((scan.best.len(), scan.also.len(), scan.summary.rows), (0, 0, 0));
+    assert!(scan.summary.mean == 0.0 && scan.summary.deviation == 0.0);
+    let mut without_numbers = Index::new(0);
+    without_numbers.push(row(0), &[]).unwrap();
+    let scan = without_numbers.scan(&[], &RowFilter::default(), &wanted(5)).unwrap();
+    assert_eq!((scan.best.len(), scan.best[0].similarity), (1, 0.0));
+}
+
+#[test]
+fn what_does_not_belong_is_refused() {
+    let mut index = Index::new(2);
+    index.push(row(4), &[1.0, 0.0]).unwrap();
+    let wrong = |given| Error::Dimensions { expected: 2, given };
+    let all = RowFilter::default();
+    assert_eq!(index.scan(&[1.0], &all, &wanted(1)).unwrap_err(), wrong(1));
+    assert_eq!(index.push(row(5), &[1.0; 3]), Err(wrong(3)));
+    assert_eq!(index.push_f16(row(5), &[0; 3]), Err(wrong(1)));
+    assert_eq!(index.push_f16(row(5), &[0; 5]), Err(wrong(2)));
+    assert_eq!(index.push_f16(row(5), &[0; 6]), Err(wrong(3)));
+    assert_eq!(index.push_f16(row(5), &encode_f16(&[f32::INFINITY, 0.0])), Err(Error::Number));
+    for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
+        assert_eq!(index.push(row(5), &[bad, 0.0]), Err(Error::Number));
+        assert_eq!(index.scan(&[0.0, bad], &all, &wanted(1)).unwrap_err(), Error::Number);
+    }
+    for again in [4, 3] {
+        let given = row(again).vector;
+        assert_eq!(index.push(row(again), &[1.0, 0.0]), Err(Error::Order { last: VectorId(5), given }));
+    }
+    assert_eq!((index.len(), index.last()), (1, Some(VectorId(5))));
+    assert_eq!(index.scan(&[0.0, 0.0], &all, &wanted(1)).unwrap().best[0].similarity, 0.0);
+    let mut huge = Index::new(70_000);
+    assert!(huge.push(row(0), &vec![0.0; 70_000]).is_err());
+}
+
+#[test]
+fn a_snapshot_sees_nothing_that_comes_later() {
+    let mut index = Index::new(4);
+    let mut snapshots = Vec::new();
+    for number in 0..5000 {
+        if number % 700 == 3 {
+            snapshots.push((number, index.clone()));
+        }
+        index.push(row(number), &[1.0, 0.0, 0.0, number as f32]).unwrap();
+    }
+    std::thread::scope(|scope| {
+        for (count, snapshot) in &snapshots {
+            scope.spawn(move || {
+                let scan = snapshot.scan(&[0.0, 0.0, 0.0, 1.0], &RowFilter::default(), &wanted(1)).unwrap();
+                assert_eq!((snapshot.len(), scan.summary.rows), (*count, *count));
+                assert_eq!(scan.best[0].vector, row(count - 1).vector);
+            });
+        }
+        for number in 5000..6000 {
+            index.push(row(number), &[0.0; 4]).unwrap();
+        }
+    });
+    assert_eq!(index.len(), 6000);
+}
+
+#[test]
+fn a_row_of_512_numbers_takes_at_most_600_bytes() {
+    let mut index = Index::new(512);
+    let vector = vec![0.1; 512];
+    for number in 0..30_000 {
+        index.push(row(number), &vector).unwrap();
+        if index.len() >= 20_000 {
+            assert!(index.bytes() <= 600 * index.len(), "{} for {}", index.bytes(), index.len());
+        }
+    }
+    let mut small = Index::new(512);
+    small.push(row(0), &vector).unwrap();
+    assert!(small.bytes() < 20_000, "{}", small.bytes());
+}
+
+#[test]
+fn similarities_are_summed_up() {
+    let mut index = Index::new(1);
+    for (number, value) in [1.0_f32, 2.0, 3.0, 4.0].iter().enumerate() {
+        index.push(row(number), &[*value]).unwrap();
+    }
+    let summary = index.scan(&[2.0], &RowFilter::default(), &wanted(0)).unwrap().summary;
+    assert_eq!(summary.rows, 4);
+    assert!((summary.mean - 5.0).abs() < 1e-3 && (summary.deviation - 5.0_f64.sqrt()).abs() < 1e-3);
+}
+
+/// What a filter means, row by row.
+#[derive(Debug, Clone)]
+struct Plain {
+    captured_ms: Option<RangeInclusive<i64>>,
+    areas: Option<Vec<Area>>,
+    northern: bool,
+    images: Option<BTreeSet<i64>>,
+}
+
+impl Plain {
+    fn passes(&self, row: &Row) -> bool {
+        let inside = |areas: &Vec<Area>| {
+            row.position.is_some_and(|position| areas.iter().any(|area| area.contains(position)))
+        };
+        self.captured_ms.as_ref().is_none_or(|range| range.contains(&row.captured_at_ms))
+            && self.areas.as_ref().is_none_or(inside)
+            && (!self.northern || row.position.is_some_and(is_northern))
+            && self.images.as_ref().is_none_or(|images| images.contains(&row.image))
+    }
+}
+
+fn is_northern(position: Position) -> bool {
+    position.latitude_e7 > 0
+}
+
+fn plain() -> impl Strategy<Value = Plain> {
+    let range = prop::option::of((0_i64..100, 0_i64..100).prop_map(|(from, to)| from..=to));
+    let area = (-90.0..90.0, -180.0..180.0, 0.0..90.0, 0.0..90.0).prop_map(|(south, west, high, wide)| {
+        let east: f64 = west + wide;
+        // Around the 180° meridian it is two.
+        match east > 180.0 {
+            true => vec![
+                Area::from_degrees(south, west, south + high, 180.0),
+                Area::from_degrees(south, -180.0, south + high, east - 360.0),
+            ],
+            false => vec![Area::from_degrees(south, west, south + high, east)],
+        }
+    });
+    let images = prop::option::of(prop::collection::btree_set(0_i64..40, 0..30));
+    (range, prop::option::of(area), any::<bool>(), images)
+        .prop_map(|(captured_ms, areas, northern, images)| Plain { captured_ms, areas, northern, images })
+}
+
+proptest! {
+    #[test]
+    fn filters_leave_what_passes_one_by_one(
+        filter in plain(),
+        rows in prop::collection::vec(
+            (0_i64..40, 0_i64..100, prop::option::of((-90.0..90.0, -180.0..180.0)), -1.0_f32..1.0),
+            0..80,
+        ),
+        also in prop::collection::btree_set(0_i64..40, 0..10),
+        most in 0_usize..20,
+    ) {
+        let mut index = Index::new(1);
+        let rows: Vec<(Row, f32)> = rows.into_iter().zip(1..).map(|((image, captured_at_ms, place, value), vector)| {
+            let position = place.and_then(|(latitude, longitude)| somewhere(latitude, longitude));
+            (Row { vector: VectorId(vector), image, captured_at_ms, position }, value)
+        }).collect();
+        for (row, value) in &rows {
+            index.push(*row, &[*value]).unwrap();
+        }
+        let images: Option<KeySet> = filter.images.as_ref().map(|images| images.iter().copied().collect());
+        let also_keys: KeySet = also.iter().copied().collect();
+        let given = RowFilter {
+            captured_ms: filter.captured_ms.clone(),
+            areas: filter.areas.as_deref(),
+            accepts: if filter.northern { Some(&is_northern) } else { None },
+            images: images.as_ref(),
+        };
+        let wanted = Wanted { best: most, also: &also_keys, threads: 1 };
+        let scan = index.scan(&[1.0], &given, &wanted).unwrap();
+
+        let passing: Vec<&(Row, f32)> = rows.iter().filter(|(row, _)| filter.passes(row)).collect();
+        prop_assert_eq!(scan.summary.rows, passing.len());
+        let expect: Vec<VectorId> =
+            passing.iter().filter(|(row, _)| also.contains(&row.image)).map(|(row, _)| row.vector).collect();
+        prop_assert_eq!(scan.also.iter().map(|hit| hit.vector).collect::<Vec<_>>(), expect);
+        let mut best = passing;
+        best.sort_by(|one, two| {
+            let key = |row: &Row| (row.captured_at_ms, row.vector);
+            two.1.total_cmp(&one.1).then_with(|| key(&two.0).cmp(&key(&one.0)))
+        });
+        let expect: Vec<VectorId> = best.iter().take(most).map(|(row, _)| row.vector).collect();
+        prop_assert_eq!(scan.best.iter().map(|hit| hit.vector).collect::<Vec<_>>(), expect);
+    }
+}

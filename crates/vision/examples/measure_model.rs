@@ -1,0 +1,53 @@
+//! Measures a model in a folder: `measure_model FOLDER [LIBRARY]`, with ONNX Runtime's library or else with tract.
+#![expect(clippy::unwrap_used, reason = "a tool for developers, which may end with what went wrong")]
+
+use std::{path::PathBuf, time::Instant};
+
+use vision::{
+    Picture, VisualEncoder,
+    clip::{ClipModel, Options, Runtime},
+};
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
+    let folder = arguments.next().unwrap();
+    let library = arguments.next();
+    let runtime = if library.is_some() { Runtime::Ort } else { Runtime::Tract };
+    for threads in [1, 2] {
+        let options = Options { runtime, library: library.clone(), threads };
+        let picture = Picture::new(896, 672, vec![100; 896 * 672 * 3]).unwrap();
+        let model = ClipModel::load(&folder, &options).unwrap();
+        measure(&format!("{runtime:?}, {threads} threads: words, loaded and computed"), 1, |_| {
+            model.query("the first").unwrap();
+        });
+        measure("words", 20, |turn| {
+            model.query(&format!("boat {turn}")).unwrap();
+        });
+        measure("a picture, loaded and computed", 1, |_| {
+            model.picture(&picture).unwrap();
+        });
+        measure("a picture", 20, |_| {
+            model.picture(&picture).unwrap();
+        });
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let memory = status.lines().filter(|line| line.starts_with("VmHWM") || line.starts_with("VmRSS"));
+    println!("{}", memory.collect::<Vec<_>>().join(", "));
+}
+
+fn measure(what: &str, turns: u32, work: impl Fn(u32)) {
+    let (began, before) = (Instant::now(), processor_ms());
+    for turn in 0..turns {
+        work(turn);
+    }
+    let (turns, took) = (f64::from(turns), began.elapsed().as_secs_f64() * 1000.0);
+    println!("{what}: {:.0} ms, {:.0} ms of a processor", took / turns, (processor_ms() - before) / turns);
+}
+
+/// Milliseconds that processors computed for this program, which others on the machine do not make longer.
+fn processor_ms() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
+    // Ticks of a hundredth of a second, in the program and in the system for it.
+    fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * 10.0
+}

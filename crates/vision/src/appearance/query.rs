@@ -1,0 +1,212 @@
+//! From the words of a search to what it looks for.
+
+use super::{
+    concept::Concept,
+    vocabulary::{LONGEST, Meaning, Shade, Token, Vocabulary, is_katakana, tokens},
+};
+use crate::{Calibration, Query};
+
+/// No more of a search is read, in characters.
+const LONGEST_QUERY: usize = 2000;
+/// What a word counts that often means something else.
+const DOUBTFUL: f32 = 0.6;
+
+/// What a search says about appearance.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Wanted {
+    /// Each concept once; `false` for those that must not hold.
+    pub(super) concepts: Vec<(Concept, bool)>,
+    /// The share of words with a meaning here, of those that say anything.
+    pub(super) known: f32,
+}
+
+/// One step of reading.
+#[derive(Debug, Clone, Copy)]
+enum Item {
+    Known(Meaning),
+    Unknown,
+    Break,
+}
+
+/// Reads a search.
+pub(super) fn read(vocabulary: &Vocabulary, words: &str) -> Wanted {
+    let words: String = words.chars().take(LONGEST_QUERY).collect();
+    let tokens = tokens(&words);
+    let mut items = Vec::with_capacity(tokens.len());
+    let mut rest = tokens.as_slice();
+    while let Some((first, others)) = rest.split_first() {
+        match first {
+            Token::Break => items.push(Item::Break),
+            Token::Run(run) => read_run(vocabulary, run, &mut items),
+            Token::Word(_) => {
+                let (item, length) = longest_phrase(vocabulary, rest);
+                items.push(item);
+                rest = rest.get(length..).unwrap_or_default();
+                continue;
+            }
+        }
+        rest = others;
+    }
+    understand(&items)
+}
+
+/// The longest phrase at the start, and how many tokens it has.
+fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
+    let mut phrase = String::new();
+    let mut best = (Item::Unknown, 1);
+    for (length, token) in rest.iter().take(LONGEST).enumerate() {
+        let Token::Word(word) = token else { break };
+        if !phrase.is_empty() {
+            phrase.push(' ');
+        }
+        phrase.push_str(word);
+        if let Some(meaning) = vocabulary.meaning(&phrase) {
+            best = (Item::Known(meaning), length + 1);
+        }
+    }
+    best
+}
+
+/// Reads a run of a script without spaces: the longest phrase at each place; what lies between is unknown.
+fn read_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
+    let mut place = 0;
+    let mut in_unknown = false;
+    while let Some(rest) = run.get(place..).filter(|rest| !rest.is_empty()) {
+        let before = run.get(..place).and_then(<[char]>::last).copied();
+        let found = (1..=LONGEST.min(rest.len())).rev().find_map(|length| {
+            let (phrase, after) = rest.split_at(length);
+            let meaning = vocabulary.meaning(&phrase.iter().collect::<String>())?;
+            stands_alone(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
+        });
+        if let Some((meaning, length)) = found {
+            items.push(Item::Known(meaning));
+            in_unknown = false;
+            place += length;
+        } else {
+            if !in_unknown {
+                items.push(Item::Unknown);
+            }
+            in_unknown = true;
+            place += 1;
+        }
+    }
+}
+
+/// Whether a phrase is more than a part of a word.
+fn stands_alone(
+    vocabulary: &Vocabulary,
+    before: Option<char>,
+    phrase: &[char],
+    after: &[char],
+    in_unknown: bool,
+) -> bool {
+    let next = after.first().copied();
+    let joins = |one: Option<&char>, other: Option<char>| {
+        one.copied().is_some_and(is_katakana) && other.is_some_and(is_katakana)
+    };
+    if joins(phrase.first(), before) || joins(phrase.last(), next) {
+        return false;
+    }
+    if phrase.len() > 1 {
+        return true;
+    }
+    let ignored = |text: &[char]| {
+        vocabulary.meaning(&text.iter().collect::<String>()).is_some_and(|meaning| meaning.ignored)
+    };
+    let is_ignored = ignored(phrase);
+    let ends = next.is_none()
+        || ignored(after.get(..1).unwrap_or_default())
+        || (2..=LONGEST).any(|length| {
+            after
+                .get(..length)
+                .is_some_and(|next| vocabulary.meaning(&next.iter().collect::<String>()).is_some())
+        });
+    ends && (!in_unknown || is_ignored)
+}
+
+fn understand(items: &[Item]) -> Wanted {
+    let mut concepts: Vec<(Concept, bool)> = Vec::new();
+    let (mut known, mut all) = (0.0, 0.0);
+    let mut negated = false;
+    let mut rest = items;
+    while let Some((first, others)) = rest.split_first() {
+        rest = others;
+        let Item::Known(meaning) = first else {
+            if matches!(first, Item::Unknown) {
+                all += 1.0;
+                negated = false;
+            }
+            continue;
+        };
+        let next = match others.first() {
+            Some(Item::Known(next)) => Some(*next),
+            _ => None,
+        };
+        let shaded = shaded(*meaning, next);
+        if let Some(concept) = shaded.or(meaning.concept) {
+            if shaded.is_some() {
+                rest = others.get(1..).unwrap_or_default();
+            }
+            all += 1.0;
+            known += if meaning.doubtful && shaded.is_none() { DOUBTFUL } else { 1.0 };
+            concepts.retain(|(other, _)| *other != concept);
+            concepts.push((concept, !negated));
+            negated = false;
+        } else if meaning.negates {
+            negated = true;
+        } else if !meaning.ignored {
+            all += 1.0;
+            negated = false;
+        }
+    }
+    Wanted { concepts, known: known / f32::max(all, 1.0) }
+}
+
+/// The shade that two neighbours name together.
+fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
+    let next = next?;
+    let (colour, shade) = match (meaning.shades_next, next.concept) {
+        (Some(shade), Some(colour)) if colour.is_colour() => (colour, shade),
+        _ => (meaning.concept.filter(|colour| colour.is_colour())?, next.shades_last?),
+    };
+    Some(match (shade, colour.shades()) {
+        (Shade::Dark, Some([dark, _])) => dark,
+        (Shade::Light, Some([_, light])) => light,
+        _ => colour,
+    })
+}
+
+impl Wanted {
+    /// What to compare vectors with; `None` when nothing is wanted.
+    pub(super) fn to_query(&self) -> Option<Query> {
+        let count = self.concepts.len() as f32;
+        let negative = self.concepts.iter().filter(|(_, wanted)| !wanted).count() as f32;
+        if self.concepts.is_empty() {
+            return None;
+        }
+        let mut vector = vec![0.0; Concept::ALL.len()];
+        for (concept, wanted) in &self.concepts {
+            if let Some(weight) = vector.get_mut(concept.place()) {
+                *weight = if *wanted { 1.0 / count } else { -1.0 / count };
+            }
+        }
+        // Of the mean of all that should hold. One of two alone gives 0.5, two of three 0.67: that has to be no match.
+        let (midpoint, least) = match self.concepts.len() {
+            1 if negative > 0.0 => (0.6, 0.5),
+            1 => (0.5, 0.3),
+            2 => (0.68, 0.57),
+            _ => (0.78, 0.70),
+        };
+        // What must not hold counts as far as it does not, of which a product of vectors leaves out the constant part.
+        let constant = negative / count;
+        Some(Query {
+            vector,
+            calibration: Calibration {
+                midpoint: midpoint - constant,
+                steepness: 4.0 / (1.0 - midpoint),
+                most: self.known,
+                least: least - constant,
+            },
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! The folder of installed models.
+
+use std::{fs, path::Path};
+
+use tempfile::TempDir;
+use vision::{
+    clip::{Options, Runtime},
+    models::{BUILT_IN, InUse, Models},
+};
+
+use crate::support::TestModel;
+
+fn options() -> Options {
+    Options { runtime: Runtime::Tract, ..Options::default() }
+}
+
+fn models() -> (TempDir, Models) {
+    let folder = tempfile::tempdir().unwrap();
+    let models = Models::new(folder.path().join("models"));
+    (folder, models)
+}
+
+/// All that is in the folder, but the lock.
+fn inside(models: &Models) -> Vec<String> {
+    let entries = fs::read_dir(models.folder()).into_iter().flatten();
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.retain(|name| name != ".lock");
+    names.sort();
+    names
+}
+
+fn install(models: &Models, source: &Path) -> Result<vision::models::Installed, String> {
+    models.install_folder(source, None, &options(), &mut |_, _, _| {}).map_err(|why| why.to_string())
+}
+
+#[test]
+fn a_model_is_installed_used_and_removed() {
+    let (_folder, models) = models();
+    assert_eq!(models.in_use().unwrap(), InUse::BuiltIn);
+    assert_eq!(models.list().unwrap(), []);
+
+    let source = TestModel::new("clip");
+    let mut copied = Vec::new();
+    let progress = &mut |path: &str, done: u64, of: u64| copied.push((path.to_owned(), done == of));
+    let installed = models.install_folder(source.folder(), None, &options(), progress).unwrap();
+    assert_eq!((installed.name.as_str(), installed.dimensions, installed.in_use), ("clip", Some(16), false));
+    assert!(installed.bytes > 300_000 && installed.problem.is_none());
+    assert!(copied.contains(&("visual/model.onnx".to_owned(), true)));
+    // The source is as it was.
+    assert!(!source.folder().join("manifest.json").exists());
+
+    models.choose("clip", &options()).unwrap();
+    let in_use = models.in_use().unwrap();
+    assert!(matches!(&in_use, InUse::Model { name, installed: Some(_) } if name == "clip"), "{in_use:?}");
+    assert_eq!(models.in_use().unwrap(), in_use);
+    assert!(models.list().unwrap()[0].in_use);
+    let why = models.remove("clip").unwrap_err().to_string();
+    assert!(why.contains("in use"), "{why}");
+
+    models.choose(BUILT_IN, &options()).unwrap();
+    assert_eq!(models.in_use().unwrap(), InUse::BuiltIn);
+    models.remove("clip").unwrap();
+    assert_eq!(inside(&models), ["in-use"]);
+    assert!(models.remove("clip").unwrap_err().to_string().contains("no model clip"));
+}
+
+#[test]
+fn what_does_not_work_leaves_nothing() {
+    let (_folder, models) = models();
+    let source = TestModel::new("clip");
+    let weights = fs::read(source.folder().join("visual/model.onnx")).unwrap();
+    fs::write(source.folder().join("visual/model.onnx"), &weights[..weights.len() / 2]).unwrap();
+    let why = install(&models, source.folder()).unwrap_err();
+    assert!(why.contains("clip/visual/model.onnx") && !why.contains(".installing"), "{why}");
+    assert_eq!(inside(&models), [""; 0]);
+    fs::remove_file(source.folder().join("textual/tokenizer.json")).unwrap();
+    let why = install(&models, source.folder()).unwrap_err();
+    assert!(why.contains("textual/tokenizer.json is missing"), "{why}");
+    assert!(install(&models, Path::new("/nowhere/at-all")).unwrap_err().contains("/nowhere/at-all"));
+}
+
+#[test]
+fn a_model_is_replaced_whole_or_not_at_all() {
+    let (_folder, models) = models();
+    let source = TestModel::new("clip");
+    install(&models, source.folder()).unwrap();
+    models.choose("clip", &options()).unwrap();
+    let running = models.load("clip", &options()).unwrap();
+    let before = models.in_use().unwrap();
+
+    source.edit("visual/preprocess_cfg.json", |text| text.replace("bicubic", "bilinear"));
+    install(&models, source.folder()).unwrap();
+    assert_ne!(models.in_use().unwrap(), before);
+    // What runs would mix two models otherwise.
+    assert!(running.try_out().unwrap_err().to_string().contains("anew"));
+    assert_eq!(inside(&models), ["clip", "in-use"]);
+
+    source.edit("visual/preprocess_cfg.json", |text| text.replace("bilinear", "nonsense"));
+    let in_use = models.in_use().unwrap();
+    install(&models, source.folder()).unwrap_err();
+    assert_eq!(models.in_use().unwrap(), in_use);
+    models.load("clip", &options()).unwrap().try_out().unwrap();
+}
+
+#[test]
+fn what_an_interrupted_command_left_is_tidied_up() {
+    let (_folder, models) = models();
+    let source = TestModel::new("clip");
+    install(&models, source.folder()).unwrap();
+    fs::rename(models.folder().join("clip"), models.folder().join(".replaced-clip")).unwrap();
+    fs::create_dir_all(models.folder().join(".installing-other/visual")).unwrap();
+    assert_eq!(models.list().unwrap(), []);
+    models.choose("clip", &options()).unwrap();
+    assert_eq!(inside(&models), ["clip", "in-use"]);
+}
+
+#[test]
+fn two_commands_do_not_change_the_models_at_once() {
+    let (_folder, models) = models();
+    let staged = models.stage("one").unwrap();
+    let why = models.choose(BUILT_IN, &options()).unwrap_err().to_string();
+    assert!(why.contains("another command"), "{why}");
+    drop(staged);
+    models.choose(BUILT_IN, &options()).unwrap();
+    assert_eq!(inside(&models), ["in-use"]);
+}
+
+#[test]
+fn broken_models_are_listed_with_what_is_wrong() {
+    let (_folder, models) = models();
+    for name in ["clip", "siglip2"] {
+        install(&models, TestModel::new(name).folder()).unwrap();
+    }
+    fs::write(models.folder().join("clip/textual/model.onnx"), "cut off").unwrap();
+    fs::create_dir(models.folder().join("empty")).unwrap();
+    fs::write(models.folder().join("a-file"), "").unwrap();
+    let listed = models.list().unwrap();
+    let problems: Vec<_> =
+        listed.iter().map(|model| (model.name.as_str(), model.problem.clone().unwrap_or_default())).collect();
+    let [("clip", cut), ("empty", empty), ("siglip2", none)] = &problems[..] else { panic!("{problems:?}") };
+    assert!(cut.contains("textual/model.onnx") && cut.contains("install the model again"), "{cut}");
+    assert!(empty.contains("config.json is missing") && none.is_empty(), "{empty} {none}");
+    let why = models.choose("clip", &options()).unwrap_err().to_string();
+    assert!(why.contains("textual/model.onnx"), "{why}");
+}
+
+#[test]
+fn names_stay_in_the_folder() {
+    let (_folder, models) = models();
+    let source = TestModel::new("clip");
+    for name in
+        ["", ".", "..", "../x", "a/b", ".hidden", "-x", "built-in", "in-use", "a b", "ü", &"x".repeat(101)]
+    {
+        assert!(models.stage(name).is_err(), "{name:?}");
+        assert!(models.load(name, &options()).is_err(), "{name:?}");
+        assert!(models.remove(name).is_err(), "{name:?}");
+        let installed = models.install_folder(source.folder(), Some(name), &options(), &mut |_, _, _| {});
+        assert!(installed.is_err(), "{name:?}");
+    }
+    fs::create_dir_all(models.folder()).unwrap();
+    fs::write(models.folder().join("in-use"), "../../etc").unwrap();
+    let why = models.in_use().unwrap_err().to_string();
+    assert!(why.contains("in-use") && why.contains("../../etc"), "{why}");
+    fs::write(models.folder().join("in-use"), "gone\n").unwrap();
+    assert_eq!(models.in_use().unwrap(), InUse::Model { name: "gone".to_owned(), installed: None });
+}

@@ -1,0 +1,161 @@
+//! What characters are to a tokeniser.
+
+use std::sync::LazyLock;
+
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+
+use crate::fold::fold_slowly;
+
+/// What a character is to a tokeniser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// A letter or digit of a script with spaces.
+    Word,
+    /// A character of a script without spaces.
+    Gram,
+    /// Belongs to the character before it.
+    Extend,
+    /// Stands for itself.
+    Emoji,
+    /// Stands between words.
+    Other,
+}
+
+/// A character below [`LOW_END`] as it is most often asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Low {
+    pub(crate) class: Class,
+    length: u8,
+    bytes: [u8; 9],
+}
+
+impl Low {
+    /// The folded character; empty when nothing is left of it.
+    pub(crate) fn folded(&self) -> &str {
+        let bytes = self.bytes.get(..usize::from(self.length)).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+/// The end of the table: the alphabets of Europe, the Near East and India, and those from Thai to Georgian come before it.
+const LOW_END: u32 = 0x1100;
+
+static LOW: LazyLock<Vec<Low>> = LazyLock::new(|| {
+    (0..LOW_END)
+        .map(|code| {
+            let c = char::from_u32(code).unwrap_or(' ');
+            let mut folded = String::new();
+            fold_slowly(c, &mut folded);
+            let mut low = Low { class: class_slowly(c), length: 0, bytes: [0; 9] };
+            if let Some(room) = low.bytes.get_mut(..folded.len()) {
+                room.copy_from_slice(folded.as_bytes());
+                low.length = u8::try_from(folded.len()).unwrap_or(0);
+            }
+            low
+        })
+        .collect()
+});
+
+/// The table's entry, for a character that is in it.
+pub(crate) fn low(c: char) -> Option<&'static Low> {
+    LOW.get(usize::try_from(u32::from(c)).ok()?)
+}
+
+/// What a character is to a tokeniser.
+pub(crate) fn class(c: char) -> Class {
+    match c {
+        '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' => Class::Gram,
+        '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' => Class::Gram,
+        _ => low(c).map_or_else(|| class_slowly(c), |low| low.class),
+    }
+}
+
+fn class_slowly(c: char) -> Class {
+    if matches!(c, '\u{FFA0}'..='\u{FFDC}') {
+        // Half-width Hangul, which nothing writes.
+        Class::Other
+    } else if is_combining_mark(c) || is_ignorable(c) || is_late_jamo(c) {
+        Class::Extend
+    } else if is_without_spaces(c) {
+        if c.is_alphanumeric() { Class::Gram } else { Class::Other }
+    } else if is_emoji(c) {
+        Class::Emoji
+    } else if c.is_alphanumeric() {
+        Class::Word
+    } else {
+        Class::Other
+    }
+}
+
+/// Characters that are not seen: soft hyphen, joiners, marks of direction and variation; and the marks within
+/// Hebrew abbreviations.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{AD}' | '\u{34F}' | '\u{5F3}' | '\u{5F4}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{1F3FB}'..='\u{1F3FF}' | '\u{E0020}'..='\u{E007F}'
+        | '\u{E0100}'..='\u{E01EF}')
+}
+
+/// Vowels and finals of Hangul that are written apart, and the voicing marks of half-width Kana.
+fn is_late_jamo(c: char) -> bool {
+    matches!(c, '\u{1160}'..='\u{11FF}' | '\u{D7B0}'..='\u{D7FF}' | '\u{FF9E}' | '\u{FF9F}')
+}
+
+/// Scripts whose words are not told apart by spaces: Thai, Lao, Myanmar, Khmer, Han, Kana, Bopomofo; and Hangul, whose
+/// words are compounds.
+fn is_without_spaces(c: char) -> bool {
+    matches!(c,
+        '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}' | '\u{1780}'..='\u{17FF}'
+        | '\u{1950}'..='\u{1AAF}' | '\u{2E80}'..='\u{2FDF}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}'
+        | '\u{3031}'..='\u{303C}' | '\u{3040}'..='\u{31FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+        | '\u{A960}'..='\u{A97F}' | '\u{A9E0}'..='\u{A9FF}' | '\u{AA60}'..='\u{AA7F}' | '\u{AC00}'..='\u{D7FF}'
+        | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9F}' | '\u{16FE0}'..='\u{18DFF}' | '\u{1AFF0}'..='\u{1B2FF}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// Pictures among the characters, and symbols that are drawn as such.
+fn is_emoji(c: char) -> bool {
+    matches!(c,
+        '\u{2300}'..='\u{23FF}' | '\u{2600}'..='\u{27BF}' | '\u{2934}' | '\u{2935}' | '\u{2B05}'..='\u{2B07}'
+        | '\u{2B1B}' | '\u{2B1C}' | '\u{2B50}' | '\u{2B55}' | '\u{3030}' | '\u{303D}'
+        | '\u{1F000}'..='\u{1F0FF}' | '\u{1F18E}' | '\u{1F191}'..='\u{1F1FF}' | '\u{1F200}'..='\u{1FAFF}')
+}
+
+/// One of the 26 characters of which two make a flag.
+pub(crate) fn is_half_flag(c: char) -> bool {
+    matches!(c, '\u{1F1E6}'..='\u{1F1FF}')
+}
+
+/// Whether a mark changes how its letter sounds in a way that people leave out when they search: accents of Latin, Greek
+/// and Cyrillic, points of Hebrew and Arabic. Marks without which a word is another one stay: vowel signs, viramas,
+/// nuktas, tones of Thai, voicing of Kana. Told by the canonical combining class (UAX #44, section 5.7.4).
+pub(crate) fn is_accent(c: char) -> bool {
+    matches!(canonical_combining_class(c), 1..=6 | 10..=36 | 200..=240)
+}
+
+pub(crate) fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '\u{2019}' | '\u{2BC}' | '\u{FF07}')
+}
+
+/// Whether a pair holds Hiragana, which between other characters is mostly grammar.
+pub(crate) fn has_hiragana(text: &str) -> bool {
+    text.chars().any(|c| matches!(c, '\u{3041}'..='\u{309F}'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_says_what_is_found_out_slowly() {
+        for c in (0..LOW_END).filter_map(char::from_u32) {
+            let mut folded = String::new();
+            fold_slowly(c, &mut folded);
+            assert_eq!(low(c).map(Low::folded), Some(&*folded), "{c:?}");
+            assert_eq!(class(c), class_slowly(c), "{c:?}");
+        }
+        for c in ['か', 'ぁ', 'ゖ', 'ァ', 'ヺ', '一', '가', '\u{9fff}', '\u{d7a3}'] {
+            assert_eq!(class(c), class_slowly(c), "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a query asks for.
+
+use crate::{
+    chars::has_hiragana,
+    stop::is_stop_word,
+    tokens::{Kind, each_token},
+};
+
+/// The most distinct words of a query; further ones are left out.
+const MAX_QUERY_WORDS: usize = 64;
+
+/// A word of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryWord {
+    /// The word, folded.
+    pub word: String,
+    /// Whether it is a word or a number, and not a picture or characters of a script without spaces. Only those have
+    /// other forms and slips.
+    pub is_word: bool,
+    /// Whether it says little, so that an image without it matches all the same. Not every word of a query is so.
+    pub optional: bool,
+    /// Whether it may be the beginning of what is looked for, as the last word is.
+    pub begins: bool,
+}
+
+/// The distinct words of a query in their order, at most 64.
+///
+/// ```
+/// let words = words::query_words("receipt from the hardware store");
+/// let needed: Vec<_> = words.iter().filter(|word| !word.optional).map(|word| &*word.word).collect();
+/// assert_eq!(needed, ["receipt", "hardware", "store"]);
+/// ```
+pub fn query_words(query: &str) -> Vec<QueryWord> {
+    let mut words: Vec<QueryWord> = Vec::new();
+    let mut last = None;
+    each_token(query, |token| {
+        if matches!(token.kind, Kind::Single { alone: false }) {
+            return;
+        }
+        let known = words.iter().position(|word| word.word == token.folded);
+        last = known;
+        if known.is_none() && words.len() < MAX_QUERY_WORDS {
+            last = Some(words.len());
+            words.push(QueryWord {
+                word: token.folded.to_owned(),
+                is_word: token.kind == Kind::Word,
+                optional: match token.kind {
+                    Kind::Word => is_stop_word(token.folded),
+                    Kind::Pair => has_hiragana(token.folded),
+                    _ => false,
+                },
+                begins: false,
+            });
+        }
+    });
+    if words.iter().all(|word| word.optional) {
+        words.iter_mut().for_each(|word| word.optional = false);
+    }
+    if let Some(word) = last.and_then(|last| words.get_mut(last)) {
+        word.begins = word.is_word && word.word.chars().nth(1).is_some();
+    }
+    words
+}

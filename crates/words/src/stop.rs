@@ -1,0 +1,33 @@
+//! Words that say little of what is searched for.
+
+/// Whether a word may be left out where others say more: articles, prepositions and the like of the commonest languages,
+/// and what a search for photos is put in.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP.contains(&word)
+}
+
+#[rustfmt::skip]
+const STOP: [&str; 177] = [
+    // English
+    "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "had", "has", "have", "he", "her", "his", "i",
+    "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "some", "that", "the", "their",
+    "them", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "where", "which", "who",
+    "with", "you", "your",
+    // What photos are asked for with
+    "find", "image", "images", "photo", "photograph", "photographs", "photos", "pic", "pics", "picture", "pictures",
+    "search", "show",
+    // German
+    "am", "auf", "aus", "bei", "das", "dem", "den", "der", "des", "die", "ein", "eine", "einem", "einen", "einer",
+    "fur", "im", "mit", "oder", "und", "vom", "von", "vor", "zu", "zum", "zur",
+    // French
+    "au", "aux", "avec", "dans", "du", "en", "et", "la", "le", "les", "ou", "par", "pour", "sur", "un", "une",
+    // Spanish, Portuguese, Italian
+    "con", "da", "das", "de", "del", "della", "dei", "di", "do", "dos", "e", "el", "gli", "il", "las", "lo", "los",
+    "na", "nel", "nella", "no", "o", "os", "para", "per", "por", "um", "uma", "una", "uno", "y",
+    // Dutch, Swedish, Danish, Norwegian
+    "av", "een", "ett", "for", "het", "med", "och", "og", "op", "paa", "pa", "til", "till", "van", "voor",
+    // Russian
+    "в", "во", "для", "за", "и", "из", "к", "на", "от", "по", "с", "со", "у",
+    // Greek
+    "και", "με", "ο", "οι", "η", "σε", "στη", "στην", "στο", "το", "του", "τησ", "των",
+];

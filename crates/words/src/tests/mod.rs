@@ -1,0 +1,4 @@
+mod properties;
+mod scores;
+mod stems;
+mod tokens;

@@ -1,0 +1,121 @@
+use crate::{Alternative, EXACT, Fields, SAME_STEM, Score, Search, TYPO, Tier, Wanted, query_words};
+
+/// A search in which each word stands for itself, and further words for others.
+fn search(query: &str, more: &[(&str, &str, f32)]) -> Search {
+    let wanted: Vec<Wanted> = query_words(query)
+        .into_iter()
+        .map(|word| {
+            let mut alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
+            for (_, other, quality) in more.iter().filter(|(asked, ..)| *asked == word.word) {
+                alternatives.push(Alternative { word: (*other).to_owned(), quality: *quality });
+            }
+            Wanted { word, alternatives, share: 0.01 }
+        })
+        .collect();
+    Search::new(&wanted)
+}
+
+fn description(text: &str) -> Fields<'_> {
+    Fields { description: Some(text), ..Fields::default() }
+}
+
+fn strength(query: &str, fields: &Fields<'_>) -> f64 {
+    search(query, &[]).score(fields).map_or(0.0, |score| score.strength)
+}
+
+#[test]
+fn tiers_say_what_stands_where() {
+    let check = |query: &str, fields: Fields<'_>, expected: Option<Tier>| {
+        let tier = search(query, &[]).score(&fields).map(|score| score.tier);
+        assert_eq!(tier, expected, "{query} in {fields:?}");
+    };
+    let all = |description, ocr_text, place, file_name| Fields {
+        description: Some(description),
+        ocr_text: Some(ocr_text),
+        place: Some(place),
+        file_name: Some(file_name),
+    };
+    check("red car", all("a red car", "", "", ""), Some(Tier::AllInContent));
+    check("red car", all("red", "CAR", "", ""), Some(Tier::AllInContent));
+    check("red car", all("red", "", "Car, Nowhere", ""), Some(Tier::AllAnywhere));
+    check("red car", all("a red apple", "", "", ""), Some(Tier::SomeInContent));
+    check("red car", all("", "", "", "red.jpg"), Some(Tier::SomeAnywhere));
+    check("red car", all("blue", "", "", ""), None);
+    check("receipt from the store", all("store receipt", "", "", ""), Some(Tier::AllInContent));
+    check("receipt from the store", all("the cat from next door", "", "", ""), None);
+}
+
+#[test]
+fn better_matches_are_stronger() {
+    let order = |query: &str, texts: &[&str]| {
+        let strengths: Vec<f64> = texts.iter().map(|text| strength(query, &description(text))).collect();
+        assert!(strengths.is_sorted_by(|a, b| a > b), "{query}: {strengths:?}");
+        assert!(strengths.iter().all(|strength| (0.0..=1.0).contains(strength)));
+    };
+    order("red boat", &["red boat", "boat, red", "a red and white and rather old boat", "red"]);
+    order("boat", &["boat", "a boat by the sea", &format!("boat {}", "word ".repeat(300)), "sea"]);
+    order("old red boat", &["old red boat", "red boat", "boat"]);
+    let in_fields = [
+        description("boat"),
+        Fields { ocr_text: Some("boat"), ..Fields::default() },
+        Fields { place: Some("boat"), ..Fields::default() },
+        Fields { file_name: Some("boat"), ..Fields::default() },
+    ]
+    .map(|fields| strength("boat", &fields));
+    assert!(in_fields.is_sorted_by(|a, b| a > b), "{in_fields:?}");
+    let search = search("boat", &[("boat", "boats", SAME_STEM), ("boat", "boaat", TYPO)]);
+    let score = |text| search.score(&description(text)).unwrap().strength;
+    assert!(score("boat") > score("boats") && score("boats") > score("boaat"));
+}
+
+#[test]
+fn rare_words_weigh_more() {
+    let words = query_words("sea zeppelin");
+    let wanted = words.into_iter().map(|word| {
+        let share = if word.word == "sea" { 0.5 } else { 0.0001 };
+        let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
+        Wanted { word, alternatives, share }
+    });
+    let search = Search::new(&wanted.collect::<Vec<_>>());
+    let score = |text| search.score(&description(text)).unwrap();
+    assert!(score("a zeppelin").strength > 2.0 * score("a sea").strength);
+    assert_eq!(score("a sea").tier, Tier::SomeInContent);
+    let empty = Search::new(&[]);
+    assert_eq!(empty.score(&description("a sea")), None::<Score>);
+    assert_eq!(empty.passage(&description("a sea")), None);
+}
+
+#[test]
+fn the_passage_that_matched_is_told() {
+    let passage = |query: &str, fields: Fields<'_>| search(query, &[]).passage(&fields);
+    let fields = Fields {
+        description: Some(" A quiet Canal in autumn "),
+        ocr_text: Some("NO ENTRY\nCANAL STREET"),
+        place: Some("Lisbon"),
+        file_name: Some("lisbon.jpg"),
+    };
+    assert_eq!(
+        passage("canal", fields).as_deref(),
+        Some("A quiet Canal in autumn"),
+        "the description on a tie"
+    );
+    assert_eq!(passage("canal street", fields).as_deref(), Some("NO ENTRY\nCANAL STREET"));
+    assert_eq!(passage("lisbon", fields), None, "only place and file name have it");
+
+    let long = format!("{}the old Lighthouse, at night {}", "before ".repeat(200), "after ".repeat(200));
+    let cut = passage("lighthouse night", description(&long)).unwrap();
+    assert!(cut.starts_with("…before") && cut.ends_with("after…"), "{cut}");
+    assert!(cut.contains("the old Lighthouse, at night") && cut.chars().count() <= 202, "{cut}");
+    let far = format!("lighthouse {} night", "between ".repeat(200));
+    let cut = passage("lighthouse night", description(&far)).unwrap();
+    assert!(cut.starts_with("lighthouse between") && cut.ends_with('…'), "{cut}");
+    let end = format!("{}lighthouse.", "before ".repeat(200));
+    let cut = passage("lighthouse", description(&end)).unwrap();
+    assert!(cut.starts_with('…') && cut.ends_with("before lighthouse."), "{cut}");
+    let temples = format!("{}金閣寺{}", "あ".repeat(500), "い".repeat(500));
+    let cut = passage("金閣寺", description(&temples)).unwrap();
+    assert!(cut.contains("金閣寺") && cut.chars().count() <= 202, "{cut}");
+    let endless = "x".repeat(9000);
+    let cut = passage(&endless, description(&endless)).unwrap();
+    assert_eq!(cut, format!("{}…", "x".repeat(40)));
+}

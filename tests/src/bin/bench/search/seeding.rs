@@ -1,0 +1,272 @@
+//! Builds a library of millions of images in minutes: rows go straight into its file, ten thousand to a transaction, but
+//! for the words, which the store indexes as it does after an upgrade.
+
+use std::{fs, path::Path, time::Instant};
+
+use ::tests::outside::AnyError;
+use diesel::{
+    Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _, insert_into,
+    prelude::*, sql_query, sql_types::BigInt,
+};
+use domain::{Email, KeyName, Plan, Timestamp};
+use storage::{AccountStore as _, SchemaStore as _, WordIndex as _};
+use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
+
+use super::{dice::Dice, serving::open, stand_in, text::Vocabulary};
+
+/// Rows of a transaction.
+const BATCH: u32 = 10_000;
+pub(super) const ALBUM: &str = "an-album";
+/// So many images are in it, all over the library.
+const IN_ALBUM: u32 = 2000;
+/// 2014-05-13; ten years of photos follow.
+const FIRST_MS: i64 = 1_400_000_000_000;
+const SPAN_MS: i64 = 315_000_000_000;
+
+mod tables {
+    diesel::table! {
+        images (seq) {
+            seq -> BigInt,
+            id -> Text,
+            account_id -> BigInt,
+            state -> Text,
+            captured_at_ms -> BigInt,
+            requested_captured_at_ms -> BigInt,
+            capture_source -> Text,
+            latitude -> Nullable<Double>,
+            longitude -> Nullable<Double>,
+            original -> Binary,
+            original_bytes -> BigInt,
+            media_type -> Text,
+            added_at_ms -> BigInt,
+            width -> BigInt,
+            height -> BigInt,
+            decoder_version -> BigInt,
+            file_name -> Text,
+            place -> Nullable<Text>,
+            description -> Nullable<Text>,
+            ocr_text -> Nullable<Text>,
+        }
+    }
+    diesel::table! {
+        image_places (seq) {
+            seq -> BigInt,
+            min_latitude -> Double,
+            max_latitude -> Double,
+            min_longitude -> Double,
+            max_longitude -> Double,
+            min_account -> Double,
+            max_account -> Double,
+        }
+    }
+    diesel::table! {
+        image_vectors (id) {
+            id -> BigInt,
+            encoder_id -> BigInt,
+            account_id -> BigInt,
+            image_seq -> BigInt,
+            vector -> Binary,
+        }
+    }
+    diesel::table! {
+        encoders (id) {
+            id -> BigInt,
+            name -> Text,
+        }
+    }
+    diesel::table! {
+        albums (seq) {
+            seq -> BigInt,
+            id -> Text,
+            account_id -> BigInt,
+            title -> Text,
+            created_at_ms -> BigInt,
+            updated_at_ms -> BigInt,
+        }
+    }
+    diesel::table! {
+        album_images (album_seq, image_seq) {
+            album_seq -> BigInt,
+            image_seq -> BigInt,
+            captured_at_ms -> BigInt,
+            live -> Bool,
+        }
+    }
+}
+use tables::{album_images, albums, encoders, image_places, image_vectors, images};
+
+/// Builds a library of so many images, or finds the one that an earlier run built; gives an API key.
+pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyError> {
+    let kept = folder.join("key");
+    if let Ok(key) = fs::read_to_string(&kept) {
+        return Ok(key);
+    }
+    let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
+    SqliteStore::open(&folder.join("library.sqlite"), options).await?.migrate().await?;
+    let (library, store) = open(folder, options).await?;
+    let email = Email::parse("bench@example.org")?;
+    let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
+    store.mark_synced(account.id, Timestamp::MIN).await?;
+    let key = library.create_key(&email, KeyName::parse("bench")?).await?;
+
+    let began = Instant::now();
+    let path = folder.join("library.sqlite");
+    let account = account.id.0;
+    tokio::task::spawn_blocking(move || fill(&path, account, count)).await??;
+    let rows = began.elapsed();
+    index_words(&store).await?;
+    let per_image = |seconds: f64| seconds * 1e6 / f64::from(count);
+    println!(
+        "built: {:.1} µs an image for its rows and vector, {:.1} µs to index its words; {} MB",
+        per_image(rows.as_secs_f64()),
+        per_image((began.elapsed() - rows).as_secs_f64()),
+        fs::metadata(folder.join("library.sqlite"))?.len() / 1_000_000
+    );
+    fs::write(kept, &key)?;
+    Ok(key)
+}
+
+fn fill(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
+    let path = path.to_str().ok_or("the folder's name is not UTF-8")?;
+    let mut connection = SqliteConnection::establish(path)?;
+    connection.batch_execute(
+        "PRAGMA busy_timeout = 10000; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000;
+        PRAGMA foreign_keys = OFF",
+    )?;
+    let encoder: i64 = insert_into(encoders::table)
+        .values(encoders::name.eq(stand_in::NAME))
+        .returning(encoders::id)
+        .get_result(&mut connection)?;
+    let album: i64 = insert_into(albums::table)
+        .values((
+            albums::id.eq(ALBUM),
+            albums::account_id.eq(account),
+            albums::title.eq("Some"),
+            albums::created_at_ms.eq(FIRST_MS),
+            albums::updated_at_ms.eq(FIRST_MS),
+        ))
+        .returning(albums::seq)
+        .get_result(&mut connection)?;
+    let mut filling = Filling {
+        account,
+        encoder,
+        album,
+        count,
+        vocabulary: Vocabulary::new(),
+        dice: Dice::new(count.into()),
+    };
+    for first in (0..count).step_by(usize::try_from(BATCH)?) {
+        let numbers = first..count.min(first + BATCH);
+        connection.transaction(|c| -> Result<(), diesel::result::Error> {
+            numbers.into_iter().try_for_each(|number| filling.add(c, number))
+        })?;
+    }
+    sql_query("UPDATE accounts SET live_images = live_images + ? WHERE id = ?")
+        .bind::<BigInt, _>(i64::from(count))
+        .bind::<BigInt, _>(account)
+        .execute(&mut connection)?;
+    connection.batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")?;
+    Ok(())
+}
+
+struct Filling {
+    account: i64,
+    encoder: i64,
+    album: i64,
+    count: u32,
+    vocabulary: Vocabulary,
+    dice: Dice,
+}
+
+impl Filling {
+    fn add(&mut self, c: &mut SqliteConnection, number: u32) -> QueryResult<()> {
+        let (words, dice) = (&self.vocabulary, &mut self.dice);
+        let captured_at_ms = FIRST_MS + SPAN_MS / i64::from(self.count) * i64::from(number);
+        let position = dice.falls(0.7).then(|| (46.0 + 4.0 * dice.share(), 9.0 + 6.0 * dice.share()));
+        let place = position.map(|_| words.city(dice.place(1 << 20)));
+        let description = dice.falls(0.3).then(|| words.text(5 + dice.place(11), dice));
+        let text = dice.falls(0.1).then(|| words.text(20 + dice.place(81), dice));
+        let mut original = vec![0; 32];
+        for (byte, from) in
+            original.iter_mut().zip(dice.next().to_be_bytes().into_iter().chain(number.to_be_bytes()))
+        {
+            *byte = from;
+        }
+        let seq: i64 = insert_into(images::table)
+            .values((
+                (
+                    images::id.eq(format!("image-{number:08}")),
+                    images::account_id.eq(self.account),
+                    images::state.eq("ready"),
+                    images::captured_at_ms.eq(captured_at_ms),
+                    images::requested_captured_at_ms.eq(captured_at_ms),
+                    images::capture_source.eq("exif-original"),
+                    images::latitude.eq(position.map(|(latitude, _)| latitude)),
+                    images::longitude.eq(position.map(|(_, longitude)| longitude)),
+                    images::original.eq(original),
+                    images::original_bytes.eq(4_000_000),
+                ),
+                (
+                    images::media_type.eq("image/jpeg"),
+                    images::added_at_ms.eq(captured_at_ms),
+                    images::width.eq(4000),
+                    images::height.eq(3000),
+                    images::decoder_version.eq(1),
+                    images::file_name.eq(format!("IMG_{number:06}.jpg")),
+                    images::place.eq(place),
+                    images::description.eq(description),
+                    images::ocr_text.eq(text),
+                ),
+            ))
+            .returning(images::seq)
+            .get_result(c)?;
+        if let Some(position) = position {
+            self.add_place(c, seq, position)?;
+        }
+        if number.is_multiple_of((self.count / IN_ALBUM).max(1)) {
+            insert_into(album_images::table)
+                .values((
+                    album_images::album_seq.eq(self.album),
+                    album_images::image_seq.eq(seq),
+                    album_images::captured_at_ms.eq(captured_at_ms),
+                    album_images::live.eq(true),
+                ))
+                .execute(c)?;
+        }
+        insert_into(image_vectors::table)
+            .values((
+                image_vectors::encoder_id.eq(self.encoder),
+                image_vectors::account_id.eq(self.account),
+                image_vectors::image_seq.eq(seq),
+                image_vectors::vector.eq(vectors::encode_f16(&stand_in::vector(number.into()))),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    fn add_place(
+        &self,
+        c: &mut SqliteConnection,
+        seq: i64,
+        (latitude, longitude): (f64, f64),
+    ) -> QueryResult<()> {
+        insert_into(image_places::table)
+            .values((
+                image_places::seq.eq(seq),
+                image_places::min_latitude.eq(latitude),
+                image_places::max_latitude.eq(latitude),
+                image_places::min_longitude.eq(longitude),
+                image_places::max_longitude.eq(longitude),
+                image_places::min_account.eq(self.account as f64),
+                image_places::max_account.eq(self.account as f64),
+            ))
+            .execute(c)?;
+        Ok(())
+    }
+}
+
+/// Indexes the words of all images, as a server does after an upgrade.
+async fn index_words(store: &SqliteStore) -> Result<(), AnyError> {
+    while store.reindex_words(1000).await? > 0 {}
+    Ok(())
+}

@@ -1,0 +1,50 @@
+use std::{net::SocketAddr, path::Path, sync::Arc};
+
+use ::tests::outside::AnyError;
+use blobs::BlobStore;
+use keys::{Secret, SystemRandom};
+use library::{Library, Settings, SystemClock, WorkerCommand};
+use storage_sqlite::{SqliteOptions, SqliteStore};
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+use web::{App, BaseUrl, WebConfig};
+
+use super::stand_in::OnlyStandIn;
+
+/// Opens the library in a data folder.
+pub(super) async fn open(
+    data_dir: &Path,
+    options: SqliteOptions,
+) -> Result<(Library, SqliteStore), AnyError> {
+    let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
+    let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
+    let nothing_is_decoded =
+        WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
+    let settings = Settings { models: Some(Arc::new(OnlyStandIn)), ..Settings::new(nothing_is_decoded) };
+    let library = Library::new(
+        Arc::new(store.clone()),
+        blobs,
+        Arc::new(SystemClock),
+        Arc::new(SystemRandom::new()),
+        settings,
+    )?;
+    Ok((library, store))
+}
+
+/// Serves a library with the stand-in for a vision model, until the process is asked to end.
+pub(crate) async fn serve(data_dir: &Path) -> Result<(), AnyError> {
+    let (library, _) = open(data_dir, SqliteOptions::default()).await?;
+    let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
+    let base_url = format!("http://{}", listener.local_addr()?);
+    let secret = Secret::from_text("a secret that is only good for benchmarks")?;
+    let app = App::new(library, &secret, WebConfig::new(BaseUrl::parse(&base_url)?))?;
+    let mut asked_to_end = signal(SignalKind::terminate())?;
+    println!("listening on {base_url}");
+    web::serve(app, listener, async move {
+        asked_to_end.recv().await;
+    })
+    .await?;
+    Ok(())
+}

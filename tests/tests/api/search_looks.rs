@@ -1,0 +1,293 @@
+//! Search by what pictures look like.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use image::{Rgb, RgbImage};
+use library::{IndexingScope, ModelSource, SearchStage, SharedEncoder};
+use tests::{Account, Answer, SeedImage, TestApp};
+use vision::{Calibration, EncodeError, Picture, Query, VisualEncoder};
+
+const RED: [u8; 3] = [200, 20, 25];
+const BLUE: [u8; 3] = [25, 40, 200];
+const GREEN: [u8; 3] = [30, 160, 40];
+
+/// A picture of one colour, unlike any other in its bytes.
+fn painted(folder: &std::path::Path, name: &str, colour: [u8; 3]) -> PathBuf {
+    let path = folder.join(name);
+    let mut picture = RgbImage::from_pixel(640, 480, Rgb(colour));
+    let mark = name.bytes().fold(7_u32, |mark, byte| mark.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    picture.put_pixel(mark % 640, mark / 640 % 480, Rgb([0, 0, 0]));
+    picture.save(&path).unwrap();
+    path
+}
+
+async fn import(app: &TestApp, account: &Account, pictures: &[(&str, [u8; 3])]) {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> =
+        pictures.iter().map(|(name, colour)| painted(folder.path(), name, *colour)).collect();
+    let report = app.import(account, &paths).await;
+    assert_eq!(usize::try_from(report.imported).unwrap(), pictures.len());
+}
+
+async fn search(app: &TestApp, account: &Account, query: &str) -> Answer {
+    app.get(&format!("/search?{query}"), &account.key).await
+}
+
+fn names(answer: &Answer) -> Vec<String> {
+    let mut names: Vec<String> =
+        answer.column("fileName").into_iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_are_found_by_what_they_look_like() {
+    let app = TestApp::start().await;
+    let (ann, ben) = (app.account("ann").await, app.account("ben").await);
+    import(&app, &ann, &[("1.png", RED), ("2.png", BLUE), ("3.png", RED), ("4.png", GREEN)]).await;
+    import(&app, &ben, &[("5.png", RED)]).await;
+    for query in [
+        "query=red&channels=image",
+        "query=RED&channels=text,image",
+        "query=red",
+        "query=rouge&channels=image",
+    ] {
+        let found = search(&app, &ann, query).await.expect(200);
+        assert_eq!(names(&found), ["1.png", "3.png"], "{query}");
+        let scores: Vec<f64> =
+            found.column("score").into_iter().map(|score| score.as_f64().unwrap()).collect();
+        assert!(scores.iter().all(|score| 0.3 < *score && *score <= 1.0), "{scores:?}");
+        assert!(found.column("matchedText").into_iter().all(serde_json::Value::is_null));
+    }
+    assert!(search(&app, &ann, "query=red&channels=text").await.ids().is_empty());
+    for noun in ["boat", "xyzzy", "%F0%9F%9A%A2"] {
+        let found = search(&app, &ann, &format!("query={noun}&channels=image")).await.expect(200);
+        assert!(found.ids().is_empty(), "{noun}: what it does not know it does not guess");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_and_looks_make_one_ranking() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    import(&app, &ann, &[("plain.png", RED), ("meadow.png", GREEN)]).await;
+    let images = [
+        SeedImage::at("2024-01-02").description("a red kite"),
+        SeedImage::at("2024-01-01").place("Red Bank, United States"),
+    ];
+    let ids = app.seed(&ann, images).await;
+    let found = search(&app, &ann, "query=red").await.expect(200);
+    assert_eq!(found.ids().len(), 3);
+    assert_eq!(*found.ids().last().unwrap(), ids[1], "a place counts least");
+    let both = search(&app, &ann, "query=red&channels=text,image").await.expect(200);
+    assert_eq!(both.ids().len(), 2);
+    let scores: Vec<f64> = found.column("score").into_iter().map(|score| score.as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b) && scores.iter().all(|score| 0.0 < *score && *score <= 1.0));
+    assert_eq!(search(&app, &ann, "query=red&limit=1").await.ids(), found.ids()[..1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn looks_are_narrowed_like_words() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    import(&app, &ann, &[("1.png", RED), ("2.png", RED), ("3.png", BLUE)]).await;
+    let all = search(&app, &ann, "query=red").await;
+    assert_eq!(all.ids().len(), 2);
+    let (first, second) = (&all.results()[0], &all.results()[1]);
+    let body = serde_json::json!({"title": "t", "imageIds": [first["id"]]});
+    let album = app.post("/albums", &ann.key, &body).await.expect(201);
+    let id = album.result()["id"].as_str().unwrap().to_owned();
+    assert_eq!(search(&app, &ann, &format!("query=red&albumId={id}")).await.ids(), all.ids()[..1]);
+    let from = second["capturedAt"].as_str().unwrap();
+    assert_eq!(
+        search(&app, &ann, &format!("query=red&startDate={from}&endDate={from}")).await.ids(),
+        all.ids()[1..]
+    );
+    let nowhere = "latitude=1&longitude=1&radiusMeters=20037508";
+    assert!(
+        search(&app, &ann, &format!("query=red&{nowhere}")).await.ids().is_empty(),
+        "they have no position"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_comes_and_goes_is_seen_by_the_next_search() {
+    let app = TestApp::builder().free_window(2).start().await;
+    let ann = app.account("ann").await;
+    import(&app, &ann, &[("1.png", RED)]).await;
+    assert_eq!(search(&app, &ann, "query=red").await.ids().len(), 1);
+    import(&app, &ann, &[("2.png", RED), ("3.png", RED)]).await;
+    let found = search(&app, &ann, "query=red&channels=image").await;
+    assert_eq!(found.ids().len(), 3);
+    app.delete(&format!("/images/{}", found.ids()[0]), &ann.key).await.expect(204);
+    assert_eq!(search(&app, &ann, "query=red&channels=image").await.ids().len(), 2);
+    import(&app, &ann, &[("4.png", RED)]).await;
+    app.set_plan(&ann, domain::Plan::Free).await;
+    let listed = app.get("/images", &ann.key).await.ids();
+    let mut found = search(&app, &ann, "query=red&channels=image").await.ids();
+    found.sort_by_key(|id| listed.iter().position(|known| known == id));
+    assert_eq!(found, listed, "the window holds for looks");
+    assert_eq!(listed.len(), 2);
+}
+
+/// Sees nothing but the mean colour, and knows one word.
+#[derive(Debug)]
+struct Squint {
+    name: &'static str,
+    word: &'static str,
+}
+
+impl VisualEncoder for Squint {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn dimensions(&self) -> usize {
+        3
+    }
+
+    fn longest_side_px(&self) -> u32 {
+        64
+    }
+
+    fn picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
+        let mean = |channel: usize| {
+            let values = picture.rgb().iter().skip(channel).step_by(3).map(|value| f32::from(*value));
+            values.sum::<f32>() / (255.0 * picture.rgb().len() as f32 / 3.0)
+        };
+        Ok(vec![mean(0), mean(1), mean(2)])
+    }
+
+    fn query(&self, words: &str) -> Result<Option<Query>, EncodeError> {
+        let calibration = Calibration { midpoint: 0.5, steepness: 10.0, most: 1.0, least: 0.5 };
+        Ok((words == self.word).then(|| Query { vector: vec![0.0, 0.0, 1.0], calibration }))
+    }
+}
+
+/// Models that a test installs, changes and breaks.
+#[derive(Debug, Default)]
+struct Shelf {
+    in_use: Mutex<Option<Result<SharedEncoderName, String>>>,
+}
+
+type SharedEncoderName = &'static str;
+
+impl Shelf {
+    fn choose(&self, chosen: Result<SharedEncoderName, &str>) {
+        *self.in_use.lock().unwrap() = Some(chosen.map_err(str::to_owned));
+    }
+
+    fn encoder(name: &'static str) -> SharedEncoder {
+        let word = if name == "squint-1" { "sky" } else { "heaven" };
+        Arc::new(Squint { name, word })
+    }
+}
+
+impl ModelSource for Shelf {
+    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+        let in_use = self.in_use.lock().unwrap().clone().transpose()?;
+        Ok(in_use.map(Self::encoder))
+    }
+
+    fn named(&self, name: &str) -> Option<SharedEncoder> {
+        ["squint-1", "squint-2"].into_iter().find(|known| *known == name).map(Self::encoder)
+    }
+}
+
+async fn until(condition: impl AsyncFn() -> bool) {
+    for _ in 0..600 {
+        if condition().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it never came to that");
+}
+
+/// Has everything indexed that the service has to do, until the condition holds.
+async fn index_until(app: &TestApp, condition: impl AsyncFn() -> bool) {
+    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    until(condition).await;
+    indexing.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vision_model_that_breaks_is_502_until_it_is_mended_and_words_are_found_all_the_while() {
+    let shelf = Arc::new(Shelf::default());
+    let app = TestApp::builder().models(shelf.clone()).start().await;
+    let ann = app.account("ann").await;
+    shelf.choose(Ok("squint-1"));
+    import(&app, &ann, &[("1.png", BLUE), ("2.png", RED)]).await;
+    app.seed_one(&ann, SeedImage::at("2024-01-01").description("the sky at noon")).await;
+    let by_look = async || search(&app, &ann, "query=sky&channels=image").await;
+    assert_eq!(names(&by_look().await.expect(200)), ["1.png"]);
+    assert_eq!(search(&app, &ann, "query=sky").await.ids().len(), 2);
+
+    shelf.choose(Err("its file is torn"));
+    app.advance(Duration::from_secs(3));
+    until(async || by_look().await.status == 502).await;
+    for query in ["query=sky", "query=sky&channels=text,image", "query=sky&channels=image"] {
+        let answer = search(&app, &ann, query).await.expect(502);
+        assert!(answer.error().contains("channels=text") && answer.header("retry-after").is_some());
+    }
+    assert_eq!(search(&app, &ann, "query=sky&channels=text").await.expect(200).ids().len(), 1);
+    assert_eq!(search(&app, &ann, "latitude=1&longitude=1&radiusMeters=9").await.expect(200).ids().len(), 0);
+
+    shelf.choose(Ok("squint-1"));
+    app.advance(Duration::from_secs(3));
+    until(async || by_look().await.status == 200).await;
+    assert_eq!(names(&by_look().await), ["1.png"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_model_before_serves_until_the_new_one_has_seen_everything() {
+    let shelf = Arc::new(Shelf::default());
+    let app = TestApp::builder().models(shelf.clone()).start().await;
+    let ann = app.account("ann").await;
+    shelf.choose(Ok("squint-1"));
+    import(&app, &ann, &[("1.png", BLUE), ("2.png", RED)]).await;
+    let found = async |word: &str| names(&search(&app, &ann, &format!("query={word}&channels=image")).await);
+    let complete = async |version: &str| {
+        let stage = app.store.stage("model").await.unwrap();
+        stage.is_some_and(|stage| stage.complete_version.as_deref() == Some(version))
+    };
+    index_until(&app, async || complete("squint-1").await).await;
+    assert_eq!(found("sky").await, ["1.png"]);
+
+    shelf.choose(Ok("squint-2"));
+    app.advance(Duration::from_secs(3));
+    // The search asks for the model, which nobody has indexed with.
+    until(async || {
+        found("sky").await;
+        let told = app.library.search_progress(Some(ann.id)).await.unwrap();
+        told.iter().any(|told| told.stage == SearchStage::Model)
+    })
+    .await;
+    assert_eq!((found("sky").await, found("heaven").await), (vec!["1.png".to_owned()], vec![]));
+    index_until(&app, async || complete("squint-2").await).await;
+    assert_eq!((found("sky").await, found("heaven").await), (vec![], vec!["1.png".to_owned()]));
+    index_until(&app, async || app.store.encoder("squint-1").await.unwrap().is_none()).await;
+    assert_eq!(found("heaven").await, ["1.png"]);
+    let told = app.library.search_progress(None).await.unwrap();
+    assert!(told.iter().all(|told| told.waiting == 0 && told.failed == 0), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_index_is_502_where_it_is_asked_for_and_comes_back_by_itself() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    import(&app, &ann, &[("1.png", RED), ("2.png", RED)]).await;
+    while app.store.drop_other_encoders(&[], 100).await.unwrap() > 0 {}
+    search(&app, &ann, "query=red&channels=image").await.expect(502);
+    search(&app, &ann, "query=red&channels=text").await.expect(200);
+    search(&app, &ann, "query=red").await.expect(200);
+    let finds_both = async || {
+        let found = search(&app, &ann, "query=red&channels=image").await;
+        found.status == 200 && found.ids().len() == 2
+    };
+    index_until(&app, finds_both).await;
+}
