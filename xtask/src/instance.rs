@@ -40,6 +40,8 @@ pub(crate) struct Instance<'r> {
     pub(crate) runner: &'r Runner,
     pub(crate) program: PathBuf,
     pub(crate) data_dir: PathBuf,
+    /// Whether the words in photos are read, which takes most of an import's time.
+    pub(crate) reads_words: bool,
 }
 
 impl Instance<'_> {
@@ -118,6 +120,9 @@ impl Instance<'_> {
             if name.to_string_lossy().starts_with("PHOTOS_") {
                 command.env_remove(name);
             }
+        }
+        if !self.reads_words {
+            command.env("PHOTOS_OCR_LANGUAGES", "off");
         }
         command
     }

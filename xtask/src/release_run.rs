@@ -34,11 +34,20 @@ pub(crate) struct CorpusOptions {
     /// Show all thumbs in pictures of this name (.png, .webp or .jpg), with a list of the files beside them
     #[arg(long, value_name = "FILE")]
     contact_sheet: Option<PathBuf>,
+    /// Use the debug build that the tests use, too: nothing more is compiled, but times say less
+    #[arg(long)]
+    debug: bool,
 }
 
 /// Runs every photo under a folder through the importer.
 pub(crate) fn corpus(runner: &Runner, options: &CorpusOptions) -> Result<(), ReleaseRunError> {
-    let mut program = built(runner, "corpus")?;
+    let mut program = if options.debug {
+        system::ensure(runner, Tools::Build)?;
+        workspace::build_for_tests(runner, &[])?;
+        Command::new(workspace::target("debug/corpus"))
+    } else {
+        built(runner, "corpus")?
+    };
     program.arg(&options.dir).args(["--slowest", &options.slowest.to_string()]);
     for (flag, given) in [("--verbose", options.verbose), ("--each-alone", options.each_alone)] {
         program.args(given.then_some(flag));

@@ -36,6 +36,9 @@ pub(crate) struct Options {
     /// Run every printed curl line, check its result, and end
     #[arg(long)]
     once: bool,
+    /// Use the debug build that the tests use, too, instead of a release build
+    #[arg(long)]
+    debug: bool,
 }
 
 /// Why there is no demo.
@@ -68,10 +71,16 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DemoError> {
     let photos = photos.canonicalize().map_err(|source| DemoError::Folder { path: photos, source })?;
     system::ensure(runner, if options.once { Tools::Curl } else { Tools::Build })?;
     println!("Building the server (some minutes the first time)");
-    runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
+    let built = if options.debug {
+        workspace::build_for_tests(runner, &[])?;
+        "debug/server"
+    } else {
+        runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
+        "release/server"
+    };
 
     let data_dir = make_data_dir(&options.data_dir)?;
-    let instance = Instance { runner, program: workspace::target("release/server"), data_dir };
+    let instance = Instance { runner, program: workspace::target(built), data_dir, reads_words: true };
     let mut sign_in = prepare(&instance)?;
     println!("Importing {}", photos.display());
     if instance.import(EMAIL, &photos)? == Import::SomeFailed {

@@ -25,8 +25,12 @@ pub(crate) enum SampleError {
 
 /// A new library in `dir`, and the password of its owner. Where there was one, it is removed.
 pub(super) fn library<'r>(runner: &'r Runner, dir: &Path) -> Result<(Instance<'r>, String), SampleError> {
-    let instance =
-        Instance { runner, program: workspace::target("debug/server"), data_dir: empty_folder(dir)? };
+    let instance = Instance {
+        runner,
+        program: workspace::target("debug/server"),
+        data_dir: empty_folder(dir)?,
+        reads_words: false,
+    };
     let password = password::make()?;
     instance.migrate()?;
     instance.ensure_account(EMAIL, &password)?;

@@ -12,8 +12,11 @@ const START_TIMEOUT_MS = 30_000;
 /** The password of everybody whom a test invents. */
 export const PASSWORD = 'a password of the tests';
 
-/** Settings of whoever runs the tests stay out. */
-const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PHOTOS_')));
+/** Settings of whoever runs the tests stay out. The words in photos are not read: it would slow the browser down. */
+const environment = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PHOTOS_'))),
+  PHOTOS_OCR_LANGUAGES: 'off',
+};
 
 export class Service {
   #dataDir;
