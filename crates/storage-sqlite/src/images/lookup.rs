@@ -5,7 +5,7 @@ use domain::{Image, ImageId, Plan};
 use storage::{Lookup, Viewer};
 
 use super::{
-    row::ImageRow,
+    row::{ImageRow, KeyedRow},
     sight::{Sight, window_of},
 };
 use crate::{
@@ -126,14 +126,12 @@ pub(super) fn own_images(
     ids: &[ImageId],
 ) -> Result<Vec<Image>, Failure> {
     let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
-    let rows: Vec<ImageRow> = images::table
+    let rows: Vec<KeyedRow> = images::table
         .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
-        .filter(images::account_id.eq(sight.account))
-        .filter(images::live.eq(true))
-        .filter(images::captured_at_ms.ge(sight.oldest_ms))
-        .select(ImageRow::as_select())
+        .select(KeyedRow::as_select())
         .load(c)?;
-    let found = rows.into_iter().map(Image::try_from).collect::<Result<Vec<_>, _>>()?;
+    let seen = rows.into_iter().filter_map(|row| row.seen(sight));
+    let found = seen.map(Image::try_from).collect::<Result<Vec<_>, _>>()?;
     let mut by_id: HashMap<ImageId, Image> =
         found.into_iter().map(|image| (image.id.clone(), image)).collect();
     Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())

@@ -22,7 +22,7 @@ pub(crate) use lookup::{Resolver, Seen};
 pub(crate) use places::{add_place, latitudes, remove_place};
 pub(crate) use removal::{move_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
-pub(crate) use row::ImageRow;
+pub(crate) use row::{ImageRow, KeyedRow};
 pub(crate) use sight::Sight;
 pub(crate) use text::{add_text, remove_text};
 

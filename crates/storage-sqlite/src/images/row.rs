@@ -4,6 +4,7 @@ use diesel::{SqliteConnection, prelude::*};
 use domain::{Circle, Image, ImageId};
 use storage::Found;
 
+use super::sight::Sight;
 use crate::{error::Failure, schema::images, value::RowName};
 
 /// What an image's owner sees of it; the row of a ready image.
@@ -29,6 +30,25 @@ pub(crate) struct ImageRow {
 impl ImageRow {
     pub(super) fn seq(&self) -> i64 {
         self.seq
+    }
+}
+
+/// An image that was looked up by a key, with what decides who sees it. Conditions of the query would not do: SQLite
+/// takes the account's timeline for shorter than a list of keys, and reads all of it.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
+pub(crate) struct KeyedRow {
+    account_id: i64,
+    live: bool,
+    #[diesel(embed)]
+    row: ImageRow,
+}
+
+impl KeyedRow {
+    /// The row, if it is seen.
+    pub(crate) fn seen(self, sight: Sight) -> Option<ImageRow> {
+        let recent = self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= sight.oldest_ms);
+        (self.live && recent && self.account_id == sight.account).then_some(self.row)
     }
 }
 

@@ -11,7 +11,7 @@ use storage::{EncoderId, ImageKey, SeenVector, VectorId, Viewer};
 
 use crate::{
     error::Failure,
-    images::{ImageRow, OwnedFilter, Sight, latitudes},
+    images::{ImageRow, KeyedRow, OwnedFilter, Sight, latitudes},
     schema::{album_images, albums, images},
     value::{RowName, json_array},
 };
@@ -103,14 +103,11 @@ pub(super) fn images(
     let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
     let mut by_seq: HashMap<i64, ImageRow> = HashMap::with_capacity(keys.len());
     for batch in keys.chunks(500) {
-        let rows: Vec<ImageRow> = images::table
+        let rows: Vec<KeyedRow> = images::table
             .filter(images::seq.eq_any(batch.iter().map(|key| key.0)))
-            .filter(images::account_id.eq(sight.account))
-            .filter(images::live.eq(true))
-            .filter(images::captured_at_ms.ge(sight.oldest_ms))
-            .select(ImageRow::as_select())
+            .select(KeyedRow::as_select())
             .load(c)?;
-        by_seq.extend(rows.into_iter().map(|row| (row.seq, row)));
+        by_seq.extend(rows.into_iter().filter_map(|row| row.seen(sight)).map(|row| (row.seq, row)));
     }
     keys.iter()
         .filter_map(|key| Some((*key, by_seq.remove(&key.0)?)))
