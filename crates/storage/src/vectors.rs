@@ -37,6 +37,15 @@ pub struct SeenVector {
     pub vector: Vec<u8>,
 }
 
+/// Which vectors are meant.
+#[derive(Debug, Clone, Copy)]
+pub enum WhichVectors<'a> {
+    /// Those of these names.
+    Named(&'a [VectorId]),
+    /// Those of these images.
+    Of(&'a [ImageKey]),
+}
+
 /// What images look like, so that a cache of it can be kept that misses nothing: the vectors of an account by an encoder
 /// only grow at the end, and whatever is remembered of them is looked at again by [`seen_vectors`](Self::seen_vectors)
 /// before it counts.
@@ -61,13 +70,13 @@ pub trait VectorStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<StoredVector>, StorageError>;
 
-    /// Those of these vectors that are still there and whose images the viewer sees and the filter lets pass, in any
+    /// Those of these vectors, of one encoder, that are still there and whose images the viewer sees and the filter lets pass, in any
     /// order.
     async fn seen_vectors(
         &self,
         viewer: Viewer,
         encoder: EncoderId,
-        vectors: &[VectorId],
+        vectors: WhichVectors<'_>,
         filter: SearchFilter<'_>,
     ) -> Result<Vec<SeenVector>, StorageError>;
 

@@ -24,8 +24,7 @@
 //!
 //! // On a thread where computing for some milliseconds disturbs nobody:
 //! let query = [1.0, 0.0, 0.0];
-//! let wanted = Wanted { best: 200, also: &KeySet::default(), threads: 2 };
-//! let scan = index.scan(&query, &RowFilter::default(), &wanted)?;
+//! let scan = index.scan(&query, &RowFilter::default(), Wanted { best: 200, threads: 2 })?;
 //! assert_eq!(scan.best[0].image, 99);
 //! let similarity = dot_f16(&query, &stored).unwrap_or(scan.best[0].similarity);
 //! assert!((similarity - 0.6).abs() < 0.001);

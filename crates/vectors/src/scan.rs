@@ -4,18 +4,16 @@ use std::{
     thread,
 };
 
-use crate::{Error, Hit, Index, KeySet, RowFilter, best::Best, codes::Query, segment::Segment};
+use crate::{Error, Hit, Index, RowFilter, best::Best, codes::Query, segment::Segment};
 
 /// A thread is worth its start for so many rows.
 const ROWS_FOR_A_THREAD: usize = 25_000;
 
 /// What a search is to find.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct Wanted {
     /// So many rows, the most similar ones.
     pub best: usize,
-    /// The rows of these images, whatever their similarity, for results of another channel to be merged with.
-    pub also: &'a KeySet,
     /// At most so many threads, that of the caller among them; few rows are left to fewer. 0 is 1.
     pub threads: usize,
 }
@@ -25,9 +23,6 @@ pub struct Wanted<'a> {
 pub struct Scan {
     /// The most similar rows, [best first](Hit::best_first).
     pub best: Vec<Hit>,
-    /// The rows of the images that were asked for beside, in the order in which they were stored. Each that is among the
-    /// best is here, too.
-    pub also: Vec<Hit>,
     /// The similarities of all rows that passed the filter.
     pub summary: Summary,
 }
@@ -51,7 +46,7 @@ impl Index {
     ///
     /// # Errors
     /// [`Error`] when the query is no vector of this index.
-    pub fn scan(&self, query: &[f32], filter: &RowFilter<'_>, wanted: &Wanted<'_>) -> Result<Scan, Error> {
+    pub fn scan(&self, query: &[f32], filter: &RowFilter<'_>, wanted: Wanted) -> Result<Scan, Error> {
         self.check(query)?;
         let query = Query::new(query)?;
         let next = AtomicUsize::new(0);
@@ -84,9 +79,7 @@ impl Index {
 struct Worker<'a> {
     query: &'a Query,
     filter: &'a RowFilter<'a>,
-    wanted: &'a KeySet,
     best: Best,
-    also: Vec<Hit>,
     sums: Sums,
     /// Kept from segment to segment.
     rows: Vec<u16>,
@@ -95,13 +88,11 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(query: &'a Query, filter: &'a RowFilter<'a>, wanted: &Wanted<'a>) -> Self {
+    fn new(query: &'a Query, filter: &'a RowFilter<'a>, wanted: Wanted) -> Self {
         Self {
             query,
             filter,
-            wanted: wanted.also,
             best: Best::new(wanted.best),
-            also: Vec::new(),
             sums: Sums::default(),
             rows: Vec::new(),
             all_rows: Vec::new(),
@@ -126,9 +117,6 @@ impl<'a> Worker<'a> {
             }
         }
         self.sums.merge(&sums);
-        if !self.wanted.is_empty() {
-            self.look_for_wanted(segment);
-        }
     }
 
     /// The products of the rows that pass. When many do, here and there, to read all in order is faster than to skip.
@@ -150,25 +138,13 @@ impl<'a> Worker<'a> {
         self.dots.truncate(self.rows.len());
     }
 
-    fn look_for_wanted(&mut self, segment: &Segment) {
-        for (row, dot) in self.rows.iter().map(|row| usize::from(*row)).zip(&self.dots) {
-            if segment.images().get(row).is_some_and(|image| self.wanted.contains(*image))
-                && let Some(unit) = segment.units().get(row)
-            {
-                self.also.extend(hit(segment, row, *dot as f32 * (unit * self.query.unit)));
-            }
-        }
-    }
-
     fn merge(&mut self, other: Self) {
         self.best.merge(other.best);
-        self.also.extend(other.also);
         self.sums.merge(&other.sums);
     }
 
-    fn into_scan(mut self) -> Scan {
-        self.also.sort_unstable_by_key(|hit| hit.vector);
-        Scan { best: self.best.into_hits(), also: self.also, summary: self.sums.summary() }
+    fn into_scan(self) -> Scan {
+        Scan { best: self.best.into_hits(), summary: self.sums.summary() }
     }
 }
 

@@ -1,12 +1,14 @@
 //! The image channel: what looks like the words of a query.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use domain::{AccountId, Circle, Position, QueryText, Timestamp};
-use storage::{EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, Viewer};
+use storage::{
+    EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, Viewer, WhichVectors,
+};
 use tokio::sync::Semaphore;
 use vectors::{Area, Cache, Filling, Index, Key, KeySet, Row, RowFilter, Wanted, dot_f16};
 use vision::{EncodeError, Query};
@@ -15,8 +17,10 @@ use crate::{Library, Settings, encoders::SharedEncoder};
 
 /// So many vectors are read from the store at once.
 const BATCH: u32 = 4096;
-/// So many candidates are scored again at first. Rounding moves few across that line.
-const CANDIDATES: usize = 400;
+/// At least so many candidates are scored again at first, or for each result that is wanted so many. Rounding moves few
+/// across that line.
+const CANDIDATES: usize = 100;
+const CANDIDATES_FOR_ONE: usize = 4;
 /// An index is read anew when it has grown by half, and at least by so many rows: some of its rows are gone then.
 const GROWTH: usize = 65_536;
 
@@ -76,31 +80,57 @@ impl Sights {
     }
 }
 
-/// What a search by looks is narrowed by, and which images it also tells of.
+/// What a search by looks is narrowed by.
+#[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) viewer: Viewer,
     pub(super) filter: SearchFilter<'a>,
     pub(super) limit: usize,
-    /// Images that words found: their scores are told, too.
-    pub(super) also: Arc<KeySet>,
+}
+
+/// What an encoder makes of a search.
+pub(super) struct Looks {
+    encoder: EncoderId,
+    query: Arc<Query>,
+    /// The images that look most like the words, in no order.
+    pub(super) best: Vec<Look>,
 }
 
 impl Library {
-    /// The images that look most like the words, with those of `also` that do so at all; in no order. `None` when the
-    /// encoder knows none of the words.
+    /// The images that look most like the words. `None` when the encoder knows none of the words.
     pub(super) async fn looks_like(
         &self,
         encoder: &SharedEncoder,
         id: EncoderId,
         text: &QueryText,
         scope: &Scope<'_>,
-    ) -> Result<Option<Vec<Look>>, LooksError> {
+    ) -> Result<Option<Looks>, LooksError> {
         let (asked, words) = (encoder.clone(), text.as_str().to_owned());
         let query = tokio::task::spawn_blocking(move || asked.query(&words));
         let query = query.await.map_err(|_| LooksError::Panicked)??;
         let Some(query) = query else { return Ok(None) };
         let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
-        self.best_of(&index, id, &Arc::new(query), scope).await.map(Some)
+        let query = Arc::new(query);
+        let best = self.best_of(&index, id, &query, scope).await?;
+        Ok(Some(Looks { encoder: id, query, best }))
+    }
+
+    /// Adds those of these images that look like the words, however little.
+    pub(super) async fn look_at(
+        &self,
+        looks: &mut Looks,
+        images: &[ImageKey],
+        scope: &Scope<'_>,
+    ) -> Result<(), LooksError> {
+        let known: HashSet<ImageKey> = looks.best.iter().map(|look| look.image).collect();
+        let others: Vec<ImageKey> = images.iter().copied().filter(|image| !known.contains(image)).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let wanted = WhichVectors::Of(&others);
+        let seen = self.parts.store.seen_vectors(scope.viewer, looks.encoder, wanted, scope.filter).await?;
+        looks.best.extend(seen.iter().filter_map(|seen| look(&looks.query, seen)));
+        Ok(())
     }
 
     /// The index of an account with all that the store holds now.
@@ -147,14 +177,14 @@ impl Library {
                 Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
             }
         };
-        let mut wanted = CANDIDATES.max(2 * scope.limit);
+        let mut wanted = CANDIDATES.max(scope.limit.saturating_mul(CANDIDATES_FOR_ONE));
         loop {
             let candidates = self.candidates(index, query, scope, album.clone(), wanted).await?;
             let store = &self.parts.store;
-            let seen = store.seen_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
+            let vectors = WhichVectors::Named(&candidates.vectors);
+            let seen = store.seen_vectors(scope.viewer, encoder, vectors, scope.filter).await?;
             let looks: Vec<Look> = seen.iter().filter_map(|seen| look(query, seen)).collect();
-            let enough = looks.len() >= scope.limit + candidates.beside;
-            if enough || candidates.all || wanted >= index.len() {
+            if looks.len() >= scope.limit || candidates.all || wanted >= index.len() {
                 return Ok(looks);
             }
             wanted = wanted.saturating_mul(4);
@@ -170,7 +200,7 @@ impl Library {
         wanted: usize,
     ) -> Result<Candidates, LooksError> {
         let _turn = self.parts.sights.turns.acquire().await.map_err(|_| LooksError::Panicked)?;
-        let (index, query, also) = (index.clone(), query.clone(), scope.also.clone());
+        let (index, query) = (index.clone(), query.clone());
         let (circle, range, threads) = (scope.filter.circle, scope.filter.range, self.parts.sights.threads);
         let scan = tokio::task::spawn_blocking(move || {
             let within = circle.map(Within::new);
@@ -184,15 +214,14 @@ impl Library {
                     .map(|accepts| accepts as &(dyn Fn(vectors::Position) -> bool + Sync)),
                 images: album.as_deref(),
             };
-            let scan = index.scan(&query.vector, &filter, &Wanted { best: wanted, also: &also, threads })?;
+            let scan = index.scan(&query.vector, &filter, Wanted { best: wanted, threads })?;
             // What is below the least similarity by more than rounding is no match, and neither is what comes after it.
             let least = query.calibration.least - 0.05;
             let all = scan.best.len() < wanted || scan.best.last().is_some_and(|hit| hit.similarity < least);
-            let mut vectors: Vec<VectorId> =
-                scan.best.iter().chain(&scan.also).map(|hit| VectorId(hit.vector.0)).collect();
+            // In their order they lie together in the store.
+            let mut vectors: Vec<VectorId> = scan.best.iter().map(|hit| VectorId(hit.vector.0)).collect();
             vectors.sort_unstable();
-            vectors.dedup();
-            Ok::<_, vectors::Error>(Candidates { beside: scan.also.len(), vectors, all })
+            Ok::<_, vectors::Error>(Candidates { vectors, all })
         });
         Ok(scan.await.map_err(|_| LooksError::Panicked)??)
     }
@@ -200,8 +229,6 @@ impl Library {
 
 struct Candidates {
     vectors: Vec<VectorId>,
-    /// How many at most are there only for another channel.
-    beside: usize,
     /// Whether no further ones could match.
     all: bool,
 }

@@ -3,15 +3,14 @@
 mod looks;
 mod merge;
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::HashMap;
 
 use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, SearchTarget};
 use storage::{EncoderId, Found, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
-use vectors::KeySet;
 
 use crate::{Caller, Library, encoders::SharedEncoder, stages};
 pub(crate) use looks::Sights;
-use looks::{Look, LooksError, Scope};
+use looks::{Look, Looks, LooksError, Scope};
 use merge::{Ranked, Worded, merged};
 
 /// So many matches by words are merged at least with what looks found.
@@ -116,23 +115,36 @@ impl Library {
             Some(Channels { image: false, .. }) => Vec::new(),
             _ => self.serving(caller, channels.is_some()).await?,
         };
-        let matches = match channels {
-            Some(Channels { text: false, .. }) => Vec::new(),
-            _ => self.match_words(caller, text, channels, filter, limit).await?,
-        };
         let most = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-        let scope = Scope {
-            viewer: self.viewer(caller),
-            filter,
-            limit: most,
-            also: Arc::new(matches.iter().map(|found| found.image_key.0).collect::<KeySet>()),
+        let scope = Scope { viewer: self.viewer(caller), filter, limit: most };
+        let by_words = async {
+            match channels {
+                Some(Channels { text: false, .. }) => Ok(Vec::new()),
+                _ => Ok(self.match_words(caller, text, channels, filter, limit).await?),
+            }
         };
-        let mut looks: Vec<Vec<Look>> = Vec::with_capacity(serving.len());
-        for Serving { encoder, id } in &serving {
-            looks.extend(self.looks_like(encoder, *id, text, &scope).await?);
+        // Neither needs what the other finds.
+        let (matches, mut looks) = tokio::try_join!(by_words, self.by_looks(&serving, text, &scope))?;
+        let worded_images: Vec<ImageKey> = matches.iter().map(|found| found.image_key).collect();
+        for looks in &mut looks {
+            self.look_at(looks, &worded_images, &scope).await?;
         }
+        let looks: Vec<Vec<Look>> = looks.into_iter().map(|looks| looks.best).collect();
         let ranked = merged(&matches.iter().map(worded).collect::<Vec<_>>(), &looks, most);
         Ok(self.hits(caller, ranked, matches, filter.circle).await?)
+    }
+
+    async fn by_looks(
+        &self,
+        serving: &[Serving],
+        text: &QueryText,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<Looks>, SearchError> {
+        let mut looks = Vec::with_capacity(serving.len());
+        for Serving { encoder, id } in serving {
+            looks.extend(self.looks_like(encoder, *id, text, scope).await?);
+        }
+        Ok(looks)
     }
 
     async fn match_words(

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use domain::{AccountId, AlbumId, Image};
 use storage::{
     EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, VectorStore, Viewer,
+    WhichVectors,
 };
 
 use crate::{SqliteStore, images::OwnedFilter};
@@ -40,11 +41,11 @@ impl VectorStore for SqliteStore {
         &self,
         viewer: Viewer,
         encoder: EncoderId,
-        vectors: &[VectorId],
+        vectors: WhichVectors<'_>,
         filter: SearchFilter<'_>,
     ) -> Result<Vec<SeenVector>, StorageError> {
-        let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
-        self.read(move |c| seen::vectors(c, viewer, encoder, &vectors, &filter)).await
+        let (wanted, filter) = (seen::Wanted::from(vectors), OwnedFilter::from(filter));
+        self.read(move |c| seen::vectors(c, viewer, encoder, &wanted, &filter)).await
     }
 
     async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {

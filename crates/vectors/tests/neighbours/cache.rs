@@ -64,9 +64,8 @@ async fn one_beyond_the_budget_is_kept_alone() {
     put(&cache, 1, 100).await;
     assert_eq!((cache.len(), rows(&cache, 1).await), (1, 100));
     // Whoever reads it still can.
-    let none = Default::default();
-    let wanted = Wanted { best: 1, also: &none, threads: 1 };
-    let scan = snapshot.scan(&[1.0; DIMENSIONS], &RowFilter::default(), &wanted).unwrap();
+    let wanted = Wanted { best: 1, threads: 1 };
+    let scan = snapshot.scan(&[1.0; DIMENSIONS], &RowFilter::default(), wanted).unwrap();
     assert_eq!(scan.summary.rows, 5000);
 }
 

@@ -7,9 +7,8 @@ use vectors::{
 
 use crate::{Dice, row, somewhere};
 
-fn wanted(best: usize) -> Wanted<'static> {
-    static NONE: std::sync::LazyLock<KeySet> = std::sync::LazyLock::new(KeySet::default);
-    Wanted { best, also: &NONE, threads: 1 }
+fn wanted(best: usize) -> Wanted {
+    Wanted { best, threads: 1 }
 }
 
 fn index_of(vectors: &[Vec<f32>]) -> Index {
@@ -56,7 +55,7 @@ fn the_best_hundred_are_among_two_hundred_candidates() {
         let stored: Vec<Vec<u8>> = vectors.iter().map(|vector| encode_f16(vector)).collect();
         for centre in centres.iter().take(5) {
             let query = dice.vector(dimensions, Some((centre, 1.0)));
-            let scan = index.scan(&query, &RowFilter::default(), &wanted(200)).unwrap();
+            let scan = index.scan(&query, &RowFilter::default(), wanted(200)).unwrap();
             assert_eq!(scan.best.len(), 200);
             assert_eq!(rescored(&query, &stored, &scan, 100), exact(&query, &stored, 100), "{name}");
         }
@@ -69,16 +68,12 @@ fn threads_change_nothing() {
     let vectors: Vec<Vec<f32>> = (0..60_000).map(|_| dice.vector(8, None)).collect();
     let index = index_of(&vectors);
     let query = dice.vector(8, None);
-    let also: KeySet = (0..100).map(|number| number * 30).collect();
-    let scan = |threads| {
-        let wanted = Wanted { best: 50, also: &also, threads };
-        index.scan(&query, &RowFilter::default(), &wanted).unwrap()
-    };
+    let scan = |threads| index.scan(&query, &RowFilter::default(), Wanted { best: 50, threads }).unwrap();
     let alone = scan(1);
-    assert_eq!((alone.best.len(), alone.also.len(), alone.summary.rows), (50, 100, 60_000));
+    assert_eq!((alone.best.len(), alone.summary.rows), (50, 60_000));
     for threads in [0, 2, 3, 100] {
         let many = scan(threads);
-        assert_eq!((&many.best, &many.also), (&alone.best, &alone.also), "{threads}");
+        assert_eq!(many.best, alone.best, "{threads}");
         assert!((many.summary.mean - alone.summary.mean).abs() < 1e-9);
     }
 }
@@ -93,7 +88,7 @@ fn filters_hold_in_every_segment() {
     for share in [1, 2, 3, 50, 3000] {
         let images: KeySet = (0..7000).step_by(share).map(|number| row(number).image).collect();
         let filter = RowFilter { images: Some(&images), ..RowFilter::default() };
-        let scan = index.scan(&query, &filter, &wanted(7000)).unwrap();
+        let scan = index.scan(&query, &filter, wanted(7000)).unwrap();
         assert_eq!(scan.best.len(), images.len(), "{share}");
         for hit in &scan.best {
             let number = usize::try_from(hit.vector.0 - 1).unwrap();
@@ -112,7 +107,7 @@ fn of_equals_the_newest_come_first() {
         index.push(row, &[0.5, 0.5]).unwrap();
     }
     for most in 0..=7 {
-        let scan = index.scan(&[1.0, 0.0], &RowFilter::default(), &wanted(most)).unwrap();
+        let scan = index.scan(&[1.0, 0.0], &RowFilter::default(), wanted(most)).unwrap();
         let found: Vec<i64> = scan.best.iter().map(|hit| hit.vector.0).collect();
         assert_eq!(found, [9, 2, 4, 3, 1][..most.min(5)]);
         assert!(scan.best.iter().all(|hit| (hit.similarity - 0.5).abs() < 1e-3));
@@ -121,12 +116,12 @@ fn of_equals_the_newest_come_first() {
 
 #[test]
 fn nothing_is_found_in_nothing() {
-    let scan = Index::new(3).scan(&[1.0, 0.0, 0.0], &RowFilter::default(), &wanted(5)).unwrap();
-    assert_eq!((scan.best.len(), scan.also.len(), scan.summary.rows), (0, 0, 0));
+    let scan = Index::new(3).scan(&[1.0, 0.0, 0.0], &RowFilter::default(), wanted(5)).unwrap();
+    assert_eq!((scan.best.len(), scan.summary.rows), (0, 0));
     assert!(scan.summary.mean == 0.0 && scan.summary.deviation == 0.0);
     let mut without_numbers = Index::new(0);
     without_numbers.push(row(0), &[]).unwrap();
-    let scan = without_numbers.scan(&[], &RowFilter::default(), &wanted(5)).unwrap();
+    let scan = without_numbers.scan(&[], &RowFilter::default(), wanted(5)).unwrap();
     assert_eq!((scan.best.len(), scan.best[0].similarity), (1, 0.0));
 }
 
@@ -136,7 +131,7 @@ fn what_does_not_belong_is_refused() {
     index.push(row(4), &[1.0, 0.0]).unwrap();
     let wrong = |given| Error::Dimensions { expected: 2, given };
     let all = RowFilter::default();
-    assert_eq!(index.scan(&[1.0], &all, &wanted(1)).unwrap_err(), wrong(1));
+    assert_eq!(index.scan(&[1.0], &all, wanted(1)).unwrap_err(), wrong(1));
     assert_eq!(index.push(row(5), &[1.0; 3]), Err(wrong(3)));
     assert_eq!(index.push_f16(row(5), &[0; 3]), Err(wrong(1)));
     assert_eq!(index.push_f16(row(5), &[0; 5]), Err(wrong(2)));
@@ -144,14 +139,14 @@ fn what_does_not_belong_is_refused() {
     assert_eq!(index.push_f16(row(5), &encode_f16(&[f32::INFINITY, 0.0])), Err(Error::Number));
     for bad in [f32::NAN, f32::INFINITY, f32::MAX] {
         assert_eq!(index.push(row(5), &[bad, 0.0]), Err(Error::Number));
-        assert_eq!(index.scan(&[0.0, bad], &all, &wanted(1)).unwrap_err(), Error::Number);
+        assert_eq!(index.scan(&[0.0, bad], &all, wanted(1)).unwrap_err(), Error::Number);
     }
     for again in [4, 3] {
         let given = row(again).vector;
         assert_eq!(index.push(row(again), &[1.0, 0.0]), Err(Error::Order { last: VectorId(5), given }));
     }
     assert_eq!((index.len(), index.last()), (1, Some(VectorId(5))));
-    assert_eq!(index.scan(&[0.0, 0.0], &all, &wanted(1)).unwrap().best[0].similarity, 0.0);
+    assert_eq!(index.scan(&[0.0, 0.0], &all, wanted(1)).unwrap().best[0].similarity, 0.0);
     let mut huge = Index::new(70_000);
     assert!(huge.push(row(0), &vec![0.0; 70_000]).is_err());
 }
@@ -169,7 +164,7 @@ fn a_snapshot_sees_nothing_that_comes_later() {
     std::thread::scope(|scope| {
         for (count, snapshot) in &snapshots {
             scope.spawn(move || {
-                let scan = snapshot.scan(&[0.0, 0.0, 0.0, 1.0], &RowFilter::default(), &wanted(1)).unwrap();
+                let scan = snapshot.scan(&[0.0, 0.0, 0.0, 1.0], &RowFilter::default(), wanted(1)).unwrap();
                 assert_eq!((snapshot.len(), scan.summary.rows), (*count, *count));
                 assert_eq!(scan.best[0].vector, row(count - 1).vector);
             });
@@ -202,7 +197,7 @@ fn similarities_are_summed_up() {
     for (number, value) in [1.0_f32, 2.0, 3.0, 4.0].iter().enumerate() {
         index.push(row(number), &[*value]).unwrap();
     }
-    let summary = index.scan(&[2.0], &RowFilter::default(), &wanted(0)).unwrap().summary;
+    let summary = index.scan(&[2.0], &RowFilter::default(), wanted(0)).unwrap().summary;
     assert_eq!(summary.rows, 4);
     assert!((summary.mean - 5.0).abs() < 1e-3 && (summary.deviation - 5.0_f64.sqrt()).abs() < 1e-3);
 }
@@ -258,7 +253,6 @@ proptest! {
             (0_i64..40, 0_i64..100, prop::option::of((-90.0..90.0, -180.0..180.0)), -1.0_f32..1.0),
             0..80,
         ),
-        also in prop::collection::btree_set(0_i64..40, 0..10),
         most in 0_usize..20,
     ) {
         let mut index = Index::new(1);
@@ -270,21 +264,16 @@ proptest! {
             index.push(*row, &[*value]).unwrap();
         }
         let images: Option<KeySet> = filter.images.as_ref().map(|images| images.iter().copied().collect());
-        let also_keys: KeySet = also.iter().copied().collect();
         let given = RowFilter {
             captured_ms: filter.captured_ms.clone(),
             areas: filter.areas.as_deref(),
             accepts: if filter.northern { Some(&is_northern) } else { None },
             images: images.as_ref(),
         };
-        let wanted = Wanted { best: most, also: &also_keys, threads: 1 };
-        let scan = index.scan(&[1.0], &given, &wanted).unwrap();
+        let scan = index.scan(&[1.0], &given, wanted(most)).unwrap();
 
         let passing: Vec<&(Row, f32)> = rows.iter().filter(|(row, _)| filter.passes(row)).collect();
         prop_assert_eq!(scan.summary.rows, passing.len());
-        let expect: Vec<VectorId> =
-            passing.iter().filter(|(row, _)| also.contains(&row.image)).map(|(row, _)| row.vector).collect();
-        prop_assert_eq!(scan.also.iter().map(|hit| hit.vector).collect::<Vec<_>>(), expect);
         let mut best = passing;
         best.sort_by(|one, two| {
             let key = |row: &Row| (row.captured_at_ms, row.vector);

@@ -16,7 +16,8 @@ pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activation
     let below = cells.mean_between(0.5, 1.0, |colour| colour.lightness);
     activations.set(Concept::Sunset, sunset(cells, detail) * seen);
     activations.set(Concept::Snow, snow(cells, detail) * seen);
-    activations.set(Concept::Night, night(cells, detail) * seen);
+    // A night sky is as even as what is drawn on black.
+    activations.set(Concept::Night, night(cells, detail) * (1.0 - 0.5 * drawn));
     activations.set(Concept::BlueHour, blue_hour(cells, lightness) * seen);
     activations.set(Concept::BlueSky, blue_sky(cells) * seen);
     activations.set(Concept::Overcast, overcast(cells, lightness, detail) * seen);
@@ -28,6 +29,7 @@ pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activation
     activations.set(Concept::Overexposed, activations.get(Concept::Overexposed) * (1.0 - 0.6 * drawn));
     activations
         .set(Concept::Striped, activations.get(Concept::Striped) * (1.0 - activations.get(Concept::Page)));
+    activations.set(Concept::Muted, activations.get(Concept::Muted) * seen);
     activations.set(Concept::Silhouette, silhouette(cells, lightness, detail) * seen);
 }
 

@@ -55,9 +55,10 @@ fn saturation(cells: &Cells, chroma: &Spread, activations: &mut Activations) -> 
     let vivid = (0.5 * ramp(chroma.mean, 0.055, 0.13) + 0.5 * ramp(strong, 0.05, 0.35))
         .max(0.9 * ramp(chroma.percentile(92), 0.11, 0.19));
     activations.set(Concept::Vivid, vivid);
-    let muted = ramp(chroma.mean, 0.048, 0.022)
+    // Colours that are there, all of them weak: hardly any is gray, and one that stands out is not muted.
+    let muted = plateau(chroma.mean, [0.009, 0.015, 0.022, 0.048])
         * ramp(chroma.percentile(95), 0.12, 0.07)
-        * ramp(colours, 0.014, 0.032);
+        * plateau(colours, [0.014, 0.032, 0.13, 0.18]);
     activations.set(Concept::Muted, muted);
     activations.set(Concept::Colourful, colourful(cells));
     let pale = cells.share(|colour| colour.lightness > 0.74 && (0.025..0.13).contains(&colour.chroma));
