@@ -85,7 +85,7 @@ pub(crate) async fn matches_in(
 
 /// The ids of [`matches`].
 pub(crate) async fn matching(seed: &Seed, viewer: Viewer, words: &[&str]) -> Vec<ImageId> {
-    matches(seed, viewer, words).await.into_iter().map(|found| found.image.id).collect()
+    matches(seed, viewer, words).await.into_iter().map(|found| found.id).collect()
 }
 
 /// An image that the viewer must see.

@@ -69,12 +69,12 @@ pub const MAX_TEXT_MATCHES: u32 = 400;
 /// An image found by words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextMatch {
-    /// The image.
-    pub image: Image,
+    /// The image's id.
+    pub id: ImageId,
     /// What names it within the store.
     pub image_key: ImageKey,
-    /// Its distance from the circle's centre in metres, when there is a circle.
-    pub distance_m: Option<f64>,
+    /// When it was taken.
+    pub captured_at: Timestamp,
     /// How well the words match.
     pub tier: TextTier,
     /// How well within the tier: above 0 and at most 1, and comparable between searches. It tells how many of the words

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{AnyError, Usage, Watch, instance::end_of, tree::resident_bytes};
+use super::{AnyError, Usage, Watch, instance::end_of, tree::allocated_bytes};
 
 /// The server drains for 10 s when it is asked to end; one that has not ended by then is killed.
 const GRACE: Duration = Duration::from_secs(15);
@@ -58,9 +58,9 @@ impl Server {
         self.watch.usage()
     }
 
-    /// The memory that its own process has now.
-    pub fn resident_bytes(&self) -> u64 {
-        resident_bytes(self.child.id()).unwrap_or(0)
+    /// The memory that its own process has now, without mapped files, of which the system takes pages back at will.
+    pub fn allocated_bytes(&self) -> u64 {
+        allocated_bytes(self.child.id()).unwrap_or(0)
     }
 
     /// How it ended, if it has.

@@ -148,8 +148,12 @@ fn ticks(fields: &[&str], places: ops::Range<usize>) -> f64 {
     fields.get(places).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
-pub(super) fn resident_bytes(id: u32) -> Option<u64> {
+fn resident_bytes(id: u32) -> Option<u64> {
     kibibytes(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, "VmRSS:")
+}
+
+pub(super) fn allocated_bytes(id: u32) -> Option<u64> {
+    kibibytes(&fs::read_to_string(format!("/proc/{id}/status")).ok()?, "RssAnon:")
 }
 
 fn proportional_bytes(id: u32) -> Option<u64> {

@@ -159,7 +159,8 @@ impl Library {
             Some(_) => TextColumns::Content,
             None => TextColumns::ContentAndContext,
         };
-        let most = limit.get().saturating_mul(2).max(WORDED);
+        let alone = matches!(channels, Some(Channels { image: false, .. }));
+        let most = if alone { limit.get() } else { limit.get().saturating_mul(2).max(WORDED) };
         self.parts.store.match_text(self.viewer(caller), text, columns, filter, most).await
     }
 
@@ -203,16 +204,14 @@ impl Library {
         matches: Vec<TextMatch>,
         circle: Option<Circle>,
     ) -> Result<Vec<Hit>, StorageError> {
-        let mut known: HashMap<ImageKey, (Image, Option<String>)> =
-            matches.into_iter().map(|found| (found.image_key, (found.image, found.matched_text))).collect();
-        let unknown: Vec<ImageKey> =
-            ranked.iter().map(|found| found.image).filter(|key| !known.contains_key(key)).collect();
-        if !unknown.is_empty() {
-            let seen = self.parts.store.images_by_key(self.viewer(caller), &unknown).await?;
-            known.extend(seen.into_iter().map(|(key, image)| (key, (image, None))));
-        }
+        let keys: Vec<ImageKey> = ranked.iter().map(|found| found.image).collect();
+        let images = self.parts.store.images_by_key(self.viewer(caller), &keys).await?;
+        let mut images: HashMap<ImageKey, Image> = images.into_iter().collect();
+        let mut texts: HashMap<ImageKey, Option<String>> =
+            matches.into_iter().map(|found| (found.image_key, found.matched_text)).collect();
         let hit = |found: Ranked| {
-            let (image, matched_text) = known.remove(&found.image)?;
+            let image = images.remove(&found.image)?;
+            let matched_text = texts.remove(&found.image).flatten();
             let distance_m =
                 circle.zip(image.position).map(|(circle, position)| circle.centre().distance_m(position));
             Some(Hit { image, distance_m, score: Some(found.score), matched_text })
@@ -224,7 +223,7 @@ impl Library {
 fn worded(found: &TextMatch) -> Worded {
     Worded {
         image: found.image_key,
-        captured_at: found.image.captured_at,
+        captured_at: found.captured_at,
         tier: found.tier,
         strength: found.strength,
     }

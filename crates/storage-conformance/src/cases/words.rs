@@ -148,7 +148,7 @@ pub(crate) async fn small_words_need_not_stand_there(seed: &Seed) {
     ];
     let ids = seed.images(ann.account, photos).await;
     let found = matches(seed, ann, &["receipt from the hardware store"]).await;
-    let told: Vec<_> = found.iter().map(|found| (found.tier, &found.image.id)).collect();
+    let told: Vec<_> = found.iter().map(|found| (found.tier, &found.id)).collect();
     assert_eq!(told, [(TextTier::AllInContent, &ids[0]), (TextTier::SomeInContent, &ids[2])]);
     assert_eq!(
         matching(seed, ann, &["from the"]).await,
@@ -165,7 +165,7 @@ pub(crate) async fn better_forms_are_stronger(seed: &Seed) {
     let found = matches(seed, ann, &["harbour"]).await;
     assert!(found.is_sorted_by(|a, b| a.strength > b.strength));
     assert_eq!(found.len(), 4);
-    let place = |at: usize| found.iter().position(|found| found.image.id == ids[at]);
+    let place = |at: usize| found.iter().position(|found| found.id == ids[at]);
     assert!(place(0) == Some(0) && place(1) < place(2), "the word, its plural, what begins with it");
     let near = [
         Photo::at_second(11).description("a lantern on a red boat"),
@@ -270,7 +270,7 @@ pub(crate) async fn a_common_word_is_found_in_any_time(seed: &Seed) {
     let found = async |viewer, range| {
         let filter = SearchFilter { range, ..SearchFilter::default() };
         let found = matches_in(seed, viewer, &["sea"], TextColumns::Content, filter).await;
-        found.into_iter().map(|found| found.image.id).collect::<Vec<_>>()
+        found.into_iter().map(|found| found.id).collect::<Vec<_>>()
     };
     assert_eq!(found(paid, seconds(0, 2000)).await, newest_first(&newer[400..]));
     assert_eq!(found(paid, seconds(10, 19)).await, newest_first(&older[10..20]));
@@ -299,7 +299,7 @@ pub(crate) async fn a_common_word_is_found_in_a_large_album(seed: &Seed) {
         let filter = SearchFilter { album: Some(&album), circle, ..SearchFilter::default() };
         let found = async |query| {
             let found = matches_in(seed, ann, &[query], TextColumns::Content, filter).await;
-            found.into_iter().map(|found| found.image.id).collect::<Vec<_>>()
+            found.into_iter().map(|found| found.id).collect::<Vec<_>>()
         };
         assert_eq!(found("sea").await, newest_first(&ids[2100..2200]));
         assert_eq!(found("sun").await, std::slice::from_ref(&sun));

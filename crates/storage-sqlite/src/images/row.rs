@@ -27,12 +27,6 @@ pub(crate) struct ImageRow {
     file_name: Option<String>,
 }
 
-impl ImageRow {
-    pub(super) fn seq(&self) -> i64 {
-        self.seq
-    }
-}
-
 /// An image that was looked up by a key, with what decides who sees it. Conditions of the query would not do: SQLite
 /// takes the account's timeline for shorter than a list of keys, and reads all of it.
 #[derive(Queryable, Selectable)]

@@ -24,6 +24,8 @@ use crate::{
 pub(super) struct Written {
     #[diesel(sql_type = BigInt)]
     pub(super) seq: i64,
+    #[diesel(sql_type = Text)]
+    pub(super) id: String,
     #[diesel(sql_type = Nullable<BigInt>)]
     pub(super) captured_at_ms: Option<i64>,
     #[diesel(sql_type = Nullable<Text>)]

@@ -92,7 +92,7 @@ impl Pool {
 /// What is written about images.
 fn written(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<Written>, Failure> {
     Ok(sql_query(
-        "SELECT i.seq, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
+        "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
         FROM json_each(?) AS few CROSS JOIN images AS i ON i.seq = few.value",
     )
     .bind::<Text, _>(json_array(seqs))

@@ -1,22 +1,12 @@
 //! The search by words.
 
-use std::{cmp::Reverse, collections::HashMap};
-
 use diesel::{SqliteConnection, prelude::*};
-use domain::QueryText;
-use storage::{Found, ImageKey, TextColumns, TextMatch, TextTier, Viewer};
-use words::{Fields, Score, Search, Tier, Wanted, query_words};
+use domain::{ImageId, QueryText};
+use storage::{ImageKey, TextColumns, TextMatch, TextTier, Viewer};
+use words::{Score, Search, Tier, Wanted, query_words};
 
-use super::{
-    super::{
-        filter::OwnedFilter,
-        row::{found, load_in_order},
-    },
-    add::Written,
-    candidates::candidates,
-    expand::expand,
-};
-use crate::{error::Failure, schema::accounts};
+use super::{super::filter::OwnedFilter, add::Written, candidates::candidates, expand::expand};
+use crate::{error::Failure, schema::accounts, value::RowName};
 
 /// What is searched for.
 pub(in super::super) struct Asked {
@@ -27,8 +17,7 @@ pub(in super::super) struct Asked {
 }
 
 struct Scored {
-    seq: i64,
-    captured_at_ms: Option<i64>,
+    image: Written,
     score: Score,
 }
 
@@ -49,38 +38,35 @@ pub(in super::super) fn matches(
     let search = Search::new(&wanted);
     let content_only = asked.columns == TextColumns::Content;
     let written = candidates(c, &filter, &expanded, content_only, asked.max)?;
-    let best = best(&search, &written, content_only, asked.max);
-    let seqs: Vec<i64> = best.iter().map(|scored| scored.seq).collect();
-    let rows = load_in_order(c, &seqs)?;
-    let scores: HashMap<i64, Score> = best.into_iter().map(|scored| (scored.seq, scored.score)).collect();
-    let mut matches = Vec::with_capacity(rows.len());
-    for row in rows {
-        let key = ImageKey(row.seq());
-        let Some(score) = scores.get(&key.0) else { continue };
-        let Found { image, distance_m } = found(row, filter.circle)?;
-        let fields = Fields {
-            description: image.description.as_deref(),
-            ocr_text: image.text.as_deref(),
-            ..Fields::default()
-        };
-        let matched_text = search.passage(&fields);
-        let (tier, strength) = (tier(score.tier), score.strength);
-        matches.push(TextMatch { image, image_key: key, distance_m, tier, strength, matched_text });
-    }
-    Ok(matches)
+    best(&search, written, content_only, asked.max)
+        .into_iter()
+        .map(|Scored { image, score }| {
+            let name = RowName::new("images", &image.seq);
+            let captured_at_ms = name.some("captured_at_ms", image.captured_at_ms)?;
+            let matched_text = search.passage(&image.fields().content());
+            Ok(TextMatch {
+                image_key: ImageKey(image.seq),
+                captured_at: name.timestamp("captured_at_ms", captured_at_ms)?,
+                tier: tier(score.tier),
+                strength: score.strength,
+                matched_text,
+                id: name.some("id", ImageId::parse(image.id))?,
+            })
+        })
+        .collect()
 }
 
-fn best(search: &Search, written: &[Written], content_only: bool, max: usize) -> Vec<Scored> {
-    let scored = |image: &Written| {
+fn best(search: &Search, written: Vec<Written>, content_only: bool, max: usize) -> Vec<Scored> {
+    let scored = |image: Written| {
         let fields = image.fields();
         let score = search.score(&if content_only { fields.content() } else { fields })?;
-        Some(Scored { seq: image.seq, captured_at_ms: image.captured_at_ms, score })
+        Some(Scored { image, score })
     };
-    let mut best: Vec<Scored> = written.iter().filter_map(scored).collect();
+    let mut best: Vec<Scored> = written.into_iter().filter_map(scored).collect();
     best.sort_by(|a, b| {
         (a.score.tier.cmp(&b.score.tier))
             .then(b.score.strength.total_cmp(&a.score.strength))
-            .then(Reverse(a.captured_at_ms).cmp(&Reverse(b.captured_at_ms)))
+            .then(b.image.captured_at_ms.cmp(&a.image.captured_at_ms))
     });
     best.truncate(max);
     best

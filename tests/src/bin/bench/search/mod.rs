@@ -94,16 +94,16 @@ impl Bench<'_> {
         for number in 0..20 {
             self.ask_once(server, Kind::Text, number).await?;
         }
-        let before = server.resident_bytes();
+        let before = server.allocated_bytes();
         let first = self.ask_once(server, Kind::Image, 0).await?;
         let mut later = Duration::MAX;
         for number in 1..10 {
             later = later.min(self.ask_once(server, Kind::Image, number).await?);
         }
-        let after = server.resident_bytes();
+        let after = server.allocated_bytes();
         let images = f64::from(self.images);
         println!(
-            "resident {:.0} MB, after the first search by looks {:.0} MB: {:.0} bytes an image; {:.1} µs an image to read",
+            "memory {:.0} MB, after the first search by looks {:.0} MB: {:.0} bytes an image; {:.1} µs an image to read",
             megabytes(before),
             megabytes(after),
             megabytes(after.saturating_sub(before)) * 1e6 / images,
