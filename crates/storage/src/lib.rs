@@ -61,7 +61,7 @@ pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};
 pub use stages::{
     NewVector, OtherVersion, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue, Undone,
 };
-pub use vectors::{EncoderId, SeenVector, StoredVector, VectorId, VectorStore, WhichVectors};
+pub use vectors::{EncoderId, SeenVector, StoredVector, VectorId, VectorStore};
 pub use word_index::WordIndex;
 
 /// Everything the photo library needs of a metadata store. Clients and grants are kept behind the port of the

@@ -37,15 +37,6 @@ pub struct SeenVector {
     pub vector: Vec<u8>,
 }
 
-/// Which vectors are meant.
-#[derive(Debug, Clone, Copy)]
-pub enum WhichVectors<'a> {
-    /// Those of these names.
-    Named(&'a [VectorId]),
-    /// Those of these images.
-    Of(&'a [ImageKey]),
-}
-
 /// What images look like, so that a cache of it can be kept that misses nothing: the vectors of an account by an encoder
 /// only grow at the end, and whatever is remembered of them is looked at again by [`seen_vectors`](Self::seen_vectors)
 /// before it counts.
@@ -76,7 +67,7 @@ pub trait VectorStore: Send + Sync + 'static {
         &self,
         viewer: Viewer,
         encoder: EncoderId,
-        vectors: WhichVectors<'_>,
+        vectors: &[VectorId],
         filter: SearchFilter<'_>,
     ) -> Result<Vec<SeenVector>, StorageError>;
 

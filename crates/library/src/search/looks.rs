@@ -6,9 +6,7 @@ use std::{
 };
 
 use domain::{AccountId, Circle, Position, QueryText, Timestamp};
-use storage::{
-    EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, Viewer, WhichVectors,
-};
+use storage::{EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, Viewer};
 use tokio::sync::Semaphore;
 use vectors::{Area, Cache, Filling, Index, Key, KeySet, Row, RowFilter, Wanted, dot_f16};
 use vision::{EncodeError, Query};
@@ -90,7 +88,7 @@ pub(super) struct Scope<'a> {
 
 /// What an encoder makes of a search.
 pub(super) struct Looks {
-    encoder: EncoderId,
+    index: Index,
     query: Arc<Query>,
     /// The images that look most like the words, in no order.
     pub(super) best: Vec<Look>,
@@ -112,24 +110,39 @@ impl Library {
         let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
         let query = Arc::new(query);
         let best = self.best_of(&index, id, &query, scope).await?;
-        Ok(Some(Looks { encoder: id, query, best }))
+        Ok(Some(Looks { index, query, best }))
     }
 
-    /// Adds those of these images that look like the words, however little.
-    pub(super) async fn look_at(
-        &self,
-        looks: &mut Looks,
-        images: &[ImageKey],
-        scope: &Scope<'_>,
-    ) -> Result<(), LooksError> {
+    /// Adds those of these images that look like the words, however little, by their rounded vectors: they are results
+    /// already, and only take a place among each other by that.
+    pub(super) async fn look_at(&self, looks: &mut Looks, images: &[ImageKey]) -> Result<(), LooksError> {
         let known: HashSet<ImageKey> = looks.best.iter().map(|look| look.image).collect();
-        let others: Vec<ImageKey> = images.iter().copied().filter(|image| !known.contains(image)).collect();
+        let others: Vec<i64> =
+            images.iter().filter(|image| !known.contains(image)).map(|image| image.0).collect();
         if others.is_empty() {
             return Ok(());
         }
-        let wanted = WhichVectors::Of(&others);
-        let seen = self.parts.store.seen_vectors(scope.viewer, looks.encoder, wanted, scope.filter).await?;
-        looks.best.extend(seen.iter().filter_map(|seen| look(&looks.query, seen)));
+        let _turn = self.parts.sights.turns.acquire().await.map_err(|_| LooksError::Panicked)?;
+        let (index, query) = (looks.index.clone(), looks.query.clone());
+        let scan = tokio::task::spawn_blocking(move || {
+            // An image that was encoded again has an older row, too.
+            let wanted = Wanted { best: others.len().saturating_mul(4), threads: 1 };
+            let others: KeySet = others.into_iter().collect();
+            index.scan(&query.vector, &RowFilter { images: Some(&others), ..RowFilter::default() }, wanted)
+        });
+        let scan = scan.await.map_err(|_| LooksError::Panicked)??;
+        let mut newest: HashMap<i64, vectors::Hit> = HashMap::with_capacity(scan.best.len());
+        for hit in scan.best {
+            let known = newest.entry(hit.image).or_insert(hit);
+            if known.vector < hit.vector {
+                *known = hit;
+            }
+        }
+        looks.best.extend(newest.into_values().filter_map(|hit| {
+            let score = looks.query.calibration.score(hit.similarity)?;
+            let captured_at = Timestamp::from_millis(hit.captured_at_ms)?;
+            Some(Look { image: ImageKey(hit.image), captured_at, score: f64::from(score) })
+        }));
         Ok(())
     }
 
@@ -181,8 +194,7 @@ impl Library {
         loop {
             let candidates = self.candidates(index, query, scope, album.clone(), wanted).await?;
             let store = &self.parts.store;
-            let vectors = WhichVectors::Named(&candidates.vectors);
-            let seen = store.seen_vectors(scope.viewer, encoder, vectors, scope.filter).await?;
+            let seen = store.seen_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
             let looks: Vec<Look> = seen.iter().filter_map(|seen| look(query, seen)).collect();
             if looks.len() >= scope.limit || candidates.all || wanted >= index.len() {
                 return Ok(looks);

@@ -127,7 +127,7 @@ impl Library {
         let (matches, mut looks) = tokio::try_join!(by_words, self.by_looks(&serving, text, &scope))?;
         let worded_images: Vec<ImageKey> = matches.iter().map(|found| found.image_key).collect();
         for looks in &mut looks {
-            self.look_at(looks, &worded_images, &scope).await?;
+            self.look_at(looks, &worded_images).await?;
         }
         let looks: Vec<Vec<Look>> = looks.into_iter().map(|looks| looks.best).collect();
         let ranked = merged(&matches.iter().map(worded).collect::<Vec<_>>(), &looks, most);

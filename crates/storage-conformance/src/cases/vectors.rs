@@ -1,7 +1,7 @@
 use domain::{Circle, DateRange, ImageId, Plan, Position};
 use storage::{
     EncoderId, ImageKey, NewVector, OtherVersion::Replace, SearchFilter, StageOutcome, StoredVector,
-    VectorId, Viewer, WhichVectors,
+    VectorId, Viewer,
 };
 
 use super::refresh::{outdated_job, read_anew};
@@ -35,16 +35,6 @@ async fn seen(
     viewer: Viewer,
     encoder: EncoderId,
     vectors: &[VectorId],
-    filter: SearchFilter<'_>,
-) -> Vec<u8> {
-    seen_of(seed, viewer, encoder, WhichVectors::Named(vectors), filter).await
-}
-
-async fn seen_of(
-    seed: &Seed,
-    viewer: Viewer,
-    encoder: EncoderId,
-    vectors: WhichVectors<'_>,
     filter: SearchFilter<'_>,
 ) -> Vec<u8> {
     let found = seed.store().seen_vectors(viewer, encoder, vectors, filter).await.unwrap();
@@ -97,9 +87,6 @@ pub(crate) async fn only_what_the_viewer_sees_is_told(seed: &Seed) {
     seed.store().restore_image(ann.account, &ids[6]).await.unwrap();
     assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8]);
     assert_eq!(seen(seed, ben, eye, &vectors, everything).await, [9]);
-    let images: Vec<ImageKey> = all(seed, ann, eye).await.iter().map(|vector| vector.image).collect();
-    assert_eq!(seen_of(seed, ann, eye, WhichVectors::Of(&images), everything).await, [4, 5, 6, 7, 8]);
-    assert!(seen_of(seed, ben, eye, WhichVectors::Of(&images), everything).await.is_empty());
     assert_eq!(seen(seed, ann, eye, &[VectorId(i64::MAX)], everything).await, [0; 0]);
 }
 
@@ -108,9 +95,7 @@ pub(crate) async fn filters_hold_for_vectors(seed: &Seed) {
     let here = |second| Photo::at_second(second).position(10.0, 10.0);
     let ids = seed.images(ann.account, vec![here(1), here(2), Photo::at_second(3), here(4)]).await;
     let eye = look_at_all(seed, "eye").await;
-    let stored = all(seed, ann, eye).await;
-    let (vectors, images) = (names(&stored), stored.iter().map(|vector| vector.image).collect::<Vec<_>>());
-    let other = EncoderId(eye.0 + 1);
+    let vectors = names(&all(seed, ann, eye).await);
     let album = seed.album(ann, "some", &[ids[0].clone(), ids[2].clone()]).await;
     let circle = Some(Circle::new(Position::new(10.0, 10.0).unwrap(), 5.0).unwrap());
     let range = seconds(2, 3);
@@ -123,9 +108,6 @@ pub(crate) async fn filters_hold_for_vectors(seed: &Seed) {
         (SearchFilter { album: Some(&album), circle, range }, vec![]),
     ] {
         assert_eq!(seen(seed, ann, eye, &vectors, filter).await, expect);
-        let of_images = WhichVectors::Of(&images);
-        assert_eq!(seen_of(seed, ann, eye, of_images, filter).await, expect);
-        assert!(seen_of(seed, ann, other, of_images, filter).await.is_empty());
     }
     let mut keys = seed.store().album_keys(ann, &album).await.unwrap();
     keys.sort_unstable();

@@ -5,7 +5,6 @@ use async_trait::async_trait;
 use domain::{AccountId, AlbumId, Image};
 use storage::{
     EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, VectorStore, Viewer,
-    WhichVectors,
 };
 
 use crate::{SqliteStore, images::OwnedFilter};
@@ -41,11 +40,11 @@ impl VectorStore for SqliteStore {
         &self,
         viewer: Viewer,
         encoder: EncoderId,
-        vectors: WhichVectors<'_>,
+        vectors: &[VectorId],
         filter: SearchFilter<'_>,
     ) -> Result<Vec<SeenVector>, StorageError> {
-        let (wanted, filter) = (seen::Wanted::from(vectors), OwnedFilter::from(filter));
-        self.read(move |c| seen::vectors(c, viewer, encoder, &wanted, &filter)).await
+        let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
+        self.read(move |c| seen::vectors(c, viewer, encoder, &vectors, &filter)).await
     }
 
     async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {

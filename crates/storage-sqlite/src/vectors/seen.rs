@@ -7,7 +7,7 @@ use diesel::{
     sql_types::{BigInt, Binary, Double, Nullable, Text},
 };
 use domain::{AlbumId, Circle, Image, Position};
-use storage::{EncoderId, ImageKey, SeenVector, Viewer, WhichVectors};
+use storage::{EncoderId, ImageKey, SeenVector, VectorId, Viewer};
 
 use crate::{
     error::Failure,
@@ -15,28 +15,6 @@ use crate::{
     schema::{album_images, albums, images},
     value::{RowName, json_array},
 };
-
-/// Which vectors are meant, as JSON for the statement.
-pub(super) struct Wanted {
-    /// Whether the numbers are those of images.
-    of_images: bool,
-    numbers: String,
-}
-
-impl From<WhichVectors<'_>> for Wanted {
-    fn from(wanted: WhichVectors<'_>) -> Self {
-        match wanted {
-            WhichVectors::Named(names) => {
-                let numbers: Vec<i64> = names.iter().map(|name| name.0).collect();
-                Self { of_images: false, numbers: json_array(&numbers) }
-            }
-            WhichVectors::Of(images) => {
-                let numbers: Vec<i64> = images.iter().map(|image| image.0).collect();
-                Self { of_images: true, numbers: json_array(&numbers) }
-            }
-        }
-    }
-}
 
 #[derive(QueryableByName)]
 struct SeenRow {
@@ -52,7 +30,7 @@ struct SeenRow {
 const SEEN: &str = "
 SELECT i.seq AS seq, i.captured_at_ms AS captured_at_ms, v.vector AS vector
 FROM json_each(?1) AS wanted
-CROSS JOIN image_vectors AS v ON v.{key} = wanted.value
+CROSS JOIN image_vectors AS v ON v.id = wanted.value
 CROSS JOIN images AS i ON i.seq = v.image_seq
 WHERE v.encoder_id = ?2 AND i.account_id = ?3 AND i.live = 1 AND i.captured_at_ms BETWEEN ?4 AND ?5
     AND (?6 IS NULL OR EXISTS (
@@ -66,15 +44,15 @@ pub(super) fn vectors(
     c: &mut SqliteConnection,
     viewer: Viewer,
     encoder: EncoderId,
-    wanted: &Wanted,
+    vectors: &[VectorId],
     filter: &OwnedFilter,
 ) -> Result<Vec<SeenVector>, Failure> {
     let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
-    let seen = SEEN.replace("{key}", if wanted.of_images { "image_seq" } else { "id" });
+    let ids: Vec<i64> = vectors.iter().map(|vector| vector.0).collect();
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let rows: Vec<SeenRow> = sql_query(seen)
-        .bind::<Text, _>(&wanted.numbers)
+    let rows: Vec<SeenRow> = sql_query(SEEN)
+        .bind::<Text, _>(json_array(&ids))
         .bind::<BigInt, _>(encoder.0)
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
