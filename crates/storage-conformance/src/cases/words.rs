@@ -321,7 +321,7 @@ pub(crate) async fn a_rare_word_is_found_beside_a_common_one(seed: &Seed) {
     let found = seed.store().match_text(ann, &text, columns, SearchFilter::default(), 400).await.unwrap();
     assert_eq!(found.len(), 400);
     assert!(found.is_sorted_by_key(|found| found.tier));
-    assert_eq!(found[399].image.id, file, "content comes first");
+    assert_eq!(found[399].id, file, "content comes first");
 }
 
 pub(crate) async fn no_more_are_given_than_are_asked_for(seed: &Seed) {
