@@ -17,7 +17,7 @@ pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activation
     activations.set(Concept::Sunset, sunset(cells, detail) * seen);
     activations.set(Concept::Snow, snow(cells, detail) * seen);
     // A night sky is as even as what is drawn on black.
-    activations.set(Concept::Night, night(cells, detail) * (1.0 - 0.55 * drawn));
+    activations.set(Concept::Night, night(cells, detail) * (1.0 - 0.65 * drawn));
     activations.set(Concept::BlueHour, blue_hour(cells, lightness) * seen);
     activations.set(Concept::BlueSky, blue_sky(cells) * seen);
     activations.set(Concept::Overcast, overcast(cells, lightness, detail) * seen);
