@@ -19,12 +19,18 @@ impl RowFilter<'_> {
     /// The rows of a segment that pass.
     pub(crate) fn select(&self, segment: &Segment, rows: &mut Vec<u16>) {
         rows.clear();
-        rows.extend((0..=u16::MAX).take(segment.len()));
+        match self.images {
+            Some(images) if segment.is_in_order() && images.len() <= segment.len() / FEW => {
+                push_rows_of(images, segment.images(), rows);
+            }
+            Some(images) => {
+                rows.extend((0..=u16::MAX).take(segment.len()));
+                keep(rows, segment.images(), |image| images.contains(image));
+            }
+            None => rows.extend((0..=u16::MAX).take(segment.len())),
+        }
         if let Some(range) = &self.captured_ms {
             keep(rows, segment.captured_at_ms(), |at| (*range.start() <= at) & (at <= *range.end()));
-        }
-        if let Some(images) = self.images {
-            keep(rows, segment.images(), |image| images.contains(image));
         }
         if let Some(areas) = self.areas {
             keep(rows, segment.positions(), |position| {
@@ -33,6 +39,23 @@ impl RowFilter<'_> {
         }
         if let Some(accepts) = self.accepts {
             keep(rows, segment.positions(), |position| position.is_somewhere() && accepts(position));
+        }
+    }
+}
+
+/// When the images asked for are so many times fewer than the rows, they are looked up one by one.
+const FEW: usize = 8;
+
+/// The rows of some images in a column in which images ascend.
+fn push_rows_of(images: &KeySet, column: &[i64], rows: &mut Vec<u16>) {
+    let (Some(first), Some(last)) = (column.first(), column.last()) else { return };
+    let mut row = 0;
+    for image in images.between(*first, *last) {
+        let rest = column.get(row..).unwrap_or_default();
+        row += rest.partition_point(|other| *other < image);
+        while column.get(row) == Some(&image) {
+            rows.extend(u16::try_from(row));
+            row += 1;
         }
     }
 }

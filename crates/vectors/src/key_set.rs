@@ -33,6 +33,26 @@ impl KeySet {
         let word = self.bits.get(place / 64).copied().unwrap_or(0);
         word >> (place % 64) & 1 == 1 && (self.keys.is_empty() || self.keys.binary_search(&key).is_ok())
     }
+
+    /// The numbers from one to another, in order.
+    pub(crate) fn between(&self, first: i64, last: i64) -> impl Iterator<Item = i64> + '_ {
+        let first = first.max(self.first);
+        let within = move |key: &i64| (first..=last.min(self.last)).contains(key);
+        let start = self.keys.partition_point(|key| *key < first);
+        let keys = self.keys.iter().skip(start).copied().take_while(within);
+        // The bits say it when there are no keys.
+        let words = if self.keys.is_empty() { self.bits.as_slice() } else { &[] };
+        let start = usize::try_from(first.abs_diff(self.first) / 64).unwrap_or(usize::MAX);
+        let beginning = move |word: usize| {
+            self.first.checked_add(i64::try_from(word).ok()?.checked_mul(64)?).filter(|key| *key <= last)
+        };
+        let words = words.iter().enumerate().skip(start);
+        let words = words.map_while(move |(word, bits)| Some((beginning(word)?, *bits)));
+        let bits = words.flat_map(|(beginning, bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).filter_map(move |bit| beginning.checked_add(bit))
+        });
+        keys.chain(bits.filter(within))
+    }
 }
 
 /// Where the bit of a number is.
@@ -115,6 +135,11 @@ mod tests {
             prop_assert_eq!(set.len(), expect.len());
             for key in keys.iter().chain(&others) {
                 prop_assert_eq!(set.contains(*key), expect.contains(key), "{}", key);
+            }
+            let ends = [i64::MIN, i64::MAX].iter().chain(keys.iter().take(5)).chain(others.iter().take(5));
+            for (first, last) in ends.clone().flat_map(|first| ends.clone().map(move |last| (*first, *last))) {
+                let between: Vec<i64> = expect.iter().copied().filter(|key| (first..=last).contains(key)).collect();
+                prop_assert_eq!(set.between(first, last).collect::<Vec<_>>(), between, "{} {}", first, last);
             }
         }
     }

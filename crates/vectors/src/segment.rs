@@ -19,6 +19,8 @@ pub(crate) struct Segment {
     images: Vec<i64>,
     captured_at_ms: Vec<i64>,
     positions: Vec<Position>,
+    /// Whether the images are in order, as they are when each was encoded once and soon.
+    in_order: bool,
     /// How many blocks of codes a row has.
     blocks: usize,
     /// There is room for so many rows in all columns.
@@ -34,6 +36,7 @@ impl Segment {
             images: Vec::new(),
             captured_at_ms: Vec::new(),
             positions: Vec::new(),
+            in_order: true,
             blocks,
             room: 0,
         }
@@ -58,6 +61,7 @@ impl Segment {
             self.make_room((self.room * 2).clamp(FEWEST, ROWS.max(self.room + 1)));
         }
         let unit = codes::append(vector, &mut self.codes)?;
+        self.in_order &= self.images.last().is_none_or(|last| *last <= row.image);
         self.units.push(unit);
         self.vectors.push(row.vector);
         self.images.push(row.image);
@@ -92,6 +96,11 @@ impl Segment {
         &self.images
     }
 
+    /// Whether [`images`](Self::images) ascend.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.in_order
+    }
+
     pub(crate) fn captured_at_ms(&self) -> &[i64] {
         &self.captured_at_ms
     }
@@ -116,6 +125,7 @@ impl Segment {
 impl Clone for Segment {
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.blocks);
+        copy.in_order = self.in_order;
         copy.make_room(self.room);
         copy.codes.extend_from_slice(&self.codes);
         copy.units.extend_from_slice(&self.units);

@@ -22,6 +22,12 @@ pub trait VisualEncoder: Send + Sync + 'static {
     /// # Errors
     /// [`EncodeError`].
     fn query(&self, words: &str) -> Result<Option<Query>, EncodeError>;
+
+    /// Whether [`query`](Self::query) takes a fraction of a millisecond, so that it needs no thread where it may take
+    /// its time.
+    fn is_quick_to_ask(&self) -> bool {
+        false
+    }
 }
 
 /// Why an encoder gave no vector.

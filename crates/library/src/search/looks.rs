@@ -18,7 +18,7 @@ const BATCH: u32 = 4096;
 /// At least so many candidates are scored again at first, or for each result that is wanted so many. Rounding moves few
 /// across that line.
 const CANDIDATES: usize = 100;
-const CANDIDATES_FOR_ONE: usize = 4;
+const CANDIDATES_FOR_ONE: usize = 2;
 /// An index is read anew when it has grown by half, and at least by so many rows: some of its rows are gone then.
 const GROWTH: usize = 65_536;
 
@@ -103,10 +103,7 @@ impl Library {
         text: &QueryText,
         scope: &Scope<'_>,
     ) -> Result<Option<Looks>, LooksError> {
-        let (asked, words) = (encoder.clone(), text.as_str().to_owned());
-        let query = tokio::task::spawn_blocking(move || asked.query(&words));
-        let query = query.await.map_err(|_| LooksError::Panicked)??;
-        let Some(query) = query else { return Ok(None) };
+        let Some(query) = query_of(encoder, text).await? else { return Ok(None) };
         let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
         let query = Arc::new(query);
         let best = self.best_of(&index, id, &query, scope).await?;
@@ -237,6 +234,16 @@ impl Library {
         });
         Ok(scan.await.map_err(|_| LooksError::Panicked)??)
     }
+}
+
+/// What an encoder makes of words.
+async fn query_of(encoder: &SharedEncoder, text: &QueryText) -> Result<Option<Query>, LooksError> {
+    if encoder.is_quick_to_ask() {
+        return Ok(encoder.query(text.as_str())?);
+    }
+    let (encoder, text) = (encoder.clone(), text.clone());
+    let query = tokio::task::spawn_blocking(move || encoder.query(text.as_str()));
+    Ok(query.await.map_err(|_| LooksError::Panicked)??)
 }
 
 struct Candidates {

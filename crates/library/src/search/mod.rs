@@ -111,10 +111,6 @@ impl Library {
         filter: SearchFilter<'_>,
         limit: Limit,
     ) -> Result<Vec<Hit>, SearchError> {
-        let serving = match channels {
-            Some(Channels { image: false, .. }) => Vec::new(),
-            _ => self.serving(caller, channels.is_some()).await?,
-        };
         let most = usize::try_from(limit.get()).unwrap_or(usize::MAX);
         let scope = Scope { viewer: self.viewer(caller), filter, limit: most };
         let by_words = async {
@@ -123,8 +119,14 @@ impl Library {
                 _ => Ok(self.match_words(caller, text, channels, filter, limit).await?),
             }
         };
+        let by_looks = async {
+            match channels {
+                Some(Channels { image: false, .. }) => Ok(Vec::new()),
+                _ => self.by_looks(caller, text, channels.is_some(), &scope).await,
+            }
+        };
         // Neither needs what the other finds.
-        let (matches, mut looks) = tokio::try_join!(by_words, self.by_looks(&serving, text, &scope))?;
+        let (matches, mut looks) = tokio::try_join!(by_words, by_looks)?;
         let worded_images: Vec<ImageKey> = matches.iter().map(|found| found.image_key).collect();
         for looks in &mut looks {
             self.look_at(looks, &worded_images).await?;
@@ -136,13 +138,15 @@ impl Library {
 
     async fn by_looks(
         &self,
-        serving: &[Serving],
+        caller: &Caller,
         text: &QueryText,
+        asked_for: bool,
         scope: &Scope<'_>,
     ) -> Result<Vec<Looks>, SearchError> {
+        let serving = self.serving(caller, asked_for).await?;
         let mut looks = Vec::with_capacity(serving.len());
         for Serving { encoder, id } in serving {
-            looks.extend(self.looks_like(encoder, *id, text, scope).await?);
+            looks.extend(self.looks_like(&encoder, id, text, scope).await?);
         }
         Ok(looks)
     }

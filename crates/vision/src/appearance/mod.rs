@@ -80,4 +80,8 @@ impl VisualEncoder for Appearance {
     fn query(&self, words: &str) -> Result<Option<Query>, EncodeError> {
         Ok(query::read(&VOCABULARY, words).to_query())
     }
+
+    fn is_quick_to_ask(&self) -> bool {
+        true
+    }
 }

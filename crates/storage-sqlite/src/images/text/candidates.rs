@@ -20,7 +20,7 @@ use super::{
 use crate::{error::Failure, value::json_array};
 
 /// How many images of a kind are scored.
-pub(super) const POOL: usize = 400;
+pub(super) const POOL: usize = 256;
 
 /// How many hits of the index are held against a filter. What lies behind them is looked for otherwise or not at all.
 const MAX_VISITS: i64 = 5000;
@@ -53,7 +53,7 @@ pub(super) fn candidates(
     let mut oldest = None;
     for step in steps(expanded, content_only) {
         let enough = if step.all { max } else { POOL };
-        if pool.seqs.len() >= enough {
+        if pool.images.len() >= enough {
             break;
         }
         let (mut first, last) = keys_between(filter.start_ms, filter.end_ms);
@@ -64,28 +64,34 @@ pub(super) fn candidates(
             };
             first = first.max(known);
         }
-        pool.add(hits(c, filter, &step.expression, (first, last))?);
+        pool.add(hits(c, filter, &step.expression, (first, last), &pool)?);
     }
     // Hits of words that many images have may all lie outside the album or the circle.
     let is_common = |word: &Expanded| word.images() > MAX_VISITS;
-    if let Some(some) = within.filter(|_| pool.seqs.len() < max && expanded.iter().any(is_common)) {
-        pool.add(few::candidates(c, filter, &some, expanded, content_only)?);
+    if let Some(some) = within.filter(|_| pool.images.len() < max && expanded.iter().any(is_common)) {
+        let mut best = few::candidates(c, filter, &some, expanded, content_only)?;
+        best.retain(|seq| !pool.met.contains(seq));
+        best.truncate(pool.room());
+        pool.add(written(c, &best)?);
     }
-    written(c, &pool.seqs)
+    Ok(pool.images)
 }
 
 /// Images to be scored, each once.
 #[derive(Default)]
 struct Pool {
-    seqs: Vec<i64>,
+    images: Vec<Written>,
     met: HashSet<i64>,
 }
 
 impl Pool {
-    fn add(&mut self, seqs: Vec<i64>) {
-        let new = seqs.into_iter().filter(|seq| self.met.insert(*seq));
-        let room = POOL.saturating_sub(self.seqs.len());
-        self.seqs.extend(new.take(room));
+    fn room(&self) -> usize {
+        POOL.saturating_sub(self.images.len())
+    }
+
+    fn add(&mut self, images: Vec<Written>) {
+        let Self { images: known, met } = self;
+        known.extend(images.into_iter().filter(|image| met.insert(image.seq)));
     }
 }
 
@@ -171,7 +177,7 @@ fn all_of(words: &[&Expanded], anywhere: bool) -> Option<String> {
 
 // The index comes first and is asked for no more than is needed: in the order of its keys it finds hits one by one.
 const HITS: &str = "
-SELECT i.seq
+SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
 FROM (
         SELECT rowid AS key FROM image_words
         WHERE image_words MATCH ?1 AND rowid BETWEEN ?2 AND ?3
@@ -179,7 +185,8 @@ FROM (
     ) AS hit
     CROSS JOIN indexed_words AS w ON w.key = hit.key
     CROSS JOIN images AS i ON i.seq = w.image_seq
-WHERE i.account_id = ?5 AND i.live = 1 AND i.captured_at_ms BETWEEN ?6 AND ?7
+WHERE w.image_seq NOT IN (SELECT value FROM json_each(?15))
+    AND i.account_id = ?5 AND i.live = 1 AND i.captured_at_ms BETWEEN ?6 AND ?7
     AND (?8 IS NULL OR EXISTS (
         SELECT 1 FROM album_images AS a WHERE a.album_seq = ?8 AND a.image_seq = i.seq
     ))
@@ -187,12 +194,6 @@ WHERE i.account_id = ?5 AND i.live = 1 AND i.captured_at_ms BETWEEN ?6 AND ?7
         i.latitude BETWEEN ?10 AND ?11 AND distance_m(?12, ?13, i.latitude, i.longitude) <= ?9
     ))
 LIMIT ?14";
-
-#[derive(QueryableByName)]
-struct Hit {
-    #[diesel(sql_type = BigInt)]
-    seq: i64,
-}
 
 #[derive(QueryableByName)]
 struct Key {
@@ -216,16 +217,19 @@ fn walked_to(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i6
     Ok(end.map_or(first, |end| end.key))
 }
 
-/// The newest images that an expression of the index finds and that pass the filter.
+/// The newest images that an expression of the index finds and that pass the filter, as many more as the pool has room
+/// for.
 fn hits(
     c: &mut SqliteConnection,
     filter: &Narrowed,
     expression: &str,
     (first, last): (i64, i64),
-) -> Result<Vec<i64>, Failure> {
+    pool: &Pool,
+) -> Result<Vec<Written>, Failure> {
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let hits: Vec<Hit> = sql_query(HITS)
+    let met: Vec<i64> = pool.images.iter().map(|image| image.seq).collect();
+    Ok(sql_query(HITS)
         .bind::<Text, _>(expression)
         .bind::<BigInt, _>(first)
         .bind::<BigInt, _>(last)
@@ -239,9 +243,9 @@ fn hits(
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
-        .bind::<BigInt, _>(i64::try_from(POOL).unwrap_or(i64::MAX))
-        .load(c)?;
-    Ok(hits.into_iter().map(|hit| hit.seq).collect())
+        .bind::<BigInt, _>(i64::try_from(pool.room()).unwrap_or(i64::MAX))
+        .bind::<Text, _>(json_array(&met))
+        .load(c)?)
 }
 
 #[cfg(test)]

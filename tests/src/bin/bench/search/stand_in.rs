@@ -75,6 +75,10 @@ impl VisualEncoder for StandIn {
         let calibration = Calibration { midpoint: 0.5, steepness: 10.0, most: 0.9, least: 0.1 };
         Ok(Some(Query { vector, calibration }))
     }
+
+    fn is_quick_to_ask(&self) -> bool {
+        true
+    }
 }
 
 /// Gives the stand-in for any model.
