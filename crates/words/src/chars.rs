@@ -142,6 +142,11 @@ pub(crate) fn has_hiragana(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3041}'..='\u{309F}'))
 }
 
+/// Whether a word of nothing but Hiragana may have this character.
+pub(crate) fn is_hiragana(c: char) -> bool {
+    matches!(c, '\u{3041}'..='\u{309F}' | '\u{30FC}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,6 +24,7 @@ pub(crate) fn cut(text: &str, hits: &[Hit]) -> String {
     let end = end_of(&tokens, last);
     let start = if chars(text, start, end) > MAX_CHARS { start_of(&tokens, first) } else { start };
     let end = if at_end && chars(text, start, text.len()) <= MAX_CHARS { text.len() } else { end };
+    let end = shortened(text, start, end);
     let part = text.get(start..end).unwrap_or_default().trim();
     let before = text.get(..start).unwrap_or_default().trim();
     let after = text.get(end..).unwrap_or_default().trim();
@@ -32,6 +33,12 @@ pub(crate) fn cut(text: &str, hits: &[Hit]) -> String {
     passage.push_str(part);
     passage.extend((!after.is_empty()).then_some(CUT));
     passage
+}
+
+/// The end, or where so many characters end: a single word can have any number of marks.
+fn shortened(text: &str, start: usize, end: usize) -> usize {
+    let part = text.get(start..end).unwrap_or_default();
+    part.char_indices().nth(MAX_CHARS).map_or(end, |(length, _)| start + length)
 }
 
 /// Where the words of a text begin and end; those of a script without spaces are its characters.

@@ -1,9 +1,9 @@
 //! What a query asks for.
 
 use crate::{
-    chars::has_hiragana,
+    chars::{Class, class, has_hiragana, is_hiragana},
     stop::is_stop_word,
-    tokens::{Kind, each_token},
+    tokens::{Kind, Token, each_token},
 };
 
 /// The most distinct words of a query; further ones are left out.
@@ -45,9 +45,9 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
                 word: token.folded.to_owned(),
                 is_word: token.kind == Kind::Word,
                 optional: match token.kind {
-                    Kind::Word => is_stop_word(token.folded),
-                    Kind::Pair => has_hiragana(token.folded),
-                    _ => false,
+                    Kind::Word | Kind::Single { .. } => is_stop_word(token.folded),
+                    Kind::Pair => is_stop_word(token.folded) || is_grammar(query, &token),
+                    Kind::Emoji => false,
                 },
                 begins: false,
             });
@@ -60,4 +60,20 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
         word.begins = word.is_word && word.word.chars().nth(1).is_some();
     }
     words
+}
+
+/// Whether a pair of characters is mostly grammar: one with Hiragana beside other characters is, and one among nothing but
+/// Hiragana belongs to a word, unless all of it is a particle.
+fn is_grammar(query: &str, pair: &Token<'_>) -> bool {
+    if !has_hiragana(pair.folded) {
+        return false;
+    }
+    let is_gram = |c: &char| matches!(class(*c), Class::Gram | Class::Extend);
+    let before = query.get(..pair.start).unwrap_or_default();
+    let after = query.get(pair.end..).unwrap_or_default();
+    let before: Vec<char> = before.chars().rev().take_while(is_gram).collect();
+    let pair = query.get(pair.start..pair.end).unwrap_or_default();
+    let run = before.iter().rev().copied().chain(pair.chars()).chain(after.chars().take_while(is_gram));
+    let run: String = run.collect();
+    !run.chars().all(is_hiragana) || is_stop_word(&run)
 }

@@ -147,6 +147,20 @@ impl Search {
         found
     }
 
+    /// What of the query stands in a text, without the words that say little: they stand everywhere.
+    fn needed_hits(&self, text: &str) -> Hits {
+        let mut found = self.hits(text);
+        found.words &= self.needed();
+        found.hits.retain(|hit| found.words >> hit.word & 1 == 1);
+        found
+    }
+
+    /// The words that are not optional, a bit for each.
+    fn needed(&self) -> u64 {
+        let needed = self.asked.iter().enumerate().filter(|(_, asked)| !asked.optional);
+        needed.fold(0, |bits, (number, _)| bits | 1 << number)
+    }
+
     /// How well what is written about an image matches; `None` when no word stands there but optional ones.
     pub fn score(&self, fields: &Fields<'_>) -> Option<Score> {
         let found = fields.in_order().map(|text| text.map(|text| self.hits(text)).unwrap_or_default());
@@ -172,8 +186,7 @@ impl Search {
     }
 
     fn tier(&self, content: u64, anywhere: u64) -> Option<Tier> {
-        let needed = self.asked.iter().enumerate().filter(|(_, asked)| !asked.optional);
-        let needed = needed.fold(0_u64, |bits, (number, _)| bits | 1 << number);
+        let needed = self.needed();
         if needed & anywhere == 0 {
             None
         } else if needed & content == needed {
@@ -209,11 +222,11 @@ impl Search {
     }
 
     /// The part of the description or of the OCR text in which the query's words stand, in its own spelling, with `…`
-    /// where it was cut; all of it when it is short. `None` when neither has any of them.
+    /// where it was cut; all of it when it is short. `None` when neither has any of them but optional ones.
     pub fn passage(&self, fields: &Fields<'_>) -> Option<String> {
         let mut best: Option<(&str, Hits)> = None;
         for text in [fields.description, fields.ocr_text].into_iter().flatten() {
-            let hits = self.hits(text);
+            let hits = self.needed_hits(text);
             let more = best.as_ref().map_or(0, |(_, best)| best.words.count_ones());
             if hits.words.count_ones() > more {
                 best = Some((text, hits));

@@ -7,7 +7,7 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
 }
 
 #[rustfmt::skip]
-const STOP: [&str; 177] = [
+const STOP: &[&str] = &[
     // English
     "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "had", "has", "have", "he", "her", "his", "i",
     "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "some", "that", "the", "their",
@@ -28,6 +28,25 @@ const STOP: [&str; 177] = [
     "av", "een", "ett", "for", "het", "med", "och", "og", "op", "paa", "pa", "til", "till", "van", "voor",
     // Russian
     "в", "во", "для", "за", "и", "из", "к", "на", "от", "по", "с", "со", "у",
+    // Japanese, and what photos are asked for with in East Asia
+    "から", "が", "この", "した", "して", "する", "その", "だけ", "で", "です", "では", "と", "とか", "との", "な", "など",
+    "に", "には", "の", "は", "へ", "まで", "ます", "も", "や", "より", "を", "写真", "画像", "照片", "图片", "圖片", "相片",
+    "사진",
     // Greek
     "και", "με", "ο", "οι", "η", "σε", "στη", "στην", "στο", "το", "του", "τησ", "των",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::each_token;
+
+    #[test]
+    fn each_is_a_token_as_it_stands() {
+        for word in STOP {
+            let mut found = false;
+            each_token(word, |token| found |= token.folded == *word);
+            assert!(found, "{word}");
+        }
+    }
+}

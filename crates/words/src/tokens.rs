@@ -8,7 +8,7 @@ use crate::{
 /// The longest word in folded characters; what follows in a longer one is left out.
 pub const MAX_WORD_CHARS: usize = 40;
 
-/// The most tokens of a text; what follows is left out.
+/// The most words of a text, or characters of a script without spaces; what follows is left out.
 pub const MAX_TOKENS: usize = 4096;
 
 /// What a token is.
@@ -109,7 +109,8 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
 
     fn emit(&mut self, folded: &str, start: usize, end: usize, kind: Kind) {
         if self.left > 0 && !folded.is_empty() {
-            self.left -= 1;
+            // A pair is no character more.
+            self.left -= usize::from(kind != Kind::Pair);
             (self.take)(Token { folded, start, end, position: self.position, kind });
         }
     }

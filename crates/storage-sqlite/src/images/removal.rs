@@ -2,7 +2,12 @@ use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{AccountId, ImageId, Timestamp};
 use storage::{BlobKind, Lookup, Viewer};
 
-use super::{lookup::Resolver, places::remove_place, renditions, text::remove_text};
+use super::{
+    lookup::Resolver,
+    places::remove_place,
+    renditions,
+    text::{add_text, remove_text},
+};
 use crate::{
     accounts::{add_live_images, is_open},
     blob_registry,
@@ -24,6 +29,8 @@ pub(super) fn delete(
         Lookup::Missing => return Ok(Lookup::Missing),
     };
     diesel::update(images::table.find(seen.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
+    // Hits of what is deleted would stand before others in the index, and it would make words known that are not.
+    remove_text(c, seen.seq)?;
     set_live_in_albums(c, seen.seq, false)?;
     add_live_images(c, viewer.account.0, -1)?;
     let original: Vec<u8> = images::table.find(seen.seq).select(images::original).get_result(c)?;
@@ -58,6 +65,8 @@ pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Resu
     let (live, original): (bool, Vec<u8>) =
         images::table.find(seq).select((images::live, images::original)).get_result(c)?;
     if live {
+        remove_text(c, seq)?;
+        add_text(c, seq)?;
         set_live_in_albums(c, seq, true)?;
         add_live_images(c, account, 1)?;
         rendition_queue::settle(c, &original)?;

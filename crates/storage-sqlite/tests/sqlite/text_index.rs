@@ -61,11 +61,10 @@ struct Stem {
 /// Compares the vocabulary, its stems and the postings with what is written about the images.
 fn is_right(c: &mut SqliteConnection) {
     c.batch_execute("INSERT INTO image_words (image_words) VALUES ('integrity-check')").unwrap();
-    let rows: Vec<Row> = sql_query(
-        "SELECT account_id, description, ocr_text, place, file_name FROM images WHERE state = 'ready'",
-    )
-    .load(c)
-    .unwrap();
+    let rows: Vec<Row> =
+        sql_query("SELECT account_id, description, ocr_text, place, file_name FROM images WHERE live = 1")
+            .load(c)
+            .unwrap();
     let mut expected: BTreeMap<(i64, String), i64> = BTreeMap::new();
     for row in &rows {
         let fields = Fields {
@@ -127,6 +126,12 @@ async fn the_word_index_agrees_with_the_images_whatever_happened_to_them() {
     for id in &ids[..20] {
         store.delete_image(ann, id, NOW).await.unwrap();
     }
+    is_right(&mut connection);
+    for id in &ids[20..25] {
+        store.delete_image(ann, id, NOW).await.unwrap();
+        assert!(store.restore_image(ann.account, id).await.unwrap());
+    }
+    is_right(&mut connection);
     assert_eq!(store.requeue_outdated(DECODERS + 1, NOW, 100).await.unwrap(), 70);
     assert_eq!(store.purge_images(NOW.plus_millis(1), 100).await.unwrap(), 20);
     is_right(&mut connection);

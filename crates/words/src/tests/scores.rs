@@ -102,6 +102,19 @@ fn the_passage_that_matched_is_told() {
     assert_eq!(passage("canal street", fields).as_deref(), Some("NO ENTRY\nCANAL STREET"));
     assert_eq!(passage("lisbon", fields), None, "only place and file name have it");
 
+    let cat = Fields { description: Some("A portrait of my cat"), ..fields };
+    assert_eq!(passage("photos of lisbon", cat), None, "words that say little are no match");
+    let shop = Fields {
+        description: Some("View from the top"),
+        ocr_text: Some("RECEIPT No. 7"),
+        ..Fields::default()
+    };
+    assert_eq!(passage("receipt from the hardware store", shop).as_deref(), Some("RECEIPT No. 7"));
+    assert_eq!(passage("from the", shop).as_deref(), Some("View from the top"), "nothing else was asked for");
+
+    let late = format!("the {}lighthouse", "before ".repeat(300));
+    let cut = passage("the lighthouse", description(&late)).unwrap();
+    assert!(cut.ends_with("before lighthouse"), "{cut}");
     let long = format!("{}the old Lighthouse, at night {}", "before ".repeat(200), "after ".repeat(200));
     let cut = passage("lighthouse night", description(&long)).unwrap();
     assert!(cut.starts_with("…before") && cut.ends_with("after…"), "{cut}");
@@ -118,4 +131,7 @@ fn the_passage_that_matched_is_told() {
     let endless = "x".repeat(9000);
     let cut = passage(&endless, description(&endless)).unwrap();
     assert_eq!(cut, format!("{}…", "x".repeat(40)));
+    let marked = format!("boat{}", "\u{301}".repeat(9000));
+    let cut = passage("boat", description(&marked)).unwrap();
+    assert!(cut.starts_with("boat") && cut.ends_with('…') && cut.chars().count() <= 202, "{}", cut.len());
 }

@@ -79,7 +79,11 @@ fn what_is_endless_is_cut() {
     assert_eq!(tokens(&long), ["x".repeat(MAX_WORD_CHARS)]);
     assert_eq!(tokens(&format!("{long} b")), [&"x".repeat(MAX_WORD_CHARS), "b"]);
     assert_eq!(tokens(&"a ".repeat(9000)).len(), MAX_TOKENS);
-    assert_eq!(tokens(&"寺".repeat(9000)).len(), MAX_TOKENS);
+    assert_eq!(
+        tokens(&"寺".repeat(9000)).len(),
+        2 * MAX_TOKENS - 1,
+        "each character, and each with the next"
+    );
     assert!(tokens(&format!("寺{}", "\u{3099}".repeat(9000))).concat().len() < 100);
 }
 
@@ -104,7 +108,10 @@ fn a_query_is_taken_apart() {
     assert_eq!(words("red Red RED car"), ["red", "car*"]);
     assert_eq!(words("car red car"), ["car*", "red"]);
     assert_eq!(words("寺"), ["寺"]);
-    assert_eq!(words("金閣寺の写真"), ["金閣", "閣寺", "寺の?", "の写?", "写真"]);
+    assert_eq!(words("金閣寺の写真"), ["金閣", "閣寺", "寺の?", "の写?", "写真?"]);
+    assert_eq!(words("ねこ 写真"), ["ねこ", "写真?"]);
+    assert_eq!(words("さくら と らーめん"), ["さく", "くら", "と?", "らー", "ーめ", "めん"]);
+    assert_eq!(words("海 から 空"), ["海", "から?", "空"]);
     assert_eq!(words("x"), ["x"]);
     assert_eq!(words("🙂 !!!"), ["🙂"]);
     assert_eq!(words("\u{301} \u{202e}"), [""; 0]);

@@ -49,10 +49,15 @@ impl Written {
     }
 }
 
-/// Adds the words of an image that was just stored to the index.
+/// Adds the words of an image that is not in the index, unless it is deleted: then it is added when it comes back.
 pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
-    let (account, written): (i64, Written) =
-        images::table.find(seq).select((images::account_id, Written::as_select())).get_result(c)?;
+    let (account, live, written): (i64, bool, Written) = images::table
+        .find(seq)
+        .select((images::account_id, images::live, Written::as_select()))
+        .get_result(c)?;
+    if !live {
+        return Ok(());
+    }
     let captured_at_ms = RowName::new("images", &seq).some("captured_at_ms", written.captured_at_ms)?;
     let numbers = vocabulary::learn(c, account, &words_of(&written.fields()))?;
     if numbers.is_empty() {

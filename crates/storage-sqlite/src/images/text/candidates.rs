@@ -9,6 +9,7 @@ use diesel::{
     sql_types::{BigInt, Double, Nullable, Text},
 };
 use domain::{Circle, Position};
+use words::{EXACT, SAME_STEM};
 
 use super::{
     super::{filter::Narrowed, places::latitudes},
@@ -131,7 +132,7 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
     let all = known.len() == needed.len();
     let is_common = |word: &Expanded| word.images() > MAX_WALKED;
     let walked = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
-    let walked = walked.and_then(|rarest| all_of(&[*rarest], !content_only));
+    let walked = walked.and_then(|rarest| all_of(&[*rarest], !content_only, 0.0));
     for expression in everywhere(&known, content_only) {
         steps.push(Step { expression, all, walked: walked.clone() });
     }
@@ -144,7 +145,7 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
             let others: Vec<&Expanded> =
                 known.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, word)| *word).collect();
             if others.first().is_none_or(|rarest| !is_common(rarest)) {
-                steps.extend(all_of(&others, !content_only).map(Step::new));
+                steps.extend(all_of(&others, !content_only, 0.0).map(Step::new));
             }
         }
     }
@@ -154,18 +155,24 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
     steps
 }
 
-/// Images that have each of some words in their content, then those that have them anywhere, if that may be others.
+/// Images that have each of some words in their content, then those that have them anywhere, if that may be others. Where
+/// there may be more than are scored, those that have the words themselves come first, then those with other forms of
+/// them, and last those with what only begins so.
 fn everywhere(words: &[&Expanded], content_only: bool) -> Vec<String> {
-    let mut expressions: Vec<String> =
-        [false, !content_only].into_iter().filter_map(|anywhere| all_of(words, anywhere)).collect();
-    expressions.dedup();
-    expressions
+    let few = words.iter().any(|word| word.images() <= i64::try_from(POOL).unwrap_or(i64::MAX));
+    let qualities: &[f32] = if few { &[0.0] } else { &[EXACT, SAME_STEM, 0.0] };
+    let places = [false, !content_only];
+    let questions = places.iter().flat_map(|anywhere| qualities.iter().map(move |least| (*anywhere, *least)));
+    let mut met = HashSet::new();
+    let expressions = questions.filter_map(|(anywhere, least)| all_of(words, anywhere, least));
+    expressions.filter(|expression| met.insert(expression.clone())).collect()
 }
 
-/// Images that have each of some words; `None` of no words.
-fn all_of(words: &[&Expanded], anywhere: bool) -> Option<String> {
+/// Images that have each of some words, by what stands for them so well at least, or by anything where nothing does;
+/// `None` of no words.
+fn all_of(words: &[&Expanded], anywhere: bool, least: f32) -> Option<String> {
     let any_of = |word: &&Expanded| {
-        let names = word.numbers().flat_map(|(number, in_context)| {
+        let names = word.numbers(least).flat_map(|(number, in_context)| {
             let context = (anywhere && in_context).then(|| posting(CONTEXT, number));
             [posting(CONTENT, number)].into_iter().chain(context)
         });
@@ -288,6 +295,17 @@ mod tests {
             "(c3)",
         ];
         assert_eq!(steps_of("red car sea", &[1, 2, 3], true), three);
+    }
+
+    #[test]
+    fn words_themselves_are_asked_for_before_what_only_begins_so() {
+        let [sun] = query_words("sun").try_into().unwrap();
+        let of = |each: i64| {
+            let word = Expanded::of(sun.clone(), each).or(each + 2, SAME_STEM).or(each + 4, 0.5);
+            steps(&[word], true).into_iter().map(|step| step.expression).collect::<Vec<_>>()
+        };
+        assert_eq!(of(10), ["(ca OR cc OR ce)"], "all are scored");
+        assert_eq!(of(216), ["(c60)", "(c60 OR c62)", "(c60 OR c62 OR c64)"]);
     }
 
     #[test]

@@ -48,9 +48,26 @@ impl Expanded {
         Self { word, alternatives: (images > 0).then_some((known, EXACT)).into_iter().collect() }
     }
 
-    /// The numbers of the alternatives, and whether they stand in any place or file name.
-    pub(super) fn numbers(&self) -> impl Iterator<Item = (i64, bool)> + '_ {
-        self.alternatives.iter().map(|(known, _)| (known.id, known.context > 0))
+    /// With one more that stands for it.
+    #[cfg(test)]
+    pub(super) fn or(mut self, images: i64, quality: f32) -> Self {
+        let known = Known { id: images, word: images.to_string(), images, context: images % 2 };
+        self.alternatives.push((known, quality));
+        self
+    }
+
+    /// The numbers of the alternatives that count so much at least, or of all when none does; and whether they stand in
+    /// any place or file name.
+    pub(super) fn numbers(&self, least: f32) -> impl Iterator<Item = (i64, bool)> + '_ {
+        let counts = move |quality: f32| quality >= least;
+        let any = self.alternatives.iter().any(|(_, quality)| counts(*quality));
+        let alternatives = self.alternatives.iter().filter(move |(_, quality)| !any || counts(*quality));
+        alternatives.map(|(known, _)| (known.id, known.context > 0))
+    }
+
+    /// The numbers of the alternatives, and how much they count.
+    pub(super) fn qualities(&self) -> impl Iterator<Item = (i64, f32)> + '_ {
+        self.alternatives.iter().map(|(known, quality)| (known.id, *quality))
     }
 
     pub(super) fn is_known(&self) -> bool {
@@ -80,11 +97,12 @@ fn count(number: i64) -> f64 {
     i32::try_from(number).map_or(f64::from(i32::MAX), f64::from)
 }
 
-/// Looks up what may stand for each word of a query.
+/// Looks up what may stand for each word of a query. With `content_only` place and file name do not count.
 pub(super) fn expand(
     c: &mut SqliteConnection,
     account: i64,
     query: Vec<QueryWord>,
+    content_only: bool,
 ) -> Result<Vec<Expanded>, Failure> {
     let most = (MAX_ALTERNATIVES / query.len().max(1)).clamp(MIN_OF_EACH, MAX_OF_EACH);
     let forms = Forms::look_up(c, account, &query)?;
@@ -96,9 +114,11 @@ pub(super) fn expand(
             alternatives.extend(beginning_with(c, account, &word.word)?);
         }
         let worth_it = word.is_word && !word.optional && can_have_typos(&word.word);
-        if alternatives.is_empty() && worth_it && misspelt < MAX_MISSPELT {
+        // A word that may stand in file names alone is none where these do not count.
+        let is_known = alternatives.iter().any(|(known, _)| !content_only || known.images > known.context);
+        if !is_known && worth_it && misspelt < MAX_MISSPELT {
             misspelt += 1;
-            alternatives = slips_of(c, account, &word.word)?;
+            alternatives.extend(slips_of(c, account, &word.word)?);
         }
         expanded.push(Expanded { word, alternatives: best(alternatives, most) });
     }

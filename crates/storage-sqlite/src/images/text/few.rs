@@ -95,10 +95,10 @@ pub(super) fn candidates(
     Ok(matching.into_iter().take(POOL).map(|(_, _, seq)| seq).collect())
 }
 
-/// The words that images must have.
+/// The words that images must have, 64 at most.
 struct Needed {
-    /// Which of them a number stands for, a bit for each.
-    by_number: HashMap<i64, u64>,
+    /// Which of them a number stands for, and how well, in thousandths.
+    by_number: HashMap<i64, Vec<(usize, u16)>>,
     /// How many they are.
     count: u32,
 }
@@ -106,9 +106,10 @@ struct Needed {
 impl Needed {
     fn of(expanded: &[Expanded]) -> Self {
         let mut needed = Self { by_number: HashMap::new(), count: 0 };
-        for word in expanded.iter().filter(|word| !word.word.optional).take(64) {
-            for (number, _) in word.numbers() {
-                *needed.by_number.entry(number).or_default() |= 1 << needed.count;
+        let words = expanded.iter().filter(|word| !word.word.optional).take(64);
+        for (place, word) in words.enumerate() {
+            for (number, quality) in word.qualities() {
+                needed.by_number.entry(number).or_default().push((place, thousandths(quality)));
             }
             needed.count += 1;
         }
@@ -116,15 +117,28 @@ impl Needed {
     }
 
     /// How well an image matches by its numbers, the higher the better: whether all words are in its content, whether all
-    /// are anywhere, how many are in its content, how many anywhere. `None` when it has none.
-    fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32)> {
-        let (mut content, mut anywhere) = (0_u64, 0_u64);
+    /// are anywhere, how many are in its content, how many anywhere, and how well what is there stands for them. `None`
+    /// when it has none.
+    fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32, u32)> {
+        let (mut content, mut anywhere, mut best) = (0_u64, 0_u64, [0_u16; 64]);
         for (number, stands) in numbers::read(words) {
-            let Some(bits) = self.by_number.get(&number) else { continue };
-            content |= if stands.in_content { *bits } else { 0 };
-            anywhere |= if stands.in_content || !content_only { *bits } else { 0 };
+            let counts = stands.in_content || !content_only;
+            for &(place, quality) in self.by_number.get(&number).into_iter().flatten().filter(|_| counts) {
+                anywhere |= 1 << place;
+                content |= u64::from(stands.in_content) << place;
+                if let Some(best) = best.get_mut(place) {
+                    *best = quality.max(*best);
+                }
+            }
         }
         let (content, anywhere) = (content.count_ones(), anywhere.count_ones());
-        (anywhere > 0).then_some((content == self.count, anywhere == self.count, content, anywhere))
+        let quality = best.iter().map(|quality| u32::from(*quality)).sum();
+        (anywhere > 0).then_some((content == self.count, anywhere == self.count, content, anywhere, quality))
     }
+}
+
+/// A quality from 0 to 1 as a whole number.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1000")]
+fn thousandths(quality: f32) -> u16 {
+    (quality.clamp(0.0, 1.0) * 1000.0) as u16
 }

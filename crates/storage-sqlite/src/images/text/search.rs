@@ -29,14 +29,14 @@ pub(in super::super) fn matches(
     filter: &OwnedFilter,
 ) -> Result<Vec<TextMatch>, Failure> {
     let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
-    let expanded = expand(c, filter.account, query_words(asked.text.as_str()))?;
+    let content_only = asked.columns == TextColumns::Content;
+    let expanded = expand(c, filter.account, query_words(asked.text.as_str()), content_only)?;
     if !expanded.iter().any(|word| !word.word.optional && word.is_known()) {
         return Ok(Vec::new());
     }
     let images: i64 = accounts::table.find(filter.account).select(accounts::live_images).get_result(c)?;
     let wanted: Vec<Wanted> = expanded.iter().map(|word| word.wanted(images)).collect();
     let search = Search::new(&wanted);
-    let content_only = asked.columns == TextColumns::Content;
     let written = candidates(c, &filter, &expanded, content_only, asked.max)?;
     best(&search, written, content_only, asked.max)
         .into_iter()
