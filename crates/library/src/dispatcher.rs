@@ -190,7 +190,8 @@ impl Dispatcher {
                 Kind::Look { .. } => self.lanes().saturating_sub(self.at_work.len()),
                 Kind::Text => usize::from(!self.at_work.values().any(|held| matches!(held, Held::Words(_)))),
             };
-            if most == 0 {
+            let parts = &self.library.parts;
+            if most == 0 || parts.stages_at_work.rests(stage.id, parts.clock.now()) {
                 continue;
             }
             let jobs = self.lease_stage_jobs(stage, most).await;
@@ -322,11 +323,8 @@ impl Dispatcher {
                 tracing::debug!(images, "words are indexed anew");
                 self.library.parts.queue_changed.notify_one();
             }
-            Err(error) => {
-                // The next start tries again.
-                self.some_words_are_outdated = false;
-                tracing::warn!(%error, "words are found as an older version indexed them");
-            }
+            // It is tried again with the next round of work.
+            Err(error) => tracing::warn!(%error, "words are not indexed anew yet"),
         }
     }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use media::DECODER_VERSION;
-use tokio::time;
+use tokio::time::{self, Instant};
 
 use crate::{
     DecodeError, Decoded, FileFault, FileSource, Look, Looked, PoolOptions, Protections, Task, TextReading,
@@ -170,7 +170,8 @@ impl Pool {
         self.ask(|worker| worker.protections).await
     }
 
-    /// Starts a worker, if none is idle, and tells whether it reads words.
+    /// Starts a worker, if none is idle, and tells whether it reads words. Asking is no work: however often it is
+    /// done, the worker ends when it has been idle for long, and the next one sees what was installed meanwhile.
     ///
     /// # Errors
     /// No worker can be started.
@@ -188,7 +189,7 @@ impl Pool {
             None => pool.hire(Urgency::Interactive).await?,
         };
         let answer = question(&worker);
-        duty.off(worker);
+        duty.back(worker);
         Ok(answer)
     }
 
@@ -272,7 +273,7 @@ impl Shared {
             && let Some(mut worker) = idle
         {
             if let Err(unable) = able(&worker, job) {
-                duty.off(worker);
+                duty.back(worker);
                 return Err(unable);
             }
             if exchange::begin(&mut worker, &request, patience).await.is_ok() {
@@ -282,7 +283,7 @@ impl Shared {
         let mut worker = self.hire(urgency).await?;
         if let Err(unable) = able(&worker, job) {
             // It waits for a job that it can do, or until it has been idle for so long that the next one is worth a try.
-            duty.off(worker);
+            duty.back(worker);
             return Err(unable);
         }
         exchange::begin(&mut worker, &request, patience).await?;
@@ -291,7 +292,9 @@ impl Shared {
 
     async fn hire(&self, urgency: Urgency) -> io::Result<Worker> {
         self.staff.make_room();
-        let worker = Worker::welcome(self.nursery.start().await?, urgency).await?;
+        let mut worker = Worker::welcome(self.nursery.start().await?, urgency).await?;
+        // It was not idle while it started.
+        worker.idle_since = Instant::now();
         self.noted.call_once(|| {
             tracing::debug!(decoder_version = DECODER_VERSION, protections = ?worker.protections, "decoders start");
             for missing in worker.protections.missing() {

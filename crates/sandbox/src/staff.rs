@@ -71,6 +71,12 @@ impl Duty {
     /// Ends the duty; the worker waits for the next.
     pub(crate) fn off(self, mut worker: Worker) {
         worker.idle_since = Instant::now();
+        self.back(worker);
+    }
+
+    /// Ends the duty of a worker that had nothing to do: it stays as idle as it was, or who asks again and again would
+    /// keep it for ever.
+    pub(crate) fn back(self, worker: Worker) {
         self.staff.rota().idle.push(worker);
     }
 }

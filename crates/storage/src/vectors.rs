@@ -71,6 +71,9 @@ pub trait VectorStore: Send + Sync + 'static {
         filter: SearchFilter<'_>,
     ) -> Result<Vec<SeenVector>, StorageError>;
 
+    /// The capture time from which on the viewer sees its images; `None` when it sees all there are.
+    async fn seen_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError>;
+
     /// The images of an album of the viewer that it sees, in any order.
     async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError>;
 

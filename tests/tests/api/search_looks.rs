@@ -2,7 +2,10 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -159,6 +162,9 @@ impl VisualEncoder for Squint {
             let values = picture.rgb().iter().skip(channel).step_by(3).map(|value| f32::from(*value));
             values.sum::<f32>() / (255.0 * picture.rgb().len() as f32 / 3.0)
         };
+        if self.name == "blind" || self.name == "picky" && mean(0) > 0.8 {
+            return Err(EncodeError("it sees red".to_owned()));
+        }
         Ok(vec![mean(0), mean(1), mean(2)])
     }
 
@@ -172,6 +178,7 @@ impl VisualEncoder for Squint {
 #[derive(Debug, Default)]
 struct Shelf {
     in_use: Mutex<Option<Result<SharedEncoderName, String>>>,
+    built_in: AtomicBool,
 }
 
 type SharedEncoderName = &'static str;
@@ -179,6 +186,12 @@ type SharedEncoderName = &'static str;
 impl Shelf {
     fn choose(&self, chosen: Result<SharedEncoderName, &str>) {
         *self.in_use.lock().unwrap() = Some(chosen.map_err(str::to_owned));
+    }
+
+    /// Nothing is in use, because it was chosen so or because the shelf is not where it was.
+    fn clear(&self, chosen: bool) {
+        *self.in_use.lock().unwrap() = None;
+        self.built_in.store(chosen, Ordering::Relaxed);
     }
 
     fn encoder(name: &'static str) -> SharedEncoder {
@@ -195,6 +208,10 @@ impl ModelSource for Shelf {
 
     fn named(&self, name: &str) -> Option<SharedEncoder> {
         ["squint-1", "squint-2"].into_iter().find(|known| *known == name).map(Self::encoder)
+    }
+
+    fn is_built_in_chosen(&self) -> bool {
+        self.built_in.load(Ordering::Relaxed)
     }
 }
 
@@ -290,4 +307,84 @@ async fn a_lost_index_is_502_where_it_is_asked_for_and_comes_back_by_itself() {
         found.status == 200 && found.ids().len() == 2
     };
     index_until(&app, finds_both).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_account_has_an_index_of_its_own_or_is_told_that_it_has_none() {
+    let app = TestApp::start().await;
+    let (ann, ben) = (app.account("ann").await, app.account("ben").await);
+    search(&app, &ben, "query=red&channels=image").await.expect(200);
+    import(&app, &ann, &[("1.png", RED)]).await;
+    app.seed_one(&ben, SeedImage::at("2024-01-01").description("a red kite")).await;
+    search(&app, &ann, "query=red&channels=image").await.expect(200);
+    search(&app, &ben, "query=red&channels=image").await.expect(502);
+    assert_eq!(search(&app, &ben, "query=red").await.expect(200).ids().len(), 1);
+}
+
+/// What waits for the vision model and what it has no vector for.
+async fn model_progress(app: &TestApp) -> (u64, u64) {
+    let told = app.library.search_progress(None).await.unwrap();
+    let model = told.into_iter().find(|told| told.stage == SearchStage::Model).unwrap();
+    (model.waiting, model.failed)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_that_a_model_cannot_see_holds_up_no_other() {
+    let shelf = Arc::new(Shelf::default());
+    let app = TestApp::builder().models(shelf.clone()).start().await;
+    let ann = app.account("ann").await;
+    shelf.choose(Ok("picky"));
+    import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
+    assert_eq!(model_progress(&app).await, (0, 1));
+    assert_eq!(search(&app, &ann, "query=heaven&channels=image").await.ids().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_sees_nothing_rests_and_nobody_waits_for_it() {
+    let shelf = Arc::new(Shelf::default());
+    let app = TestApp::builder().models(shelf.clone()).start().await;
+    let ann = app.account("ann").await;
+    shelf.choose(Ok("blind"));
+    import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
+    assert_eq!(model_progress(&app).await, (3, 0), "it is no picture's fault");
+    assert_eq!(search(&app, &ann, "query=blue&channels=text,image").await.expect(200).ids().len(), 2);
+    shelf.choose(Ok("squint-1"));
+    app.advance(Duration::from_secs(11));
+    index_until(&app, async || {
+        app.store.stage("model").await.unwrap().unwrap().complete_version.as_deref() == Some("squint-1")
+    })
+    .await;
+    assert_eq!(search(&app, &ann, "query=sky&channels=image").await.ids().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_saw_is_kept_until_another_is_chosen() {
+    let shelf = Arc::new(Shelf::default());
+    let app = TestApp::builder().models(shelf.clone()).start().await;
+    let ann = app.account("ann").await;
+    shelf.choose(Ok("squint-1"));
+    import(&app, &ann, &[("1.png", BLUE)]).await;
+    let complete = async |version: &str| {
+        let stage = app.store.stage("model").await.unwrap();
+        stage.is_some_and(|stage| stage.complete_version.as_deref() == Some(version))
+    };
+    index_until(&app, async || complete("squint-1").await).await;
+    shelf.clear(false);
+    app.advance(Duration::from_secs(3));
+    let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    indexing.stop().await;
+    assert!(app.store.encoder("squint-1").await.unwrap().is_some(), "nobody wanted it gone");
+    let told = app.library.search_progress(None).await.unwrap();
+    assert!(told.iter().all(|told| told.stage != SearchStage::Model), "nobody works on it: {told:?}");
+
+    shelf.clear(true);
+    app.advance(Duration::from_secs(3));
+    index_until(&app, async || app.store.encoder("squint-1").await.unwrap().is_none()).await;
+    // Of the first nothing is left that could answer before the second has seen everything.
+    shelf.choose(Ok("squint-2"));
+    app.advance(Duration::from_secs(3));
+    index_until(&app, async || complete("squint-2").await).await;
+    assert!(app.store.encoder("squint-1").await.unwrap().is_none());
+    assert_eq!(names(&search(&app, &ann, "query=heaven&channels=image").await), ["1.png"]);
 }

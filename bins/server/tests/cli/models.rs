@@ -241,6 +241,7 @@ fn hubs_that_are_no_hubs_are_told() {
     };
     check("mirror", "must begin with https://");
     check("file:///etc/passwd", "must begin with https://");
+    check("https://user:token@127.0.0.1", "reachable without");
     // Nothing listens there.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     check(&format!("http://{free}"), "127.0.0.1 can't be reached");

@@ -63,8 +63,16 @@ impl ModelSource for InstalledModels {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |model: &&Arc<ClipModel>| model.name() == name;
         let in_use = loaded.in_use.as_ref().map(|(_, model)| model);
-        if let Some(model) = in_use.filter(is_it).or(loaded.before.as_ref().filter(is_it)) {
+        if let Some(model) = in_use.filter(is_it) {
             return Some(model.clone());
+        }
+        if let Some(model) = loaded.before.as_ref().filter(is_it) {
+            // Whoever removed it, or installed another one over it, wants it no more.
+            let intact = model.is_intact().then(|| -> SharedEncoder { model.clone() });
+            if intact.is_none() {
+                loaded.before = None;
+            }
+            return intact;
         }
         // An encoder is named after its model's folder.
         let (folder, _) = name.rsplit_once('@')?;
@@ -74,5 +82,13 @@ impl ModelSource for InstalledModels {
         }
         loaded.before = Some(model.clone());
         Some(model)
+    }
+
+    fn is_built_in_chosen(&self) -> bool {
+        self.models.is_built_in_chosen()
+    }
+
+    fn forget_before(&self) {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).before = None;
     }
 }

@@ -28,6 +28,15 @@ pub trait ModelSource: fmt::Debug + Send + Sync + 'static {
     /// The encoder of that [name](VisualEncoder::name), if its model is still there: while a new model is yet to see
     /// every image, the one before answers.
     fn named(&self, name: &str) -> Option<SharedEncoder>;
+
+    /// Whether somebody chose that no model is in use. As long as nobody did, what models saw before is kept: the place
+    /// where models come from may merely be missing for the time being.
+    fn is_built_in_chosen(&self) -> bool {
+        false
+    }
+
+    /// The model in use has seen every image: the one before it need not be kept in memory.
+    fn forget_before(&self) {}
 }
 
 /// How long what the source said counts.
@@ -120,6 +129,20 @@ impl Encoders {
         let source = self.source.clone()?;
         let name = name.to_owned();
         tokio::task::spawn_blocking(move || source.named(&name)).await.ok().flatten()
+    }
+
+    /// Whether somebody chose that no model is in use.
+    pub(crate) async fn is_built_in_chosen(&self) -> bool {
+        let Some(source) = self.source.clone() else { return false };
+        tokio::task::spawn_blocking(move || source.is_built_in_chosen()).await.unwrap_or(false)
+    }
+
+    /// Lets go of the model before the one in use.
+    pub(crate) async fn forget_before(&self) {
+        if let Some(source) = self.source.clone() {
+            // A panic in it costs memory and nothing else.
+            let _ = tokio::task::spawn_blocking(move || source.forget_before()).await;
+        }
     }
 
     fn known(&self) -> MutexGuard<'_, Option<Known>> {

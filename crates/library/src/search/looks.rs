@@ -50,6 +50,8 @@ pub(crate) struct Sights {
     /// How many rows an index had when it had been read from its beginning.
     full: Mutex<HashMap<Key, usize>>,
     turns: Semaphore,
+    /// How many questions are put to a model at once.
+    questions: Semaphore,
     threads: usize,
 }
 
@@ -60,6 +62,7 @@ impl Sights {
             cache: Cache::new(settings.search_memory_bytes),
             full: Mutex::default(),
             turns: Semaphore::new(threads),
+            questions: Semaphore::new(threads),
             threads,
         }
     }
@@ -103,11 +106,22 @@ impl Library {
         text: &QueryText,
         scope: &Scope<'_>,
     ) -> Result<Option<Looks>, LooksError> {
-        let Some(query) = query_of(encoder, text).await? else { return Ok(None) };
+        let Some(query) = self.query_of(encoder, text).await? else { return Ok(None) };
         let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
         let query = Arc::new(query);
         let best = self.best_of(&index, id, &query, scope).await?;
         Ok(Some(Looks { index, query, best }))
+    }
+
+    /// What an encoder makes of words. A model computes for some at a time: each of the others would hold a thread.
+    async fn query_of(&self, encoder: &SharedEncoder, text: &QueryText) -> Result<Option<Query>, LooksError> {
+        if encoder.is_quick_to_ask() {
+            return Ok(encoder.query(text.as_str())?);
+        }
+        let _turn = self.parts.sights.questions.acquire().await.map_err(|_| LooksError::Panicked)?;
+        let (encoder, text) = (encoder.clone(), text.clone());
+        let query = tokio::task::spawn_blocking(move || encoder.query(text.as_str()));
+        Ok(query.await.map_err(|_| LooksError::Panicked)??)
     }
 
     /// Adds those of these images that look like the words, however little, by their rounded vectors: they are results
@@ -187,9 +201,12 @@ impl Library {
                 Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
             }
         };
+        let range = scope.filter.range;
+        let since = self.parts.store.seen_since(scope.viewer).await?;
+        let mask = Mask { first: since.map_or(range.start(), |since| since.max(range.start())), album };
         let mut wanted = CANDIDATES.max(scope.limit.saturating_mul(CANDIDATES_FOR_ONE));
         loop {
-            let candidates = self.candidates(index, query, scope, album.clone(), wanted).await?;
+            let candidates = self.candidates(index, query, scope, mask.clone(), wanted).await?;
             let store = &self.parts.store;
             let seen = store.seen_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
             let looks: Vec<Look> = seen.iter().filter_map(|seen| look(query, seen)).collect();
@@ -205,7 +222,7 @@ impl Library {
         index: &Index,
         query: &Arc<Query>,
         scope: &Scope<'_>,
-        album: Option<Arc<KeySet>>,
+        mask: Mask,
         wanted: usize,
     ) -> Result<Candidates, LooksError> {
         let _turn = self.parts.sights.turns.acquire().await.map_err(|_| LooksError::Panicked)?;
@@ -216,12 +233,12 @@ impl Library {
             let accepts = within.as_ref().map(|within| |position: vectors::Position| within.holds(position));
             let areas = within.as_ref().map(|within| [within.area]);
             let filter = RowFilter {
-                captured_ms: Some(range.start().millis()..=range.end().millis()),
+                captured_ms: Some(mask.first.millis()..=range.end().millis()),
                 areas: areas.as_ref().map(<[Area; 1]>::as_slice),
                 accepts: accepts
                     .as_ref()
                     .map(|accepts| accepts as &(dyn Fn(vectors::Position) -> bool + Sync)),
-                images: album.as_deref(),
+                images: mask.album.as_deref(),
             };
             let scan = index.scan(&query.vector, &filter, Wanted { best: wanted, threads })?;
             // What is below the least similarity by more than rounding is no match, and neither is what comes after it.
@@ -236,14 +253,12 @@ impl Library {
     }
 }
 
-/// What an encoder makes of words.
-async fn query_of(encoder: &SharedEncoder, text: &QueryText) -> Result<Option<Query>, LooksError> {
-    if encoder.is_quick_to_ask() {
-        return Ok(encoder.query(text.as_str())?);
-    }
-    let (encoder, text) = (encoder.clone(), text.clone());
-    let query = tokio::task::spawn_blocking(move || encoder.query(text.as_str()));
-    Ok(query.await.map_err(|_| LooksError::Panicked)??)
+/// What a scan is narrowed by, beside what was asked for.
+#[derive(Clone)]
+struct Mask {
+    /// The first moment that was asked for and is seen.
+    first: Timestamp,
+    album: Option<Arc<KeySet>>,
 }
 
 struct Candidates {

@@ -177,13 +177,15 @@ impl Library {
             Some(model) => Some(self.ready_model(model).await?),
             None => None,
         };
-        let mut serving = Vec::with_capacity(2);
+        let account = self.viewer(caller).account;
+        let (mut serving, mut has_seen) = (Vec::with_capacity(2), false);
         for encoder in [Some(parts.encoders.built_in().clone()), model].into_iter().flatten() {
             if let Some(id) = parts.store.encoder(encoder.name()).await? {
+                has_seen = has_seen || parts.store.newest_vector(account, id).await?.is_some();
                 serving.push(Serving { encoder, id });
             }
         }
-        if serving.is_empty() && asked_for && parts.store.count_images(self.viewer(caller)).await? > 0 {
+        if !has_seen && asked_for && parts.store.count_images(self.viewer(caller)).await? > 0 {
             tracing::warn!("there are images and no index of what they look like yet");
             return Err(SearchError::ImageChannelDown);
         }
@@ -192,13 +194,8 @@ impl Library {
 
     /// The model itself, or the one before it as long as the new one has not seen every image.
     async fn ready_model(&self, model: SharedEncoder) -> Result<SharedEncoder, StorageError> {
-        let stage = self.parts.store.stage(stages::MODEL).await?;
-        match stage.and_then(|stage| stage.complete_version) {
-            Some(complete) if complete != model.name() => {
-                Ok(self.parts.encoders.named(&complete).await.unwrap_or(model))
-            }
-            _ => Ok(model),
-        }
+        let Some(stage) = self.parts.store.stage(stages::MODEL).await? else { return Ok(model) };
+        Ok(self.model_before(&stage, &model).await?.unwrap_or(model))
     }
 
     async fn hits(

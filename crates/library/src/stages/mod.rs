@@ -2,9 +2,12 @@
 
 mod run;
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
-use domain::{AccountId, ImageId};
+use domain::{AccountId, ImageId, Timestamp};
 use storage::{OtherVersion, Stage, StageId, StageProgress, StorageError, Undone};
 
 pub(crate) use run::Reader;
@@ -51,18 +54,42 @@ impl OpenStage {
     }
 }
 
-/// The stages that this process works on, for those who wait for them.
+/// The stages that this process works on, for those who wait for them; and which of them rest because what they work
+/// with failed.
 #[derive(Default)]
-pub(crate) struct AtWork(Mutex<Vec<StageId>>);
+pub(crate) struct AtWork(Mutex<Stages>);
+
+#[derive(Default)]
+struct Stages {
+    open: Vec<StageId>,
+    resting: HashMap<StageId, Timestamp>,
+}
 
 impl AtWork {
-    fn set(&self, stages: &[OpenStage]) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            stages.iter().map(|stage| stage.id).collect();
+    fn stages(&self) -> MutexGuard<'_, Stages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ids(&self) -> Vec<StageId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn set(&self, stages: &[OpenStage]) {
+        self.stages().open = stages.iter().map(|stage| stage.id).collect();
+    }
+
+    /// A stage is left alone until then: with each further image it would fail again. `true` when it did not rest yet.
+    fn rest(&self, stage: StageId, now: Timestamp, until: Timestamp) -> bool {
+        let before = self.stages().resting.insert(stage, until);
+        before.is_none_or(|before| before <= now)
+    }
+
+    /// Whether a stage is to be left alone.
+    pub(crate) fn rests(&self, stage: StageId, now: Timestamp) -> bool {
+        self.stages().resting.get(&stage).is_some_and(|until| now < *until)
+    }
+
+    /// Those that do not rest.
+    fn ids(&self, now: Timestamp) -> Vec<StageId> {
+        let stages = self.stages();
+        let rests = |stage: &StageId| stages.resting.get(stage).is_some_and(|until| now < *until);
+        stages.open.iter().filter(|stage| !rests(stage)).copied().collect()
     }
 }
 
@@ -75,6 +102,18 @@ pub enum SearchStage {
     Appearance,
     /// A vision model sees photos.
     Model,
+}
+
+impl SearchStage {
+    /// The work that the store knows by this name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            TEXT => Some(Self::Text),
+            APPEARANCE => Some(Self::Appearance),
+            MODEL => Some(Self::Model),
+            _ => None,
+        }
+    }
 }
 
 /// How far search knows what images hold.
@@ -91,7 +130,8 @@ pub struct SearchProgress {
 }
 
 impl Library {
-    /// How far search knows what the images of an account hold, or those of all accounts.
+    /// How far search knows what the images of an account hold, or those of all accounts. What nobody does, because it
+    /// was switched off, is left out.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -100,21 +140,24 @@ impl Library {
         account: Option<AccountId>,
     ) -> Result<Vec<SearchProgress>, StorageError> {
         let told = self.parts.store.stage_progress(account).await?;
+        let no_model = matches!(self.parts.encoders.model(&self.parts.clock).await, Ok(None));
         let known = |StageProgress { stage, waiting, failed }| {
-            let kind = match stage.name.as_str() {
-                TEXT => SearchStage::Text,
-                APPEARANCE => SearchStage::Appearance,
-                MODEL => SearchStage::Model,
-                _ => return None,
+            let kind = SearchStage::named(&stage.name)?;
+            let is_off = match kind {
+                SearchStage::Text => self.parts.reader.is_none(),
+                SearchStage::Appearance => false,
+                SearchStage::Model => no_model,
             };
-            Some(SearchProgress { stage: kind, version: stage.version, waiting, failed })
+            let told = SearchProgress { stage: kind, version: stage.version, waiting, failed };
+            (!is_off).then_some(told)
         };
         Ok(told.into_iter().filter_map(known).collect())
     }
 
-    /// Those of these images on which this process still has work to do that makes them found.
+    /// Those of these images on which this process still has work to do that makes them found. What rests is not waited
+    /// for: nobody knows for how long.
     pub(crate) async fn not_yet_found(&self, images: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
-        let stages = self.parts.stages_at_work.ids();
+        let stages = self.parts.stages_at_work.ids(self.parts.clock.now());
         if stages.is_empty() || images.is_empty() {
             return Ok(Vec::new());
         }
@@ -151,10 +194,7 @@ impl Library {
         // One that cannot be used now keeps its stage as it is.
         if let Ok(Some(model)) = parts.encoders.model(&parts.clock).await {
             let stage = parts.store.open_stage(MODEL, model.name(), other_version).await?;
-            let before = match &stage.complete_version {
-                Some(complete) if complete != model.name() => parts.encoders.named(complete).await,
-                _ => None,
-            };
+            let before = self.model_before(&stage, &model).await?;
             let name = model.name().to_owned();
             add(stage, &name, Kind::Look { encoder: model, before });
         }
@@ -180,6 +220,23 @@ impl Library {
         Ok(opened)
     }
 
+    /// The encoder that answers as long as the model in use has not seen every image; `None` when it has, or nothing is
+    /// left of what the one before saw, or that one is gone.
+    pub(crate) async fn model_before(
+        &self,
+        stage: &Stage,
+        model: &SharedEncoder,
+    ) -> Result<Option<SharedEncoder>, StorageError> {
+        let Some(complete) = stage.complete_version.as_deref().filter(|complete| *complete != model.name())
+        else {
+            return Ok(None);
+        };
+        if self.parts.store.encoder(complete).await?.is_none() {
+            return Ok(None);
+        }
+        Ok(self.parts.encoders.named(complete).await)
+    }
+
     /// Queues further images that a stage has to do, or notes that none are left; `true` when there may be jobs now.
     pub(crate) async fn go_on_with(&self, stage: &mut OpenStage) -> Result<bool, StorageError> {
         if stage.is_complete {
@@ -190,6 +247,9 @@ impl Library {
             return Ok(true);
         }
         stage.is_complete = store.complete_stage(stage.id, &stage.version).await?;
+        if stage.is_complete && matches!(stage.kind, Kind::Look { before: Some(_), .. }) {
+            self.parts.encoders.forget_before().await;
+        }
         Ok(false)
     }
 
@@ -204,9 +264,11 @@ impl Library {
                 names.push(encoder.name());
             }
         }
-        // A model that cannot be used now may be mended.
-        if self.parts.encoders.model(&self.parts.clock).await.is_err() {
-            return Ok(false);
+        // A model that cannot be used now may be mended, and one that was chosen just now is no stage yet.
+        match self.parts.encoders.model(&self.parts.clock).await {
+            Ok(Some(model)) if names.contains(&model.name()) => {}
+            Ok(None) if self.parts.encoders.is_built_in_chosen().await => {}
+            _ => return Ok(false),
         }
         Ok(self.parts.store.drop_other_encoders(&names, FORGOTTEN_AT_ONCE).await? > 0)
     }

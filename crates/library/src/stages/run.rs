@@ -1,10 +1,13 @@
-use std::io;
+use std::{
+    io,
+    time::{Duration, Instant},
+};
 
 use blobs::BlobError;
 use domain::{BlobKind, ContentHash};
 use sandbox::{DecodeError, Look, Looked, Pool, TextReading, Urgency};
 use storage::{NewVector, StageJob, StageOutcome, StorageError};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex;
 use vision::{EncodeError, Picture};
 
 use super::{Kind, OpenStage};
@@ -13,29 +16,38 @@ use crate::{Library, decoding::Stored, encoders::SharedEncoder};
 /// How long a job waits after something other than its image failed. It is never given up for that.
 const RETRY_MS: i64 = 10_000;
 
+/// How long it counts by what words are read: languages may be installed meanwhile.
+const VERSION_HOLDS: Duration = Duration::from_secs(600);
+
 /// The workers that read words.
 pub(crate) struct Reader {
     pool: Pool,
-    version: OnceCell<String>,
+    /// By what they read, and since when that is known.
+    version: Mutex<Option<(Instant, String)>>,
 }
 
 impl Reader {
     pub(crate) fn new(pool: Pool) -> Self {
-        Self { pool, version: OnceCell::new() }
+        Self { pool, version: Mutex::default() }
     }
 
     /// By what words are read: with another release or other languages they are read anew.
     pub(super) async fn version(&self) -> io::Result<String> {
-        let asked = self.version.get_or_try_init(|| async {
-            match self.pool.text_reading().await? {
-                TextReading::Ready { version, languages, .. } => {
-                    Ok(format!("tesseract {version} {}", languages.join("+")))
-                }
-                TextReading::Off => Err(io::Error::other("the workers were not started to read")),
-                TextReading::Unavailable { reason, .. } => Err(io::Error::other(reason)),
+        let mut known = self.version.lock().await;
+        if let Some((asked, version)) = &*known
+            && asked.elapsed() < VERSION_HOLDS
+        {
+            return Ok(version.clone());
+        }
+        let version = match self.pool.text_reading().await? {
+            TextReading::Ready { version, languages, .. } => {
+                format!("tesseract {version} {}", languages.join("+"))
             }
-        });
-        asked.await.cloned()
+            TextReading::Off => return Err(io::Error::other("the workers were not started to read")),
+            TextReading::Unavailable { reason, .. } => return Err(io::Error::other(reason)),
+        };
+        *known = Some((Instant::now(), version.clone()));
+        Ok(version)
     }
 }
 
@@ -85,8 +97,13 @@ impl Library {
                 store.fail_stage_job(job.id, worker, &reason).await
             }
             Err(error) => {
-                tracing::warn!(image = %job.image, %error, "what an image holds will be found out later");
-                let not_before = self.parts.clock.now().plus_millis(RETRY_MS);
+                let now = self.parts.clock.now();
+                let not_before = now.plus_millis(RETRY_MS);
+                // What the images have in common failed: the next one would fail as well.
+                let rests = matches!(error, StageError::Worker(_) | StageError::Encoder(_));
+                if !rests || self.parts.stages_at_work.rest(stage.id, now, not_before) {
+                    tracing::warn!(image = %job.image, %error, "what images hold will be found out later");
+                }
                 store.retry_stage_job(job.id, worker, not_before).await
             }
         };
@@ -100,12 +117,10 @@ impl Library {
         match &stage.kind {
             Kind::Text => Ok(StageOutcome::Text(self.read_words(job).await?)),
             Kind::Look { encoder, before } => {
-                let mut encoders = vec![encoder.clone()];
                 // What comes now is found at once although the new model has not seen everything yet.
-                encoders.extend(
-                    before.iter().filter(|before| !job.encoders.contains(&before.name().to_owned())).cloned(),
-                );
-                self.see(job, encoders).await
+                let has_not_seen =
+                    |before: &&SharedEncoder| !job.encoders.iter().any(|name| name == before.name());
+                self.see(job, encoder.clone(), before.as_ref().filter(has_not_seen).cloned()).await
             }
         }
     }
@@ -119,8 +134,14 @@ impl Library {
         Ok(reader.pool.look(&original, &look, Urgency::Background).await?.text)
     }
 
-    async fn see(&self, job: &StageJob, encoders: Vec<SharedEncoder>) -> Result<StageOutcome, StageError> {
-        let side = encoders.iter().map(|encoder| encoder.longest_side_px()).max();
+    async fn see(
+        &self,
+        job: &StageJob,
+        encoder: SharedEncoder,
+        before: Option<SharedEncoder>,
+    ) -> Result<StageOutcome, StageError> {
+        let side =
+            [Some(&encoder), before.as_ref()].into_iter().flatten().map(|one| one.longest_side_px()).max();
         let look = Look { max_side_px: side, read_text: false };
         let looked = match job.medium {
             Some(medium) => match self.look(BlobKind::Rendition, medium, &look).await {
@@ -138,11 +159,10 @@ impl Library {
         let picture =
             picture.ok_or_else(|| StageError::Worker(io::Error::other("it left out the picture")))?;
         let seen = tokio::task::spawn_blocking(move || {
-            let vector = |encoder: &SharedEncoder| {
-                let vector = vectors::encode_f16(&encoder.picture(&picture)?);
-                Ok(NewVector { encoder: encoder.name().to_owned(), vector })
-            };
-            encoders.iter().map(vector).collect::<Result<Vec<_>, EncodeError>>()
+            let mut vectors = vec![vector(&encoder, &picture).map_err(|error| fault(&encoder, error))?];
+            // Without the one before, whatever became of it, the image is found when the new one has seen everything.
+            vectors.extend(before.and_then(|before| vector(&before, &picture).ok()));
+            Ok::<_, StageError>(vectors)
         });
         let vectors = seen.await.map_err(|error| EncodeError(error.to_string()))??;
         Ok(StageOutcome::Vectors(vectors))
@@ -156,5 +176,20 @@ impl Library {
     ) -> Result<Looked, StageError> {
         let stored = Stored::new(&self.parts.blobs, kind, hash, bytes);
         Ok(self.parts.decoders.look(&stored, look, Urgency::Background).await?)
+    }
+}
+
+fn vector(encoder: &SharedEncoder, picture: &Picture) -> Result<NewVector, EncodeError> {
+    let vector = vectors::encode_f16(&encoder.picture(picture)?);
+    Ok(NewVector { encoder: encoder.name().to_owned(), vector })
+}
+
+/// Whose fault it is that an encoder has no vector for a picture: the picture's, when it has one for another.
+fn fault(encoder: &SharedEncoder, error: EncodeError) -> StageError {
+    const SIDE: u32 = 64;
+    let shades = (0..SIDE * SIDE * 3).map(|at| u8::try_from(at % 251).unwrap_or(0));
+    match Picture::new(SIDE, SIDE, shades.collect()).map(|other| encoder.picture(&other)) {
+        Some(Ok(_)) => StageError::Image(error.to_string()),
+        _ => StageError::Encoder(error),
     }
 }

@@ -1,10 +1,10 @@
 //! Words, read by the system's Tesseract in workers that are closed off like any other.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{ffi::OsString, fs, path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use rustix::process::{Pid, Signal, kill_process};
-use sandbox::{DecodeError, FileFault, Look, Pool, PoolOptions, TextReading, Urgency};
+use sandbox::{DecodeError, FileFault, Look, Pool, PoolOptions, TextReading, Urgency, WorkerCommand};
 
 use crate::{AGES, honest, worker};
 
@@ -84,6 +84,52 @@ async fn who_was_not_started_to_read_says_so() {
     let told = Pool::new(readers("xyz+eng")).unwrap().text_reading().await.unwrap();
     let TextReading::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
     assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
+}
+
+/// Readers of the language that a file names when they start.
+fn readers_told_by(file: &Path) -> PoolOptions {
+    let script = r#"read -r languages < "$1"; exec "$0" "$languages""#;
+    let decoder = worker("decoder", &[]).program;
+    let args: Vec<OsString> = vec!["-c".into(), script.into(), decoder.into(), file.into()];
+    let command = WorkerCommand { program: "/bin/sh".into(), args, environment: Vec::new() };
+    PoolOptions { command, ..readers("eng") }
+}
+
+#[tokio::test]
+async fn what_is_installed_later_is_found_however_often_it_is_asked_for() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-later");
+    let install = |language: &str| {
+        // In one step: whoever starts meanwhile finds either the old one or the new one.
+        let next = file.with_extension("next");
+        fs::write(&next, format!("{language}\n")).unwrap();
+        fs::rename(&next, &file).unwrap();
+    };
+    let reads = async |pool: &Pool| match pool.text_reading().await.unwrap() {
+        TextReading::Ready { .. } => true,
+        TextReading::Unavailable { .. } => false,
+        TextReading::Off => panic!("it was started to read"),
+    };
+    let picture = sample("samples/orange-lossless.webp");
+    let looks = async |pool: &Pool| match pool.look(&picture, &WORDS, Urgency::Background).await {
+        Ok(looked) => looked.text.is_some(),
+        Err(DecodeError::Unavailable(_)) => false,
+        Err(other) => panic!("{other:?}"),
+    };
+    install("xyz");
+    let patient = Pool::new(readers_told_by(&file)).unwrap();
+    let brief = PoolOptions { idle_limit: Duration::from_millis(200), ..readers_told_by(&file) };
+    let (asked, worked) = (Pool::new(brief.clone()).unwrap(), Pool::new(brief).unwrap());
+    assert!(!reads(&patient).await && !reads(&asked).await && !looks(&worked).await);
+
+    install("eng");
+    let found = async {
+        while !reads(&asked).await || !looks(&worked).await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(AGES, found).await.unwrap();
+    // No process is started for each question.
+    assert!(!reads(&patient).await);
 }
 
 #[tokio::test]

@@ -82,6 +82,10 @@ pub(crate) async fn only_what_the_viewer_sees_is_told(seed: &Seed) {
     let vectors = [names(&all(seed, ann, eye).await), names(&all(seed, ben, eye).await)].concat();
     let everything = SearchFilter::default();
     assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8], "the window holds five");
+    assert_eq!(seed.store().seen_since(ann).await.unwrap(), Some(second(4)));
+    assert_eq!(seed.store().seen_since(ben).await.unwrap(), None);
+    let new = seed.account(Plan::Free).await;
+    assert_eq!(seed.store().seen_since(new).await.unwrap(), None, "it has fewer");
     delete(seed, ann, &ids[6], NOW).await;
     assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [3, 4, 5, 6, 8]);
     seed.store().restore_image(ann.account, &ids[6]).await.unwrap();

@@ -2,7 +2,7 @@ mod rows;
 mod seen;
 
 use async_trait::async_trait;
-use domain::{AccountId, AlbumId, Image};
+use domain::{AccountId, AlbumId, Image, Timestamp};
 use storage::{
     EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, VectorStore, Viewer,
 };
@@ -45,6 +45,13 @@ impl VectorStore for SqliteStore {
     ) -> Result<Vec<SeenVector>, StorageError> {
         let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
         self.read(move |c| seen::vectors(c, viewer, encoder, &vectors, &filter)).await
+    }
+
+    async fn seen_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError> {
+        if viewer.window().is_none() {
+            return Ok(None);
+        }
+        self.read(move |c| seen::since(c, viewer)).await
     }
 
     async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {

@@ -6,7 +6,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Binary, Double, Nullable, Text},
 };
-use domain::{AlbumId, Circle, Image, Position};
+use domain::{AlbumId, Circle, Image, Position, Timestamp};
 use storage::{EncoderId, ImageKey, SeenVector, VectorId, Viewer};
 
 use crate::{
@@ -74,6 +74,16 @@ pub(super) fn vectors(
             })
         })
         .collect()
+}
+
+/// The capture time from which on images are seen.
+pub(super) fn since(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Timestamp>, Failure> {
+    let sight = Sight::of(c, viewer)?;
+    Ok(sight.and_then(|sight| match sight.oldest_ms {
+        // Of no image at all.
+        i64::MAX => Some(Timestamp::MAX),
+        oldest_ms => Timestamp::from_millis(oldest_ms),
+    }))
 }
 
 pub(super) fn album_keys(

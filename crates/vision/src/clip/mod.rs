@@ -149,6 +149,11 @@ impl ClipModel {
         })
     }
 
+    /// Whether its files are still those that it was loaded from, as far as their sizes tell.
+    pub fn is_intact(&self) -> bool {
+        self.unchanged().is_ok()
+    }
+
     /// What was installed over it since must not be mixed with what is loaded.
     fn unchanged(&self) -> Result<(), LoadError> {
         self.manifest.check(&self.folder).map_err(|why| LoadError(why.to_string()))

@@ -109,6 +109,12 @@ impl Models {
         Ok(InUse::Model { installed: written.and_then(|written| written.modified()).ok(), name })
     }
 
+    /// Whether somebody chose that no model sees pictures. A folder in which nothing was ever chosen, or that is not
+    /// there for the time being, does not say so.
+    pub fn is_built_in_chosen(&self) -> bool {
+        fs::read_to_string(self.folder.join(IN_USE)).is_ok_and(|name| name.trim() == BUILT_IN)
+    }
+
     /// Takes an installed model.
     ///
     /// # Errors

@@ -2,8 +2,9 @@ use std::path::Path;
 
 use blobs::BlobStore;
 use domain::{BlobKind, ContentHash};
-use library::StorageError;
+use library::{SearchStage, StorageError};
 use storage::{SharedStore, StageProgress};
+use vision::models::{InUse, Models};
 
 use super::Findings;
 use crate::{config::Config, stores::open_store};
@@ -23,15 +24,27 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
         findings.fail(QUEUE, &error.to_string());
     }
     if let Some(store) = store
-        && let Err(error) = check_search(&store, findings).await
+        && let Err(error) = check_search(&store, config, findings).await
     {
         findings.fail(SEARCH, &error.to_string());
     }
 }
 
-/// Tells how far searches know what photos hold.
-async fn check_search(store: &SharedStore, findings: &mut Findings) -> Result<(), StorageError> {
+/// Tells how far searches know what photos hold. What was switched off is told elsewhere.
+async fn check_search(
+    store: &SharedStore,
+    config: &Config,
+    findings: &mut Findings,
+) -> Result<(), StorageError> {
+    let is_off = |name: &str| match SearchStage::named(name) {
+        Some(SearchStage::Text) => config.library.text_reader.is_none(),
+        Some(SearchStage::Model) => matches!(Models::new(&config.models).in_use(), Ok(InUse::BuiltIn)),
+        _ => false,
+    };
     for StageProgress { stage, waiting, failed } in store.stage_progress(None).await? {
+        if is_off(&stage.name) {
+            continue;
+        }
         let by = format!("{} ({})", stage.name, stage.version);
         let failures = match failed {
             0 => String::new(),

@@ -31,6 +31,11 @@ const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 pub(super) enum DownloadError {
     #[error("{url} is no address that can be downloaded from: it must begin with https:// or http://")]
     Address { url: String },
+    #[error(
+        "an address with a user or a password in it, before an @, is not downloaded from: neither would be sent, so a \
+         mirror must be reachable without them"
+    )]
+    Credentials,
     #[error("nothing can be encrypted here: {0}")]
     Tls(rustls::Error),
     #[error("{host} can't be reached: {why}")]
@@ -39,6 +44,8 @@ pub(super) enum DownloadError {
     Silent { host: String },
     #[error("{host} leads from an encrypted address to one that is not, {to}; that is not followed")]
     Unencrypted { host: String, to: String },
+    #[error("{host} leads to an address with a user or a password in it; that is not followed")]
+    LeadsToCredentials { host: String },
     #[error("{host} leads on and on, without an end")]
     Endless { host: String },
     #[error("{url} is not there: {status}")]
@@ -92,6 +99,9 @@ impl Downloader {
     /// What stands at an address, or where that leads to.
     pub(super) async fn get(&self, url: &Url) -> Result<Answer, DownloadError> {
         let mut url = url.clone();
+        if has_credentials(&url) {
+            return Err(DownloadError::Credentials);
+        }
         for _ in 0..=MOST_REDIRECTS {
             let answer = self.ask(&url).await?;
             if !answer.head.status.is_redirection() {
@@ -106,6 +116,9 @@ impl Downloader {
             let Some(to) = to else {
                 return Err(DownloadError::Status { url: shown(&url), status: answer.head.status });
             };
+            if has_credentials(&to) {
+                return Err(DownloadError::LeadsToCredentials { host: host(&url) });
+            }
             if url.scheme() == "https" && to.scheme() != "https" {
                 return Err(DownloadError::Unencrypted { host: host(&url), to: shown(&to) });
             }
@@ -210,10 +223,33 @@ impl Answer {
     }
 }
 
-/// An address without its query, in which hubs put signatures.
+/// The address in what somebody gave. An @ is refused wherever it is: a password with a slash in it is read as a path.
+pub(super) fn address(text: &str) -> Result<Url, DownloadError> {
+    if text.contains('@') {
+        return Err(DownloadError::Credentials);
+    }
+    Url::parse(text).map_err(|_| {
+        let url = text.split(['?', '#']).next().unwrap_or_default().to_owned();
+        DownloadError::Address { url }
+    })
+}
+
+fn has_credentials(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// An address without a user and a password, and without its query, in which hubs put signatures.
 pub(super) fn shown(url: &Url) -> String {
+    if url.cannot_be_a_base() {
+        // Such as `user:password@host`, whose scheme is taken for `user`.
+        return format!("{}:", url.scheme());
+    }
     let mut url = url.clone();
     url.set_query(None);
+    url.set_fragment(None);
+    // These fail for what has no host, and so no user.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
     url.to_string()
 }
 
@@ -300,6 +336,58 @@ mod tests {
         // What a signature is in is not told.
         let why = get(&downloader, &url, "/absent?signature=hunter2").await.unwrap_err();
         assert!(why.contains("/absent is not there: 404") && !why.contains("hunter2"), "{why}");
+    }
+
+    #[test]
+    fn addresses_with_a_user_or_a_password_are_refused() {
+        for text in [
+            "https://user:hunter2@mirror.example.org",
+            "https://hunter2@mirror.example.org/hub",
+            "https://:hunter2@mirror.example.org",
+            "https://user:hunter2@mirror.example.org:port",
+            "https://user:1/hunter2@mirror.example.org",
+            "user:hunter2@mirror.example.org",
+        ] {
+            let why = address(text).unwrap_err().to_string();
+            assert!(why.contains("reachable without") && !why.contains("hunter2"), "{text}: {why}");
+        }
+        let why = address("mirror?token=hunter2").unwrap_err().to_string();
+        assert!(why.contains("mirror is no address") && !why.contains("hunter2"), "{why}");
+        assert_eq!(address("https://mirror.example.org/%40hub").unwrap().path(), "/%40hub");
+    }
+
+    #[test]
+    fn only_what_is_public_of_an_address_is_shown() {
+        for (text, expected) in [
+            ("https://user:hunter2@localhost:8443/file?a=hunter2#hunter2", "https://localhost:8443/file"),
+            ("ftp://hunter2@localhost/file", "ftp://localhost/file"),
+            ("https://:hunter2@localhost", "https://localhost/"),
+            ("user:hunter2@localhost", "user:"),
+            ("file:///etc/passwd", "file:///etc/passwd"),
+        ] {
+            assert_eq!(shown(&Url::parse(text).unwrap()), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn credentials_are_neither_followed_nor_told() {
+        let (downloader, url) = host(|path| match path {
+            "/user" => redirect("https://hunter2@localhost/file"),
+            "/password" => redirect("//user:hunter2@localhost/file"),
+            "/plain" => redirect("http://user:hunter2@localhost/file"),
+            "/opaque" => redirect("user:hunter2@localhost"),
+            _ => body("content"),
+        })
+        .await;
+        for path in ["/user", "/password", "/plain", "/opaque"] {
+            let why = get(&downloader, &url, path).await.unwrap_err();
+            assert!(why.contains("is not followed") && !why.contains("hunter2"), "{path}: {why}");
+        }
+        let mut given = url.clone();
+        given.set_username("user").unwrap();
+        given.set_password(Some("hunter2")).unwrap();
+        let why = get(&downloader, &given, "/file").await.unwrap_err();
+        assert!(why.contains("reachable without") && !why.contains("hunter2"), "{why}");
     }
 
     #[tokio::test]

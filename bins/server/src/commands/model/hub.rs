@@ -95,7 +95,7 @@ impl Hub {
     fn url(&self, path: &str) -> Result<Url, HubError> {
         let base = self.base.as_str().trim_end_matches('/');
         Url::parse(&format!("{base}/{path}"))
-            .map_err(|_| DownloadError::Address { url: self.base.to_string() }.into())
+            .map_err(|_| DownloadError::Address { url: shown(&self.base) }.into())
     }
 
     /// The files of a model that belong to it here.

@@ -9,15 +9,14 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use url::Url;
 use vision::{
     clip,
-    models::{BUILT_IN, Installed, Models, ModelsError},
+    models::{BUILT_IN, InUse, Installed, Models, ModelsError},
 };
 
 use super::{CommandError, Report};
 use crate::{cli::ModelCommand, config::Config, shutdown, table::table};
-use http::{DownloadError, Downloader};
+use http::Downloader;
 pub(crate) use hub::SOURCE;
 use hub::{Hub, HubError};
 
@@ -50,7 +49,11 @@ pub(super) async fn run(command: ModelCommand, config: &Config) -> Result<Report
     let options = config.vision.clone();
     Ok(match command {
         ModelCommand::Install { model, from } => install(&model, from.as_deref(), models, config).await?,
-        ModelCommand::List => list(&blocking(move || models.list()).await?).into(),
+        ModelCommand::List => {
+            let found = blocking(move || Ok::<_, ModelsError>((models.in_use()?, models.list()?)));
+            let (in_use, models) = found.await?;
+            list(&in_use, &models).into()
+        }
         ModelCommand::Use { model } => {
             let name = model.clone();
             blocking(move || models.choose(&name, &options)).await?;
@@ -120,8 +123,7 @@ async fn download(
     options: clip::Options,
     bar: &ProgressBar,
 ) -> Result<Installed, ModelError> {
-    let base = Url::parse(source).map_err(|_| DownloadError::Address { url: source.to_owned() });
-    let base = base.map_err(HubError::from)?;
+    let base = http::address(source).map_err(HubError::from)?;
     let hub = Hub { base, downloader: Downloader::new().map_err(HubError::from)? };
     // First, so that nothing is downloaded for nothing.
     let staged = models.stage(name)?;
@@ -145,15 +147,23 @@ fn told(installed: &Installed) -> String {
     }
 }
 
-fn list(models: &[Installed]) -> String {
-    let used = models.iter().any(|model| model.in_use);
-    let mark = |used: bool| if used { "in use" } else { "-" }.to_owned();
-    let built_in = [BUILT_IN.to_owned(), "-".to_owned(), "-".to_owned(), mark(!used), "sound".to_owned()];
+/// The models, and the one that should see pictures when it is not there: until it is, nothing does.
+fn list(in_use: &InUse, models: &[Installed]) -> String {
+    let used: &str = match in_use {
+        InUse::BuiltIn => BUILT_IN,
+        InUse::Model { name, .. } => name,
+    };
+    let mark = |name: &str| if name == used { "in use" } else { "-" }.to_owned();
+    let bare =
+        |name: &str, state: String| [name.to_owned(), "-".to_owned(), "-".to_owned(), mark(name), state];
+    let built_in = bare(BUILT_IN, "sound".to_owned());
     let rows = models.iter().map(|model| {
         let state = model.problem.clone().unwrap_or_else(|| "sound".to_owned());
-        [model.name.clone(), dimensions(model), megabytes(model.bytes), mark(model.in_use), state]
+        [model.name.clone(), dimensions(model), megabytes(model.bytes), mark(&model.name), state]
     });
-    table(["NAME", "DIMENSIONS", "SIZE", "USE", "STATE"], [built_in].into_iter().chain(rows))
+    let is_there = used == BUILT_IN || models.iter().any(|model| model.name == used);
+    let gone = (!is_there).then(|| bare(used, format!("no model {used} is installed")));
+    table(["NAME", "DIMENSIONS", "SIZE", "USE", "STATE"], [built_in].into_iter().chain(rows).chain(gone))
 }
 
 fn dimensions(model: &Installed) -> String {
@@ -180,4 +190,55 @@ async fn blocking<T: Send + 'static, E: Into<ModelError> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, ModelError> {
     tokio::task::spawn_blocking(work).await.map_err(ModelError::CutOff)?.map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn installed(name: &str, in_use: bool) -> Installed {
+        Installed { name: name.to_owned(), dimensions: Some(16), bytes: 1_500_000, in_use, problem: None }
+    }
+
+    fn used(name: &str) -> InUse {
+        InUse::Model { name: name.to_owned(), installed: None }
+    }
+
+    #[test]
+    fn the_list_marks_what_sees_pictures() {
+        let models = [installed("one", false), installed("other", true)];
+        assert_eq!(
+            list(&used("other"), &models),
+            "NAME      DIMENSIONS  SIZE  USE     STATE\n\
+             built-in  -           -     -       sound\n\
+             one       16          2 MB  -       sound\n\
+             other     16          2 MB  in use  sound\n"
+        );
+        assert_eq!(
+            list(&InUse::BuiltIn, &[]),
+            "NAME      DIMENSIONS  SIZE  USE     STATE\n\
+             built-in  -           -     in use  sound\n"
+        );
+    }
+
+    #[test]
+    fn a_model_that_is_in_use_and_gone_is_listed() {
+        assert_eq!(
+            list(&used("gone"), &[installed("one", false)]),
+            "NAME      DIMENSIONS  SIZE  USE     STATE\n\
+             built-in  -           -     -       sound\n\
+             one       16          2 MB  -       sound\n\
+             gone      -           -     in use  no model gone is installed\n"
+        );
+    }
+
+    #[test]
+    fn what_the_folder_says_is_what_is_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let models = Models::new(folder.path());
+        std::fs::write(folder.path().join("in-use"), "gone\n").unwrap();
+        let listed = list(&models.in_use().unwrap(), &models.list().unwrap());
+        assert!(!listed.lines().nth(1).unwrap().contains("in use"), "{listed}");
+        assert!(listed.contains("in use  no model gone is installed"), "{listed}");
+    }
 }
