@@ -296,6 +296,9 @@ macro_rules! each_case {
                 a_common_word_is_found_in_a_large_album,
                 a_rare_word_is_found_beside_a_common_one,
                 no_more_are_given_than_are_asked_for,
+                the_word_itself_is_found_behind_many_that_begin_so,
+                what_is_deleted_stands_in_no_ones_way,
+                a_file_name_makes_no_word_of_a_slip,
                 an_image_keeps_its_key,
                 nothing_is_to_be_indexed_anew,
             }

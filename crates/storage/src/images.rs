@@ -64,7 +64,7 @@ pub enum TextTier {
 pub struct ImageKey(pub i64);
 
 /// The most images that a search by words gives.
-pub const MAX_TEXT_MATCHES: u32 = 400;
+pub const MAX_TEXT_MATCHES: u32 = 256;
 
 /// An image found by words.
 #[derive(Debug, Clone, PartialEq)]

@@ -162,7 +162,7 @@ impl VisualEncoder for Squint {
             let values = picture.rgb().iter().skip(channel).step_by(3).map(|value| f32::from(*value));
             values.sum::<f32>() / (255.0 * picture.rgb().len() as f32 / 3.0)
         };
-        if self.name == "blind" || self.name == "picky" && mean(0) > 0.8 {
+        if self.name == "blind" || self.name == "picky" && mean(0) > 0.7 {
             return Err(EncodeError("it sees red".to_owned()));
         }
         Ok(vec![mean(0), mean(1), mean(2)])

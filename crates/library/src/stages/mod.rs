@@ -61,8 +61,15 @@ pub(crate) struct AtWork(Mutex<Stages>);
 
 #[derive(Default)]
 struct Stages {
-    open: Vec<StageId>,
-    resting: HashMap<StageId, Timestamp>,
+    open: Vec<(StageId, String)>,
+    /// Under which version they rest, and until when. Another version is another try.
+    resting: HashMap<StageId, (String, Timestamp)>,
+}
+
+impl Stages {
+    fn rests(&self, stage: StageId, version: &str, now: Timestamp) -> bool {
+        self.resting.get(&stage).is_some_and(|(resting, until)| resting == version && now < *until)
+    }
 }
 
 impl AtWork {
@@ -71,25 +78,27 @@ impl AtWork {
     }
 
     fn set(&self, stages: &[OpenStage]) {
-        self.stages().open = stages.iter().map(|stage| stage.id).collect();
+        self.stages().open = stages.iter().map(|stage| (stage.id, stage.version.clone())).collect();
     }
 
     /// A stage is left alone until then: with each further image it would fail again. `true` when it did not rest yet.
-    fn rest(&self, stage: StageId, now: Timestamp, until: Timestamp) -> bool {
-        let before = self.stages().resting.insert(stage, until);
-        before.is_none_or(|before| before <= now)
+    fn rest(&self, stage: &OpenStage, now: Timestamp, until: Timestamp) -> bool {
+        let mut stages = self.stages();
+        let rested = stages.rests(stage.id, &stage.version, now);
+        stages.resting.insert(stage.id, (stage.version.clone(), until));
+        !rested
     }
 
     /// Whether a stage is to be left alone.
-    pub(crate) fn rests(&self, stage: StageId, now: Timestamp) -> bool {
-        self.stages().resting.get(&stage).is_some_and(|until| now < *until)
+    pub(crate) fn rests(&self, stage: &OpenStage, now: Timestamp) -> bool {
+        self.stages().rests(stage.id, &stage.version, now)
     }
 
     /// Those that do not rest.
     fn ids(&self, now: Timestamp) -> Vec<StageId> {
         let stages = self.stages();
-        let rests = |stage: &StageId| stages.resting.get(stage).is_some_and(|until| now < *until);
-        stages.open.iter().filter(|stage| !rests(stage)).copied().collect()
+        let at_work = stages.open.iter().filter(|(stage, version)| !stages.rests(*stage, version, now));
+        at_work.map(|(stage, _)| *stage).collect()
     }
 }
 

@@ -101,7 +101,7 @@ impl Library {
                 let not_before = now.plus_millis(RETRY_MS);
                 // What the images have in common failed: the next one would fail as well.
                 let rests = matches!(error, StageError::Worker(_) | StageError::Encoder(_));
-                if !rests || self.parts.stages_at_work.rest(stage.id, now, not_before) {
+                if !rests || self.parts.stages_at_work.rest(&stage, now, not_before) {
                     tracing::warn!(image = %job.image, %error, "what images hold will be found out later");
                 }
                 store.retry_stage_job(job.id, worker, not_before).await

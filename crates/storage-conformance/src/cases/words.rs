@@ -318,21 +318,61 @@ pub(crate) async fn a_rare_word_is_found_beside_a_common_one(seed: &Seed) {
     assert_eq!(matching(seed, ann, &["unheard quay pier"]).await[0], pier);
     let text = QueryText::parse("sea zeppelin").unwrap();
     let columns = TextColumns::ContentAndContext;
-    let found = seed.store().match_text(ann, &text, columns, SearchFilter::default(), 400).await.unwrap();
-    assert_eq!(found.len(), 400);
+    let found = seed.store().match_text(ann, &text, columns, SearchFilter::default(), 256).await.unwrap();
+    assert_eq!(found.len(), 256);
     assert!(found.is_sorted_by_key(|found| found.tier));
-    assert_eq!(found[399].id, file, "content comes first");
+    assert_eq!(found[255].id, file, "content comes first");
 }
 
 pub(crate) async fn no_more_are_given_than_are_asked_for(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seas(seed, ann, 0..450).await;
     let text = QueryText::parse("sea").unwrap();
-    for (max, expected) in [(0, 0), (1, 1), (50, 50), (400, 400), (u32::MAX, 400)] {
+    for (max, expected) in [(0, 0), (1, 1), (50, 50), (256, 256), (u32::MAX, 256)] {
         let filter = SearchFilter::default();
         let found = seed.store().match_text(ann, &text, TextColumns::Content, filter, max).await.unwrap();
         assert_eq!(found.len(), expected);
     }
+}
+
+pub(crate) async fn the_word_itself_is_found_behind_many_that_begin_so(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let sun = seed.image(ann.account, Photo::at_second(-2).description("the sun")).await;
+    let suns = seed.image(ann.account, Photo::at_second(-1).description("two suns")).await;
+    let photos = (0..300).map(|at| Photo::at_second(at).description("sunset"));
+    let ids = seed.images(ann.account, photos.collect()).await;
+    assert_eq!(matching(seed, ann, &["sun"]).await[..2], [sun.clone(), suns.clone()]);
+    let album = seed.album(ann, "Sun", &[&[sun.clone(), suns.clone()], &ids[..98]].concat()).await;
+    for hundred in ids[98..].chunks(100) {
+        let add = hundred.iter().map(ToString::to_string).collect();
+        let change = domain::AlbumChange { add, ..Default::default() };
+        seed.store().change_album(ann, &album, change, NOW).await.unwrap();
+    }
+    let filter = SearchFilter { album: Some(&album), ..SearchFilter::default() };
+    let found = matches_in(seed, ann, &["sun"], TextColumns::Content, filter).await;
+    assert_eq!([found[0].id.clone(), found[1].id.clone()], [sun, suns]);
+}
+
+pub(crate) async fn what_is_deleted_stands_in_no_ones_way(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let older = seed.image(ann.account, Photo::at_second(-1).description("Harbour by the sea")).await;
+    let newer = seed.image(ann.account, Photo::at_second(1).description("harbor sea")).await;
+    assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&newer));
+    delete(seed, ann, &newer, NOW).await;
+    assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&older), "it is a slip again");
+    assert_eq!(matching(seed, ann, &["sea"]).await, std::slice::from_ref(&older));
+    seed.store().restore_image(ann.account, &newer).await.unwrap();
+    assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&newer));
+    assert_eq!(matching(seed, ann, &["sea"]).await.len(), 2);
+}
+
+pub(crate) async fn a_file_name_makes_no_word_of_a_slip(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let quay = seed.image(ann.account, Photo::at_second(1).description("Harbour at dawn")).await;
+    let file = seed.image(ann.account, Photo::at_second(2).file_name("harbor.jpg")).await;
+    let content = matches_in(seed, ann, &["harbor"], TextColumns::Content, SearchFilter::default()).await;
+    assert_eq!(content.into_iter().map(|found| found.id).collect::<Vec<_>>(), [quay]);
+    assert_eq!(matching(seed, ann, &["harbor"]).await, [file], "where file names count, it is a word");
 }
 
 pub(crate) async fn an_image_keeps_its_key(seed: &Seed) {

@@ -9,6 +9,7 @@ use diesel::{
     sql_types::{BigInt, Double, Nullable, Text},
 };
 use domain::{Circle, Position};
+use storage::MAX_TEXT_MATCHES;
 use words::{EXACT, SAME_STEM};
 
 use super::{
@@ -21,7 +22,7 @@ use super::{
 use crate::{error::Failure, value::json_array};
 
 /// How many images of a kind are scored.
-pub(super) const POOL: usize = 256;
+pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
 
 /// How many hits of the index are held against a filter. What lies behind them is looked for otherwise or not at all.
 const MAX_VISITS: i64 = 5000;
