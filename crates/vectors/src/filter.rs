@@ -19,15 +19,14 @@ impl RowFilter<'_> {
     /// The rows of a segment that pass.
     pub(crate) fn select(&self, segment: &Segment, rows: &mut Vec<u16>) {
         rows.clear();
-        match self.images {
-            Some(images) if segment.is_in_order() && images.len() <= segment.len() / FEW => {
-                push_rows_of(images, segment.images(), rows);
-            }
-            Some(images) => {
-                rows.extend((0..=u16::MAX).take(segment.len()));
+        let are_few = |images: &KeySet| segment.is_in_order() && images.len() <= segment.len() / FEW;
+        if let Some(images) = self.images.filter(|images| are_few(images)) {
+            push_rows_of(images, segment.images(), rows);
+        } else {
+            rows.extend((0..=u16::MAX).take(segment.len()));
+            if let Some(images) = self.images {
                 keep(rows, segment.images(), |image| images.contains(image));
             }
-            None => rows.extend((0..=u16::MAX).take(segment.len())),
         }
         if let Some(range) = &self.captured_ms {
             keep(rows, segment.captured_at_ms(), |at| (*range.start() <= at) & (at <= *range.end()));

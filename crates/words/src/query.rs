@@ -68,12 +68,10 @@ fn is_grammar(query: &str, pair: &Token<'_>) -> bool {
     if !has_hiragana(pair.folded) {
         return false;
     }
-    let is_gram = |c: &char| matches!(class(*c), Class::Gram | Class::Extend);
-    let before = query.get(..pair.start).unwrap_or_default();
-    let after = query.get(pair.end..).unwrap_or_default();
-    let before: Vec<char> = before.chars().rev().take_while(is_gram).collect();
-    let pair = query.get(pair.start..pair.end).unwrap_or_default();
-    let run = before.iter().rev().copied().chain(pair.chars()).chain(after.chars().take_while(is_gram));
-    let run: String = run.collect();
-    !run.chars().all(is_hiragana) || is_stop_word(&run)
+    let is_gram = |c: char| matches!(class(c), Class::Gram | Class::Extend);
+    let (before, after) = (query.get(..pair.start), query.get(pair.end..));
+    let start = before.unwrap_or_default().trim_end_matches(is_gram).len();
+    let end = query.len() - after.unwrap_or_default().trim_start_matches(is_gram).len();
+    let run = query.get(start..end).unwrap_or_default();
+    !run.chars().all(is_hiragana) || is_stop_word(run)
 }

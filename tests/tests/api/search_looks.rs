@@ -215,6 +215,21 @@ impl ModelSource for Shelf {
     }
 }
 
+/// A service with that model in use, and an account.
+async fn with_model(name: SharedEncoderName) -> (Arc<Shelf>, TestApp, Account) {
+    let shelf = Arc::new(Shelf::default());
+    shelf.choose(Ok(name));
+    let app = TestApp::builder().models(shelf.clone()).start().await;
+    let ann = app.account("ann").await;
+    (shelf, app, ann)
+}
+
+/// Whether that model has seen every image.
+async fn is_complete(app: &TestApp, model: SharedEncoderName) -> bool {
+    let stage = app.store.stage("model").await.unwrap();
+    stage.is_some_and(|stage| stage.complete_version.as_deref() == Some(model))
+}
+
 async fn until(condition: impl AsyncFn() -> bool) {
     for _ in 0..600 {
         if condition().await {
@@ -234,10 +249,7 @@ async fn index_until(app: &TestApp, condition: impl AsyncFn() -> bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vision_model_that_breaks_is_502_until_it_is_mended_and_words_are_found_all_the_while() {
-    let shelf = Arc::new(Shelf::default());
-    let app = TestApp::builder().models(shelf.clone()).start().await;
-    let ann = app.account("ann").await;
-    shelf.choose(Ok("squint-1"));
+    let (shelf, app, ann) = with_model("squint-1").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED)]).await;
     app.seed_one(&ann, SeedImage::at("2024-01-01").description("the sky at noon")).await;
     let by_look = async || search(&app, &ann, "query=sky&channels=image").await;
@@ -262,17 +274,10 @@ async fn a_vision_model_that_breaks_is_502_until_it_is_mended_and_words_are_foun
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_model_before_serves_until_the_new_one_has_seen_everything() {
-    let shelf = Arc::new(Shelf::default());
-    let app = TestApp::builder().models(shelf.clone()).start().await;
-    let ann = app.account("ann").await;
-    shelf.choose(Ok("squint-1"));
+    let (shelf, app, ann) = with_model("squint-1").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED)]).await;
     let found = async |word: &str| names(&search(&app, &ann, &format!("query={word}&channels=image")).await);
-    let complete = async |version: &str| {
-        let stage = app.store.stage("model").await.unwrap();
-        stage.is_some_and(|stage| stage.complete_version.as_deref() == Some(version))
-    };
-    index_until(&app, async || complete("squint-1").await).await;
+    index_until(&app, async || is_complete(&app, "squint-1").await).await;
     assert_eq!(found("sky").await, ["1.png"]);
 
     shelf.choose(Ok("squint-2"));
@@ -285,7 +290,7 @@ async fn the_model_before_serves_until_the_new_one_has_seen_everything() {
     })
     .await;
     assert_eq!((found("sky").await, found("heaven").await), (vec!["1.png".to_owned()], vec![]));
-    index_until(&app, async || complete("squint-2").await).await;
+    index_until(&app, async || is_complete(&app, "squint-2").await).await;
     assert_eq!((found("sky").await, found("heaven").await), (vec![], vec!["1.png".to_owned()]));
     index_until(&app, async || app.store.encoder("squint-1").await.unwrap().is_none()).await;
     assert_eq!(found("heaven").await, ["1.png"]);
@@ -330,10 +335,7 @@ async fn model_progress(app: &TestApp) -> (u64, u64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_picture_that_a_model_cannot_see_holds_up_no_other() {
-    let shelf = Arc::new(Shelf::default());
-    let app = TestApp::builder().models(shelf.clone()).start().await;
-    let ann = app.account("ann").await;
-    shelf.choose(Ok("picky"));
+    let (_, app, ann) = with_model("picky").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
     assert_eq!(model_progress(&app).await, (0, 1));
     assert_eq!(search(&app, &ann, "query=heaven&channels=image").await.ids().len(), 2);
@@ -341,34 +343,21 @@ async fn a_picture_that_a_model_cannot_see_holds_up_no_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_sees_nothing_rests_and_nobody_waits_for_it() {
-    let shelf = Arc::new(Shelf::default());
-    let app = TestApp::builder().models(shelf.clone()).start().await;
-    let ann = app.account("ann").await;
-    shelf.choose(Ok("blind"));
+    let (shelf, app, ann) = with_model("blind").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
     assert_eq!(model_progress(&app).await, (3, 0), "it is no picture's fault");
     assert_eq!(search(&app, &ann, "query=blue&channels=text,image").await.expect(200).ids().len(), 2);
     shelf.choose(Ok("squint-1"));
     app.advance(Duration::from_secs(11));
-    index_until(&app, async || {
-        app.store.stage("model").await.unwrap().unwrap().complete_version.as_deref() == Some("squint-1")
-    })
-    .await;
+    index_until(&app, async || is_complete(&app, "squint-1").await).await;
     assert_eq!(search(&app, &ann, "query=sky&channels=image").await.ids().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_model_saw_is_kept_until_another_is_chosen() {
-    let shelf = Arc::new(Shelf::default());
-    let app = TestApp::builder().models(shelf.clone()).start().await;
-    let ann = app.account("ann").await;
-    shelf.choose(Ok("squint-1"));
+    let (shelf, app, ann) = with_model("squint-1").await;
     import(&app, &ann, &[("1.png", BLUE)]).await;
-    let complete = async |version: &str| {
-        let stage = app.store.stage("model").await.unwrap();
-        stage.is_some_and(|stage| stage.complete_version.as_deref() == Some(version))
-    };
-    index_until(&app, async || complete("squint-1").await).await;
+    index_until(&app, async || is_complete(&app, "squint-1").await).await;
     shelf.clear(false);
     app.advance(Duration::from_secs(3));
     let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
@@ -384,7 +373,7 @@ async fn what_a_model_saw_is_kept_until_another_is_chosen() {
     // Of the first nothing is left that could answer before the second has seen everything.
     shelf.choose(Ok("squint-2"));
     app.advance(Duration::from_secs(3));
-    index_until(&app, async || complete("squint-2").await).await;
+    index_until(&app, async || is_complete(&app, "squint-2").await).await;
     assert!(app.store.encoder("squint-1").await.unwrap().is_none());
     assert_eq!(names(&search(&app, &ann, "query=heaven&channels=image").await), ["1.png"]);
 }

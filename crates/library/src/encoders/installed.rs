@@ -63,17 +63,12 @@ impl ModelSource for InstalledModels {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |model: &&Arc<ClipModel>| model.name() == name;
         let in_use = loaded.in_use.as_ref().map(|(_, model)| model);
-        if let Some(model) = in_use.filter(is_it) {
+        // Whoever removed the one before, or installed another one over it, wants it no more.
+        let before = loaded.before.as_ref().filter(|model| model.is_intact());
+        if let Some(model) = in_use.filter(is_it).or(before.filter(is_it)) {
             return Some(model.clone());
         }
-        if let Some(model) = loaded.before.as_ref().filter(is_it) {
-            // Whoever removed it, or installed another one over it, wants it no more.
-            let intact = model.is_intact().then(|| -> SharedEncoder { model.clone() });
-            if intact.is_none() {
-                loaded.before = None;
-            }
-            return intact;
-        }
+        loaded.before = None;
         // An encoder is named after its model's folder.
         let (folder, _) = name.rsplit_once('@')?;
         let model = Arc::new(self.models.load(folder, &self.options).ok()?);

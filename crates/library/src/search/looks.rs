@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use vectors::{Area, Cache, Filling, Index, Key, KeySet, Row, RowFilter, Wanted, dot_f16};
 use vision::{EncodeError, Query};
 
+use super::Serving;
 use crate::{Library, Settings, encoders::SharedEncoder};
 
 /// So many vectors are read from the store at once.
@@ -98,19 +99,29 @@ pub(super) struct Looks {
 }
 
 impl Library {
-    /// The images that look most like the words. `None` when the encoder knows none of the words.
+    /// The images that look most like the words, to each of the encoders that knows some of them.
     pub(super) async fn looks_like(
         &self,
-        encoder: &SharedEncoder,
-        id: EncoderId,
+        serving: &[Serving],
         text: &QueryText,
         scope: &Scope<'_>,
-    ) -> Result<Option<Looks>, LooksError> {
-        let Some(query) = self.query_of(encoder, text).await? else { return Ok(None) };
-        let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
-        let query = Arc::new(query);
-        let best = self.best_of(&index, id, &query, scope).await?;
-        Ok(Some(Looks { index, query, best }))
+    ) -> Result<Vec<Looks>, LooksError> {
+        let mut asked = Vec::with_capacity(serving.len());
+        for Serving { encoder, id } in serving {
+            let query = self.query_of(encoder, text).await?;
+            asked.extend(query.map(|query| (encoder, *id, Arc::new(query))));
+        }
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mask = self.mask(scope).await?;
+        let mut looks = Vec::with_capacity(asked.len());
+        for (encoder, id, query) in asked {
+            let index = self.index_of(scope.viewer.account, id, encoder.dimensions()).await?;
+            let best = self.best_of(&index, id, &query, scope, &mask).await?;
+            looks.push(Looks { index, query, best });
+        }
+        Ok(looks)
     }
 
     /// What an encoder makes of words. A model computes for some at a time: each of the others would hold a thread.
@@ -118,10 +129,8 @@ impl Library {
         if encoder.is_quick_to_ask() {
             return Ok(encoder.query(text.as_str())?);
         }
-        let _turn = self.parts.sights.questions.acquire().await.map_err(|_| LooksError::Panicked)?;
         let (encoder, text) = (encoder.clone(), text.clone());
-        let query = tokio::task::spawn_blocking(move || encoder.query(text.as_str()));
-        Ok(query.await.map_err(|_| LooksError::Panicked)??)
+        Ok(in_turn(&self.parts.sights.questions, move || encoder.query(text.as_str())).await??)
     }
 
     /// Adds those of these images that look like the words, however little, by their rounded vectors: they are results
@@ -133,15 +142,14 @@ impl Library {
         if others.is_empty() {
             return Ok(());
         }
-        let _turn = self.parts.sights.turns.acquire().await.map_err(|_| LooksError::Panicked)?;
         let (index, query) = (looks.index.clone(), looks.query.clone());
-        let scan = tokio::task::spawn_blocking(move || {
+        let scan = in_turn(&self.parts.sights.turns, move || {
             // An image that was encoded again has an older row, too.
             let wanted = Wanted { best: others.len().saturating_mul(4), threads: 1 };
             let others: KeySet = others.into_iter().collect();
             index.scan(&query.vector, &RowFilter { images: Some(&others), ..RowFilter::default() }, wanted)
         });
-        let scan = scan.await.map_err(|_| LooksError::Panicked)??;
+        let scan = scan.await??;
         let mut newest: HashMap<i64, vectors::Hit> = HashMap::with_capacity(scan.best.len());
         for hit in scan.best {
             let known = newest.entry(hit.image).or_insert(hit);
@@ -150,9 +158,8 @@ impl Library {
             }
         }
         looks.best.extend(newest.into_values().filter_map(|hit| {
-            let score = looks.query.calibration.score(hit.similarity)?;
             let captured_at = Timestamp::from_millis(hit.captured_at_ms)?;
-            Some(Look { image: ImageKey(hit.image), captured_at, score: f64::from(score) })
+            look(&looks.query, ImageKey(hit.image), captured_at, hit.similarity)
         }));
         Ok(())
     }
@@ -185,6 +192,22 @@ impl Library {
         Ok(filling.publish())
     }
 
+    /// What scans are narrowed by.
+    async fn mask(&self, scope: &Scope<'_>) -> Result<Mask, LooksError> {
+        let store = &self.parts.store;
+        let album = match scope.filter.album {
+            None => None,
+            Some(album) => {
+                let keys = store.album_keys(scope.viewer, album).await?;
+                Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
+            }
+        };
+        let (range, circle) = (scope.filter.range, scope.filter.circle);
+        let since = store.seen_since(scope.viewer).await?;
+        let first = since.map_or(range.start(), |since| since.max(range.start()));
+        Ok(Mask { first, last: range.end(), circle, album })
+    }
+
     /// Scans, looks the candidates up in the store, which knows what the viewer sees, and scores them exactly; with more
     /// candidates when too many of them are not seen.
     async fn best_of(
@@ -193,23 +216,14 @@ impl Library {
         encoder: EncoderId,
         query: &Arc<Query>,
         scope: &Scope<'_>,
+        mask: &Mask,
     ) -> Result<Vec<Look>, LooksError> {
-        let album = match scope.filter.album {
-            None => None,
-            Some(album) => {
-                let keys = self.parts.store.album_keys(scope.viewer, album).await?;
-                Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
-            }
-        };
-        let range = scope.filter.range;
-        let since = self.parts.store.seen_since(scope.viewer).await?;
-        let mask = Mask { first: since.map_or(range.start(), |since| since.max(range.start())), album };
         let mut wanted = CANDIDATES.max(scope.limit.saturating_mul(CANDIDATES_FOR_ONE));
         loop {
-            let candidates = self.candidates(index, query, scope, mask.clone(), wanted).await?;
+            let candidates = self.candidates(index, query, mask.clone(), wanted).await?;
             let store = &self.parts.store;
             let seen = store.seen_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
-            let looks: Vec<Look> = seen.iter().filter_map(|seen| look(query, seen)).collect();
+            let looks: Vec<Look> = seen.iter().filter_map(|seen| exact_look(query, seen)).collect();
             if looks.len() >= scope.limit || candidates.all || wanted >= index.len() {
                 return Ok(looks);
             }
@@ -221,19 +235,16 @@ impl Library {
         &self,
         index: &Index,
         query: &Arc<Query>,
-        scope: &Scope<'_>,
         mask: Mask,
         wanted: usize,
     ) -> Result<Candidates, LooksError> {
-        let _turn = self.parts.sights.turns.acquire().await.map_err(|_| LooksError::Panicked)?;
-        let (index, query) = (index.clone(), query.clone());
-        let (circle, range, threads) = (scope.filter.circle, scope.filter.range, self.parts.sights.threads);
-        let scan = tokio::task::spawn_blocking(move || {
-            let within = circle.map(Within::new);
+        let (index, query, threads) = (index.clone(), query.clone(), self.parts.sights.threads);
+        let scan = in_turn(&self.parts.sights.turns, move || {
+            let within = mask.circle.map(Within::new);
             let accepts = within.as_ref().map(|within| |position: vectors::Position| within.holds(position));
             let areas = within.as_ref().map(|within| [within.area]);
             let filter = RowFilter {
-                captured_ms: Some(mask.first.millis()..=range.end().millis()),
+                captured_ms: Some(mask.first.millis()..=mask.last.millis()),
                 areas: areas.as_ref().map(<[Area; 1]>::as_slice),
                 accepts: accepts
                     .as_ref()
@@ -249,15 +260,26 @@ impl Library {
             vectors.sort_unstable();
             Ok::<_, vectors::Error>(Candidates { vectors, all })
         });
-        Ok(scan.await.map_err(|_| LooksError::Panicked)??)
+        Ok(scan.await??)
     }
 }
 
-/// What a scan is narrowed by, beside what was asked for.
+/// Computes on a thread where it may take its time, some at a time.
+async fn in_turn<T: Send + 'static>(
+    turns: &Semaphore,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, LooksError> {
+    let _turn = turns.acquire().await.map_err(|_| LooksError::Panicked)?;
+    tokio::task::spawn_blocking(work).await.map_err(|_| LooksError::Panicked)
+}
+
+/// What a scan is narrowed by.
 #[derive(Clone)]
 struct Mask {
     /// The first moment that was asked for and is seen.
     first: Timestamp,
+    last: Timestamp,
+    circle: Option<Circle>,
     album: Option<Arc<KeySet>>,
 }
 
@@ -290,10 +312,14 @@ async fn append(mut filling: Filling, rows: Vec<StoredVector>) -> Result<Filling
 }
 
 /// A vector as it is compared with the query: `None` for no match, or when it is not of the query's encoder.
-fn look(query: &Query, seen: &SeenVector) -> Option<Look> {
-    let similarity = dot_f16(&query.vector, &seen.vector)?;
+fn exact_look(query: &Query, seen: &SeenVector) -> Option<Look> {
+    look(query, seen.image, seen.captured_at, dot_f16(&query.vector, &seen.vector)?)
+}
+
+/// What a similarity to the query is worth: `None` for no match.
+fn look(query: &Query, image: ImageKey, captured_at: Timestamp, similarity: f32) -> Option<Look> {
     let score = query.calibration.score(similarity)?;
-    Some(Look { image: seen.image, captured_at: seen.captured_at, score: f64::from(score) })
+    Some(Look { image, captured_at, score: f64::from(score) })
 }
 
 /// A circle as rows are asked about it: a little larger, for their positions are rounded. The store decides.

@@ -143,12 +143,27 @@ impl Library {
         asked_for: bool,
         scope: &Scope<'_>,
     ) -> Result<Vec<Looks>, SearchError> {
-        let serving = self.serving(caller, asked_for).await?;
-        let mut looks = Vec::with_capacity(serving.len());
-        for Serving { encoder, id } in serving {
-            looks.extend(self.looks_like(&encoder, id, text, scope).await?);
+        let serving = self.serving().await?;
+        let looks = self.looks_like(&serving, text, scope).await?;
+        if asked_for && looks.iter().all(|looks| looks.best.is_empty()) {
+            self.check_index(caller, &serving).await?;
         }
         Ok(looks)
+    }
+
+    /// That nothing was found says something only when there is an index of what images look like, or no image.
+    async fn check_index(&self, caller: &Caller, serving: &[Serving]) -> Result<(), SearchError> {
+        let (store, viewer) = (&self.parts.store, self.viewer(caller));
+        for Serving { id, .. } in serving {
+            if store.newest_vector(viewer.account, *id).await?.is_some() {
+                return Ok(());
+            }
+        }
+        if store.count_images(viewer).await? > 0 {
+            tracing::warn!("there are images and no index of what they look like yet");
+            return Err(SearchError::ImageChannelDown);
+        }
+        Ok(())
     }
 
     async fn match_words(
@@ -170,24 +185,18 @@ impl Library {
 
     /// The encoders whose vectors there are. One that was chosen and cannot be used is an error: what would be found
     /// without it is not what was asked for.
-    async fn serving(&self, caller: &Caller, asked_for: bool) -> Result<Vec<Serving>, SearchError> {
+    async fn serving(&self) -> Result<Vec<Serving>, SearchError> {
         let parts = &self.parts;
         let model = parts.encoders.model(&parts.clock).await.map_err(|_| SearchError::ImageChannelDown)?;
         let model = match model {
             Some(model) => Some(self.ready_model(model).await?),
             None => None,
         };
-        let account = self.viewer(caller).account;
-        let (mut serving, mut has_seen) = (Vec::with_capacity(2), false);
+        let mut serving = Vec::with_capacity(2);
         for encoder in [Some(parts.encoders.built_in().clone()), model].into_iter().flatten() {
             if let Some(id) = parts.store.encoder(encoder.name()).await? {
-                has_seen = has_seen || parts.store.newest_vector(account, id).await?.is_some();
                 serving.push(Serving { encoder, id });
             }
-        }
-        if !has_seen && asked_for && parts.store.count_images(self.viewer(caller)).await? > 0 {
-            tracing::warn!("there are images and no index of what they look like yet");
-            return Err(SearchError::ImageChannelDown);
         }
         Ok(serving)
     }

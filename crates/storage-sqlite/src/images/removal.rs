@@ -65,7 +65,6 @@ pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Resu
     let (live, original): (bool, Vec<u8>) =
         images::table.find(seq).select((images::live, images::original)).get_result(c)?;
     if live {
-        remove_text(c, seq)?;
         add_text(c, seq)?;
         set_live_in_albums(c, seq, true)?;
         add_live_images(c, account, 1)?;

@@ -95,15 +95,11 @@ impl Models {
     /// # Errors
     /// [`ModelsError`] when the file can't be read, or names nothing that can be a model.
     pub fn in_use(&self) -> Result<InUse, ModelsError> {
-        let path = self.folder.join(IN_USE);
-        let name = match fs::read_to_string(&path) {
-            Ok(text) => text.trim().to_owned(),
-            Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(InUse::BuiltIn),
-            Err(why) => return Err(ModelsError::file(&path, &why)),
+        let name = match self.chosen()? {
+            Some(name) if !name.is_empty() && name != BUILT_IN => name,
+            _ => return Ok(InUse::BuiltIn),
         };
-        if name.is_empty() || name == BUILT_IN {
-            return Ok(InUse::BuiltIn);
-        }
+        let path = self.folder.join(IN_USE);
         check_name(&name).map_err(|why| ModelsError(format!("{}: {why}", path.display())))?;
         let written = fs::metadata(self.folder.join(&name).join(manifest::MANIFEST));
         Ok(InUse::Model { installed: written.and_then(|written| written.modified()).ok(), name })
@@ -112,7 +108,17 @@ impl Models {
     /// Whether somebody chose that no model sees pictures. A folder in which nothing was ever chosen, or that is not
     /// there for the time being, does not say so.
     pub fn is_built_in_chosen(&self) -> bool {
-        fs::read_to_string(self.folder.join(IN_USE)).is_ok_and(|name| name.trim() == BUILT_IN)
+        self.chosen().is_ok_and(|name| name.is_some_and(|name| name == BUILT_IN))
+    }
+
+    /// What was chosen last, if anything was.
+    fn chosen(&self) -> Result<Option<String>, ModelsError> {
+        let path = self.folder.join(IN_USE);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text.trim().to_owned())),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(why) => Err(ModelsError::file(&path, &why)),
+        }
     }
 
     /// Takes an installed model.

@@ -1,7 +1,5 @@
 //! Which images are looked at more closely.
 
-use std::collections::HashSet;
-
 use diesel::{
     OptionalExtension, QueryableByName, SqliteConnection,
     prelude::*,
@@ -51,11 +49,11 @@ pub(super) fn candidates(
         let best = few::candidates(c, filter, seqs, expanded, content_only)?;
         return written(c, &best);
     }
-    let mut pool = Pool::default();
+    let mut pool: Vec<Written> = Vec::new();
     let mut oldest = None;
     for step in steps(expanded, content_only) {
         let enough = if step.all { max } else { POOL };
-        if pool.images.len() >= enough {
+        if pool.len() >= enough {
             break;
         }
         let (mut first, last) = keys_between(filter.start_ms, filter.end_ms);
@@ -66,35 +64,22 @@ pub(super) fn candidates(
             };
             first = first.max(known);
         }
-        pool.add(hits(c, filter, &step.expression, (first, last), &pool)?);
+        pool.extend(hits(c, filter, &step.expression, (first, last), &pool)?);
     }
     // Hits of words that many images have may all lie outside the album or the circle.
     let is_common = |word: &Expanded| word.images() > MAX_VISITS;
-    if let Some(some) = within.filter(|_| pool.images.len() < max && expanded.iter().any(is_common)) {
+    if let Some(some) = within.filter(|_| pool.len() < max && expanded.iter().any(is_common)) {
         let mut best = few::candidates(c, filter, &some, expanded, content_only)?;
-        best.retain(|seq| !pool.met.contains(seq));
-        best.truncate(pool.room());
-        pool.add(written(c, &best)?);
+        best.retain(|seq| pool.iter().all(|known| known.seq != *seq));
+        best.truncate(room(&pool));
+        pool.extend(written(c, &best)?);
     }
-    Ok(pool.images)
+    Ok(pool)
 }
 
-/// Images to be scored, each once.
-#[derive(Default)]
-struct Pool {
-    images: Vec<Written>,
-    met: HashSet<i64>,
-}
-
-impl Pool {
-    fn room(&self) -> usize {
-        POOL.saturating_sub(self.images.len())
-    }
-
-    fn add(&mut self, images: Vec<Written>) {
-        let Self { images: known, met } = self;
-        known.extend(images.into_iter().filter(|image| met.insert(image.seq)));
-    }
+/// How many more images can be scored.
+fn room(pool: &[Written]) -> usize {
+    POOL.saturating_sub(pool.len())
 }
 
 /// What is written about images.
@@ -160,13 +145,15 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
 /// there may be more than are scored, those that have the words themselves come first, then those with other forms of
 /// them, and last those with what only begins so.
 fn everywhere(words: &[&Expanded], content_only: bool) -> Vec<String> {
-    let few = words.iter().any(|word| word.images() <= i64::try_from(POOL).unwrap_or(i64::MAX));
+    let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
     let qualities: &[f32] = if few { &[0.0] } else { &[EXACT, SAME_STEM, 0.0] };
-    let places = [false, !content_only];
-    let questions = places.iter().flat_map(|anywhere| qualities.iter().map(move |least| (*anywhere, *least)));
-    let mut met = HashSet::new();
-    let expressions = questions.filter_map(|(anywhere, least)| all_of(words, anywhere, least));
-    expressions.filter(|expression| met.insert(expression.clone())).collect()
+    let mut expressions = Vec::new();
+    for anywhere in [false, !content_only] {
+        for least in qualities {
+            expressions.extend(all_of(words, anywhere, *least).filter(|asked| !expressions.contains(asked)));
+        }
+    }
+    expressions
 }
 
 /// Images that have each of some words, by what stands for them so well at least, or by anything where nothing does;
@@ -225,18 +212,18 @@ fn walked_to(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i6
     Ok(end.map_or(first, |end| end.key))
 }
 
-/// The newest images that an expression of the index finds and that pass the filter, as many more as the pool has room
-/// for.
+/// The newest images that an expression of the index finds and that pass the filter, and that are not in the pool: as many
+/// as it has room for.
 fn hits(
     c: &mut SqliteConnection,
     filter: &Narrowed,
     expression: &str,
     (first, last): (i64, i64),
-    pool: &Pool,
+    pool: &[Written],
 ) -> Result<Vec<Written>, Failure> {
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let met: Vec<i64> = pool.images.iter().map(|image| image.seq).collect();
+    let known: Vec<i64> = pool.iter().map(|image| image.seq).collect();
     Ok(sql_query(HITS)
         .bind::<Text, _>(expression)
         .bind::<BigInt, _>(first)
@@ -251,8 +238,8 @@ fn hits(
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
-        .bind::<BigInt, _>(i64::try_from(pool.room()).unwrap_or(i64::MAX))
-        .bind::<Text, _>(json_array(&met))
+        .bind::<BigInt, _>(i64::try_from(room(pool)).unwrap_or(i64::MAX))
+        .bind::<Text, _>(json_array(&known))
         .load(c)?)
 }
 
