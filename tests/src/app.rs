@@ -55,6 +55,7 @@ pub struct TestAppBuilder {
     settings: Settings,
     limits: Limits,
     public_base_url: Option<String>,
+    trusted_proxies: Vec<String>,
     client_documents: Option<Options>,
     migrated: bool,
 }
@@ -78,6 +79,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn public_base_url(mut self, url: &str) -> Self {
         self.public_base_url = Some(url.to_owned());
+        self
+    }
+
+    /// A network of proxies whose word on the address of a client is believed, such as `127.0.0.1/32`.
+    #[must_use]
+    pub fn trusted_proxy(mut self, network: &str) -> Self {
+        self.trusted_proxies.push(network.to_owned());
         self
     }
 
@@ -138,6 +146,7 @@ impl TestAppBuilder {
         let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
         config.limits = self.limits;
+        config.trusted_proxies = self.trusted_proxies.iter().map(|network| network.parse().unwrap()).collect();
         config.client_documents = self.client_documents;
         let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -222,6 +231,7 @@ impl TestApp {
             settings: crate::settings(),
             limits,
             public_base_url: None,
+            trusted_proxies: Vec::new(),
             client_documents: Some(Options::default()),
             migrated: true,
         }
@@ -286,6 +296,11 @@ impl TestApp {
     /// Moves the clock.
     pub fn advance(&self, time: Duration) {
         self.clock.advance_ms(i64::try_from(time.as_millis()).unwrap());
+    }
+
+    /// Sets the clock back.
+    pub fn set_clock_back(&self, time: Duration) {
+        self.clock.advance_ms(-i64::try_from(time.as_millis()).unwrap());
     }
 
     /// Asks the service to end and gives what waits for that.

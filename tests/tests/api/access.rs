@@ -176,7 +176,7 @@ fn request(broken: &Broken, key: &str, foreign: &str) -> String {
     let length = if broken.length { 512_001 } else { body.len() };
     let body = if broken.length { String::new() } else { body };
     format!(
-        "{method} /api/ext/v2{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: {key}\r\n\
+        "{method} /api/ext/v2{path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: {key}\r\n\
          Content-Type: {media_type}\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }

@@ -43,7 +43,7 @@ async fn an_announced_length_is_refused_before_the_body_is_sent() {
         TestApp::builder().limits(|limits| limits.body_timeout = Duration::from_millis(300)).start().await;
     let ann = app.account("ann").await;
     let head = format!(
-        "POST /api/ext/v2/albums HTTP/1.1\r\nHost: a\r\nAuthorization: {}\r\n\
+        "POST /api/ext/v2/albums HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\
          Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
         ann.key
     );
@@ -74,7 +74,7 @@ async fn whoever_waits_to_be_asked_for_a_body_is_not_asked_in_vain() {
     let app = TestApp::start().await;
     let answer = app
         .raw(
-            "POST /api/ext/v2/albums HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: wrong\r\n\
+            "POST /api/ext/v2/albums HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: wrong\r\n\
              Content-Length: 100\r\nExpect: 100-continue\r\n\r\n",
         )
         .await;
@@ -134,5 +134,33 @@ async fn operations_without_a_body_pass_over_one() {
     {
         let request = app.call(method, path, &ann.key).header("content-type", "text/plain").body("nonsense");
         app.send(request).await.expect(status);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compressed_body_is_415_wherever_one_is_read() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (path, content_type, body) in [
+        ("/api/ext/v2/albums", "application/json", r#"{"title": "t"}"#),
+        ("/api/mcp/v1", "application/json", r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#),
+        ("/api/oauth/register", "application/json", r#"{"client_name": "a", "redirect_uris": ["https://a.example/"]}"#),
+        ("/api/oauth/token", "application/x-www-form-urlencoded", "grant_type=refresh_token"),
+        ("/api/oauth/revoke", "application/x-www-form-urlencoded", "token=x"),
+    ] {
+        let request = |encodings: &[&str]| {
+            let request = app.request(Method::POST, path).header("content-type", content_type);
+            let request = encodings.iter().fold(request, |request, name| request.header("content-encoding", *name));
+            // MCP and the image API know this key; the others do not look at it.
+            let request = if path.contains("oauth") { request } else { request.bearer_auth(&ann.key) };
+            app.send(request.body(body))
+        };
+        for encodings in [&["gzip"][..], &["br"], &["identity, gzip"], &["identity", "gzip"], &["x"]] {
+            let answer = request(encodings).await.expect(415);
+            assert!(!answer.json["error"].is_null(), "{path} {encodings:?}");
+        }
+        for encodings in [&["identity"][..], &["Identity", "identity"], &[""]] {
+            assert_ne!(request(encodings).await.status, 415, "{path} {encodings:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The shape of answers.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use tests::{Answer, SeedImage, TestApp, redacted};
 
@@ -210,5 +211,39 @@ async fn answers_belong_to_one_account_and_no_cache_keeps_them() {
         let answer = app.get(path, &ann.key).await;
         assert_eq!(answer.header("content-type"), Some("application/json"), "{path}");
         assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_answer_is_taken_for_another_type_than_it_says() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    for (request, status) in [
+        (app.call(Method::GET, "/images", &ann.key), 200),
+        (app.call(Method::GET, "/images", "wrong"), 401),
+        (app.call(Method::GET, "/images/unknown", &ann.key), 404),
+        (app.call(Method::POST, "/albums", &ann.key).json(&json!({"title": "t"})), 201),
+        (app.request(Method::GET, "/api/ext/v2/openapi.json"), 200),
+        (app.request(Method::GET, "/healthz"), 200),
+        (app.request(Method::GET, "/readyz"), 200),
+        (app.request(Method::GET, "/nothing"), 404),
+        (app.request(Method::GET, "/healthz").header("host", "evil.example"), 403),
+        (app.request(Method::GET, "/.well-known/oauth-authorization-server"), 200),
+        (app.request(Method::GET, "/api/oauth/jwks"), 200),
+        (app.request(Method::POST, "/api/oauth/token").json(&json!({})), 400),
+        (app.request(Method::POST, "/api/oauth/register").json(&json!({})), 400),
+        (app.request(Method::GET, "/api/mcp/v1"), 405),
+        (app.request(Method::POST, "/api/mcp/v1"), 401),
+        (app.request(Method::POST, "/api/mcp/v1").bearer_auth(&ann.key).json(&ping), 200),
+        (app.request(Method::POST, "/api/mcp/v1").bearer_auth(&ann.key).json(&json!([])), 400),
+    ] {
+        let (client, request) = request.build_split();
+        let request = request.unwrap();
+        let shown = format!("{} {}", request.method(), request.url());
+        let answer = Answer::read(client.execute(request).await.unwrap()).await;
+        assert_eq!(answer.status, status, "{shown}");
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{shown}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{shown}");
     }
 }

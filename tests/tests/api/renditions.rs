@@ -178,6 +178,13 @@ async fn if_none_match_head_and_ranges_are_honoured() {
     for range in ["bytes=5-1", "items=0-1", "bytes=x-", "nonsense"] {
         assert_eq!(with("range", range.to_owned()).await.expect(200).body, whole.body, "{range}");
     }
+    // Only GET has ranges (RFC 9110, section 14.2).
+    for (name, value) in [("range", "bytes=0-9"), ("range", "bytes=99999999-"), ("if-range", tag.as_str())] {
+        let request = app.request(Method::HEAD, &path).header(name, value).header("range", "bytes=0-9");
+        let head = app.send(request).await.expect(200);
+        assert_eq!(head.header("content-length"), whole.header("content-length"), "{name}: {value}");
+        assert_eq!(head.header("content-range"), None, "{name}: {value}");
+    }
     // Of a rendition that changed since, the whole is sent.
     for (condition, status) in [(tag.as_str(), 206), ("\"x\"", 200)] {
         let request =

@@ -18,14 +18,14 @@ async fn a_head_that_is_too_large_is_431() {
     let app = TestApp::start().await;
     let of_length = |bytes: usize| {
         let head = |filling: &str| {
-            format!("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: {filling}\r\n\r\n")
+            format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX: {filling}\r\n\r\n")
         };
         head(&"x".repeat(bytes - head("").len()))
     };
     let answer = app.raw(of_length(64 * 1024 - 1)).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let long = of_length(64 * 1024 + 1);
-    let many = format!("GET /healthz HTTP/1.1\r\nHost: a\r\n{}\r\n", "X: x\r\n".repeat(101));
+    let many = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: x\r\n".repeat(101));
     for request in [long, many] {
         let answer = app.raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
@@ -38,15 +38,15 @@ async fn what_is_not_http_is_400() {
     for request in [
         "nonsense\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
         "GET / HTTP/1.1\r\nbad header\r\n\r\n",
     ] {
         let answer = app.raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
     }
     // A length and chunks at once could be read in two ways.
-    let smuggled = "POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\
-                    Connection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+    let smuggled = "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\
+                    Connection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     let answer = app.raw(smuggled).await;
     assert!(!answer.contains("HTTP/1.1 200 "), "{answer}");
 }
@@ -54,12 +54,12 @@ async fn what_is_not_http_is_400() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_does_not_come_in_time_ends_the_connection() {
     let app = TestApp::builder().limits(|limits| limits.head_timeout = SHORT).start().await;
-    for begun in ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: a\r\n", "PRI * HTTP/2.0\r\n"] {
+    for begun in ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "PRI * HTTP/2.0\r\n"] {
         let answer = app.raw(begun).await;
         assert!(!answer.contains("HTTP/1.1 200 "), "{begun}: {answer}");
     }
     // A connection that stays idle after an answer ends too.
-    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
@@ -75,7 +75,7 @@ async fn a_body_that_does_not_come_in_time_is_408() {
 /// The beginning of a request that announces more bytes than it sends.
 fn post(key: &str, body: &str, length: usize) -> String {
     format!(
-        "POST /api/ext/v2/albums HTTP/1.1\r\nHost: a\r\nAuthorization: {key}\r\n\
+        "POST /api/ext/v2/albums HTTP/1.1\r\nHost: localhost\r\nAuthorization: {key}\r\n\
          Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }
@@ -91,17 +91,91 @@ async fn a_body_that_breaks_off_changes_nothing() {
     assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 0);
 }
 
+/// A request that needs nothing, and the last one of its connection.
+const LAST: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn further_connections_wait_until_there_is_room() {
-    let app = TestApp::builder().limits(|limits| limits.connections = 1).start().await;
-    let mut first = app.connect().await;
-    answer_of(&mut first, "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").await;
-    let mut second = app.connect().await;
-    second.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+async fn half_open_connections_hold_up_nobody() {
+    let app = TestApp::builder().limits(|limits| limits.connections = 8).start().await;
+    let mut half_open = Vec::new();
+    for number in 0..24 {
+        let mut stream = app.connect().await;
+        // Half of them have begun the head of a request.
+        if number % 2 == 0 {
+            stream.write_all(b"GET /healthz HTTP/1.1\r\nHost").await.unwrap();
+        }
+        half_open.push(stream);
+    }
+    let answer = app.raw(LAST).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    // The oldest went first.
+    assert_eq!(TestApp::rest(half_open.remove(0)).await, "");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_makes_room() {
+    let builder = TestApp::builder().limits(|limits| limits.connections = 8);
+    let app = builder.trusted_proxy("127.0.0.1/32").start().await;
+    let mut kept = Vec::new();
+    for _ in 0..8 {
+        let mut stream = app.connect().await;
+        answer_of(&mut stream, HEALTH).await;
+        kept.push(stream);
+    }
+    // Using it makes it the youngest.
+    answer_of(&mut kept[0], HEALTH).await;
+    assert!(app.raw(LAST).await.starts_with("HTTP/1.1 200 "));
+    assert_eq!(TestApp::rest(kept.remove(1)).await, "");
+    for mut stream in kept {
+        answer_of(&mut stream, HEALTH).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn further_connections_wait_while_every_one_has_a_request_in_progress() {
+    let builder = TestApp::builder().limits(|limits| limits.connections = 2);
+    let app = builder.trusted_proxy("127.0.0.1/32").start().await;
+    let ann = app.account("ann").await;
+    let body = json!({"title": "t"}).to_string();
+    let mut busy = Vec::new();
+    for _ in 0..2 {
+        busy.push(begun(&app, &ann.key, body.len()).await);
+    }
+    let mut waiting = app.connect().await;
+    waiting.write_all(LAST.as_bytes()).await.unwrap();
     let mut byte = [0; 1];
-    assert!(timeout(SHORT, second.read(&mut byte)).await.is_err(), "there was no room");
-    drop(first);
-    assert!(TestApp::rest(second).await.starts_with("HTTP/1.1 200 "));
+    assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "there was no room");
+    // Neither was cut off: the first finishes, and then is idle and makes room.
+    busy[0].write_all(body.as_bytes()).await.unwrap();
+    assert!(answer_of(&mut busy[0], "").await.starts_with("HTTP/1.1 201 "));
+    assert!(TestApp::rest(waiting).await.starts_with("HTTP/1.1 200 "));
+    busy[1].write_all(body.as_bytes()).await.unwrap();
+    assert!(answer_of(&mut busy[1], "").await.starts_with("HTTP/1.1 201 "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_whose_share_of_connections_is_busy_is_told_to_retry() {
+    let app = TestApp::builder().limits(|limits| limits.connections = 4).start().await;
+    let ann = app.account("ann").await;
+    let body = json!({"title": "t"}).to_string();
+    let mut busy = begun(&app, &ann.key, body.len()).await;
+    let answer = TestApp::rest(app.connect().await).await;
+    assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: "), "{answer}");
+    busy.write_all(body.as_bytes()).await.unwrap();
+    assert!(answer_of(&mut busy, "").await.starts_with("HTTP/1.1 201 "));
+    assert!(app.raw(LAST).await.starts_with("HTTP/1.1 200 "));
+}
+
+/// A request under way: the service has asked for its body.
+async fn begun(app: &TestApp, key: &str, length: usize) -> TcpStream {
+    let mut stream = app.connect().await;
+    let head = post(key, "", length).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut go_on = [0; 25];
+    stream.read_exact(&mut go_on).await.unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
 }
 
 /// Sends and reads up to the end of a short answer, and keeps the connection.
@@ -131,11 +205,11 @@ async fn a_client_that_stops_reading_is_cut_off() {
     socket.set_recv_buffer_size(4096).unwrap();
     let mut deaf = socket.connect(app.address).await.unwrap();
     let list =
-        format!("GET /api/ext/v2/images?limit=100 HTTP/1.1\r\nHost: a\r\nAuthorization: {}\r\n\r\n", ann.key);
+        format!("GET /api/ext/v2/images?limit=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", ann.key);
     // The service takes no more requests than it can answer, so that this may not get through.
     let _ = timeout(SHORT, deaf.write_all(list.repeat(REQUESTS).as_bytes())).await;
     // There is room for this one only once the first is gone.
-    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let answered = TestApp::rest(deaf).await.matches("HTTP/1.1 200 ").count();
     assert!((1..REQUESTS).contains(&answered), "{answered}");
@@ -145,16 +219,10 @@ async fn a_client_that_stops_reading_is_cut_off() {
 async fn a_shutdown_lets_a_running_request_finish_and_takes_no_other() {
     let mut app = TestApp::start().await;
     let ann = app.account("ann").await;
-    let mut running = app.connect().await;
     let idle = app.connect().await;
     let body = json!({"title": "finished"}).to_string();
     let (first, second) = body.split_at(5);
-    // Once the service asks for the body, the request is under way.
-    let head = post(&ann.key, "", body.len()).replace("\r\n\r\n", "\r\nExpect: 100-continue\r\n\r\n");
-    running.write_all(head.as_bytes()).await.unwrap();
-    let mut go_on = [0; 25];
-    running.read_exact(&mut go_on).await.unwrap();
-    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut running = begun(&app, &ann.key, body.len()).await;
     running.write_all(first.as_bytes()).await.unwrap();
 
     let ended = app.shut_down();

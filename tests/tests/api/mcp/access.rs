@@ -1,6 +1,6 @@
 //! Who may call, and from where.
 
-use reqwest::Method;
+use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 use tests::{SeedImage, TestApp};
 
@@ -177,4 +177,20 @@ async fn there_are_three_resources_and_no_others() {
     for path in ["/api/mcp", "/api/mcp/", "/api/mcp/v1/", "/api/mcp/v3", "/api/mcp/V1", "/mcp/v1"] {
         request(&app, path, &ann.key, "ping", &json!({})).await.expect(404);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_options_request_that_is_no_preflight_is_204_with_allow() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for resource in RESOURCES {
+        for key in [None, Some("wrong"), Some(ann.key.as_str())] {
+            let request = app.request(Method::OPTIONS, resource).header("origin", "http://localhost:3000");
+            let answer = app.send(key.into_iter().fold(request, RequestBuilder::bearer_auth)).await.expect(204);
+            assert_eq!(answer.header("allow"), Some("POST, OPTIONS"), "{key:?}");
+            assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{key:?}");
+            assert!(answer.body.is_empty(), "{key:?}");
+        }
+    }
+    app.send(app.request(Method::OPTIONS, "/api/mcp/v3")).await.expect(404);
 }

@@ -128,6 +128,42 @@ async fn a_cursor_that_was_never_given_is_invalid_params() {
     check_error(&answer, -32602, &json!(7));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_comes_back_as_it_was_sent() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for id in [
+        "7",
+        "-9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "-123456789012345678901234567890123456789012345678901234567890",
+        "1.0",
+        "-0",
+        "1e3",
+        "1.50e1",
+        "\"\"",
+        "\"a\"",
+    ] {
+        // A result, one that stands ready, and an error.
+        for (method, member) in [("ping", "result"), ("tools/list", "result"), ("unknown", "error")] {
+            for text in [
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#),
+                format!(r#" {{ "params" : {{"id": [1, "}}"]}}, "m\u0065thod" : "{method}", "\u0069d" : {id} , "jsonrpc":"2.0" }} "#),
+            ] {
+                let answer = send_text(&app, &ann, text.clone()).await.expect(200);
+                assert!(answer.json[member].is_object(), "{text}: {}", answer.json);
+                let body = String::from_utf8(answer.body.to_vec()).unwrap();
+                assert!(body.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"#)), "{text}: {body}");
+            }
+        }
+    }
+    for id in ["1.5", "1e-3", "null", "true", "[1]"] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+        check_error(&send_text(&app, &ann, text).await.expect(400), -32600, &Value::Null);
+    }
+}
+
 /// A generator of numbers that is the same in every run (SplitMix64).
 struct Random(u64);
 

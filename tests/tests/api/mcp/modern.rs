@@ -187,13 +187,59 @@ async fn what_is_wrong_with_a_call_travels_on_200() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notifications_are_taken_and_describe_themselves_too() {
+async fn a_notification_is_202_unless_a_header_contradicts_it() {
     let (app, ann) = start().await;
-    let body = json!({
-        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"_meta": {VERSION: "2026-07-28"}, "requestId": 1},
+    let (version, method) = ("mcp-protocol-version", "mcp-method");
+    let (now, cancelled) = ((version, "2026-07-28"), (method, "notifications/cancelled"));
+    let plain = json!({"requestId": 1});
+    let described = json!({"requestId": 1, "_meta": {VERSION: "2026-07-28"}});
+    let unfinished = json!({"requestId": 1, "_meta": {}});
+    for (params, headers) in [
+        (&plain, &[][..]),
+        (&plain, &[now]),
+        (&plain, &[now, cancelled]),
+        (&plain, &[(version, "2025-11-25")]),
+        (&plain, &[(version, "2099-01-01")]),
+        (&unfinished, &[now]),
+        (&described, &[]),
+        (&described, &[now]),
+        (&described, &[cancelled]),
+        (&described, &[now, cancelled]),
+    ] {
+        for resource in RESOURCES {
+            let body = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+            let request = message(&app, resource, &ann.key, &body);
+            let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            let taken = app.send(request).await;
+            assert_eq!(taken.status, 202, "{params} {headers:?}: {}", taken.json);
+            assert!(taken.body.is_empty(), "{params} {headers:?}");
+        }
+    }
+    for (params, headers) in [
+        (&plain, &[now, (method, "notifications/initialized")][..]),
+        (&described, &[(version, "2025-11-25")]),
+        (&described, &[(method, "tools/call")]),
+        (&described, &[now, now]),
+    ] {
+        let body = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
+        let request = message(&app, V1, &ann.key, &body);
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        assert_eq!(refused(&app, request).await, (400, json!(-32020)), "{params} {headers:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn initialize_under_the_header_of_this_revision_lacks_its_meta() {
+    let (app, ann) = start().await;
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
     });
-    let request = || message(&app, V1, &ann.key, &body).header("mcp-protocol-version", "2026-07-28");
-    let taken = app.send(request().header("mcp-method", "notifications/cancelled")).await;
-    assert!(taken.expect(202).body.is_empty());
-    assert_eq!(refused(&app, request()).await, (400, json!(-32020)));
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "initialize", "params": params});
+    let initialize = || message(&app, V1, &ann.key, &body);
+    let request = initialize().header("mcp-protocol-version", "2026-07-28");
+    assert_eq!(refused(&app, request).await, (400, json!(-32602)));
+    // Without the header, or with that of another revision, it opens a session of before.
+    for request in [initialize(), initialize().header("mcp-protocol-version", "2025-11-25")] {
+        assert_eq!(app.send(request).await.expect(200).json["result"]["protocolVersion"], "2025-11-25");
+    }
 }

@@ -63,7 +63,7 @@ async fn the_resource_metadata_tell_resource_server_and_scope() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_allow_any_origin_and_last_an_hour() {
-    let app = TestApp::start().await;
+    let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     for path in SERVER.into_iter().chain(RESOURCES.map(|(path, ..)| path)) {
         for method in [Method::GET, Method::HEAD] {
             let request = app.request(method, path).header("origin", "https://app.example");

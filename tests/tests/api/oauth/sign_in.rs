@@ -224,3 +224,48 @@ async fn a_session_ends_by_signing_out_a_new_password_or_age() {
     app.advance(Duration::from_secs(31 * 86_400));
     assert!(asks_for_password(&browser).await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_without_its_token_is_403_whatever_else_is_wrong_with_it() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let request = Authorize::of(&app, &client);
+    let form = "application/x-www-form-urlencoded";
+    let long = format!("email={}", "x".repeat(100_000));
+    for browser in [app.browser(), app.browser().signed_in(&person).await] {
+        for path in [
+            "/sign-in",
+            "/sign-out",
+            "/setup?token=x",
+            "/account/apps/disconnect",
+            "/account/keys/create",
+            "/account/keys/revoke",
+            "/account/password",
+            "/account/sessions/end",
+            "/account/sign-out-everywhere",
+            "/account/delete",
+            &request.path(),
+            "/api/oauth/authorize",
+            &request.clone().with("scope", "unknown").path(),
+        ] {
+            for (content_type, body) in [
+                (form, "email=a&password=b&decision=allow"),
+                (form, "email=a&email=b&csrf=x&csrf=x"),
+                (form, ""),
+                (form, long.as_str()),
+                ("application/json", "{}"),
+                ("multipart/form-data; boundary=x", "--x--"),
+                ("text/plain", "csrf=x"),
+                ("", "csrf=x"),
+            ] {
+                let request = browser.request(reqwest::Method::POST, path).header("content-type", content_type);
+                let answer = app.send(request.body(body.to_owned())).await;
+                assert_eq!(answer.status, 403, "{path} {content_type}: {:.40}", body);
+            }
+            let request = browser.request(reqwest::Method::POST, path).header("content-type", form);
+            let answer = app.send(request.header("content-encoding", "gzip").body("csrf=x")).await;
+            assert_eq!(answer.status, 403, "{path} compressed");
+        }
+    }
+}

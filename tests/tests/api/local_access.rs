@@ -1,0 +1,79 @@
+//! A service that only its own machine reaches, and pages of the web that try to reach it through somebody's browser.
+
+use reqwest::{Method, RequestBuilder};
+use tests::TestApp;
+
+const PATHS: [&str; 12] = [
+    "/",
+    "/healthz",
+    "/readyz",
+    "/sign-in",
+    "/setup?token=x",
+    "/account",
+    "/account/sync",
+    "/api/oauth/authorize",
+    "/api/oauth/jwks",
+    "/.well-known/oauth-authorization-server",
+    "/api/ext/v2/openapi.json",
+    "/nothing",
+];
+
+fn get(app: &TestApp, path: &str) -> RequestBuilder {
+    app.request(Method::GET, path)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_path_answers_to_loopback_names_only() {
+    let app = TestApp::start().await;
+    for path in PATHS {
+        for (name, value) in [
+            ("host", "evil.example"),
+            ("host", "localhost.evil.example"),
+            ("host", "192.168.0.7:8080"),
+            ("origin", "https://evil.example"),
+            ("origin", "null"),
+        ] {
+            let answer = app.send(get(&app, path).header(name, value)).await.expect(403);
+            assert!(!answer.error().is_empty(), "{path} {name}: {value}");
+            assert_eq!(answer.header("access-control-allow-origin"), None, "{path} {name}: {value}");
+        }
+        for (name, value) in
+            [("host", "localhost:1234"), ("host", "[::1]"), ("origin", "http://localhost:3000")]
+        {
+            let answer = app.send(get(&app, path).header(name, value)).await;
+            assert_ne!(answer.status, 403, "{path} {name}: {value}");
+        }
+        let preflight = app
+            .request(Method::OPTIONS, path)
+            .header("origin", "https://evil.example")
+            .header("access-control-request-method", "GET");
+        app.send(preflight).await.expect(403);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_at_another_address_is_told_the_cause_and_what_to_do() {
+    let app = TestApp::start().await;
+    let opened = |host: &'static str| {
+        get(&app, "/sign-in").header("host", host).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+    };
+    let page = app.send(opened("192.168.0.7:8080")).await.expect(403);
+    assert!(page.header("content-type").unwrap().starts_with("text/html"));
+    let text = page.text();
+    for words in [&format!("href=\"{}\"", app.base_url), "--base-url http://192.168.0.7:8080", "--listen"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(page.header("set-cookie"), None);
+    // A name could be anybody's: it is not repeated.
+    let text = app.send(opened("evil.example")).await.expect(403).text();
+    assert!(!text.contains("evil.example") && text.contains("--base-url http://ADDRESS:PORT"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_public_service_answers_to_every_name() {
+    let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
+    for path in ["/healthz", "/sign-in", "/api/ext/v2/openapi.json"] {
+        let request = get(&app, path).header("host", "other.example").header("origin", "https://app.example");
+        app.send(request).await.expect(200);
+    }
+}
