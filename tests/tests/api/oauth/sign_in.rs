@@ -261,7 +261,7 @@ async fn a_form_without_its_token_is_403_whatever_else_is_wrong_with_it() {
             ] {
                 let request = browser.request(reqwest::Method::POST, path).header("content-type", content_type);
                 let answer = app.send(request.body(body.to_owned())).await;
-                assert_eq!(answer.status, 403, "{path} {content_type}: {:.40}", body);
+                assert_eq!(answer.status, 403, "{path} {content_type}: {body:.40}");
             }
             let request = browser.request(reqwest::Method::POST, path).header("content-type", form);
             let answer = app.send(request.header("content-encoding", "gzip").body("csrf=x")).await;
