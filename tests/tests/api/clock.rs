@@ -15,6 +15,7 @@ async fn rate_limits_do_not_depend_on_the_wall_clock() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     let body = json!({"client_name": "a", "redirect_uris": ["https://a.example/"]});
+    app.advance(2 * HOUR);
     for back in [Duration::from_secs(5), HOUR] {
         app.refresh(&client, "one").await.expect(400);
         app.oauth_form("revoke", &[("token", "x")]).await.expect(200);
