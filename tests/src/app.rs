@@ -146,7 +146,8 @@ impl TestAppBuilder {
         let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
         config.limits = self.limits;
-        config.trusted_proxies = self.trusted_proxies.iter().map(|network| network.parse().unwrap()).collect();
+        config.trusted_proxies =
+            self.trusted_proxies.iter().map(|network| network.parse().unwrap()).collect();
         config.client_documents = self.client_documents;
         let app = App::new(library.clone(), &secret(), config).unwrap();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -144,13 +144,18 @@ async fn a_compressed_body_is_415_wherever_one_is_read() {
     for (path, content_type, body) in [
         ("/api/ext/v2/albums", "application/json", r#"{"title": "t"}"#),
         ("/api/mcp/v1", "application/json", r#"{"jsonrpc": "2.0", "id": 1, "method": "ping"}"#),
-        ("/api/oauth/register", "application/json", r#"{"client_name": "a", "redirect_uris": ["https://a.example/"]}"#),
+        (
+            "/api/oauth/register",
+            "application/json",
+            r#"{"client_name": "a", "redirect_uris": ["https://a.example/"]}"#,
+        ),
         ("/api/oauth/token", "application/x-www-form-urlencoded", "grant_type=refresh_token"),
         ("/api/oauth/revoke", "application/x-www-form-urlencoded", "token=x"),
     ] {
         let request = |encodings: &[&str]| {
             let request = app.request(Method::POST, path).header("content-type", content_type);
-            let request = encodings.iter().fold(request, |request, name| request.header("content-encoding", *name));
+            let request =
+                encodings.iter().fold(request, |request, name| request.header("content-encoding", *name));
             // MCP and the image API know this key; the others do not look at it.
             let request = if path.contains("oauth") { request } else { request.bearer_auth(&ann.key) };
             app.send(request.body(body))

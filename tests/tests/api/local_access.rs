@@ -55,7 +55,9 @@ async fn every_path_answers_to_loopback_names_only() {
 async fn a_browser_at_another_address_is_told_the_cause_and_what_to_do() {
     let app = TestApp::start().await;
     let opened = |host: &'static str| {
-        get(&app, "/sign-in").header("host", host).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+        get(&app, "/sign-in")
+            .header("host", host)
+            .header("accept", "text/html,application/xhtml+xml,*/*;q=0.8")
     };
     let page = app.send(opened("192.168.0.7:8080")).await.expect(403);
     assert!(page.header("content-type").unwrap().starts_with("text/html"));

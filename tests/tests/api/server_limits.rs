@@ -54,7 +54,9 @@ async fn what_is_not_http_is_400() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_does_not_come_in_time_ends_the_connection() {
     let app = TestApp::builder().limits(|limits| limits.head_timeout = SHORT).start().await;
-    for begun in ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "PRI * HTTP/2.0\r\n"] {
+    for begun in
+        ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "PRI * HTTP/2.0\r\n"]
+    {
         let answer = app.raw(begun).await;
         assert!(!answer.contains("HTTP/1.1 200 "), "{begun}: {answer}");
     }
@@ -204,8 +206,10 @@ async fn a_client_that_stops_reading_is_cut_off() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
     let mut deaf = socket.connect(app.address).await.unwrap();
-    let list =
-        format!("GET /api/ext/v2/images?limit=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n", ann.key);
+    let list = format!(
+        "GET /api/ext/v2/images?limit=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n",
+        ann.key
+    );
     // The service takes no more requests than it can answer, so that this may not get through.
     let _ = timeout(SHORT, deaf.write_all(list.repeat(REQUESTS).as_bytes())).await;
     // There is room for this one only once the first is gone.

@@ -186,7 +186,8 @@ async fn an_options_request_that_is_no_preflight_is_204_with_allow() {
     for resource in RESOURCES {
         for key in [None, Some("wrong"), Some(ann.key.as_str())] {
             let request = app.request(Method::OPTIONS, resource).header("origin", "http://localhost:3000");
-            let answer = app.send(key.into_iter().fold(request, RequestBuilder::bearer_auth)).await.expect(204);
+            let answer =
+                app.send(key.into_iter().fold(request, RequestBuilder::bearer_auth)).await.expect(204);
             assert_eq!(answer.header("allow"), Some("POST, OPTIONS"), "{key:?}");
             assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{key:?}");
             assert!(answer.body.is_empty(), "{key:?}");

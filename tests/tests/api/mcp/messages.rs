@@ -149,7 +149,9 @@ async fn an_id_comes_back_as_it_was_sent() {
         for (method, member) in [("ping", "result"), ("tools/list", "result"), ("unknown", "error")] {
             for text in [
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#),
-                format!(r#" {{ "params" : {{"id": [1, "}}"]}}, "m\u0065thod" : "{method}", "\u0069d" : {id} , "jsonrpc":"2.0" }} "#),
+                format!(
+                    r#" {{ "params" : {{"id": [1, "}}"]}}, "m\u0065thod" : "{method}", "\u0069d" : {id} , "jsonrpc":"2.0" }} "#
+                ),
             ] {
                 let answer = send_text(&app, &ann, text.clone()).await.expect(200);
                 assert!(answer.json[member].is_object(), "{text}: {}", answer.json);

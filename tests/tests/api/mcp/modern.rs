@@ -209,7 +209,8 @@ async fn a_notification_is_202_unless_a_header_contradicts_it() {
         for resource in RESOURCES {
             let body = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             let request = message(&app, resource, &ann.key, &body);
-            let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+            let request =
+                headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
             let taken = app.send(request).await;
             assert_eq!(taken.status, 202, "{params} {headers:?}: {}", taken.json);
             assert!(taken.body.is_empty(), "{params} {headers:?}");

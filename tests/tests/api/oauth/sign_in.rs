@@ -259,7 +259,8 @@ async fn a_form_without_its_token_is_403_whatever_else_is_wrong_with_it() {
                 ("text/plain", "csrf=x"),
                 ("", "csrf=x"),
             ] {
-                let request = browser.request(reqwest::Method::POST, path).header("content-type", content_type);
+                let request =
+                    browser.request(reqwest::Method::POST, path).header("content-type", content_type);
                 let answer = app.send(request.body(body.to_owned())).await;
                 assert_eq!(answer.status, 403, "{path} {content_type}: {body:.40}");
             }
