@@ -83,6 +83,8 @@ pub struct Limits {
     pub drain_timeout: Duration,
     /// How often clients may be registered from one address; of IPv6, one /64.
     pub registrations: RateLimit,
+    /// How often clients may be registered from one network: an IPv4 /24 or an IPv6 /48.
+    pub registrations_of_network: RateLimit,
     /// How often tokens may be asked for or revoked from one address. Hosted apps come from few addresses.
     pub token_requests: RateLimit,
     /// How often the same code or refresh token may be presented.
@@ -100,6 +102,7 @@ impl Default for Limits {
             write_timeout: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(10),
             registrations: RateLimit { burst: 1_000, per_minute: 30 },
+            registrations_of_network: RateLimit { burst: 2_000, per_minute: 60 },
             token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
             same_token: RateLimit { burst: 200, per_minute: 60 },
             client_documents: RateLimit { burst: 30, per_minute: 10 },
