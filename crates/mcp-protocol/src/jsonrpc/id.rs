@@ -71,7 +71,8 @@ impl Serialize for RequestId {
         match self {
             Self::Integer(id) => serializer.serialize_i64(*id),
             Self::Written(id) => {
-                id.parse::<Number>().map_err(serde::ser::Error::custom)?.serialize(serializer)
+                let number: Number = serde_json::from_str(id).map_err(serde::ser::Error::custom)?;
+                number.serialize(serializer)
             }
             Self::String(id) => serializer.serialize_str(id),
         }
