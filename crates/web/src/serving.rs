@@ -36,7 +36,7 @@ const MAX_HEADERS: usize = 100;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// The answer to a connection of an address whose share of all connections is busy.
 const BUSY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\n\
-    Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 78\r\n\r\n\
+    Content-Type: application/json\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 81\r\n\r\n\
     {\"error\":\"too many requests of this address are in progress; retry after a wait\"}";
 
 /// Serves HTTP/1.1 until `shutdown` is ready, then stops accepting and lets running requests finish for as long as the

@@ -203,6 +203,7 @@ async fn a_client_that_stops_reading_is_cut_off() {
             limits.write_timeout = SHORT;
             limits.min_response_bytes_per_s = u32::MAX;
         })
+        .trusted_proxy("127.0.0.1/32")
         .start()
         .await;
     let ann = app.account("ann").await;
