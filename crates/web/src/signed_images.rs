@@ -209,7 +209,7 @@ mod tests {
     fn ranges() {
         let tag: ETag = "\"a\"".parse().unwrap();
         let check = |range: &'static str, expect: RequestedRange| {
-            let request = |method| {
+            let request = |method: Method| {
                 let request = http::Request::builder().method(method).header(header::RANGE, range);
                 request.body(()).unwrap().into_parts().0
             };
