@@ -301,7 +301,8 @@ impl TestApp {
 
     /// Sets the clock back.
     pub fn set_clock_back(&self, time: Duration) {
-        self.clock.advance_ms(-i64::try_from(time.as_millis()).unwrap());
+        let back = i64::try_from(time.as_millis()).unwrap();
+        self.clock.set(self.library.clock().now().plus_millis(-back));
     }
 
     /// Asks the service to end and gives what waits for that.

@@ -2,7 +2,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use http::{HeaderValue, header::InvalidHeaderValue};
-use oauth_core::{ClientDocuments, ClientUrl, Clock, DocumentError, UnixMillis};
+use oauth_core::{ClientDocuments, ClientUrl, DocumentError};
 use quick_cache::sync::{Cache, EntryAction, EntryResult};
 use rustls::{ClientConfig, RootCertStore, client::Resumption, crypto::ring, pki_types::CertificateDer};
 use tokio::sync::Semaphore;
@@ -17,8 +17,8 @@ use crate::{
 /// How many documents are remembered, of at most 32 KB each.
 const CAPACITY: usize = 512;
 
-/// How long after its time a document stands in for one that cannot be fetched: as long as a consent form holds.
-const STANDS_IN_MS: i64 = 3_600_000;
+/// How long after it expired a document replaces one that cannot be fetched: as long as a consent form is valid.
+const STANDS_IN: Duration = Duration::from_secs(3600);
 
 /// Who is believed when a host proves who it is.
 #[derive(Debug, Clone, Default)]
@@ -79,16 +79,19 @@ pub enum BuildError {
 #[derive(Clone)]
 struct Known {
     outcome: Result<Arc<[u8]>, DocumentError>,
-    until: UnixMillis,
+    until: Duration,
     /// Until when it stands in for one that cannot be fetched.
-    stands_in_until: UnixMillis,
+    stands_in_until: Duration,
 }
+
+/// Gives the time since an arbitrary moment before, which never steps back: what is remembered expires by it.
+pub type MonotonicClock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// The documents of the internet, as [`ClientDocuments`]: fetched once for all who ask at the same time, and
 /// remembered.
 pub struct Documents {
     fetcher: Fetcher,
-    clock: Arc<dyn Clock>,
+    clock: MonotonicClock,
     slots: Semaphore,
     known: Cache<ClientUrl, Known>,
 }
@@ -100,11 +103,11 @@ impl fmt::Debug for Documents {
 }
 
 impl Documents {
-    /// Fetches in the name of `user_agent`, and forgets by that clock.
+    /// Fetches documents with this `user_agent`; what it remembers expires by `clock`.
     ///
     /// # Errors
     /// [`BuildError`].
-    pub fn new(options: Options, clock: Arc<dyn Clock>, user_agent: &str) -> Result<Self, BuildError> {
+    pub fn new(options: Options, clock: MonotonicClock, user_agent: &str) -> Result<Self, BuildError> {
         let mut tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_root_certificates(believed(&options.roots)?)
@@ -121,8 +124,8 @@ impl Documents {
         Ok(Self { fetcher, clock, slots: Semaphore::new(options.at_once), known: Cache::new(CAPACITY) })
     }
 
-    fn after(&self, lifetime: Duration) -> UnixMillis {
-        self.clock.now().plus_ms(i64::try_from(lifetime.as_millis()).unwrap_or(i64::MAX))
+    fn after(&self, lifetime: Duration) -> Duration {
+        (self.clock)().saturating_add(lifetime)
     }
 }
 
@@ -142,7 +145,7 @@ fn believed(roots: &Roots) -> Result<RootCertStore, rustls::Error> {
 #[async_trait]
 impl ClientDocuments for Documents {
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
-        let now = self.clock.now();
+        let now = (self.clock)();
         // Whoever comes while the document is fetched waits for that fetch; if whoever began it leaves, the next goes on.
         let entry = self.known.entry_async(url, |_, known| {
             if known.until > now {
@@ -166,7 +169,7 @@ impl ClientDocuments for Documents {
         let known = match (fetched, former) {
             (Ok(Fetched { document, lifetime }), _) => {
                 let until = self.after(lifetime);
-                Known { outcome: Ok(document), until, stands_in_until: until.plus_ms(STANDS_IN_MS) }
+                Known { outcome: Ok(document), until, stands_in_until: until.saturating_add(STANDS_IN) }
             }
             (Err(_), Some(former)) => Known { until: self.after(FAILURE), ..former },
             // Nothing was found out.
@@ -183,7 +186,7 @@ impl ClientDocuments for Documents {
     }
 
     fn is_at_hand(&self, url: &ClientUrl) -> bool {
-        let now = self.clock.now();
+        let now = (self.clock)();
         self.known
             .peek(url)
             .is_some_and(|known| known.until > now || (known.outcome.is_ok() && known.stands_in_until > now))

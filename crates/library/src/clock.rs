@@ -1,19 +1,31 @@
 use std::{
-    sync::atomic::{AtomicI64, Ordering},
-    time::{SystemTime, UNIX_EPOCH},
+    sync::{
+        LazyLock,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use domain::Timestamp;
 
 /// Tells the time. The library reads no other clock, so that a test can move it.
+///
+/// The wall clock can be set back. What only this process remembers (rate limits, caches) goes by
+/// [`monotonic`](Self::monotonic); what other processes or people see goes by [`now`](Self::now).
 pub trait Clock: Send + Sync + 'static {
-    /// Now.
+    /// The time of the wall clock.
     fn now(&self) -> Timestamp;
+
+    /// The time since an arbitrary moment before. It never steps back.
+    fn monotonic(&self) -> Duration;
 }
 
 /// The machine's clock.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
+
+/// The moment from which the machine's clock counts: its first reading.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that owns the clock")]
@@ -22,26 +34,65 @@ impl Clock for SystemClock {
         let millis = i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX);
         Timestamp::from_millis(millis).unwrap_or(Timestamp::MAX)
     }
+
+    fn monotonic(&self) -> Duration {
+        START.elapsed()
+    }
 }
 
 /// A clock that stands still until it is moved, for tests.
 #[derive(Debug)]
-pub struct ManualClock(AtomicI64);
+pub struct ManualClock {
+    wall_ms: AtomicI64,
+    monotonic_ms: AtomicU64,
+}
 
 impl ManualClock {
     /// A clock that shows this moment.
     pub fn new(now: Timestamp) -> Self {
-        Self(AtomicI64::new(now.millis()))
+        Self { wall_ms: AtomicI64::new(now.millis()), monotonic_ms: AtomicU64::new(0) }
     }
 
-    /// Moves it by so many milliseconds.
+    /// Lets so many milliseconds pass; a negative number counts as none.
     pub fn advance_ms(&self, millis: i64) {
-        self.0.fetch_add(millis, Ordering::SeqCst);
+        let millis = millis.max(0);
+        self.wall_ms.fetch_add(millis, Ordering::SeqCst);
+        self.monotonic_ms.fetch_add(millis.unsigned_abs(), Ordering::SeqCst);
+    }
+
+    /// Sets the wall clock, while no time passes.
+    pub fn set(&self, now: Timestamp) {
+        self.wall_ms.store(now.millis(), Ordering::SeqCst);
     }
 }
 
 impl Clock for ManualClock {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millis(self.0.load(Ordering::SeqCst)).unwrap_or(Timestamp::MAX)
+        Timestamp::from_millis(self.wall_ms.load(Ordering::SeqCst)).unwrap_or(Timestamp::MAX)
+    }
+
+    fn monotonic(&self) -> Duration {
+        Duration::from_millis(self.monotonic_ms.load(Ordering::SeqCst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn setting_the_wall_clock_lets_no_time_pass() {
+        let clock = ManualClock::new(Timestamp::from_millis(1_000_000).unwrap());
+        clock.advance_ms(5_000);
+        clock.set(Timestamp::from_millis(7).unwrap());
+        assert_eq!((clock.now().millis(), clock.monotonic()), (7, Duration::from_secs(5)));
+        clock.advance_ms(1);
+        assert_eq!((clock.now().millis(), clock.monotonic()), (8, Duration::from_millis(5_001)));
+    }
+
+    #[test]
+    fn the_machines_clock_moves_forward() {
+        let (first, second) = (SystemClock.monotonic(), SystemClock.monotonic());
+        assert!(first <= second);
     }
 }

@@ -191,7 +191,7 @@ impl Dispatcher {
                 Kind::Text => usize::from(!self.at_work.values().any(|held| matches!(held, Held::Words(_)))),
             };
             let parts = &self.library.parts;
-            if most == 0 || parts.stages_at_work.rests(stage, parts.clock.now()) {
+            if most == 0 || parts.stages_at_work.rests(stage, parts.clock.monotonic()) {
                 continue;
             }
             let jobs = self.lease_stage_jobs(stage, most).await;

@@ -57,7 +57,7 @@ pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
 pub use search::{Hit, SearchError};
 pub use set_up::SetUpError;
 pub use settings::Settings;
-pub use sign_in::{ChangePasswordError, SignInError, SignInFrom, SignedIn, subscriber};
+pub use sign_in::{ChangePasswordError, SignInError, SignInFrom, SignedIn, network, subscriber};
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
@@ -116,7 +116,8 @@ impl Library {
         let reader = decoding::reader(&settings)?;
         let built_in = Arc::new(vision::Appearance);
         let encoders = Arc::new(encoders::Encoders::new(built_in, settings.models.clone()));
-        let passwords = passwords::Passwords::new(settings.decode_workers, settings.passwords_waiting);
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let passwords = passwords::Passwords::on(processors, settings.passwords_waiting);
         let parts = Parts {
             store,
             blobs,

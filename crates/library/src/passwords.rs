@@ -12,7 +12,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$bm8gc2FsdCBhdCBhbGwuLg$bm8gcGFzc3dvcmQgaGFzIHRoaXMgaGFzaCwgZXZlciE";
 
-/// Hashes passwords with argon2id (19 MiB, two passes) off the async threads, so many at once and no more.
+/// Hashes passwords with argon2id (19 MiB, two passes) off the async threads, on at most half of the processors: a
+/// crowd of strangers who try passwords leaves the other half to everybody else.
 pub(crate) struct Passwords {
     at_work: Arc<Semaphore>,
     /// Places for those at work and those that may wait.
@@ -37,9 +38,9 @@ pub(crate) struct Place {
 }
 
 impl Passwords {
-    /// So many at once; while they are, so many more may wait to be verified.
-    pub(crate) fn new(at_once: usize, waiting: usize) -> Self {
-        let at_once = at_once.max(1);
+    /// On a machine with so many processors. While they are busy, `waiting` more may wait to be verified.
+    pub(crate) fn on(processors: usize, waiting: usize) -> Self {
+        let at_once = (processors / 2).max(1);
         Self {
             at_work: Arc::new(Semaphore::new(at_once)),
             line: Arc::new(Semaphore::new(at_once.saturating_add(waiting).min(Semaphore::MAX_PERMITS))),
@@ -107,7 +108,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_known_by_its_hash() {
-        let passwords = Passwords::new(1, 0);
+        let passwords = Passwords::on(1, 0);
         let hash = passwords.hash("right".into(), &SeededRandom::new(1)).await.unwrap();
         let verify = async |password: &str, hash: Option<String>| {
             passwords.verify(passwords.queue().unwrap(), password.to_owned(), hash).await
@@ -123,9 +124,18 @@ mod tests {
         assert_eq!(NOBODYS.len(), hash.len());
     }
 
+    #[test]
+    fn hashing_takes_at_most_half_of_the_processors() {
+        for (processors, at_once) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 2), (9, 4), (64, 32)] {
+            let passwords = Passwords::on(processors, 5);
+            assert_eq!(passwords.at_work.available_permits(), at_once, "{processors}");
+            assert_eq!(passwords.line.available_permits(), at_once + 5, "{processors}");
+        }
+    }
+
     #[tokio::test]
     async fn the_line_has_an_end() {
-        let passwords = Passwords::new(1, 2);
+        let passwords = Passwords::on(1, 2);
         let places: Vec<Place> = (0..3).map(|_| passwords.queue().unwrap()).collect();
         assert!(passwords.queue().is_err());
         drop(places);

@@ -3,10 +3,11 @@ use std::{
     io,
     ops::Range,
     sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
 };
 
 use blobs::{BlobError, BlobReader};
-use domain::{BlobKind, ContentHash, ImageId, Rendition, Timestamp};
+use domain::{BlobKind, ContentHash, ImageId, Rendition};
 use sandbox::{DecodeError, Task, Urgency, Wanted};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
@@ -20,7 +21,7 @@ const ASKED_AT_ONCE: usize = 64;
 /// How many renditions are remembered that could not be made, and how long: a decoder is not set to them at each
 /// request.
 const FAILURES: usize = 1024;
-const FAILURE_MS: i64 = 10 * 60_000;
+const FAILURE_HOLDS: Duration = Duration::from_secs(600);
 
 /// Renditions that are being made now, by original, so that requests for the same one make it once.
 pub(crate) struct InTheMaking {
@@ -29,9 +30,9 @@ pub(crate) struct InTheMaking {
     asked: Semaphore,
 }
 
-/// Why a rendition could not be made, and when.
+/// Why a rendition could not be made, and when by the monotonic clock.
 struct Failure {
-    at: Timestamp,
+    at: Duration,
     reason: String,
 }
 
@@ -47,16 +48,16 @@ type Turn = tokio::sync::Mutex<()>;
 
 impl InTheMaking {
     /// Why it could not be made a short while ago.
-    fn failure(&self, key: Making, now: Timestamp) -> Option<String> {
+    fn failure(&self, key: Making, now: Duration) -> Option<String> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let failure = failures.get(&key).filter(|failure| now < failure.at.plus_millis(FAILURE_MS))?;
+        let failure = failures.get(&key).filter(|failure| now < failure.at + FAILURE_HOLDS)?;
         Some(failure.reason.clone())
     }
 
-    fn note_failure(&self, key: Making, reason: String, at: Timestamp) {
+    fn note_failure(&self, key: Making, reason: String, at: Duration) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() >= FAILURES {
-            failures.retain(|_, failure| at < failure.at.plus_millis(FAILURE_MS));
+            failures.retain(|_, failure| at < failure.at + FAILURE_HOLDS);
         }
         if failures.len() >= FAILURES {
             failures.clear();
@@ -229,15 +230,16 @@ impl Library {
         rendition: Rendition,
         urgency: Urgency,
     ) -> Result<StoredRendition, RenditionError> {
-        let (in_the_making, now) = (&self.parts.in_the_making, self.parts.clock.now());
-        if let Some(reason) = in_the_making.failure((original, rendition), now) {
+        let in_the_making = &self.parts.in_the_making;
+        if let Some(reason) = in_the_making.failure((original, rendition), self.parts.clock.monotonic()) {
             return Err(RenditionError::NotMade(reason));
         }
         let task = Task { wanted: Wanted::These(vec![rendition]), read_metadata: None };
         let decoded = match self.decode(original, original_bytes, &task, urgency).await {
             Err(DecodeError::File(fault)) => {
                 let reason = fault.to_string();
-                in_the_making.note_failure((original, rendition), reason.clone(), self.parts.clock.now());
+                let now = self.parts.clock.monotonic();
+                in_the_making.note_failure((original, rendition), reason.clone(), now);
                 return Err(RenditionError::NotMade(reason));
             }
             decoded => decoded?,

@@ -1,7 +1,7 @@
 use std::{
     convert::Infallible,
     fmt,
-    net::{IpAddr, Ipv6Addr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
 use domain::{Account, Email, SecurityEventKind, Timestamp};
@@ -17,7 +17,7 @@ use crate::{
 
 /// How many sign-ins may fail, and within what time.
 pub(crate) const LIMITS: SignInLimits =
-    SignInLimits { per_pair: 10, per_address: 100, window_ms: 15 * 60 * 1000 };
+    SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 15 * 60 * 1000 };
 /// When to come back, in seconds, if too many wait: by then a line of the usual length is gone.
 const BUSY_RETRY_S: u64 = 2;
 /// The most characters that are kept of what a browser calls itself.
@@ -55,7 +55,7 @@ pub enum SignInError {
     /// There is no account with this email, or its password is another one.
     #[error("the email or the password is wrong")]
     Wrong,
-    /// Too many failed, for this email from this address, or from this address.
+    /// Too many failed, for this email from this address, or from this address or network.
     #[error("too many sign-ins failed; try again in {} min", retry_after_s.div_ceil(60))]
     LockedOut {
         /// When the next try counts, in seconds from now; at least 1.
@@ -112,8 +112,9 @@ impl<E: Into<Unavailable>> From<E> for Undecided {
 
 impl Library {
     /// Begins a session for whoever knows an account's password. An email that nobody has takes as long as a wrong
-    /// password. After ten failures for one email from one address (of IPv6: one /64), or a hundred from one address,
-    /// within 15 minutes, the right password does not help either; from elsewhere it does.
+    /// password. After ten failures for one email from one address (of IPv6: one /64), a hundred from one address, or a
+    /// thousand from one network (an IPv4 /24 or an IPv6 /48), within 15 minutes, the right password is refused too; from
+    /// elsewhere it is accepted.
     ///
     /// # Errors
     /// [`SignInError`].
@@ -312,11 +313,12 @@ impl Library {
 
 /// What an attempt counts by.
 fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
-    let network = subscriber(address).to_string();
+    let (subscriber, network) = (subscriber(address).to_string(), network(address).to_string());
     let name = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
     SignInAttempt {
-        pair: hash_parts(&[b"pair", name.as_bytes(), network.as_bytes()]),
-        address: hash_parts(&[b"address", network.as_bytes()]),
+        pair: hash_parts(&[b"pair", name.as_bytes(), subscriber.as_bytes()]),
+        address: hash_parts(&[b"address", subscriber.as_bytes()]),
+        network: hash_parts(&[b"network", network.as_bytes()]),
     }
 }
 
@@ -349,9 +351,32 @@ pub fn subscriber(address: IpAddr) -> IpAddr {
     }
 }
 
+/// What one organisation holds of addresses: an IPv4 network of 24 bits or an IPv6 network of 48 bits, by its first
+/// address. Limits for it are wider than those for one [`subscriber`].
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address & Ipv4Addr::from_bits(u32::MAX << 8)),
+        IpAddr::V6(address) => IpAddr::V6(address & Ipv6Addr::from_bits(u128::MAX << 80)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_of_one_organisation_share_a_network() {
+        let same = |one: &str, two: &str| network(one.parse().unwrap()) == network(two.parse().unwrap());
+        assert!(same("192.0.2.1", "192.0.2.254"));
+        assert!(same("192.0.2.1", "::ffff:192.0.2.9"));
+        assert!(!same("192.0.2.1", "192.0.3.1"));
+        assert!(same("2001:db8:1:2::1", "2001:db8:1:ffff::9"));
+        assert!(!same("2001:db8:1:2::1", "2001:db8:2:2::1"));
+        let of = |email: &str, address: &str| attempt(email, address.parse().unwrap());
+        let (one, two) = (of("ann@example.org", "2001:db8:1:2::1"), of("bob@example.org", "2001:db8:1:3::1"));
+        assert_eq!(one.network, two.network);
+        assert_ne!((one.address, one.pair), (two.address, two.pair));
+    }
 
     #[test]
     fn neighbours_in_one_network_count_as_one() {

@@ -1,6 +1,7 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use domain::Timestamp;
@@ -13,9 +14,9 @@ use crate::{Clock, Library, Unavailable};
 pub(crate) const RETIRED_KEY_MS: i64 = 3600 * 1000;
 /// How long what was read of the store holds for verifying. A key that was dropped or retired verifies so much longer
 /// at most.
-const FRESH_MS: i64 = 60_000;
-/// How often the store is asked at most, in milliseconds, because a token names a key that is not known.
-const UNKNOWN_KEY_MS: i64 = 1000;
+const FRESH: Duration = Duration::from_secs(60);
+/// How often the store is asked at most because a token names a key that is not known.
+const UNKNOWN_KEY: Duration = Duration::from_secs(1);
 /// The most keys that verify: the newest ones. Nobody replaces keys more often than once a minute.
 const MAX_KEYS: usize = 64;
 /// How often a first key is tried to be made, each time because another process was quicker and its key is gone.
@@ -49,10 +50,10 @@ struct Inner {
 #[derive(Default)]
 struct Known {
     keys: HashMap<String, KnownKey>,
-    /// When they were read.
-    read_at: Option<Timestamp>,
-    /// When the store was last asked for a key that was not among them.
-    unknown_at: Option<Timestamp>,
+    /// When they were read, by the monotonic clock.
+    read_at: Option<Duration>,
+    /// When the store was last asked for a key that was not among them, by the monotonic clock.
+    unknown_at: Option<Duration>,
     /// How many times reading was begun, and which of these `keys` came from: a slow one must not undo a later one.
     begun: u64,
     taken: u64,
@@ -80,9 +81,9 @@ fn verifies(retired_at: Option<Timestamp>, now: Timestamp) -> bool {
     retired_at.is_none_or(|at| now < at.plus_millis(RETIRED_KEY_MS))
 }
 
-/// Whether less than so many milliseconds went by.
-fn within(since: Option<Timestamp>, now: Timestamp, millis: i64) -> bool {
-    since.is_some_and(|at| (0..millis).contains(&(now.millis() - at.millis())))
+/// Whether less than this time has passed.
+fn within(since: Option<Duration>, now: Duration, window: Duration) -> bool {
+    since.is_some_and(|at| now.saturating_sub(at) < window)
 }
 
 impl Library {
@@ -176,15 +177,16 @@ impl SigningKeys {
     async fn verifier(&self, kid: &str) -> Result<Option<Arc<SigningKey>>, Unavailable> {
         let now = self.inner.clock.now();
         {
+            let read_now = self.inner.clock.monotonic();
             let mut known = self.known();
-            if within(known.read_at, now, FRESH_MS) {
+            if within(known.read_at, read_now, FRESH) {
                 if let Some(key) = known.keys.get(kid) {
                     return Ok(key.verifier(now)?);
                 }
-                if within(known.unknown_at, now, UNKNOWN_KEY_MS) {
+                if within(known.unknown_at, read_now, UNKNOWN_KEY) {
                     return Ok(None);
                 }
-                known.unknown_at = Some(now);
+                known.unknown_at = Some(read_now);
             }
         }
         self.load().await?;
@@ -210,7 +212,8 @@ impl SigningKeys {
         }
         let active = keys.values().find(|key| key.retired_at.is_none()).cloned();
         if turn > known.taken {
-            *known = Known { keys, read_at: Some(now), taken: turn, ..std::mem::take(&mut *known) };
+            let read_at = Some(self.inner.clock.monotonic());
+            *known = Known { keys, read_at, taken: turn, ..std::mem::take(&mut *known) };
         }
         Ok(active)
     }

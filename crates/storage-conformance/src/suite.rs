@@ -65,6 +65,8 @@ macro_rules! each_case {
                 the_window_moves_on,
                 being_locked_out_does_not_count,
                 a_hundred_failures_lock_an_address_out,
+                many_failures_lock_a_network_out,
+                attempts_from_the_future_do_not_count,
                 the_later_of_two_locks_is_told,
                 a_success_does_not_count,
                 of_many_attempts_at_once_no_more_go_than_may,

@@ -180,6 +180,7 @@ diesel::table! {
         pair -> Binary,
         address -> Binary,
         at_ms -> BigInt,
+        network -> Nullable<Binary>,
     }
 }
 

@@ -10,6 +10,8 @@ pub struct SignInAttempt {
     pub pair: [u8; 32],
     /// A hash of the address.
     pub address: [u8; 32],
+    /// A hash of the network that the address is in.
+    pub network: [u8; 32],
 }
 
 /// How many attempts may fail.
@@ -19,6 +21,8 @@ pub struct SignInLimits {
     pub per_pair: u32,
     /// From one address; at least 1.
     pub per_address: u32,
+    /// From one network; at least 1.
+    pub per_network: u32,
     /// How long a failed attempt counts, in milliseconds.
     pub window_ms: i64,
 }
@@ -40,7 +44,8 @@ pub enum Attempt {
 #[async_trait]
 pub trait SignInAttempts: Send + Sync + 'static {
     /// Begins an attempt, unless as many as are allowed failed within the window before it, of the same pair or from
-    /// the same address. Attempts count as failed from their beginning, so that parallel ones cannot pass the limit.
+    /// the same address or network. Attempts count as failed from their beginning, so that parallel ones cannot pass the
+    /// limit. Attempts later than `at` do not count: the clock was set back since.
     async fn begin_sign_in(
         &self,
         attempt: &SignInAttempt,

@@ -24,7 +24,7 @@ use crate::{
     client_address::client_address,
     health, images_api,
     links::Links,
-    mcp,
+    local_access, mcp,
     oauth::{self, Authorization},
     pages,
     reply::{Reply, WithHeader as _, error, method_not_allowed},
@@ -107,7 +107,9 @@ impl App {
         let client = client_address(peer, request.headers(), &self.service.config.trusted_proxies);
         self.warn_of_proxy(peer, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
+        // No answer is to be taken for another type than it says.
         let reply = self.routed(request).await;
+        let reply = reply.with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
         if reply.status().is_server_error() {
             tracing::warn!(%client, %method, path, status, elapsed_us, "request failed");
@@ -132,6 +134,10 @@ impl App {
     }
 
     async fn routed(&self, request: Request<Incoming>) -> Reply {
+        let base_url = &self.service.config.base_url;
+        if !local_access::is_allowed(base_url, request.uri(), request.headers()) {
+            return local_access::refusal(base_url, request.headers());
+        }
         if !is_for_programs(request.uri().path()) {
             return self.for_people(request).await;
         }

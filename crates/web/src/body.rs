@@ -27,6 +27,8 @@ pub(crate) enum ReadBodyError {
     TooSlow,
     /// The connection broke, or the body was malformed.
     Broken,
+    /// It is compressed, or encoded otherwise. No endpoint decodes bodies: a small one could become a large one.
+    Encoded,
 }
 
 /// The longest request body that an API takes.
@@ -67,12 +69,14 @@ pub(crate) struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
     is_sent: bool,
+    is_encoded: bool,
 }
 
 impl RequestBody {
     /// A body that may take so long to come.
     pub(crate) fn new(headers: &HeaderMap, incoming: Incoming, timeout: Duration) -> Self {
-        Self { incoming: Some(incoming), timeout, is_sent: !headers.contains_key(header::EXPECT) }
+        let is_sent = !headers.contains_key(header::EXPECT);
+        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers) }
     }
 
     /// Reads it if it has at most `max_bytes`. One that announces more is refused unread.
@@ -82,8 +86,23 @@ impl RequestBody {
             return Err(ReadBodyError::TooLarge);
         }
         self.is_sent = true;
-        time::timeout(self.timeout, collect(incoming, max_bytes)).await.unwrap_or(Err(ReadBodyError::TooSlow))
+        let collected = time::timeout(self.timeout, collect(incoming, max_bytes)).await;
+        let bytes = collected.unwrap_or(Err(ReadBodyError::TooSlow))?;
+        if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
     }
+
+    /// Whether it is compressed, or encoded otherwise.
+    pub(crate) fn is_encoded(&self) -> bool {
+        self.is_encoded
+    }
+}
+
+/// Whether `Content-Encoding` names anything but `identity`.
+fn is_encoded(headers: &HeaderMap) -> bool {
+    headers.get_all(header::CONTENT_ENCODING).iter().any(|value| {
+        let names = value.to_str().unwrap_or("unreadable");
+        names.split(',').map(str::trim).any(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
+    })
 }
 
 impl Drop for RequestBody {

@@ -71,18 +71,23 @@ pub(crate) fn is_loopback_name(name: &str) -> bool {
 /// What one client may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections are served at once; further ones wait to be accepted.
+    /// How many connections are open at once, of which one address may hold a quarter (of IPv6, one /64; trusted proxies
+    /// any number). When all are taken the oldest idle one is closed; while none is idle, further ones wait.
     pub connections: usize,
     /// How long a client may take to send the head of a request, and may stay idle between two.
     pub head_timeout: Duration,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
-    /// How long a client may stop reading its response.
+    /// How long a client may take nothing of its response; the bytes that it takes earn it more time.
     pub write_timeout: Duration,
+    /// How fast a client must take a response on the average, in bytes a second.
+    pub min_response_bytes_per_s: u32,
     /// How long running requests may go on after shutdown began.
     pub drain_timeout: Duration,
     /// How often clients may be registered from one address; of IPv6, one /64.
     pub registrations: RateLimit,
+    /// How often clients may be registered from one network: an IPv4 /24 or an IPv6 /48.
+    pub registrations_of_network: RateLimit,
     /// How often tokens may be asked for or revoked from one address. Hosted apps come from few addresses.
     pub token_requests: RateLimit,
     /// How often the same code or refresh token may be presented.
@@ -98,8 +103,10 @@ impl Default for Limits {
             head_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
+            min_response_bytes_per_s: 512,
             drain_timeout: Duration::from_secs(10),
             registrations: RateLimit { burst: 1_000, per_minute: 30 },
+            registrations_of_network: RateLimit { burst: 2_000, per_minute: 60 },
             token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
             same_token: RateLimit { burst: 200, per_minute: 60 },
             client_documents: RateLimit { burst: 30, per_minute: 10 },

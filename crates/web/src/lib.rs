@@ -21,6 +21,7 @@ mod connecting;
 mod health;
 mod images_api;
 mod links;
+mod local_access;
 mod mcp;
 mod oauth;
 mod pages;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use domain::Rendition;
 use futures_util::TryStreamExt as _;
 use headers::{ETag, HeaderMapExt as _, IfNoneMatch, IfRange};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header, request::Parts};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
 use library::{BlobError, RenditionError, ServedRendition};
@@ -99,7 +99,7 @@ async fn respond(request: &Parts, signed: &Signed<'_>, served: &ServedRendition)
     let reply = if not_modified {
         empty(StatusCode::NOT_MODIFIED)
     } else {
-        match requested_range(&request.headers, &tag, served.bytes()) {
+        match requested_range(request, &tag, served.bytes()) {
             RequestedRange::All => body_of(request, served, None).await,
             RequestedRange::Part(range) => body_of(request, served, Some(range)).await,
             RequestedRange::Unsatisfiable => {
@@ -159,8 +159,13 @@ enum RequestedRange {
     Unsatisfiable,
 }
 
-/// One range is served (RFC 9110, section 14.1.2); several at once, or one that is malformed, get the whole.
-fn requested_range(headers: &HeaderMap, tag: &ETag, bytes: u64) -> RequestedRange {
+/// The range that a GET asks for. Of several at once, or one that is malformed, the whole is served (RFC 9110, section
+/// 14.1.2). Other methods have none (section 14.2).
+fn requested_range(request: &Parts, tag: &ETag, bytes: u64) -> RequestedRange {
+    let headers = &request.headers;
+    if request.method != Method::GET {
+        return RequestedRange::All;
+    }
     let Some(wanted) = headers.get(header::RANGE).and_then(|value| value.to_str().ok()) else {
         return RequestedRange::All;
     };
@@ -204,9 +209,12 @@ mod tests {
     fn ranges() {
         let tag: ETag = "\"a\"".parse().unwrap();
         let check = |range: &'static str, expect: RequestedRange| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::RANGE, HeaderValue::from_static(range));
-            assert_eq!(requested_range(&headers, &tag, 100), expect, "{range}");
+            let request = |method: Method| {
+                let request = http::Request::builder().method(method).header(header::RANGE, range);
+                request.body(()).unwrap().into_parts().0
+            };
+            assert_eq!(requested_range(&request(Method::GET), &tag, 100), expect, "{range}");
+            assert_eq!(requested_range(&request(Method::HEAD), &tag, 100), RequestedRange::All, "{range}");
         };
         check("bytes=0-9", RequestedRange::Part(0..10));
         check("bytes=90-", RequestedRange::Part(90..100));

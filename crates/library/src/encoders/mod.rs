@@ -5,9 +5,9 @@ mod installed;
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use domain::Timestamp;
 use vision::VisualEncoder;
 
 use crate::Clock;
@@ -40,7 +40,7 @@ pub trait ModelSource: fmt::Debug + Send + Sync + 'static {
 }
 
 /// How long what the source said counts.
-const CHECK_MS: i64 = 2_000;
+const CHECK_AFTER: Duration = Duration::from_secs(2);
 
 /// The encoders at hand.
 pub(crate) struct Encoders {
@@ -53,7 +53,8 @@ pub(crate) struct Encoders {
 
 #[derive(Clone)]
 struct Known {
-    at: Timestamp,
+    /// By the monotonic clock.
+    at: Duration,
     model: Result<Option<SharedEncoder>, String>,
 }
 
@@ -79,16 +80,16 @@ impl Encoders {
         if self.source.is_none() {
             return Ok(None);
         }
-        let now = clock.now();
+        let now = clock.monotonic();
         let known = self.known().clone();
         match known {
-            Some(known) if now < known.at.plus_millis(CHECK_MS) => known.model,
+            Some(known) if now < known.at + CHECK_AFTER => known.model,
             Some(known) => {
                 let (encoders, clock) = (self.clone(), clock.clone());
                 tokio::spawn(async move {
                     if let Ok(_asking) = encoders.asking.try_lock() {
                         // Whoever asks next is told.
-                        let _ = encoders.ask(clock.now()).await;
+                        let _ = encoders.ask(clock.monotonic()).await;
                     }
                 });
                 known.model
@@ -105,7 +106,7 @@ impl Encoders {
         }
     }
 
-    async fn ask(self: &Arc<Self>, now: Timestamp) -> Result<Option<SharedEncoder>, String> {
+    async fn ask(self: &Arc<Self>, now: Duration) -> Result<Option<SharedEncoder>, String> {
         let Some(source) = self.source.clone() else { return Ok(None) };
         let asked = tokio::task::spawn_blocking(move || source.in_use());
         let model = asked.await.unwrap_or_else(|error| Err(error.to_string()));
@@ -180,15 +181,16 @@ mod tests {
         let source = Arc::new(Source::default());
         let built_in: SharedEncoder = Arc::new(vision::Appearance);
         let encoders = Arc::new(Encoders::new(built_in, Some(source.clone())));
-        let manual = Arc::new(ManualClock::new(Timestamp::MIN));
+        let manual = Arc::new(ManualClock::new(domain::Timestamp::MIN));
         let clock: Arc<dyn Clock> = manual.clone();
         for _ in 0..3 {
             assert_eq!(encoders.model(&clock).await.err().as_deref(), Some("torn"));
         }
         assert_eq!(source.asked.load(Ordering::SeqCst), 1);
-        manual.advance_ms(CHECK_MS);
+        manual.advance_ms(2_000);
+        manual.set(domain::Timestamp::MIN);
         while encoders.model(&clock).await.is_err() {
-            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert_eq!(source.asked.load(Ordering::SeqCst), 2);
     }

@@ -5,9 +5,10 @@ mod run;
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
-use domain::{AccountId, ImageId, Timestamp};
+use domain::{AccountId, ImageId};
 use storage::{OtherVersion, Stage, StageId, StageProgress, StorageError, Undone};
 
 pub(crate) use run::Reader;
@@ -62,12 +63,12 @@ pub(crate) struct AtWork(Mutex<Stages>);
 #[derive(Default)]
 struct Stages {
     open: Vec<(StageId, String)>,
-    /// Under which version they rest, and until when. Another version is another try.
-    resting: HashMap<StageId, (String, Timestamp)>,
+    /// Under which version they rest, and until when by the monotonic clock. Another version is another try.
+    resting: HashMap<StageId, (String, Duration)>,
 }
 
 impl Stages {
-    fn rests(&self, stage: StageId, version: &str, now: Timestamp) -> bool {
+    fn rests(&self, stage: StageId, version: &str, now: Duration) -> bool {
         self.resting.get(&stage).is_some_and(|(resting, until)| resting == version && now < *until)
     }
 }
@@ -82,7 +83,7 @@ impl AtWork {
     }
 
     /// A stage is left alone until then: with each further image it would fail again. `true` when it did not rest yet.
-    fn rest(&self, stage: &OpenStage, now: Timestamp, until: Timestamp) -> bool {
+    fn rest(&self, stage: &OpenStage, now: Duration, until: Duration) -> bool {
         let mut stages = self.stages();
         let rested = stages.rests(stage.id, &stage.version, now);
         stages.resting.insert(stage.id, (stage.version.clone(), until));
@@ -90,12 +91,12 @@ impl AtWork {
     }
 
     /// Whether a stage is to be left alone.
-    pub(crate) fn rests(&self, stage: &OpenStage, now: Timestamp) -> bool {
+    pub(crate) fn rests(&self, stage: &OpenStage, now: Duration) -> bool {
         self.stages().rests(stage.id, &stage.version, now)
     }
 
     /// Those that do not rest.
-    fn ids(&self, now: Timestamp) -> Vec<StageId> {
+    fn ids(&self, now: Duration) -> Vec<StageId> {
         let stages = self.stages();
         let at_work = stages.open.iter().filter(|(stage, version)| !stages.rests(*stage, version, now));
         at_work.map(|(stage, _)| *stage).collect()
@@ -166,7 +167,7 @@ impl Library {
     /// Those of these images on which this process still has work to do that makes them found. What rests is not waited
     /// for: nobody knows for how long.
     pub(crate) async fn not_yet_found(&self, images: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
-        let stages = self.parts.stages_at_work.ids(self.parts.clock.now());
+        let stages = self.parts.stages_at_work.ids(self.parts.clock.monotonic());
         if stages.is_empty() || images.is_empty() {
             return Ok(Vec::new());
         }

@@ -13,8 +13,9 @@ use vision::{EncodeError, Picture};
 use super::{Kind, OpenStage};
 use crate::{Library, decoding::Stored, encoders::SharedEncoder};
 
-/// How long a job waits after something other than its image failed. It is never given up for that.
+/// How long a job, or its stage, waits after something other than its image failed. It is never given up for that.
 const RETRY_MS: i64 = 10_000;
+const REST: Duration = Duration::from_millis(RETRY_MS.unsigned_abs());
 
 /// How long it counts by what words are read: languages may be installed meanwhile.
 const VERSION_HOLDS: Duration = Duration::from_secs(600);
@@ -97,11 +98,11 @@ impl Library {
                 store.fail_stage_job(job.id, worker, &reason).await
             }
             Err(error) => {
-                let now = self.parts.clock.now();
-                let not_before = now.plus_millis(RETRY_MS);
+                let not_before = self.parts.clock.now().plus_millis(RETRY_MS);
+                let now = self.parts.clock.monotonic();
                 // What the images have in common failed: the next one would fail as well.
                 let rests = matches!(error, StageError::Worker(_) | StageError::Encoder(_));
-                if !rests || self.parts.stages_at_work.rest(&stage, now, not_before) {
+                if !rests || self.parts.stages_at_work.rest(&stage, now, now + REST) {
                     tracing::warn!(image = %job.image, %error, "what images hold will be found out later");
                 }
                 store.retry_stage_job(job.id, worker, not_before).await

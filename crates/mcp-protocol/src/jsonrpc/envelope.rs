@@ -21,6 +21,8 @@ pub(super) enum Document {
 pub(super) struct Envelope {
     jsonrpc: Option<Value>,
     id: Option<Value>,
+    /// The id in the form in which it was sent, when its value does not tell.
+    written_id: Option<String>,
     method: Option<Value>,
     params: Option<Value>,
     result: Option<Value>,
@@ -31,8 +33,12 @@ pub(super) struct Envelope {
 
 impl Document {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, ParseFailure> {
-        serde_json::from_slice(bytes)
-            .map_err(|error| ParseFailureKind::Malformed { reason: error.to_string() }.with_id(None))
+        let mut document = serde_json::from_slice(bytes)
+            .map_err(|error| ParseFailureKind::Malformed { reason: error.to_string() }.with_id(None))?;
+        if let Self::Object(envelope) = &mut document {
+            envelope.keep_written_id(bytes);
+        }
+        Ok(document)
     }
 
     pub(super) fn into_message(self) -> Result<Incoming, ParseFailure> {
@@ -73,7 +79,7 @@ impl Envelope {
         match self.id.take() {
             None => Ok(Incoming::Notification(Notification { method, params })),
             Some(id) => {
-                let id = RequestId::try_from(id).map_err(|_| ParseFailureKind::InvalidId)?;
+                let id = self.read_id(&id).ok_or(ParseFailureKind::InvalidId)?;
                 Ok(Incoming::Request(Request { id, method, params }))
             }
         }
@@ -82,15 +88,14 @@ impl Envelope {
     fn take_response(&mut self) -> Result<Response, ParseFailureKind> {
         match (self.result.take(), self.error.take()) {
             (Some(result), None) => {
-                let id = self.id.take().and_then(|id| RequestId::try_from(id).ok());
-                let id = id.ok_or(ParseFailureKind::InvalidId)?;
+                let id = self.id.take().and_then(|id| self.read_id(&id)).ok_or(ParseFailureKind::InvalidId)?;
                 Ok(Response::Success { id, result })
             }
             (None, Some(error)) => {
                 let error = ErrorObject::from_member(error).ok_or(ParseFailureKind::InvalidResponse)?;
                 let id = match self.id.take() {
                     None | Some(Value::Null) => None,
-                    Some(id) => Some(RequestId::try_from(id).map_err(|_| ParseFailureKind::InvalidId)?),
+                    Some(id) => Some(self.read_id(&id).ok_or(ParseFailureKind::InvalidId)?),
                 };
                 Ok(Response::Failure { id, error })
             }
@@ -99,7 +104,21 @@ impl Envelope {
     }
 
     fn readable_id(&self) -> Option<RequestId> {
-        if self.id_repeated { None } else { self.id.as_ref().and_then(RequestId::read) }
+        if self.id_repeated { None } else { self.id.as_ref().and_then(|id| self.read_id(id)) }
+    }
+
+    fn read_id(&self, id: &Value) -> Option<RequestId> {
+        match id {
+            Value::Number(number) => RequestId::of_number(number, self.written_id.as_deref()),
+            other => RequestId::read(other),
+        }
+    }
+
+    /// Keeps the form of an id that is a number beyond 64 bits or not in its usual form: its value loses that.
+    fn keep_written_id(&mut self, bytes: &[u8]) {
+        if self.id.as_ref().is_some_and(|id| id.is_number() && !id.is_i64()) {
+            self.written_id = written_member(bytes, "id").map(str::to_owned);
+        }
     }
 
     fn member(&mut self, name: &str) -> Option<&mut Option<Value>> {
@@ -128,6 +147,40 @@ impl<'de> Deserialize<'de> for Document {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(DocumentVisitor)
     }
+}
+
+/// The text of a member's value in an object that was parsed before.
+fn written_member<'a>(object: &'a [u8], name: &str) -> Option<&'a str> {
+    let mut rest = object.trim_ascii_start().strip_prefix(b"{")?;
+    loop {
+        let (key, after_key) = rest.split_at_checked(value_length(rest)?)?;
+        let value = after_key.strip_prefix(b":")?;
+        let (value, after_value) = value.split_at_checked(value_length(value)?)?;
+        if serde_json::from_slice::<String>(key).is_ok_and(|key| key == name) {
+            return std::str::from_utf8(value.trim_ascii()).ok();
+        }
+        rest = after_value.strip_prefix(b",")?;
+    }
+}
+
+/// How long a value is with the white space around it: up to the separator that ends it.
+fn value_length(text: &[u8]) -> Option<usize> {
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    text.iter().position(|byte| {
+        if in_string {
+            in_string = escaped || *byte != b'"';
+            escaped = !escaped && *byte == b'\\';
+            return false;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth > 0 => depth -= 1,
+            b',' | b':' | b'}' | b']' => return depth == 0,
+            _ => {}
+        }
+        false
+    })
 }
 
 struct DocumentVisitor;

@@ -1,22 +1,23 @@
 //! The id that ties an answer to its request.
 
-use serde::{Deserialize, Deserializer, Serialize, de};
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Number, Value};
 use std::fmt;
 
 /// The id of a request: a string or an integer (JSON-RPC 2.0 §4, narrowed by the protocol: never null, no fraction).
 ///
-/// Integers reach from −2⁶³ to 2⁶³ − 1; an answer carries the id exactly as the request did.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(untagged)]
+/// An answer carries the id exactly as the request did; [`Response::to_json`](super::Response::to_json) writes it so.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestId {
-    /// An integer.
+    /// An integer from −2⁶³ to 2⁶³ − 1, in its usual form.
     Integer(i64),
+    /// Any other integer, as its sender wrote it: `18446744073709551616`, `1.0`, `1e3`.
+    Written(String),
     /// A string, possibly empty.
     String(String),
 }
 
-/// The value is not a string or an integer in range.
+/// The value is not a string or an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a request id must be a string or an integer")]
 pub struct InvalidRequestId;
@@ -26,8 +27,29 @@ impl RequestId {
     pub(super) fn read(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::String(text.clone())),
-            Value::Number(number) => number.as_i64().map(Self::Integer),
+            Value::Number(number) => Self::of_number(number, None),
             _ => None,
+        }
+    }
+
+    /// An integer; `text` is the form in which it was sent, where that is known.
+    pub(super) fn of_number(number: &Number, text: Option<&str>) -> Option<Self> {
+        if let Some(integer) = number.as_i64() {
+            return Some(Self::Integer(integer));
+        }
+        let is_integer = number.is_u64() || number.as_f64().is_some_and(|value| value.fract() == 0.0);
+        is_integer.then(|| Self::Written(text.map_or_else(|| number.to_string(), str::to_owned)))
+    }
+
+    /// The id as JSON, exactly as it was sent.
+    ///
+    /// # Errors
+    /// None that a string or a number can cause.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        match self {
+            Self::Integer(id) => Ok(id.to_string()),
+            Self::Written(id) => Ok(id.clone()),
+            Self::String(id) => serde_json::to_string(id),
         }
     }
 }
@@ -39,6 +61,20 @@ impl TryFrom<Value> for RequestId {
         match value {
             Value::String(text) => Ok(Self::String(text)),
             other => Self::read(&other).ok_or(InvalidRequestId),
+        }
+    }
+}
+
+/// A [`RequestId::Written`] is serialised as the number that serde can hold which is nearest to it.
+impl Serialize for RequestId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Integer(id) => serializer.serialize_i64(*id),
+            Self::Written(id) => {
+                let number: Number = serde_json::from_str(id).map_err(serde::ser::Error::custom)?;
+                number.serialize(serializer)
+            }
+            Self::String(id) => serializer.serialize_str(id),
         }
     }
 }
@@ -71,7 +107,7 @@ impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(id) => write!(f, "{id}"),
-            Self::String(id) => f.write_str(id),
+            Self::Written(id) | Self::String(id) => f.write_str(id),
         }
     }
 }
@@ -90,10 +126,10 @@ mod tests {
             ("9223372036854775807", Some(RequestId::Integer(i64::MAX))),
             ("\"\"", Some(RequestId::from(""))),
             ("\"1\"", Some(RequestId::from("1"))),
-            ("9223372036854775808", None),
-            ("1.0", None),
+            ("9223372036854775808", Some(RequestId::Written("9223372036854775808".into()))),
+            ("1.0", Some(RequestId::Written("1.0".into()))),
             ("1.5", None),
-            ("1e3", None),
+            ("1e-3", None),
             ("null", None),
             ("true", None),
             ("{}", None),

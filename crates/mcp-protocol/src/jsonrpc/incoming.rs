@@ -77,7 +77,7 @@ pub enum ParseFailureKind {
     /// `method` is not a string.
     #[error("`method` must be a string")]
     MethodNotAString,
-    /// `id` is not a string or an integer in range.
+    /// `id` is not a string or an integer.
     #[error("`id` must be a string or an integer")]
     InvalidId,
     /// `params` is neither an object nor an array.

@@ -84,7 +84,30 @@ impl Response {
     }
 }
 
-/// An answer as it is written.
+impl<R: Serialize> Response<R> {
+    /// The answer as JSON, with the id exactly as it was sent.
+    ///
+    /// # Errors
+    /// The result cannot be written as JSON, such as a map whose keys are no strings.
+    pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
+        let id = self.id().map_or_else(|| Ok("null".to_owned()), RequestId::to_json)?;
+        let mut json = format!(r#"{{"jsonrpc":"{JSONRPC_VERSION}","id":{id},"#).into_bytes();
+        match self {
+            Self::Success { result, .. } => {
+                json.extend_from_slice(br#""result":"#);
+                serde_json::to_writer(&mut json, result)?;
+            }
+            Self::Failure { error, .. } => {
+                json.extend_from_slice(br#""error":"#);
+                serde_json::to_writer(&mut json, error)?;
+            }
+        }
+        json.push(b'}');
+        Ok(json)
+    }
+}
+
+/// An answer as serde writes it.
 #[derive(Serialize)]
 struct Wire<'a, R> {
     jsonrpc: &'static str,
@@ -129,11 +152,13 @@ mod tests {
     fn written_with_result_or_error_and_a_null_id_when_unknown() {
         let success = Response::success(RequestId::from("a"), vec![1, 2]);
         assert_eq!(serde_json::to_string(&success).unwrap(), r#"{"jsonrpc":"2.0","id":"a","result":[1,2]}"#);
+        assert_eq!(success.to_json().unwrap(), serde_json::to_vec(&success).unwrap());
         let failure = Response::failure(None, ErrorObject::new(PARSE_ERROR, "no"));
         assert_eq!(
             serde_json::to_string(&failure).unwrap(),
             r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}"#
         );
+        assert_eq!(failure.to_json().unwrap(), serde_json::to_vec(&failure).unwrap());
     }
 
     #[test]

@@ -25,17 +25,9 @@ impl Answer {
 
     /// A result that was written before.
     pub(super) fn written(id: &RequestId, result: &[u8]) -> Self {
-        let mut body = br#"{"jsonrpc":"2.0","id":"#.to_vec();
-        body.reserve(result.len() + 32);
-        match serde_json::to_writer(&mut body, id) {
-            Ok(()) => {
-                body.extend_from_slice(br#","result":"#);
-                body.extend_from_slice(result);
-                body.push(b'}');
-                Self { status: 200, body: Some(body) }
-            }
-            Err(_) => Self::internal(),
-        }
+        let Ok(id) = id.to_json() else { return Self::internal() };
+        let body = [br#"{"jsonrpc":"2.0","id":"#, id.as_bytes(), br#","result":"#, result, b"}"].concat();
+        Self { status: 200, body: Some(body) }
     }
 
     /// The failure of a method, on the status that the revision gives it.
@@ -58,7 +50,8 @@ impl Answer {
     }
 
     fn of<R: Serialize>(status: u16, response: &Response<R>) -> Self {
-        serde_json::to_vec(response)
+        response
+            .to_json()
             .map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
     }
 

@@ -27,8 +27,9 @@ impl<C: Send + 'static> Server<C> {
                 }
             }
             Ok(Incoming::Notification(notification)) => {
-                match revision::of(headers, &notification.method, notification.params.as_ref()) {
-                    Ok(_) => Answer::ACCEPTED,
+                let params = notification.params.as_ref();
+                match revision::check_notification(headers, &notification.method, params) {
+                    Ok(()) => Answer::ACCEPTED,
                     Err(refused) => Answer::refusal(refused.status, None, refused.error),
                 }
             }

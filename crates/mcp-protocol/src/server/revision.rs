@@ -27,19 +27,37 @@ pub(super) fn of(
     let meta = params.and_then(Params::meta);
     let named = meta.and_then(|meta| meta.get(request_meta::PROTOCOL_VERSION));
     let header = headers.protocol_version.as_deref();
-    if method == methods::INITIALIZE {
-        return match named {
-            // It negotiates the revision in its own way, whatever the header says.
-            None => Ok(ProtocolVersion::LATEST_LEGACY),
-            Some(_) => Err(Refused { status: 404, error: ErrorObject::method_not_found(method) }),
-        };
-    }
-    match ProtocolVersion::from_header(header) {
+    let version = ProtocolVersion::from_header(header);
+    let is_initialize = method == methods::INITIALIZE;
+    match version {
+        _ if named.is_some() && is_initialize => {
+            Err(Refused { status: 404, error: ErrorObject::method_not_found(method) })
+        }
         _ if named.is_some() => modern(headers, method, params, meta),
-        Ok(version) if version.is_legacy() => Ok(version),
-        Ok(_) => modern(headers, method, params, meta),
+        Ok(version) if !version.is_legacy() => modern(headers, method, params, meta),
+        // It negotiates the revision in its own way.
+        _ if is_initialize => Ok(ProtocolVersion::LATEST_LEGACY),
+        Ok(version) => Ok(version),
         Err(unsupported) => Err(bad(unsupported.error_object(&ProtocolVersion::ALL))),
     }
+}
+
+/// Checks a notification: a header that is present must not contradict the body. Nothing is required of it, because
+/// clients of every revision leave something out.
+pub(super) fn check_notification(
+    headers: &MessageHeaders<'_>,
+    method: &str,
+    params: Option<&Params>,
+) -> Result<(), Refused> {
+    let named = params.and_then(Params::meta).and_then(|meta| meta.get(request_meta::PROTOCOL_VERSION));
+    let named = named.and_then(Value::as_str);
+    let version = trimmed(headers.protocol_version.as_deref());
+    agree("MCP-Protocol-Version", version, named)?;
+    // The other headers came with the revision without sessions.
+    let is_modern = [version, named].into_iter().flatten().any(|name| {
+        name.parse::<ProtocolVersion>().is_ok_and(|version| !version.is_legacy())
+    });
+    if is_modern { agree("Mcp-Method", trimmed(headers.method.as_deref()), Some(method)) } else { Ok(()) }
 }
 
 /// Checks what a message of the modern era must say about itself, in the body and again in headers.
@@ -55,22 +73,18 @@ fn modern(
         Some(_) => return Err(bad(invalid_meta(request_meta::PROTOCOL_VERSION, "must be a string"))),
         None => return Err(bad(invalid_meta(request_meta::PROTOCOL_VERSION, "is required"))),
     };
-    let header = headers.protocol_version.as_deref().map(|value| value.trim_matches([' ', '\t']));
-    same("MCP-Protocol-Version", header, Some(version))?;
+    same("MCP-Protocol-Version", trimmed(headers.protocol_version.as_deref()), Some(version))?;
     let version = version
         .parse()
         .ok()
         .filter(|version| MODERN.contains(version))
         .ok_or_else(|| UnsupportedProtocolVersion { requested: version.clone() })
         .map_err(|unsupported| bad(unsupported.error_object(&MODERN)))?;
-    let header = headers.method.as_deref().map(|value| value.trim_matches([' ', '\t']));
-    same("Mcp-Method", header, Some(method))?;
+    same("Mcp-Method", trimmed(headers.method.as_deref()), Some(method))?;
     check_name(headers, method, params)?;
     match member(request_meta::CLIENT_CAPABILITIES) {
         Some(Value::Object(_)) => Ok(version),
         Some(_) => Err(bad(invalid_meta(request_meta::CLIENT_CAPABILITIES, "must be an object"))),
-        // Notifications go without: nothing is sent back to the client.
-        None if method.starts_with("notifications/") => Ok(version),
         None => Err(bad(invalid_meta(request_meta::CLIENT_CAPABILITIES, "is required"))),
     }
 }
@@ -94,12 +108,21 @@ fn check_name(headers: &MessageHeaders<'_>, method: &str, params: Option<&Params
     same("Mcp-Name", header.as_ref().map(Cow::as_ref), Some(said))
 }
 
+fn trimmed(header: Option<&str>) -> Option<&str> {
+    header.map(|value| value.trim_matches([' ', '\t']))
+}
+
 fn same(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refused> {
     match header {
         None => Err(mismatch(&format!("the header {name} is required"))),
         _ if header == body => Ok(()),
         Some(_) => Err(mismatch(&format!("the header {name} differs from what the body says"))),
     }
+}
+
+/// What is said in both places must be the same.
+fn agree(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refused> {
+    if header.is_none() || body.is_none() { Ok(()) } else { same(name, header, body) }
 }
 
 fn mismatch(message: &str) -> Refused {
@@ -142,14 +165,15 @@ mod tests {
         for (header, method, expect) in [
             (None, "tools/list", Ok(V2025_03_26)),
             (Some("2025-03-26"), "tools/list", Ok(V2025_03_26)),
-            (Some("2025-11-25"), "notifications/initialized", Ok(V2025_11_25)),
             (Some(" 2025-11-25\t"), "ping", Ok(V2025_11_25)),
             (Some("2024-11-05"), "tools/list", Err((400, -32022))),
             (Some("2025-11-25, 2025-11-25"), "ping", Err((400, -32022))),
             (Some(""), "ping", Err((400, -32022))),
             (NEW, "tools/list", Err((400, -32602))),
             (Some("2099-01-01"), "initialize", Ok(V2025_11_25)),
-            (NEW, "initialize", Ok(V2025_11_25)),
+            (None, "initialize", Ok(V2025_11_25)),
+            (Some("2025-06-18"), "initialize", Ok(V2025_11_25)),
+            (NEW, "initialize", Err((400, -32602))),
         ] {
             assert_eq!(checked([header, None, None], method, &json!({})), expect, "{header:?} {method}");
         }
@@ -209,10 +233,39 @@ mod tests {
         }
         let without = json!({"_meta": {request_meta::PROTOCOL_VERSION: "2026-07-28"}});
         assert_eq!(checked([NEW, Some("tools/list"), None], "tools/list", &without), Err((400, -32602)));
-        let cancelled = "notifications/cancelled";
-        assert!(checked([NEW, Some(cancelled), None], cancelled, &without).is_ok());
         let wrong = json!({"_meta": {request_meta::PROTOCOL_VERSION: 7}});
         assert_eq!(checked([NEW, Some("tools/list"), None], "tools/list", &wrong), Err((400, -32602)));
+    }
+
+    #[test]
+    fn a_notification_is_refused_only_for_a_header_that_contradicts_it() {
+        let check = |version: Option<&str>, method: Option<&str>, params: &Value| {
+            let [protocol_version, method] = [version, method].map(|value| value.map(Cow::Borrowed));
+            let headers = MessageHeaders { protocol_version, method, name: None };
+            let params = Params::of(params).unwrap();
+            check_notification(&headers, "notifications/cancelled", Some(&params))
+                .map_err(|refused| (refused.status, refused.error.code))
+        };
+        let (own, other) = (Some("notifications/cancelled"), Some("tools/call"));
+        let (plain, described) = (json!({}), json!({"_meta": {request_meta::PROTOCOL_VERSION: "2026-07-28"}}));
+        let refused = Err((400, -32020));
+        for (version, method, params, expect) in [
+            (None, None, &plain, Ok(())),
+            (NEW, None, &plain, Ok(())),
+            (NEW, own, &plain, Ok(())),
+            (NEW, other, &plain, refused),
+            (Some("2025-11-25"), other, &plain, Ok(())),
+            (Some("2099-01-01"), None, &plain, Ok(())),
+            (None, None, &described, Ok(())),
+            (None, own, &described, Ok(())),
+            (None, other, &described, refused),
+            (NEW, None, &described, Ok(())),
+            (Some("2025-11-25"), None, &described, refused),
+            (NEW, None, &json!({"_meta": {request_meta::PROTOCOL_VERSION: 7}}), Ok(())),
+            (NEW, None, &json!([1]), Ok(())),
+        ] {
+            assert_eq!(check(version, method, params), expect, "{version:?} {method:?} {params}");
+        }
     }
 
     #[test]

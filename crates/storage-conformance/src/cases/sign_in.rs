@@ -4,12 +4,14 @@ use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
 use super::at_once;
 use crate::{Seed, look::second};
 
-/// Ten for a pair and a hundred for an address within 15 minutes.
-const LIMITS: SignInLimits = SignInLimits { per_pair: 10, per_address: 100, window_ms: 900_000 };
+/// Ten for a pair, a hundred for an address and a thousand for a network within 15 minutes.
+const LIMITS: SignInLimits =
+    SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 900_000 };
 const WINDOW: i64 = 900;
 
+/// An attempt from an address in a network of its own.
 fn attempt(pair: u8, address: u8) -> SignInAttempt {
-    SignInAttempt { pair: [pair; 32], address: [address; 32] }
+    SignInAttempt { pair: [pair; 32], address: [address; 32], network: [address; 32] }
 }
 
 async fn begin(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> Attempt {
@@ -69,8 +71,34 @@ pub(crate) async fn a_hundred_failures_lock_an_address_out(seed: &Seed) {
     go(seed, 200, 1, second(WINDOW)).await;
 }
 
+pub(crate) async fn many_failures_lock_a_network_out(seed: &Seed) {
+    let limits = SignInLimits { per_pair: 2, per_address: 3, per_network: 8, window_ms: 900_000 };
+    let from = |at: i64, address: u8, network: u8| {
+        let store = seed.store().clone();
+        let attempt = SignInAttempt { network: [network; 32], ..attempt(address, address) };
+        async move { store.begin_sign_in(&attempt, second(at), limits).await.unwrap() }
+    };
+    for address in 0..8 {
+        assert!(matches!(from(address.into(), address, 1).await, Attempt::Go(_)), "{address}");
+    }
+    assert_eq!(from(8, 100, 1).await, Attempt::LockedUntil(second(WINDOW)));
+    assert!(matches!(from(8, 100, 2).await, Attempt::Go(_)));
+    assert!(matches!(from(WINDOW, 101, 1).await, Attempt::Go(_)));
+}
+
+pub(crate) async fn attempts_from_the_future_do_not_count(seed: &Seed) {
+    for _ in 0..10 {
+        go(seed, 1, 1, second(100)).await;
+    }
+    assert_eq!(begin(seed, 1, 1, second(100)).await, Attempt::LockedUntil(second(100 + WINDOW)));
+    for _ in 0..10 {
+        go(seed, 1, 1, second(95)).await;
+    }
+    assert_eq!(begin(seed, 1, 1, second(95)).await, Attempt::LockedUntil(second(95 + WINDOW)));
+}
+
 pub(crate) async fn the_later_of_two_locks_is_told(seed: &Seed) {
-    let limits = SignInLimits { per_pair: 2, per_address: 3, window_ms: 900_000 };
+    let limits = SignInLimits { per_pair: 2, per_address: 3, per_network: 1_000, window_ms: 900_000 };
     let at_second = |at: i64, pair| {
         let (store, attempt) = (seed.store().clone(), attempt(pair, 1));
         async move { store.begin_sign_in(&attempt, second(at), limits).await.unwrap() }

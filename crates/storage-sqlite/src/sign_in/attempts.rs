@@ -4,18 +4,18 @@ use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
 
 use crate::{
     error::Failure,
-    schema::sign_in_attempts::{self, address, at_ms, pair},
+    schema::sign_in_attempts::{self, address, at_ms, network, pair},
     value::{RowName, counted},
 };
 
-/// Until when a pair or an address may not try; `None` when it may.
+/// Until when an attempt is refused; `None` when it is allowed.
 pub(super) fn locked_until(
     c: &mut SqliteConnection,
     attempt: &SignInAttempt,
     at: Timestamp,
     limits: SignInLimits,
 ) -> Result<Option<Timestamp>, Failure> {
-    let counts = at_ms.gt(at.millis().saturating_sub(limits.window_ms));
+    let counts = at_ms.gt(at.millis().saturating_sub(limits.window_ms)).and(at_ms.le(at.millis()));
     // Of as many attempts as are allowed, the oldest is the first to count no more.
     let of_pair = sign_in_attempts::table
         .filter(pair.eq(attempt.pair.as_slice()))
@@ -33,8 +33,16 @@ pub(super) fn locked_until(
         .select((sign_in_attempts::id, at_ms))
         .get_result::<(i64, i64)>(c)
         .optional()?;
+    let of_network = sign_in_attempts::table
+        .filter(network.eq(attempt.network.as_slice()))
+        .filter(counts)
+        .order(at_ms.desc())
+        .offset(i64::from(limits.per_network.saturating_sub(1)))
+        .select((sign_in_attempts::id, at_ms))
+        .get_result::<(i64, i64)>(c)
+        .optional()?;
     let mut until = None;
-    for (id, begun_at_ms) in of_pair.into_iter().chain(of_address) {
+    for (id, begun_at_ms) in of_pair.into_iter().chain(of_address).chain(of_network) {
         let begun_at = RowName::new("sign_in_attempts", &id).timestamp("at_ms", begun_at_ms)?;
         until = until.max(Some(begun_at.plus_millis(limits.window_ms)));
     }
@@ -54,6 +62,7 @@ pub(super) fn begin(
         .values((
             pair.eq(attempt.pair.as_slice()),
             address.eq(attempt.address.as_slice()),
+            network.eq(attempt.network.as_slice()),
             at_ms.eq(at.millis()),
         ))
         .returning(sign_in_attempts::id)

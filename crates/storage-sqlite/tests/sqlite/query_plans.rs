@@ -162,8 +162,8 @@ async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
 
 /// Somebody signs in and looks around; old sessions and attempts are swept.
 async fn sign_in(store: &SharedStore, account: AccountId) {
-    let attempt = SignInAttempt { pair: [1; 32], address: [2; 32] };
-    let limits = SignInLimits { per_pair: 10, per_address: 100, window_ms: 900_000 };
+    let attempt = SignInAttempt { pair: [1; 32], address: [2; 32], network: [3; 32] };
+    let limits = SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 900_000 };
     let Attempt::Go(id) = store.begin_sign_in(&attempt, NOW, limits).await.unwrap() else {
         panic!("the first attempt is locked out");
     };

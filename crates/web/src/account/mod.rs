@@ -23,7 +23,7 @@ use crate::{
     app::Service,
     body::RequestBody,
     query::Query,
-    reply::{Reply, error, found, method_not_allowed, see_other},
+    reply::{Reply, error, found, method_not_allowed},
     security_log,
     sign_in::{ReturnTo, form_refused, read_form, session, session_token},
 };
@@ -39,12 +39,12 @@ struct Person {
 }
 
 impl Person {
-    /// Who sends a request; else what to answer them, by a redirect of that kind.
-    async fn of(service: &Service, headers: &HeaderMap, lead_to: fn(&str) -> Reply) -> Result<Self, Reply> {
+    /// Who sends a request. Without a session the answer is what `without` makes of the path of the sign-in page.
+    async fn of(service: &Service, headers: &HeaderMap, without: fn(&str) -> Reply) -> Result<Self, Reply> {
         let token = session_token(&service.config.base_url, headers).unwrap_or_default();
         match session(service, headers).await? {
             Some(holder) => Ok(Self { holder, session: session_hash(&token), token }),
-            None => Err(lead_to(&ReturnTo::here(PATH).by_way_of_sign_in())),
+            None => Err(without(&ReturnTo::here(PATH).by_way_of_sign_in())),
         }
     }
 
@@ -98,7 +98,8 @@ async fn sent<'a>(
     action: Action,
 ) -> Result<Sent<'a>, Reply> {
     let form = read_form(service, parts, body, address).await?;
-    let person = Person::of(service, &parts.headers, see_other).await?;
+    // Without a session no token is valid.
+    let person = Person::of(service, &parts.headers, |_| form_refused()).await?;
     if form.has_token(&service.authorization.forms, &person.bound_to(action.path())) {
         return Ok(Sent { service, headers: &parts.headers, person, form, address });
     }

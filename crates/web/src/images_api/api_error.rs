@@ -23,6 +23,8 @@ pub(crate) enum ApiError {
     BodyTooSlow,
     #[error("the body must be JSON, sent with `Content-Type: application/json`")]
     NotJson,
+    #[error("the body must be sent as it is, without `Content-Encoding`")]
+    BodyEncoded,
     #[error("{0}")]
     Invalid(String),
     #[error("there is no image with this id")]
@@ -53,7 +55,7 @@ impl ApiError {
             Self::SyncNotSetUp { .. } | Self::TooManyAlbums => StatusCode::CONFLICT,
             Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::NotJson => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::NotJson | Self::BodyEncoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
             Self::ForeignImage | Self::ForeignImageId => StatusCode::FORBIDDEN,
             Self::SearchDown => StatusCode::BAD_GATEWAY,

@@ -10,6 +10,8 @@ mod openapi;
 mod parameters;
 mod records;
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use library::Caller;
@@ -157,20 +159,24 @@ async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Val
     }
 }
 
-/// Reads a body of the allowed length that says it is JSON.
+/// Reads a body of the allowed length that is declared as JSON.
 pub(crate) async fn json_bytes(parts: &Parts, body: RequestBody) -> Result<Bytes, ApiError> {
     let bytes = body.read(MAX_BODY_BYTES).await.map_err(|error| match error {
         ReadBodyError::TooLarge => ApiError::BodyTooLarge,
         ReadBodyError::TooSlow => ApiError::BodyTooSlow,
         ReadBodyError::Broken => ApiError::bad_body("did not arrive whole"),
+        ReadBodyError::Encoded => ApiError::BodyEncoded,
     })?;
     if BodyKind::of(&parts.headers) == Some(BodyKind::Json) { Ok(bytes) } else { Err(ApiError::NotJson) }
 }
 
-/// The description of this API; it needs no key.
+/// The description of this API, written once.
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| openapi_document().into());
+
+/// Answers with the description of this API; that needs no key.
 fn document(parts: &Parts) -> Reply {
     match parts.method {
-        Method::GET | Method::HEAD => with_body(StatusCode::OK, full(openapi_document()))
+        Method::GET | Method::HEAD => with_body(StatusCode::OK, full(DOCUMENT.clone()))
             .with(header::CONTENT_TYPE, JSON)
             .with(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=3600")),
         _ => method_not_allowed("GET, HEAD"),
@@ -180,6 +186,19 @@ fn document(parts: &Parts) -> Reply {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http_body_util::BodyExt as _;
+
+    #[tokio::test]
+    async fn the_description_is_written_once() {
+        let (parts, ()) = http::Request::new(()).into_parts();
+        let mut places = Vec::new();
+        for _ in 0..2 {
+            let body = document(&parts).into_body().collect().await.unwrap().to_bytes();
+            assert_eq!(body, openapi_document());
+            places.push(body.as_ptr());
+        }
+        assert_eq!(places[0], places[1], "both answers share the same bytes");
+    }
 
     #[test]
     fn the_table_of_routes_is_sound() {

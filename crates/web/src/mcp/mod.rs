@@ -1,14 +1,12 @@
 //! The Model Context Protocol at `/api/mcp/v1`, `/api/mcp/v2` and `/api/mcp/legacy`: one JSON-RPC message in each
 //! POST, one JSON answer, no session and no event stream.
 //!
-//! What is checked first: the host and origin when only this machine can reach the service (403), the path (404),
-//! the method (405), the token (401, 403, 503), the body's length (413), type (415) and form (400, −32700 and −32600),
+//! What is checked first: the path (404), the method (405; OPTIONS is 204), the token (401, 403, 503), the body's length (413), type (415) and form (400, −32700 and −32600),
 //! the protocol revision (400), and then what the method itself says.
 
 mod app;
 mod authentication;
 mod document;
-mod local_access;
 mod resource;
 mod servers;
 mod tools;
@@ -45,12 +43,12 @@ pub(crate) async fn handle(
     address: IpAddr,
 ) -> Reply {
     let base_url = &service.config.base_url;
-    if !local_access::is_allowed(base_url, parts) {
-        return transport::foreign();
-    }
     let Some(resource) = Resource::at(parts.uri.path()) else {
         return error(StatusCode::NOT_FOUND, "there is nothing at this path");
     };
+    if parts.method == Method::OPTIONS {
+        return transport::options();
+    }
     if parts.method != Method::POST {
         return method_refused(service, resource, parts).await;
     }

@@ -13,19 +13,19 @@ use mcp_protocol::{
     server::Answer,
 };
 
-use super::local_access;
 use crate::{
     BaseUrl, Limits,
     body::{RequestBody, full},
     images_api::json_bytes,
-    reply::{JSON, Reply, WithHeader as _, empty, error, json, with_body},
+    local_access,
+    reply::{JSON, Reply, WithHeader as _, empty, json, with_body},
 };
 
 /// Answers one HTTP request to an MCP server that nothing protects but the check of `Host` and `Origin`, whatever its
 /// path is: for servers that only their own machine reaches.
 ///
-/// Refused are a foreign `Host` or `Origin` at a loopback base URL (403), methods but POST (405), a body that is too
-/// large (413) or no JSON (415), and what [`Server::answer`] refuses.
+/// It refuses a foreign `Host` or `Origin` at a loopback base URL (403), methods other than POST and OPTIONS (405), a body
+/// that is too large (413) or not plain JSON (415), and what [`Server::answer`] refuses.
 pub async fn serve_mcp<C: Send + 'static>(
     server: &Server<C>,
     context: C,
@@ -34,8 +34,11 @@ pub async fn serve_mcp<C: Send + 'static>(
     request: Request<Incoming>,
 ) -> http::Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + use<C>> {
     let (parts, incoming) = request.into_parts();
-    if !local_access::is_allowed(base_url, &parts) {
-        return foreign();
+    if !local_access::is_allowed(base_url, &parts.uri, &parts.headers) {
+        return local_access::refusal(base_url, &parts.headers);
+    }
+    if parts.method == Method::OPTIONS {
+        return options();
     }
     if parts.method != Method::POST {
         return method_not_allowed();
@@ -47,19 +50,19 @@ pub async fn serve_mcp<C: Send + 'static>(
     }
 }
 
-/// The refusal of a request that a page of the web may have sent through somebody's browser.
-pub(super) fn foreign() -> Reply {
-    error(
-        StatusCode::FORBIDDEN,
-        "this service serves only its own machine: Host, and Origin when sent, must be loopback names",
-    )
+/// The methods of an endpoint.
+const ALLOW: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
+
+/// The answer to OPTIONS that is no preflight (RFC 9110, section 9.3.7).
+pub(super) fn options() -> Reply {
+    empty(StatusCode::NO_CONTENT).with(header::ALLOW, ALLOW)
 }
 
-/// The refusal of any method but POST.
+/// The refusal of any method but POST and OPTIONS.
 pub(super) fn method_not_allowed() -> Reply {
     let refusal = ErrorObject::new(SERVER_ERROR, "method not allowed: send each message by POST");
     json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, refusal))
-        .with(header::ALLOW, HeaderValue::from_static("POST, OPTIONS"))
+        .with(header::ALLOW, ALLOW)
 }
 
 /// The headers that the protocol gives a meaning.

@@ -10,9 +10,9 @@ use crate::{
     app::Service,
     body::RequestBody,
     pages,
-    reply::{Reply, found, method_not_allowed, see_other},
+    reply::{Reply, found, method_not_allowed},
     security_log,
-    sign_in::{ReturnTo, read_form, session, sign_in, sign_in_form},
+    sign_in::{ReturnTo, form_refused, read_form, session, sign_in, sign_in_form},
 };
 
 /// `/api/oauth/authorize`: checks what a client asks for, then shows the sign-in form or the consent form, which post
@@ -28,7 +28,12 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     }
     let request = match service.authorization.server.authorize(query).await {
         Ok(request) => request,
-        Err(refused) => return refusal(refused, described_at.as_ref(), &parts.method, address),
+        // No form was shown for such a request, so that none has a valid token.
+        Err(refused) if parts.method == Method::POST && is_final(&refused) => {
+            security_log::form_refused(address, "a request that cannot be granted");
+            return form_refused();
+        }
+        Err(refused) => return refusal(refused, described_at.as_ref(), address),
     };
     // The request URL itself: what the browser has, whatever name it knows the service by. It would send other
     // characters than those of ASCII so.
@@ -86,11 +91,15 @@ fn too_many_documents(service: &Service, url: &ClientUrl, address: IpAddr) -> Op
     Some(pages::retry_after(page, retry_after_s))
 }
 
+/// Whether a request stays refused when it is sent again.
+fn is_final(refused: &AuthorizeError) -> bool {
+    !matches!(refused, AuthorizeError::Unavailable(_) | AuthorizeError::Page(PageError::Busy))
+}
+
 /// A request that cannot be granted: told to the client when it is known where that is safe, else to the person.
 fn refusal(
     refused: AuthorizeError,
     described_at: Option<&ClientUrl>,
-    method: &Method,
     address: IpAddr,
 ) -> Reply {
     match refused {
@@ -113,7 +122,7 @@ fn refusal(
         }
         AuthorizeError::Redirect(redirect) => {
             security_log::authorization_refused(address, redirect.code);
-            if method == Method::POST { see_other(&redirect.to) } else { found(&redirect.to) }
+            found(&redirect.to)
         }
         AuthorizeError::Unavailable(error) => pages::unavailable(&error),
     }

@@ -62,7 +62,10 @@ impl Authorization {
         let tokens = Arc::new(ports::Tokens(keys.clone()));
         let clock = Arc::new(ports::Clock(library.clone()));
         let fetching = config.client_documents.clone();
-        let client_documents = fetching.map(|options| Documents::new(options, clock.clone(), USER_AGENT));
+        let monotonic = library.clone();
+        let client_documents = fetching.map(|options| {
+            Documents::new(options, Arc::new(move || monotonic.clock().monotonic()), USER_AGENT)
+        });
         let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
         let mut server = AuthorizationServer::new(
             set_up,

@@ -41,6 +41,9 @@ pub(super) fn unread(cause: ReadBodyError, error: &'static str) -> Reply {
         ReadBodyError::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, "the body is longer than 512000 bytes"),
         ReadBodyError::TooSlow => (StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time"),
         ReadBodyError::Broken => (StatusCode::BAD_REQUEST, "the body did not arrive whole"),
+        ReadBodyError::Encoded => {
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be sent as it is, without Content-Encoding")
+        }
     };
     refusal(status, &body(error, description)).with(header::CONNECTION, HeaderValue::from_static("close"))
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     app::Service,
-    body::{BodyKind, MAX_BODY_BYTES, RequestBody},
+    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody},
     reply::{Reply, method_not_allowed},
     security_log,
 };
@@ -33,7 +33,7 @@ pub(super) struct Posted {
 }
 
 impl Endpoint {
-    /// Reads a body, or says why not; method, rate limit, content type and length count in this order.
+    /// Reads a body, or refuses it: by method, rate limit, content encoding and type, and length, in this order.
     pub(super) async fn read(
         &self,
         service: &Service,
@@ -47,6 +47,9 @@ impl Endpoint {
         if let Err(retry_after_s) = (self.limit)(&service.authorization.limits, address) {
             security_log::rate_limited(address, self.name);
             return Err(too_many(retry_after_s));
+        }
+        if body.is_encoded() {
+            return Err(unread(ReadBodyError::Encoded, self.malformed));
         }
         let taken = |kind: &BodyKind| self.takes_forms || *kind == BodyKind::Json;
         let Some(kind) = BodyKind::of(&parts.headers).filter(taken) else {

@@ -3,7 +3,7 @@ use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
 use governor::{
     Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore,
 };
-use library::{Library, subscriber};
+use library::{Library, network, subscriber};
 use oauth_core::SecretHash;
 
 use crate::Limits;
@@ -27,7 +27,7 @@ impl RateLimit {
     }
 }
 
-/// Time as the library's clock tells it, since 1970.
+/// The library's monotonic clock: nobody has to wait because the wall clock was set back.
 #[derive(Clone)]
 struct LibraryClock(Library);
 
@@ -35,7 +35,7 @@ impl Clock for LibraryClock {
     type Instant = Duration;
 
     fn now(&self) -> Duration {
-        Duration::from_millis(u64::try_from(self.0.clock().now().millis()).unwrap_or(0))
+        self.0.clock().monotonic()
     }
 }
 
@@ -69,6 +69,7 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
 /// people, narrower for one token.
 pub(crate) struct RateLimits {
     registrations: Limiter<IpAddr>,
+    registrations_of_network: Limiter<IpAddr>,
     token_requests: Limiter<IpAddr>,
     same_token: Limiter<SecretHash>,
     client_documents: Limiter<IpAddr>,
@@ -79,6 +80,7 @@ impl RateLimits {
         let clock = LibraryClock(library.clone());
         Self {
             registrations: Limiter::new(limits.registrations, clock.clone()),
+            registrations_of_network: Limiter::new(limits.registrations_of_network, clock.clone()),
             token_requests: Limiter::new(limits.token_requests, clock.clone()),
             same_token: Limiter::new(limits.same_token, clock.clone()),
             client_documents: Limiter::new(limits.client_documents, clock),
@@ -86,7 +88,8 @@ impl RateLimits {
     }
 
     pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
-        self.registrations.check(&subscriber(address))
+        self.registrations.check(&subscriber(address))?;
+        self.registrations_of_network.check(&network(address))
     }
 
     pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use http::{HeaderMap, HeaderName, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, header, request::Parts};
 use keys::FormSigner;
 use maud::{Markup, html};
 use url::form_urlencoded;
@@ -21,25 +21,33 @@ pub(crate) struct Form {
     fields: HashMap<String, String>,
 }
 
-/// Why a form was not read.
+/// Why a form was not read. A form that cannot be read has no valid token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FormError {
     NotAForm,
     Repeated,
-    Unread(ReadBodyError),
+    TooLarge,
+    Incomplete,
 }
 
 impl FormError {
-    /// The status, and words for a person.
-    pub(crate) fn answer(self) -> (StatusCode, &'static str) {
+    /// The reason, for the security log.
+    pub(crate) const fn reason(self) -> &'static str {
         match self {
-            Self::NotAForm => (StatusCode::UNSUPPORTED_MEDIA_TYPE, "It was not sent as a form."),
-            Self::Repeated => (StatusCode::BAD_REQUEST, "One of its fields was sent twice."),
-            Self::Unread(ReadBodyError::TooLarge) => (StatusCode::PAYLOAD_TOO_LARGE, "It is too long."),
-            Self::Unread(ReadBodyError::TooSlow) => {
-                (StatusCode::REQUEST_TIMEOUT, "It did not arrive in time. Try again.")
-            }
-            Self::Unread(ReadBodyError::Broken) => (StatusCode::BAD_REQUEST, "It did not arrive whole."),
+            Self::NotAForm => "not sent as a form",
+            Self::Repeated => "a field was sent twice",
+            Self::TooLarge => "the body is too long",
+            Self::Incomplete => "the body did not arrive whole and in time",
+        }
+    }
+}
+
+impl From<ReadBodyError> for FormError {
+    fn from(error: ReadBodyError) -> Self {
+        match error {
+            ReadBodyError::TooLarge => Self::TooLarge,
+            ReadBodyError::TooSlow | ReadBodyError::Broken => Self::Incomplete,
+            ReadBodyError::Encoded => Self::NotAForm,
         }
     }
 }
@@ -50,7 +58,7 @@ impl Form {
         if BodyKind::of(&parts.headers) != Some(BodyKind::Form) {
             return Err(FormError::NotAForm);
         }
-        Self::parse(&body.read(MAX_FORM_BYTES).await.map_err(FormError::Unread)?)
+        Self::parse(&body.read(MAX_FORM_BYTES).await?)
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, FormError> {

@@ -35,7 +35,8 @@ pub(crate) async fn session(service: &Service, headers: &HeaderMap) -> Result<Op
     service.library.session(&token).await.map_err(|error| pages::unavailable(&error))
 }
 
-/// Reads the form of a POST that was sent by a page of ours, as far as its origin tells.
+/// Reads the form of a POST that a page of this service sent, by its origin. A form that cannot be read is refused like
+/// one without its token.
 pub(crate) async fn read_form(
     service: &Service,
     parts: &Parts,
@@ -47,8 +48,8 @@ pub(crate) async fn read_form(
         return Err(form_refused());
     }
     Form::read(parts, body).await.map_err(|error| {
-        let (status, words) = error.answer();
-        pages::problem(status, "That form could not be read", words)
+        security_log::form_refused(address, error.reason());
+        form_refused()
     })
 }
 

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::json;
 use tests::TestApp;
 use web::RateLimit;
@@ -26,6 +27,41 @@ async fn registrations_from_one_address_are_limited() {
     app.advance(Duration::from_secs(wait));
     app.register(&body).await.expect(201);
     has_to_wait(&app.register(&body).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn registrations_from_one_network_are_limited_too() {
+    let app = TestApp::builder()
+        .limits(|limits| {
+            limits.registrations = RateLimit { burst: 2, per_minute: 1 };
+            limits.registrations_of_network = RateLimit { burst: 3, per_minute: 1 };
+        })
+        .trusted_proxy("127.0.0.1/32")
+        .start()
+        .await;
+    let body = json!({"client_name": "a", "redirect_uris": ["https://a.example/"]});
+    for (address, status) in [
+        ("2001:db8:1:1::1", 201),
+        ("2001:db8:1:2::1", 201),
+        ("2001:db8:1:3::1", 201),
+        ("2001:db8:1:4::1", 429),
+        ("2001:db8:2:1::1", 201),
+        ("192.0.2.1", 201),
+        ("192.0.2.1", 201),
+        // The address is at its own limit, which costs the others nothing.
+        ("192.0.2.1", 429),
+        ("192.0.2.1", 429),
+        ("192.0.2.2", 201),
+        ("192.0.2.3", 429),
+        ("192.0.3.1", 201),
+    ] {
+        let request = app.request(Method::POST, "/api/oauth/register").header("x-forwarded-for", address);
+        let answer = app.send(request.json(&body)).await;
+        assert_eq!(answer.status, status, "{address}");
+        if status == 429 {
+            assert!(has_to_wait(&answer) <= 60);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

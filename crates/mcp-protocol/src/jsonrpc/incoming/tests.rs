@@ -39,7 +39,6 @@ fn json_that_is_not_a_call_is_an_invalid_request() {
         (r#"{"jsonrpc":"2.0","id":1,"method":null}"#, MethodNotAString, one()),
         (r#"{"jsonrpc":"2.0","method":["a"]}"#, MethodNotAString, None),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, InvalidId, None),
-        (r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#, InvalidId, None),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, InvalidId, None),
         (r#"{"jsonrpc":"2.0","id":true,"method":"ping"}"#, InvalidId, None),
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, InvalidId, None),
@@ -159,6 +158,24 @@ fn calls_and_answers_are_told_apart() {
 }
 
 #[test]
+fn an_id_keeps_the_form_in_which_it_was_sent() {
+    let check = |message: &str, id: &str| {
+        let Ok(Incoming::Request(request)) = Incoming::parse(message.as_bytes()) else { panic!("{message}") };
+        assert_eq!(request.id, RequestId::Written(id.to_owned()), "{message}");
+        let answer = Response::success(request.id, json!({"id": 1})).to_json().unwrap();
+        let expect = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"id":1}}}}"#);
+        assert_eq!(String::from_utf8(answer).unwrap(), expect);
+    };
+    for id in ["1.0", "-0", "1e3", "18446744073709551615", "123456789012345678901234567890"] {
+        check(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#), id);
+        check(&format!(r#" {{"\\" : "\\", "a\"id":[{{"id":2}},"}},"],"params":{{"id":3}} ,"\u0069d" :{id}
+            ,"method":"ping","jsonrpc":"2.0"}} "#), id);
+    }
+    let failure = Incoming::parse(br#"{"id":1.0,"method":"ping"}"#).unwrap_err();
+    assert_eq!(failure.id, Some(RequestId::Written("1.0".to_owned())));
+}
+
+#[test]
 fn an_answer_where_calls_are_served_is_an_invalid_request() {
     let failure = ParseFailure::unexpected_response();
     assert_eq!((failure.code(), failure.id.as_ref()), (INVALID_REQUEST, None));
@@ -182,7 +199,12 @@ fn any_json() -> impl Strategy<Value = Value> {
 }
 
 fn any_id() -> impl Strategy<Value = RequestId> {
-    prop_oneof![any::<i64>().prop_map(RequestId::from), any::<String>().prop_map(RequestId::from)]
+    let beyond_i64 = (1_u64 << 63)..=u64::MAX;
+    prop_oneof![
+        any::<i64>().prop_map(RequestId::from),
+        beyond_i64.prop_map(|id| RequestId::Written(id.to_string())),
+        any::<String>().prop_map(RequestId::from),
+    ]
 }
 
 fn any_params() -> impl Strategy<Value = Option<Params>> {
@@ -230,6 +252,22 @@ proptest! {
         if let Err(failure) = Incoming::parse(message.to_string().as_bytes()) {
             prop_assert_eq!(failure.code(), INVALID_REQUEST);
             prop_assert_eq!(failure.id, RequestId::try_from(id).ok());
+        }
+    }
+
+    #[test]
+    fn the_id_is_found_in_any_object(
+        members in prop::collection::vec(("\\PC{0,6}", any_json()), 0..6), id in prop_oneof!["1\\.0", "[1-9][0-9]{19,60}"],
+    ) {
+        let own = ["jsonrpc", "id", "method", "params", "result", "error"];
+        let mut message = String::from("{");
+        for (name, value) in members.iter().filter(|(name, _)| !own.contains(&name.as_str())) {
+            message += &format!("{}:{value},", Value::from(name.as_str()));
+        }
+        message += &format!(r#""id":{id},"jsonrpc":"2.0","method":"a"}}"#);
+        match Incoming::parse(message.as_bytes()) {
+            Ok(Incoming::Request(request)) => prop_assert_eq!(request.id.to_json().unwrap(), id),
+            other => prop_assert!(false, "{}: {:?}", message, other),
         }
     }
 

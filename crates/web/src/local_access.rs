@@ -1,21 +1,70 @@
-use http::{HeaderMap, header, request::Parts};
+use std::net::SocketAddr;
 
-use crate::BaseUrl;
+use http::{HeaderMap, StatusCode, Uri, header};
+use maud::html;
 
-/// Whether a request may come in as far as its `Host` and `Origin` tell.
+use crate::{
+    BaseUrl,
+    pages::Page,
+    reply::{Reply, error},
+};
+
+/// Whether `Host` and `Origin` allow a request, on any path.
 ///
-/// A service that only its own machine can reach is safe from pages of the web only when it also refuses names that
-/// such a page made to point at it (DNS rebinding). A public service checks neither: there the token decides.
-pub(super) fn is_allowed(base_url: &BaseUrl, parts: &Parts) -> bool {
+/// A loopback base URL means that only this machine reaches the service. A page of the web can have its own name resolve
+/// to 127.0.0.1 and then read what the service answers (DNS rebinding), so foreign names are refused. A public service
+/// checks neither: there the credential decides.
+pub(crate) fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap) -> bool {
     if !base_url.is_loopback() {
         return true;
     }
-    let authority = parts.uri.authority().map(http::uri::Authority::as_str);
-    let mut hosts = header_values(&parts.headers, header::HOST).chain(authority.map(Some)).peekable();
-    let mut origins = header_values(&parts.headers, header::ORIGIN);
+    let authority = uri.authority().map(http::uri::Authority::as_str);
+    let mut hosts = header_values(headers, header::HOST).chain(authority.map(Some)).peekable();
+    let mut origins = header_values(headers, header::ORIGIN);
     hosts.peek().is_some()
         && hosts.all(|host| host.is_some_and(|host| is_loopback_host(base_url, host)))
         && origins.all(|origin| origin.is_some_and(is_loopback))
+}
+
+/// The refusal of a request that is not allowed: a page for a browser, JSON for a program.
+pub(crate) fn refusal(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
+    let accepts_html = header_values(headers, header::ACCEPT)
+        .flatten()
+        .flat_map(|accept| accept.split(','))
+        .any(|range| range.trim_start().to_ascii_lowercase().starts_with("text/html"));
+    if accepts_html {
+        return page(base_url, headers);
+    }
+    let message = format!(
+        "this service is set up for this machine only, as {}: Host, and Origin when sent, must be loopback names",
+        base_url.as_str()
+    );
+    error(StatusCode::FORBIDDEN, &message)
+}
+
+fn page(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
+    // An address is the machine's own. A name may be an attacker's, so it is not repeated.
+    let host = header_values(headers, header::HOST).next().flatten();
+    let address = host.and_then(|host| host.parse::<SocketAddr>().ok());
+    let (address, listen) = match address {
+        Some(address) => (address.to_string(), format!("{}:{}", unspecified(address), address.port())),
+        None => ("ADDRESS:PORT".to_owned(), "0.0.0.0:PORT".to_owned()),
+    };
+    let content = html! {
+        p { "This library is set up to be reached at " a href=(base_url.as_str()) { (base_url.as_str()) } "." }
+        p { "Open that link on the machine that the library runs on." }
+        p {
+            "To reach it from other devices, start it with "
+            code { "--base-url http://" (address) " --listen " (listen) } "."
+        }
+    };
+    let title = "Open the library at its own address";
+    Page { title, status: StatusCode::FORBIDDEN, form_targets: &[] }.reply(&content)
+}
+
+/// All addresses of the machine, of the same family.
+fn unspecified(address: SocketAddr) -> &'static str {
+    if address.is_ipv4() { "0.0.0.0" } else { "[::]" }
 }
 
 /// Each value of a header; `None` for one that is not text.
@@ -44,7 +93,7 @@ mod tests {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let base_url = BaseUrl::parse(base_url).unwrap();
-        assert_eq!(is_allowed(&base_url, &parts), expect, "{uri} {headers:?}");
+        assert_eq!(is_allowed(&base_url, &parts.uri, &parts.headers), expect, "{uri} {headers:?}");
     }
 
     #[test]
