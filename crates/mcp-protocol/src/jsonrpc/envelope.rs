@@ -88,7 +88,8 @@ impl Envelope {
     fn take_response(&mut self) -> Result<Response, ParseFailureKind> {
         match (self.result.take(), self.error.take()) {
             (Some(result), None) => {
-                let id = self.id.take().and_then(|id| self.read_id(&id)).ok_or(ParseFailureKind::InvalidId)?;
+                let id =
+                    self.id.take().and_then(|id| self.read_id(&id)).ok_or(ParseFailureKind::InvalidId)?;
                 Ok(Response::Success { id, result })
             }
             (None, Some(error)) => {

@@ -50,9 +50,7 @@ impl Answer {
     }
 
     fn of<R: Serialize>(status: u16, response: &Response<R>) -> Self {
-        response
-            .to_json()
-            .map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
+        response.to_json().map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
     }
 
     /// A result cannot be written as JSON, such as a map whose keys are no strings.

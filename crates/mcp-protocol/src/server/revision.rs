@@ -54,9 +54,10 @@ pub(super) fn check_notification(
     let version = trimmed(headers.protocol_version.as_deref());
     agree("MCP-Protocol-Version", version, named)?;
     // The other headers came with the revision without sessions.
-    let is_modern = [version, named].into_iter().flatten().any(|name| {
-        name.parse::<ProtocolVersion>().is_ok_and(|version| !version.is_legacy())
-    });
+    let is_modern = [version, named]
+        .into_iter()
+        .flatten()
+        .any(|name| name.parse::<ProtocolVersion>().is_ok_and(|version| !version.is_legacy()));
     if is_modern { agree("Mcp-Method", trimmed(headers.method.as_deref()), Some(method)) } else { Ok(()) }
 }
 
@@ -247,7 +248,8 @@ mod tests {
                 .map_err(|refused| (refused.status, refused.error.code))
         };
         let (own, other) = (Some("notifications/cancelled"), Some("tools/call"));
-        let (plain, described) = (json!({}), json!({"_meta": {request_meta::PROTOCOL_VERSION: "2026-07-28"}}));
+        let (plain, described) =
+            (json!({}), json!({"_meta": {request_meta::PROTOCOL_VERSION: "2026-07-28"}}));
         let refused = Err((400, -32020));
         for (version, method, params, expect) in [
             (None, None, &plain, Ok(())),

@@ -61,8 +61,7 @@ pub(super) fn options() -> Reply {
 /// The refusal of any method but POST and OPTIONS.
 pub(super) fn method_not_allowed() -> Reply {
     let refusal = ErrorObject::new(SERVER_ERROR, "method not allowed: send each message by POST");
-    json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, refusal))
-        .with(header::ALLOW, ALLOW)
+    json(StatusCode::METHOD_NOT_ALLOWED, &Response::failure(None, refusal)).with(header::ALLOW, ALLOW)
 }
 
 /// The headers that the protocol gives a meaning.

@@ -97,11 +97,7 @@ fn is_final(refused: &AuthorizeError) -> bool {
 }
 
 /// A request that cannot be granted: told to the client when it is known where that is safe, else to the person.
-fn refusal(
-    refused: AuthorizeError,
-    described_at: Option<&ClientUrl>,
-    address: IpAddr,
-) -> Reply {
+fn refusal(refused: AuthorizeError, described_at: Option<&ClientUrl>, address: IpAddr) -> Reply {
     match refused {
         AuthorizeError::Page(PageError::Busy) => {
             security_log::rate_limited(address, "client documents at once");

@@ -120,7 +120,8 @@ impl Pace {
 
 /// How long so many bytes take at a rate.
 fn time_for(bytes: usize, bytes_per_s: u32) -> Duration {
-    let micros = u128::try_from(bytes).unwrap_or(u128::MAX).saturating_mul(1_000_000) / u128::from(bytes_per_s);
+    let micros =
+        u128::try_from(bytes).unwrap_or(u128::MAX).saturating_mul(1_000_000) / u128::from(bytes_per_s);
     Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
 }
 
@@ -137,11 +138,7 @@ impl<S> ClientStream<S> {
     }
 
     /// Holds the outcome of a write against the pace.
-    fn paced(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
+    fn paced(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(Ok(bytes)) => self.pace.took(Instant::now(), bytes),
             Poll::Ready(Err(_)) => {}

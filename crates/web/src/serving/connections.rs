@@ -75,7 +75,8 @@ impl Connections {
         let mut open = self.open();
         if client.is_some() {
             let is_of_client = |connection: &Connection| connection.client == client;
-            if open.by_id.values().filter(|connection| is_of_client(connection)).count() >= self.max_of_client {
+            if open.by_id.values().filter(|connection| is_of_client(connection)).count() >= self.max_of_client
+            {
                 open.evict_oldest_idle(is_of_client).ok_or(NoPlace::ForClient)?;
             }
         }

@@ -168,8 +168,13 @@ fn an_id_keeps_the_form_in_which_it_was_sent() {
     };
     for id in ["1.0", "-0", "1e3", "18446744073709551615", "123456789012345678901234567890"] {
         check(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#), id);
-        check(&format!(r#" {{"\\" : "\\", "a\"id":[{{"id":2}},"}},"],"params":{{"id":3}} ,"\u0069d" :{id}
-            ,"method":"ping","jsonrpc":"2.0"}} "#), id);
+        check(
+            &format!(
+                r#" {{"\\" : "\\", "a\"id":[{{"id":2}},"}},"],"params":{{"id":3}} ,"\u0069d" :{id}
+            ,"method":"ping","jsonrpc":"2.0"}} "#
+            ),
+            id,
+        );
     }
     let failure = Incoming::parse(br#"{"id":1.0,"method":"ping"}"#).unwrap_err();
     assert_eq!(failure.id, Some(RequestId::Written("1.0".to_owned())));
