@@ -1,8 +1,8 @@
 //! The Model Context Protocol at `/api/mcp/v1`, `/api/mcp/v2` and `/api/mcp/legacy`: one JSON-RPC message in each
 //! POST, one JSON answer, no session and no event stream.
 //!
-//! What is checked first: the path (404), the method (405; OPTIONS is 204), the token (401, 403, 503), the body's length (413), type (415) and form (400, −32700 and −32600),
-//! the protocol revision (400), and then what the method itself says.
+//! What is checked first: the path (404), the method (405; OPTIONS is 204), the token (401, 403, 503), the body's length
+//! (413), type (415) and form (400, −32700 and −32600), the protocol revision (400), and then what the method itself says.
 
 mod app;
 mod authentication;

@@ -128,8 +128,9 @@ impl Place {
     /// A request is in progress from now on; `false` when another connection has got this place.
     pub(super) fn begin_request(&self) -> bool {
         let mut open = self.connections.open();
-        let own = open.by_id.get_mut(&self.id);
-        own.map(|connection| connection.idle_since = None).is_some()
+        let Some(connection) = open.by_id.get_mut(&self.id) else { return false };
+        connection.idle_since = None;
+        true
     }
 
     /// The response was sent: the connection is idle.
