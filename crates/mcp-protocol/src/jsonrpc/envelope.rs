@@ -33,7 +33,7 @@ pub(super) struct Envelope {
 
 impl Document {
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, ParseFailure> {
-        let mut document = serde_json::from_slice(bytes)
+        let mut document: Self = serde_json::from_slice(bytes)
             .map_err(|error| ParseFailureKind::Malformed { reason: error.to_string() }.with_id(None))?;
         if let Self::Object(envelope) = &mut document {
             envelope.keep_written_id(bytes);

@@ -26,8 +26,9 @@ impl Answer {
     /// A result that was written before.
     pub(super) fn written(id: &RequestId, result: &[u8]) -> Self {
         let Ok(id) = id.to_json() else { return Self::internal() };
-        let body = [br#"{"jsonrpc":"2.0","id":"#, id.as_bytes(), br#","result":"#, result, b"}"].concat();
-        Self { status: 200, body: Some(body) }
+        let parts: [&[u8]; 5] =
+            [br#"{"jsonrpc":"2.0","id":"#, id.as_bytes(), br#","result":"#, result, b"}"];
+        Self { status: 200, body: Some(parts.concat()) }
     }
 
     /// The failure of a method, on the status that the revision gives it.
