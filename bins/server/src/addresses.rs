@@ -61,7 +61,8 @@ pub(crate) fn unreachable(
         Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
         Host::Domain(_) => None,
     };
-    let restart = |url: String| format!("Start it with --base-url {url} and open that address in the browser.");
+    let restart =
+        |url: String| format!("Start it with --base-url {url} and open that address in the browser.");
     let listened_on = || restart(format!("http://{}", listen.on_this_machine()));
     let in_network = || match machine.lan_address() {
         Some(ip) => restart(format!("http://{}", ListenAddress::Socket((ip, port).into()))),
@@ -70,7 +71,10 @@ pub(crate) fn unreachable(
     if base_url.is_loopback() {
         let only_here = format!("Links lead to {base}, which only this machine can open");
         return if ip.is_unspecified() {
-            Some(format!("{only_here}, but the server listens on all addresses. For other devices: {}", in_network()))
+            Some(format!(
+                "{only_here}, but the server listens on all addresses. For other devices: {}",
+                in_network()
+            ))
         } else if !ip.is_loopback() {
             Some(format!("{only_here}, but the server listens on {listen}. {}", listened_on()))
         } else if base_port != port || base_ip.is_some_and(|base| base != ip) {
@@ -176,14 +180,38 @@ mod tests {
         for (arguments, expect) in [
             (&["--listen", "0.0.0.0:8080"][..], "--base-url http://192.168.1.5:8080 "),
             (&["--listen", "[::]:8080"], "--base-url http://192.168.1.5:8080 "),
-            (&["--listen", "0.0.0.0:9000", "--base-url", "http://localhost:8080"], "--base-url http://192.168.1.5:9000 "),
-            (&["--listen", "192.168.1.5:8080", "--base-url", "http://127.0.0.1:8080"], "--base-url http://192.168.1.5:8080 "),
-            (&["--listen", "127.0.0.1:9000", "--base-url", "http://127.0.0.1:8080"], "--base-url http://127.0.0.1:9000 "),
-            (&["--listen", "127.0.0.1:8080", "--base-url", "http://[::1]:8080"], "--base-url http://127.0.0.1:8080 "),
-            (&["--listen", "127.0.0.1:8080", "--base-url", "http://192.168.1.5:8080"], "--listen 0.0.0.0:8080."),
-            (&["--listen", "0.0.0.0:8080", "--base-url", "http://192.168.1.9:8080"], "--base-url http://192.168.1.5:8080 "),
-            (&["--listen", "192.168.1.5:8080", "--base-url", "http://192.168.1.9:8080"], "--base-url http://192.168.1.5:8080 "),
-            (&["--listen", "0.0.0.0:8080", "--base-url", "http://photos.lan"], "--base-url http://photos.lan:8080 "),
+            (
+                &["--listen", "0.0.0.0:9000", "--base-url", "http://localhost:8080"],
+                "--base-url http://192.168.1.5:9000 ",
+            ),
+            (
+                &["--listen", "192.168.1.5:8080", "--base-url", "http://127.0.0.1:8080"],
+                "--base-url http://192.168.1.5:8080 ",
+            ),
+            (
+                &["--listen", "127.0.0.1:9000", "--base-url", "http://127.0.0.1:8080"],
+                "--base-url http://127.0.0.1:9000 ",
+            ),
+            (
+                &["--listen", "127.0.0.1:8080", "--base-url", "http://[::1]:8080"],
+                "--base-url http://127.0.0.1:8080 ",
+            ),
+            (
+                &["--listen", "127.0.0.1:8080", "--base-url", "http://192.168.1.5:8080"],
+                "--listen 0.0.0.0:8080.",
+            ),
+            (
+                &["--listen", "0.0.0.0:8080", "--base-url", "http://192.168.1.9:8080"],
+                "--base-url http://192.168.1.5:8080 ",
+            ),
+            (
+                &["--listen", "192.168.1.5:8080", "--base-url", "http://192.168.1.9:8080"],
+                "--base-url http://192.168.1.5:8080 ",
+            ),
+            (
+                &["--listen", "0.0.0.0:8080", "--base-url", "http://photos.lan"],
+                "--base-url http://photos.lan:8080 ",
+            ),
         ] {
             let said = said(arguments).unwrap_or_default();
             assert!(said.contains(expect), "{arguments:?}: {said}");
@@ -193,7 +221,12 @@ mod tests {
     #[test]
     fn only_public_addresses_need_tls() {
         let is_warned = |url: &str| unencrypted(&BaseUrl::parse(url).unwrap()).is_some();
-        for public in ["http://photos.example.org", "http://photos.example.org:8080", "http://8.8.8.8", "http://[2001:db8::1]"] {
+        for public in [
+            "http://photos.example.org",
+            "http://photos.example.org:8080",
+            "http://8.8.8.8",
+            "http://[2001:db8::1]",
+        ] {
             assert!(is_warned(public), "{public}");
         }
         for fine in [

@@ -128,7 +128,9 @@ fn warn_if_others_write(path: &Path) {
     let Ok(metadata) = path.metadata() else { return };
     let (mode, shown) = (metadata.permissions().mode() & 0o777, path.display());
     if mode & 0o022 != 0 {
-        tracing::warn!("{shown} has the mode {mode:04o}, so that other users can write to it; chmod go-w {shown}");
+        tracing::warn!(
+            "{shown} has the mode {mode:04o}, so that other users can write to it; chmod go-w {shown}"
+        );
     }
 }
 
@@ -176,7 +178,7 @@ pub(crate) fn unusable(path: &Path, error: &io::Error) -> String {
 }
 
 /// What the system says, without its number.
-fn words(error: &io::Error) -> String {
+pub(crate) fn words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error ").next().unwrap_or_default().to_owned()
 }

@@ -268,7 +268,9 @@ impl BlobStore {
 
 /// Runs what may block.
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BlobError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| object_store::Error::JoinError { source: error }.into())
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| object_store::Error::JoinError { source: error }.into())
 }
 
 async fn read_part(file: &mut tokio::fs::File) -> Result<Bytes, PutError> {

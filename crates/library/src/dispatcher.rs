@@ -122,7 +122,12 @@ impl Turn {
     }
 
     /// Takes the turn if it is free, and gives it back to a process that stays once nothing is at work here.
-    fn update(&mut self, blobs: &blobs::BlobStore, scope: IndexingScope, is_idle: bool) -> Result<bool, BlobError> {
+    fn update(
+        &mut self,
+        blobs: &blobs::BlobStore,
+        scope: IndexingScope,
+        is_idle: bool,
+    ) -> Result<bool, BlobError> {
         let may_take = match scope {
             IndexingScope::Everything => {
                 if self.service.is_none() {

@@ -23,6 +23,9 @@ use crate::{
 /// Memory is accounted in these units.
 const UNIT_BYTES: u64 = 1 << 20;
 
+/// What a worker holds besides a photo: its code and data, as far as it does not share them, and its heap.
+const PROCESS_BYTES: u64 = 24 << 20;
+
 /// What a worker may take beyond the estimate, besides a quarter of that: code, stacks and heap grow a little, too.
 const SPARE_BYTES: u64 = 64 << 20;
 
@@ -208,10 +211,11 @@ impl Pool {
         let pool = &*self.shared;
         let closed = |_| io::Error::other("the decoders are shut down");
         let _slot = pool.slots.take(1, Urgency::Interactive).await.map_err(closed)?;
-        let (duty, idle) = pool.staff.call(Urgency::Interactive);
+        // One for background work, so that the next such job has it and not another one its memory.
+        let (duty, idle) = pool.staff.call(Urgency::Background);
         let worker = match idle {
             Some(worker) => worker,
-            None => pool.hire(Urgency::Interactive).await?,
+            None => pool.hire(Urgency::Background).await?,
         };
         let answer = question(&worker);
         duty.back(worker);
@@ -263,9 +267,10 @@ impl Shared {
                 Ok(plan) => plan,
                 Err(refused) => return Ok(Err(refused)),
             };
+            let needed = units(plan.memory_bytes.saturating_add(PROCESS_BYTES));
             let wanted = match attempt {
-                Attempt::First => units(plan.memory_bytes),
-                Attempt::Alone => units(plan.memory_bytes).max(self.memory.decoding.unreserved()),
+                Attempt::First => needed,
+                Attempt::Alone => needed.max(self.memory.decoding.unreserved()),
             };
             let decoding = &self.memory.decoding;
             let _memory = decoding.take(wanted, urgency).await.map_err(|Closed| Interrupted::Closed)?;

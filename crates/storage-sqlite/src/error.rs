@@ -60,7 +60,10 @@ pub(crate) fn remedy(words: &str) -> Option<&'static str> {
         ("database disk image is malformed", "it is damaged; restore it from a backup"),
         ("database or disk is full", "its disk has no free space; make room and try again"),
         ("disk I/O error", "its disk fails or has no free space; check it and try again"),
-        ("readonly database", "the file or its folder is read-only; give it to the user who runs the service with chown"),
+        (
+            "readonly database",
+            "the file or its folder is read-only; give it to the user who runs the service with chown",
+        ),
         ("database is locked", "another process has held it for too long; try again, or end that process"),
     ];
     REMEDIES.iter().find(|(part, _)| words.contains(part)).map(|(_, remedy)| *remedy)

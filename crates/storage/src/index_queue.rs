@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use domain::{AccountId, CaptureTime, ContentHash, Email, ImageId, PixelSize, Position, SidecarKind, Timestamp};
+use domain::{
+    AccountId, CaptureTime, ContentHash, Email, ImageId, PixelSize, Position, SidecarKind, Timestamp,
+};
 
 use crate::{StorageError, StoredRendition};
 

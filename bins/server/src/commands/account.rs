@@ -15,8 +15,11 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
         return Err(CommandError::NotConfirmed);
     }
     // The first account may be the first thing in a folder.
-    let absent =
-        if matches!(command, AccountCommand::Create { .. }) { Absent::CreateInFolder } else { Absent::Refuse };
+    let absent = if matches!(command, AccountCommand::Create { .. }) {
+        Absent::CreateInFolder
+    } else {
+        Absent::Refuse
+    };
     let library = open_library(config, absent).await?;
     let text = match command {
         AccountCommand::Create { email, plan, password } => {

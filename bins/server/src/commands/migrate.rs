@@ -5,7 +5,11 @@ use storage::{SchemaStore as _, SharedStore};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
 use super::{CommandError, Report};
-use crate::{cli::MigrateOptions, config::Config, stores::{Absent, open_store}};
+use crate::{
+    cli::MigrateOptions,
+    config::Config,
+    stores::{Absent, open_store},
+};
 
 pub(super) async fn run(options: &MigrateOptions, config: &Config) -> Result<Report, CommandError> {
     let store = open_store(config, Absent::CreateInFolder).await?;

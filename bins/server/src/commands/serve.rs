@@ -68,7 +68,8 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
     stores::recover(&library).await;
     let listened_on = listened_on(&config.listen, &listeners)?;
     let base_url = config.base_url(&listened_on)?;
-    let app = App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
+    let app =
+        App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
     let asked_to_end = shutdown::requested().map_err(ServeError::Signals)?;
     announce(&library, config, &listened_on, &base_url).await?;
     work(&library, app, listeners, asked_to_end).await

@@ -1,7 +1,11 @@
 use library::Unavailable;
 
 use super::{CommandError, Report};
-use crate::{cli::SigningKeyCommand, config::Config, stores::{Absent, load_secret, open_library}};
+use crate::{
+    cli::SigningKeyCommand,
+    config::Config,
+    stores::{Absent, load_secret, open_library},
+};
 
 pub(super) async fn run(command: SigningKeyCommand, config: &Config) -> Result<Report, CommandError> {
     let SigningKeyCommand::Rotate { lost_secret } = command;

@@ -34,7 +34,9 @@ impl ListenAddress {
     pub(crate) fn ip(&self) -> Option<IpAddr> {
         match self {
             Self::Socket(address) => Some(address.ip()),
-            Self::Name { host, .. } if host.eq_ignore_ascii_case("localhost") => Some(Ipv4Addr::LOCALHOST.into()),
+            Self::Name { host, .. } if host.eq_ignore_ascii_case("localhost") => {
+                Some(Ipv4Addr::LOCALHOST.into())
+            }
             Self::Name { .. } => None,
         }
     }
@@ -107,8 +109,18 @@ mod tests {
             assert_eq!(address.to_string(), shown);
             assert_eq!(address.on_this_machine().to_string(), on_this_machine);
         }
-        for wrong in ["", "8080", ":8080", "localhost", "1.2.3:80", "::1:80", "a b:80", "localhost:", "h:65536", "http://h:1"]
-        {
+        for wrong in [
+            "",
+            "8080",
+            ":8080",
+            "localhost",
+            "1.2.3:80",
+            "::1:80",
+            "a b:80",
+            "localhost:",
+            "h:65536",
+            "http://h:1",
+        ] {
             assert!(wrong.parse::<ListenAddress>().is_err(), "{wrong}");
         }
     }

@@ -27,6 +27,7 @@ use web::{BaseUrl, InvalidBaseUrl};
 use crate::{
     cli::{DECODER, READ_TEXT},
     commands::MODEL_SOURCE,
+    stores::words,
 };
 pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
@@ -42,7 +43,7 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// Why there is no configuration. No message holds a value that may be secret.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    #[error("the configuration file {} cannot be read: {source}", path.display())]
+    #[error("the configuration file {} cannot be read: {}; name another with --config", path.display(), words(source))]
     File { path: PathBuf, source: io::Error },
     #[error("{}, line {line}: {reason}", path.display())]
     Syntax { path: PathBuf, line: usize, reason: String },

@@ -90,10 +90,7 @@ fn left_over_files_and_failed_photos_are_named() {
     let staging = instance.data_dir().join("blobs/staging");
     let hash = "0f".repeat(32);
     std::fs::create_dir_all(instance.data_dir().join("blobs/originals/0f")).unwrap();
-    let left = [
-        staging.join("upload-abc"),
-        instance.data_dir().join(format!("blobs/originals/0f/{hash}#1")),
-    ];
+    let left = [staging.join("upload-abc"), instance.data_dir().join(format!("blobs/originals/0f/{hash}#1"))];
     for (path, day) in left.iter().zip([1, 3]) {
         std::fs::write(path, vec![0; 1_500_000]).unwrap();
         let file = std::fs::File::options().write(true).open(path).unwrap();

@@ -103,9 +103,12 @@ fn a_folder_without_a_library_is_named() {
     let instance = Instance::new();
     let folder = instance.data_dir();
     let expect = ["There is no library in ", folder.to_str().unwrap(), "`server serve`", "--data-dir"];
-    for arguments in
-        [&["account", "list"][..], &["key", "list", EMAIL], &["signing-key", "rotate"], &["mcp-config", "cursor", EMAIL]]
-    {
+    for arguments in [
+        &["account", "list"][..],
+        &["key", "list", EMAIL],
+        &["signing-key", "rotate"],
+        &["mcp-config", "cursor", EMAIL],
+    ] {
         check(&run(&instance, arguments), &expect);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{arguments:?}");
     }
@@ -171,9 +174,12 @@ fn addresses_that_cannot_be_listened_on() {
 fn a_data_folder_that_is_a_file() {
     let instance = Instance::without_folder();
     fs::write(instance.data_dir(), "not a folder").unwrap();
-    let expect = [instance.data_dir().to_str().unwrap().to_owned(), " is not a folder".into(), "--data-dir".into()];
+    let expect =
+        [instance.data_dir().to_str().unwrap().to_owned(), " is not a folder".into(), "--data-dir".into()];
     let expect: Vec<&str> = expect.iter().map(String::as_str).collect();
-    for arguments in [&SERVE[..], &["account", "list"], &["account", "create", EMAIL], &["import", EMAIL, "."]] {
+    for arguments in
+        [&SERVE[..], &["account", "list"], &["account", "create", EMAIL], &["import", EMAIL, "."]]
+    {
         check(&run(&instance, arguments), &expect);
     }
 }
@@ -206,7 +212,10 @@ fn no_room_on_the_disk() {
     let quiet = quiet(&instance, &SERVE);
     // No file may grow beyond some kilobytes; the write that would fails, as on a full disk.
     let mut small = Command::new("sh");
-    small.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""]).arg(quiet.get_program()).args(quiet.get_args());
+    small
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""])
+        .arg(quiet.get_program())
+        .args(quiet.get_args());
     small.env("RUST_LOG", "error").env("PHOTOS_OCR_LANGUAGES", "off");
     check(&outcome(&mut small, ""), &["free space"]);
     assert!(instance.run(["account", "create", EMAIL]).code == Some(0), "it works once there is room");
@@ -242,7 +251,10 @@ fn secrets_that_cannot_be_used() {
     for mode in [0o644, 0o640, 0o604, 0o620] {
         set_mode(&open, mode);
         let outcome = serve("PHOTOS_SECRET_FILE", open.to_str().unwrap());
-        check(&outcome, &[open.to_str().unwrap(), &format!("{mode:04o}"), &format!("chmod 600 {}", open.display())]);
+        check(
+            &outcome,
+            &[open.to_str().unwrap(), &format!("{mode:04o}"), &format!("chmod 600 {}", open.display())],
+        );
         assert!(!outcome.stderr.contains("everybody"), "{outcome:?}");
         assert_eq!(fs::metadata(&open).unwrap().permissions().mode() & 0o777, mode, "it may have leaked");
     }
@@ -265,7 +277,8 @@ fn short_passwords_are_refused_as_on_the_web() {
         }
     }
     assert!(!instance.ok(["account", "list"]).contains("bob@"));
-    let outcome = instance.run_with_input(["account", "set-password", EMAIL, "--password-stdin"], "äöüäöüäöüä\n");
+    let outcome =
+        instance.run_with_input(["account", "set-password", EMAIL, "--password-stdin"], "äöüäöüäöüä\n");
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
 }
 
@@ -286,11 +299,8 @@ fn accounts_and_keys_that_are_not_there() {
 #[test]
 fn a_pipe_that_nobody_reads_is_no_panic() {
     let instance = Instance::with_account();
-    let mut child = quiet(&instance, &["account", "list"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        quiet(&instance, &["account", "list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert!(!String::from_utf8_lossy(&output.stderr).contains("panicked"), "{output:?}");

@@ -8,9 +8,7 @@ use library::{AccountError, SetUpError};
 use maud::html;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{
-    Form, Visitor, csrf_field, form_refused, read_form, sign_in_from, with_session,
-};
+use super::{Form, Visitor, csrf_field, form_refused, read_form, sign_in_from, with_session};
 use crate::{
     app::Service,
     body::RequestBody,

@@ -87,8 +87,10 @@ impl Program {
     }
 
     fn problem(&self, words: &[&str]) -> Option<String> {
-        let is_plain = |word: &&&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-        let names: Vec<&str> = words.iter().take_while(is_plain).filter(|word| !word.starts_with('-')).copied().collect();
+        let is_plain =
+            |word: &&&str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        let names: Vec<&str> =
+            words.iter().take_while(is_plain).filter(|word| !word.starts_with('-')).copied().collect();
         let first = names.first()?;
         if HIDDEN.contains(first) {
             return None;

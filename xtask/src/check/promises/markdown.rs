@@ -23,7 +23,9 @@ impl Document {
             } else if in_block {
                 document.code.push(line.trim().to_owned());
             } else {
-                if let Some(heading) = line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')) {
+                if let Some(heading) =
+                    line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#'))
+                {
                     document.anchors.insert(anchor(heading));
                 }
                 prose.push_str(line);

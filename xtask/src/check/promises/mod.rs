@@ -48,7 +48,8 @@ pub(super) fn run(runner: &Runner) -> Result<(), PromisesError> {
     let program = workspace::target("debug/server");
     let manual = runner.output(Command::new(&program).arg("help-markdown"), "")?;
     let programs = Programs::new(&manual, &Arguments::command());
-    let mut documents = vec![Document::of_code("cargo xtask demo", &demo::welcome("http://127.0.0.1:8080", "x", "x"))];
+    let mut documents =
+        vec![Document::of_code("cargo xtask demo", &demo::welcome("http://127.0.0.1:8080", "x", "x"))];
     for file in markdown_files(workspace::root())? {
         let name = file.strip_prefix(workspace::root()).unwrap_or(&file).display().to_string();
         documents.push(Document::new(&name, &read(&file)?));
@@ -115,7 +116,9 @@ fn service_paths(code: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "'\"`?#,;)]<>\\|".contains(c);
     let words = code.split(ends).map(|word| match word.split_once("://") {
         Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
-        None => word.trim_start_matches("{base URL}").trim_start_matches("{base_url}").trim_start_matches("$BASE"),
+        None => {
+            word.trim_start_matches("{base URL}").trim_start_matches("{base_url}").trim_start_matches("$BASE")
+        }
     });
     let is_fixed = |path: &&str| !path.contains(['{', '…', '*']) && !path.ends_with(['-', '/']);
     let paths = words.filter(|word| PATHS.iter().any(|start| word.starts_with(start))).filter(is_fixed);

@@ -59,8 +59,9 @@ pub(super) fn check_secret(secret: &SecretSource, findings: &mut Findings) {
     }
     match Secret::load(path) {
         Ok(_) => findings.ok(SECRET, &format!("{shown} is there, for its owner only")),
-        Err(error @ SecretError::TooShort) => findings
-            .fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another")),
+        Err(error @ SecretError::TooShort) => {
+            findings.fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"))
+        }
         Err(error) => findings.fail(SECRET, &error.to_string()),
     }
 }

@@ -150,7 +150,8 @@ fn tell_temporary(files: &[TemporaryFile], now: Timestamp, findings: &mut Findin
     if oldest_ms < LEFT_OVER_MS {
         findings.ok(TEMPORARY, &format!("{said}; they belong to running uploads"));
     } else {
-        let remedy = "killed processes left them; restart the server while nothing is imported, and it removes them";
+        let remedy =
+            "killed processes left them; restart the server while nothing is imported, and it removes them";
         findings.warn(TEMPORARY, &format!("{said}; {remedy}"));
     }
 }
@@ -226,7 +227,10 @@ mod tests {
             (vec![], "ok    temporary files: none is left over\n"),
             (vec![file(1, 90_000)], "ok    temporary files: 1 file, 0.0 MB, the oldest 1 minute old; "),
             (vec![file(59, 0)], "ok    temporary files: 1 file, 0.0 MB, the oldest 59 minutes old; "),
-            (vec![file(1, 1), file(61, 2_550_000)], "warn  temporary files: 2 files, 2.5 MB, the oldest 1 hour old; "),
+            (
+                vec![file(1, 1), file(61, 2_550_000)],
+                "warn  temporary files: 2 files, 2.5 MB, the oldest 1 hour old; ",
+            ),
             (vec![file(3 * 24 * 60, 7)], "warn  temporary files: 1 file, 0.0 MB, the oldest 3 days old; "),
         ] {
             let mut findings = Findings::default();
