@@ -72,7 +72,7 @@ pub(crate) fn unreachable(
         let only_here = format!("Links lead to {base}, which only this machine can open");
         return if ip.is_unspecified() {
             Some(format!(
-                "{only_here}, but the server listens on all addresses. For other devices: {}",
+                "{only_here}, but the server listens on all addresses. {}",
                 in_network()
             ))
         } else if !ip.is_loopback() {

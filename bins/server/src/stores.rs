@@ -30,15 +30,15 @@ pub(crate) enum Absent {
 pub(crate) enum OpenError {
     #[error(
         "There is no folder {}. Run `server serve` to create a library there, or name the library's folder with --data-dir",
-        _0.display()
+        .0.display()
     )]
     NoFolder(PathBuf),
     #[error(
         "There is no library in {}. Run `server serve` to create one there, or name the library's folder with --data-dir",
-        _0.display()
+        .0.display()
     )]
     NoLibrary(PathBuf),
-    #[error("{} is not a folder; name one with --data-dir", _0.display())]
+    #[error("{} is not a folder; name one with --data-dir", .0.display())]
     NotAFolder(PathBuf),
     #[error("{}", unusable(path, source))]
     Unusable { path: PathBuf, source: io::Error },
@@ -46,9 +46,9 @@ pub(crate) enum OpenError {
     Storage(#[from] StorageError),
     #[error("photos cannot be decoded: {0}")]
     Decoders(io::Error),
-    #[error("{}", of_blobs(_0))]
+    #[error("{}", of_blobs(.0))]
     Blobs(#[from] BlobError),
-    #[error("{}", of_secret(_0))]
+    #[error("{}", of_secret(.0))]
     Secret(#[from] SecretError),
     #[error("the library cannot be opened: {0}")]
     CutOff(#[from] tokio::task::JoinError),

@@ -249,7 +249,7 @@ fn close_to_others(path: &Path, mode: u32) -> io::Result<()> {
         return Ok(());
     }
     let path_shown = path.display();
-    match fs::set_permissions(path, PermissionsExt::from_mode(mode)) {
+    match fs::set_permissions(path, fs::Permissions::from_mode(mode)) {
         Ok(()) => tracing::warn!("{path_shown} had the mode {open:04o}; it has {mode:04o} now"),
         Err(error) => tracing::warn!(%error, "{path_shown} has the mode {open:04o}; other users can open it"),
     }

@@ -189,13 +189,13 @@ mod tests {
         let path = dir.path().join("secret");
         Secret::load_or_create(&path, &SeededRandom::new(1)).unwrap();
         for mode in [0o644, 0o640, 0o604, 0o620, 0o602] {
-            fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
             let refused = Secret::load_or_create(&path, &SeededRandom::new(2)).unwrap_err();
             let said = refused.to_string();
             assert!(matches!(refused, SecretError::Exposed { mode: told, .. } if told == mode), "{said}");
             assert!(said.contains(&format!("{mode:04o}")) && said.contains("`chmod 600 /"), "{said}");
         }
-        fs::set_permissions(&path, PermissionsExt::from_mode(0o400)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
         assert!(Secret::load(&path).is_ok());
     }
 

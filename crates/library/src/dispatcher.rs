@@ -191,6 +191,11 @@ impl Dispatcher {
                 self.open_stages().await;
             }
             (true, false) => self.library.end_idle_workers().await,
+            // An import waits for what others find out. To know the stages, it starts a reader.
+            (false, false) if self.scope == IndexingScope::Images && self.stages_opened.is_none() => {
+                self.open_stages().await;
+                self.library.end_idle_workers().await;
+            }
             _ => {}
         }
         may_take

@@ -157,7 +157,7 @@ fn close_to_others(path: &Path) {
     if mode & 0o077 == 0 {
         return;
     }
-    match fs::set_permissions(path, PermissionsExt::from_mode(0o600)) {
+    match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
         Ok(()) => tracing::warn!("{shown} had the mode {mode:04o}; it has 0600 now"),
         Err(error) => tracing::warn!(%error, "{shown} has the mode {mode:04o}; other users can open it"),
     }

@@ -15,7 +15,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 /// Everything that commands and servers leave in a data folder, outside the private folders in `blobs`.

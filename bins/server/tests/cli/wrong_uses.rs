@@ -64,7 +64,7 @@ fn bound_by_modes(command: &Command) -> Command {
 }
 
 fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]

@@ -116,9 +116,8 @@ fn service_paths(code: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "'\"`?#,;)]<>\\|".contains(c);
     let words = code.split(ends).map(|word| match word.split_once("://") {
         Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
-        None => {
-            word.trim_start_matches("{base URL}").trim_start_matches("{base_url}").trim_start_matches("$BASE")
-        }
+        // What stands for the base URL.
+        None => word.rsplit('}').next().unwrap_or_default().trim_start_matches("$BASE"),
     });
     let is_fixed = |path: &&str| !path.contains(['{', '…', '*']) && !path.ends_with(['-', '/']);
     let paths = words.filter(|word| PATHS.iter().any(|start| word.starts_with(start))).filter(is_fixed);
