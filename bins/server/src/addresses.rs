@@ -71,10 +71,7 @@ pub(crate) fn unreachable(
     if base_url.is_loopback() {
         let only_here = format!("Links lead to {base}, which only this machine can open");
         return if ip.is_unspecified() {
-            Some(format!(
-                "{only_here}, but the server listens on all addresses. {}",
-                in_network()
-            ))
+            Some(format!("{only_here}, but the server listens on all addresses. {}", in_network()))
         } else if !ip.is_loopback() {
             Some(format!("{only_here}, but the server listens on {listen}. {}", listened_on()))
         } else if base_port != port || base_ip.is_some_and(|base| base != ip) {

@@ -7,7 +7,7 @@ struct Folder(Instance);
 
 impl Folder {
     fn new() -> Self {
-        let folder = Self(Instance::new());
+        let folder = Self(Instance::without_folder());
         for source in ["flag", "environment", "file", "data"] {
             std::fs::create_dir(folder.path().join(source)).unwrap();
             let email = format!("{source}@example.org");

@@ -107,9 +107,11 @@ fn left_over_files_and_failed_photos_are_named() {
     let named: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains("broken-")).collect();
     assert_eq!(named.len(), 20, "{outcome:?}");
     assert!(named.iter().all(|line| line.starts_with("warn") && line.contains(EMAIL)), "{named:?}");
-    let reason = instance.run(["import", EMAIL, photos.join("broken-00.jpg").to_str().unwrap()]).stdout;
-    let reason = reason.lines().last().unwrap().split_once("broken-00.jpg: ").unwrap().1.to_owned();
-    assert!(named.iter().all(|line| line.ends_with(&reason)), "{reason}: {named:?}");
+    let newest = named[0].split_once("broken-").unwrap().1;
+    let (file, rest) = newest.split_once(' ').unwrap();
+    let reason = rest.strip_prefix(&format!("of {EMAIL}: ")).unwrap();
+    let again = instance.run(["import", EMAIL, photos.join(format!("broken-{file}")).to_str().unwrap()]);
+    assert!(again.stdout.contains(&format!("broken-{file}: {reason}\n")), "{reason}: {again:?}");
     assert!(outcome.stdout.contains("and 2 more"), "{outcome:?}");
 }
 

@@ -1,4 +1,8 @@
-use std::{net::TcpStream, os::unix::fs::PermissionsExt as _, time::Duration};
+use std::{
+    net::{TcpListener, TcpStream, ToSocketAddrs as _},
+    os::unix::fs::PermissionsExt as _,
+    time::Duration,
+};
 
 use rustix::process::Signal;
 
@@ -77,13 +81,12 @@ fn a_name_is_listened_on() {
     let instance = Instance::with_account();
     let server = Server::start(&mut instance.command(["serve", "--listen", "localhost:0"]));
     let port = server.address.strip_prefix("localhost:").unwrap().to_owned();
-    for host in ["127.0.0.1", "[::1]"] {
+    for address in format!("localhost:{port}").to_socket_addrs().unwrap() {
         // A machine may have no IPv6.
-        if host == "[::1]" && std::net::TcpListener::bind("[::1]:0").is_err() {
-            continue;
+        if TcpListener::bind((address.ip(), 0)).is_ok() {
+            let address = address.to_string();
+            assert_eq!(crate::http::get(&address, "/readyz", "").status, 200, "{address}");
         }
-        let address = format!("{host}:{port}");
-        assert_eq!(crate::http::get(&address, "/readyz", "").status, 200, "{address}");
     }
     let (status, _, stdout, _) = server.end(Signal::TERM);
     assert_eq!((status.code(), stdout.as_str()), (Some(0), ""));
