@@ -50,15 +50,20 @@ impl Instance<'_> {
         self.runner.output(&mut self.command(["migrate"]), "").map(drop)
     }
 
+    /// Makes the first account of an empty folder.
+    pub(crate) fn create_account(&self, email: &str, password: &str) -> Result<(), ProcessError> {
+        let mut command = self.command(["account", "create", email, "--plan", "paid", "--password-stdin"]);
+        self.runner.output(&mut command, &format!("{password}\n")).map(drop)
+    }
+
     /// Makes sure that the account exists and has this password.
     pub(crate) fn ensure_account(&self, email: &str, password: &str) -> Result<(), ProcessError> {
         let accounts = self.runner.output(&mut self.command(["account", "list"]), "")?;
         let known = accounts.split_whitespace().any(|word| word == email);
-        let mut command = if known {
-            self.command(["account", "set-password", email, "--password-stdin"])
-        } else {
-            self.command(["account", "create", email, "--plan", "paid", "--password-stdin"])
-        };
+        if !known {
+            return self.create_account(email, password);
+        }
+        let mut command = self.command(["account", "set-password", email, "--password-stdin"]);
         self.runner.output(&mut command, &format!("{password}\n")).map(drop)
     }
 

@@ -48,7 +48,7 @@ enum Task {
     Demo(demo::Options),
     /// Set up what the tests need, run them all, and end with the line "N passed, N failed"
     Test(suite::Options),
-    /// Check format, lints, licences, generated files and the trace from rules to tests
+    /// Check format, lints, licences, generated files, what documents promise, and the trace from rules to tests
     Check(check::Options),
     /// Make, run, revert or list migrations
     Migrate(migrate::Options),
@@ -56,7 +56,7 @@ enum Task {
     Corpus(release_run::CorpusOptions),
     /// Measure throughput and latency in a release build
     Bench {
-        /// What to measure (`api`, `import`, `mcp`, `oauth` or `mutations`; `api` and `import` when left out), then the
+        /// What to measure (`api`, `import`, `mcp`, `oauth`, `search`, `search-quality` or `mutations`; `api` and `import` when left out), then the
         /// benchmark's own arguments, such as `--help`
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,

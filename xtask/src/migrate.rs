@@ -9,6 +9,9 @@ use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::{date, workspace};
 
+/// The server's own default.
+const DATA_DIR: &str = "data";
+
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     #[command(subcommand)]
@@ -77,6 +80,13 @@ fn ask_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), Migr
     }
     if let Some(dir) = &store.data_dir {
         command.arg("--data-dir").arg(dir);
+    }
+    if store.database_url.is_none() {
+        // The server creates no folder for `migrate`.
+        let of_environment = || std::env::var_os("PHOTOS_DATA_DIR").filter(|dir| !dir.is_empty());
+        let dir = store.data_dir.clone().or_else(|| Some(of_environment()?.into()));
+        let dir = dir.unwrap_or_else(|| DATA_DIR.into());
+        make(&dir, std::fs::create_dir_all(&dir))?;
     }
     Ok(runner.run(&mut command)?)
 }

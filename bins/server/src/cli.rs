@@ -94,7 +94,7 @@ pub(crate) struct MigrateOptions {
     /// Change nothing; list the migrations that were applied and those that are pending
     #[arg(long, conflicts_with = "revert")]
     pub(crate) status: bool,
-    /// Take back the latest migration, and lose what only it has room for
+    /// Revert the latest migration; data only it stores is lost
     #[arg(long)]
     pub(crate) revert: bool,
 }

@@ -6,11 +6,13 @@
 //! The commonest change is a new command: a variant of [`cli::Command`] and a module in [`commands`] that turns
 //! it into a [`commands::Report`].
 
+mod addresses;
 mod cli;
 mod commands;
 mod config;
 mod file_descriptors;
 mod logging;
+mod serving_lock;
 mod shutdown;
 mod stores;
 mod table;

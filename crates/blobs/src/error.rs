@@ -24,6 +24,18 @@ pub enum BlobError {
         /// What the system said.
         source: io::Error,
     },
+    /// Another process held a lock for too long.
+    #[error(
+        "{} is locked{}; wait until that process has tidied up, or end it, and try again",
+        path.display(),
+        holder.map(|id| format!(" by process {id}")).unwrap_or_default()
+    )]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// The process, if it is known.
+        holder: Option<u32>,
+    },
 }
 
 /// Why a file was not stored. Nothing stands under its address then, unless it stood there before.

@@ -17,6 +17,7 @@ mod staging;
 mod store;
 
 pub use error::{BlobError, PutError, StageError};
+pub use local::TemporaryFile;
 pub use reading::BlobReader;
 pub use staging::{Fingerprint, Staged, fingerprint};
-pub use store::{BlobStore, Sweeper};
+pub use store::{BlobStore, Indexer, Service, Sweeper};

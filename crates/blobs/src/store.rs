@@ -15,8 +15,8 @@ use object_store::{
 use tokio::io::AsyncReadExt as _;
 
 use crate::{
-    BlobError, BlobReader, PutError, StageError, Staged,
-    local::{self, Folder},
+    BlobError, BlobReader, PutError, StageError, Staged, TemporaryFile,
+    local::{self, Alone, Folder},
     staging::{self, Hasher},
 };
 
@@ -29,10 +29,23 @@ pub struct Sweeper {
     _lock: File,
 }
 
+/// The right to work on what is queued, which one process at a time has, until it is dropped.
+#[derive(Debug)]
+pub struct Indexer {
+    _lock: File,
+}
+
+/// Tells other processes that this one stays, until it is dropped.
+#[derive(Debug)]
+pub struct Service {
+    _lock: File,
+}
+
 /// Where originals and renditions stand. Clones share it.
 #[derive(Debug, Clone)]
 pub struct BlobStore {
     objects: Arc<dyn ObjectStore>,
+    root: PathBuf,
     staging: PathBuf,
     folder: Arc<Folder>,
 }
@@ -45,7 +58,12 @@ impl BlobStore {
     pub fn open_folder(root: &Path) -> Result<Self, BlobError> {
         let folder = Folder::open(root)?;
         let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
-        Ok(Self { objects: Arc::new(objects), staging: root.join(local::STAGING), folder: Arc::new(folder) })
+        Ok(Self {
+            objects: Arc::new(objects),
+            root: root.to_owned(),
+            staging: root.join(local::STAGING),
+            folder: Arc::new(folder),
+        })
     }
 
     /// Runs `tidy` while no other process uses the store, if none does now, after removing what killed processes left
@@ -54,11 +72,30 @@ impl BlobStore {
     /// # Errors
     /// [`BlobError::Folder`].
     pub async fn while_alone<T>(&self, tidy: impl Future<Output = T>) -> Result<Option<T>, BlobError> {
-        let Some(alone) = self.folder.alone()? else { return Ok(None) };
-        if let Err(error) = alone.remove_unfinished() {
-            tracing::warn!(%error, "what a killed process left in the blob folder could not be removed");
-        }
-        Ok(Some(tidy.await))
+        let folder = self.folder.clone();
+        let alone = off_thread(move || {
+            let alone = folder.alone()?;
+            if let Some(Err(error)) = alone.as_ref().map(Alone::remove_unfinished) {
+                tracing::warn!(%error, "what a killed process left in the blob folder could not be removed");
+            }
+            Ok::<_, BlobError>(alone)
+        });
+        let Some(alone) = alone.await.flatten()? else { return Ok(None) };
+        let tidied = tidy.await;
+        off_thread(move || drop(alone)).await?;
+        Ok(Some(tidied))
+    }
+
+    /// The temporary files of uploads and writes: of running ones, and what killed processes left.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub async fn temporary_files(&self) -> Result<Vec<TemporaryFile>, BlobError> {
+        let root = self.root.clone();
+        let found = off_thread(move || {
+            local::unfinished(&root).map_err(|source| BlobError::Folder { path: root, source })
+        });
+        found.await.flatten()
     }
 
     /// The right to remove blobs; `None` while another process has it.
@@ -67,6 +104,32 @@ impl BlobStore {
     /// [`BlobError::Folder`].
     pub fn sweeper(&self) -> Result<Option<Sweeper>, BlobError> {
         Ok(self.folder.sweeper()?.map(|lock| Sweeper { _lock: lock }))
+    }
+
+    /// The right to work on what is queued, so that one process decodes at a time and its memory budget holds for
+    /// all; `None` while another process has it.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn indexer(&self) -> Result<Option<Indexer>, BlobError> {
+        Ok(self.folder.indexer()?.map(|lock| Indexer { _lock: lock }))
+    }
+
+    /// Tells other processes that this one stays and wants to be the [`indexer`](Self::indexer). `None` when one of
+    /// them is asking right now: then it is to be told again.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn service(&self) -> Result<Option<Service>, BlobError> {
+        Ok(self.folder.service()?.map(|lock| Service { _lock: lock }))
+    }
+
+    /// Whether a process uses the store that stays. To be asked only by one that does not.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn has_service(&self) -> Result<bool, BlobError> {
+        self.folder.has_service()
     }
 
     /// Takes in bytes as they arrive, at most `max_bytes` of them.
@@ -201,6 +264,13 @@ impl BlobStore {
             .try_filter_map(|meta| async move { Ok(hash_of(&meta.location).map(|hash| (hash, meta.size))) })
             .boxed()
     }
+}
+
+/// Runs what may block.
+async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BlobError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| object_store::Error::JoinError { source: error }.into())
 }
 
 async fn read_part(file: &mut tokio::fs::File) -> Result<Bytes, PutError> {

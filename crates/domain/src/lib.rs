@@ -31,6 +31,7 @@ mod id;
 mod image;
 mod invalid;
 mod number;
+mod password;
 mod position;
 mod query;
 mod security_event;
@@ -50,6 +51,7 @@ pub use id::{AlbumId, ImageId, MAX_ID_LENGTH};
 pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition};
 pub use invalid::Invalid;
 pub use number::{parse_decimal, parse_digits};
+pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password};
 pub use position::{EARTH_RADIUS_M, Position};
 pub use query::{
     Channel, Channels, DateRange, LIST_CIRCLE_NEWEST, Limit, ListQuery, MAX_QUERY_CHARS, Offset, QueryText,

@@ -24,6 +24,17 @@ pub enum SecretError {
         /// What the system said.
         source: io::Error,
     },
+    /// Other users of the machine can open the secret file. It is not closed silently, because it may have leaked.
+    #[error(
+        "the secret file {path} has the mode {mode:04o}, so that other users can open it; run `chmod 600 {path}`, and if one \
+         of them may have read it, make a new secret"
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// No randomness to make one.
     #[error("no secret could be made: {0}")]
     Random(#[from] crate::RandomFailed),
@@ -52,17 +63,30 @@ impl Secret {
         Ok(Self(text.as_bytes().to_vec()))
     }
 
-    /// Reads the secret from a file, or makes the file, readable by its owner only, when there is none. Of two
-    /// processes that make it at once both get the same secret.
+    /// Reads the secret from a file, or makes the file, readable by its owner only, when there is none. Two processes
+    /// that make it at once get the same secret.
     ///
     /// # Errors
-    /// [`SecretError`]: the file cannot be read, written, or is too short.
+    /// [`SecretError`]: the file cannot be read or written, is open to other users, or is too short.
     pub fn load_or_create(path: &Path, random: &dyn Random) -> Result<Self, SecretError> {
         let failed = |source| SecretError::File { path: path.to_owned(), source };
         if !path.try_exists().map_err(failed)? {
             create(path, random)?;
         }
-        Self::from_text(&fs::read_to_string(path).map_err(failed)?)
+        Self::load(path)
+    }
+
+    /// Reads the secret from a file.
+    ///
+    /// # Errors
+    /// [`SecretError`]: the file cannot be read, is open to other users, or is too short.
+    pub fn load(path: &Path) -> Result<Self, SecretError> {
+        let failed = |source| SecretError::File { path: path.to_owned(), source };
+        let file = fs::File::open(path).map_err(failed)?;
+        if let Some(mode) = mode_for_others(&file.metadata().map_err(failed)?) {
+            return Err(SecretError::Exposed { path: path.to_owned(), mode });
+        }
+        Self::from_text(&io::read_to_string(file).map_err(failed)?)
     }
 
     /// A key of 32 bytes for one purpose: HKDF with SHA-256 (RFC 5869), whose output of one block is two HMACs.
@@ -71,6 +95,21 @@ impl Secret {
         let extracted = hmac_sha256(b"photo library", &[&self.0]);
         hmac_sha256(&extracted, &[purpose.as_bytes(), &[1]])
     }
+}
+
+/// The mode of a file that other users than its owner may open. As with ssh's keys, only a file of our own counts: what
+/// a container mounts belongs to root, and its mode cannot be changed.
+#[cfg(unix)]
+fn mode_for_others(file: &fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    let mode = file.permissions().mode() & 0o777;
+    let is_own = file.uid() == rustix::process::geteuid().as_raw();
+    (is_own && file.is_file() && mode & 0o077 != 0).then_some(mode)
+}
+
+#[cfg(not(unix))]
+fn mode_for_others(_: &fs::Metadata) -> Option<u32> {
+    None
 }
 
 fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
@@ -93,8 +132,21 @@ fn create(path: &Path, random: &dyn Random) -> Result<(), SecretError> {
     let _ = fs::remove_file(&draft);
     match linked {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(error)),
-        _ => Ok(()),
+        _ => sync_folder(path).map_err(failed),
     }
+}
+
+/// Makes the name survive a loss of power: what is signed and sealed by then needs the secret for ever.
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::File::open(folder)?.sync_all()
+}
+
+/// Only Unix opens folders.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
@@ -127,6 +179,24 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_secret_that_others_can_open_is_refused() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        Secret::load_or_create(&path, &SeededRandom::new(1)).unwrap();
+        for mode in [0o644, 0o640, 0o604, 0o620, 0o602] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let refused = Secret::load_or_create(&path, &SeededRandom::new(2)).unwrap_err();
+            let said = refused.to_string();
+            assert!(matches!(refused, SecretError::Exposed { mode: told, .. } if told == mode), "{said}");
+            assert!(said.contains(&format!("{mode:04o}")) && said.contains("`chmod 600 /"), "{said}");
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
+        assert!(Secret::load(&path).is_ok());
     }
 
     #[test]

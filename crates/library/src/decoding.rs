@@ -18,15 +18,12 @@ pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
     })
 }
 
-/// Workers that read words, if the settings want them. None is started before it is needed.
-pub(crate) fn reader(settings: &Settings) -> io::Result<Option<Reader>> {
+/// Workers that read words, if the settings want them, within the memory of the decoders. None is started before it is
+/// needed.
+pub(crate) fn reader(settings: &Settings, decoders: &Pool) -> io::Result<Option<Reader>> {
     let Some(command) = settings.text_reader.clone() else { return Ok(None) };
-    let options = PoolOptions {
-        memory_bytes: settings.decode_memory_bytes,
-        max_pixels: settings.max_pixels,
-        ..PoolOptions::reading(command)
-    };
-    Ok(Some(Reader::new(Pool::new(options)?)))
+    let options = PoolOptions { max_pixels: settings.max_pixels, ..PoolOptions::reading(command) };
+    Ok(Some(Reader::new(decoders.beside(options)?)))
 }
 
 /// A blob as the decoders read it: straight from the blob store, never as a whole in this process.
@@ -60,6 +57,14 @@ impl FileSource for Stored<'_> {
 }
 
 impl Library {
+    /// Ends the workers that have nothing to do, so that another process can have their memory.
+    pub(crate) async fn end_idle_workers(&self) {
+        self.parts.decoders.end_idle().await;
+        if let Some(reader) = &self.parts.reader {
+            reader.end_idle().await;
+        }
+    }
+
     /// Has an original decoded.
     pub(crate) async fn decode(
         &self,

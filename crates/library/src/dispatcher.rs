@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use blobs::{BlobError, Indexer, Service};
 use domain::ContentHash;
 use keys::new_id;
 use storage::{Job, JobId, LeaseRequest, RenditionJob, StageJob};
@@ -76,6 +77,7 @@ impl Library {
             some_words_are_outdated: scope == IndexingScope::Everything,
             stages: Vec::new(),
             stages_opened: None,
+            turn: Turn::default(),
         };
         Ok(Indexing { stop, dispatcher: tokio::spawn(dispatcher.run(stopped)) })
     }
@@ -101,19 +103,59 @@ struct Dispatcher {
     stages: Vec<OpenStage>,
     /// When it was last asked which stages there are.
     stages_opened: Option<Instant>,
+    turn: Turn,
+}
+
+/// Whether this process may take jobs. One process at a time does, so that the memory budget of its decoders holds for
+/// all, and a process that stays comes before one that ends.
+#[derive(Debug, Default)]
+struct Turn {
+    service: Option<Service>,
+    indexer: Option<Indexer>,
+    /// The locks cannot be used, and every process takes jobs.
+    unlocked: bool,
+}
+
+impl Turn {
+    fn is_held(&self) -> bool {
+        self.indexer.is_some() || self.unlocked
+    }
+
+    /// Takes the turn if it is free, and gives it back to a process that stays once nothing is at work here.
+    fn update(
+        &mut self,
+        blobs: &blobs::BlobStore,
+        scope: IndexingScope,
+        is_idle: bool,
+    ) -> Result<bool, BlobError> {
+        let may_take = match scope {
+            IndexingScope::Everything => {
+                if self.service.is_none() {
+                    self.service = blobs.service()?;
+                }
+                true
+            }
+            IndexingScope::Images => !blobs.has_service()?,
+        };
+        if may_take && self.indexer.is_none() {
+            self.indexer = blobs.indexer()?;
+        } else if !may_take && is_idle {
+            self.indexer = None;
+        }
+        Ok(may_take && self.indexer.is_some())
+    }
 }
 
 impl Dispatcher {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
-        self.retry_failed().await;
-        // Before an image becomes visible, so that each waits for them.
-        self.open_stages().await;
         let mut renewal = time::interval(RENEWAL);
         while !*stopped.borrow() {
             while let Some(ended) = self.tasks.try_join_next_with_id() {
                 self.note_end(ended);
             }
-            self.take_jobs().await;
+            if self.may_take_jobs().await {
+                self.take_jobs().await;
+            }
             let has_room = self.at_work.len() < self.lanes();
             tokio::select! {
                 _ = stopped.changed() => {}
@@ -129,6 +171,34 @@ impl Dispatcher {
         if let Err(error) = self.library.parts.store.release_leases(&self.worker).await {
             tracing::warn!(%error, "leases were not given back; they run out by themselves");
         }
+    }
+
+    /// Whether it is this process's turn. When that begins, it does what each beginning needs.
+    async fn may_take_jobs(&mut self) -> bool {
+        let had_turn = self.turn.is_held();
+        let updated = self.turn.update(&self.library.parts.blobs, self.scope, self.at_work.is_empty());
+        let may_take = updated.unwrap_or_else(|error| {
+            if !self.turn.unlocked {
+                tracing::warn!(%error, "processes cannot take turns at indexing; each takes memory of its own");
+            }
+            self.turn.unlocked = true;
+            true
+        });
+        match (had_turn, self.turn.is_held()) {
+            (false, true) => {
+                self.retry_failed().await;
+                // Before an image becomes visible, so that each waits for them.
+                self.open_stages().await;
+            }
+            (true, false) => self.library.end_idle_workers().await,
+            // An import waits for what others find out. To know the stages, it starts a reader.
+            (false, false) if self.scope == IndexingScope::Images && self.stages_opened.is_none() => {
+                self.open_stages().await;
+                self.library.end_idle_workers().await;
+            }
+            _ => {}
+        }
+        may_take
     }
 
     fn decoders(&self) -> usize {

@@ -8,6 +8,7 @@ use std::{
 use domain::{AccountId, ImageId};
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use storage::ImageState;
+use tokio::time::Instant;
 
 use crate::{
     ImportError, Library, Received,
@@ -20,6 +21,9 @@ const UNSETTLED_AT_ONCE: usize = 256;
 const POLL: Duration = Duration::from_millis(50);
 /// So many images are asked after at once whether searches find them.
 const FOUND_AT_ONCE: usize = 500;
+/// Another process may work on what makes images found. It is waited for as long as it gets on: longer than it may take for
+/// one image.
+const FOUND_WAIT: Duration = Duration::from_secs(150);
 
 /// A file that did not come into the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +102,7 @@ impl Library {
         let mut waiting: Vec<Waiting> = Vec::new();
         // Seen already, but not found yet by all that will find it.
         let mut unfound: Vec<ImageId> = Vec::new();
+        let (mut found_last, mut jobs_left) = (Instant::now(), None);
         loop {
             while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
                 let Some(photo) = photos.next() else { break };
@@ -120,9 +125,22 @@ impl Library {
                     note(path, received, report, &mut waiting)?;
                 }
                 () = tokio::time::sleep(POLL) => {
+                    let before = (waiting.len(), unfound.len());
                     self.settle(&mut waiting, &mut unfound, report).await?;
                     self.drop_found(&mut unfound).await?;
+                    if before != (waiting.len(), unfound.len()) {
+                        found_last = Instant::now();
+                    }
                 }
+            }
+            if reading.is_empty() && waiting.is_empty() && found_last.elapsed() > FOUND_WAIT {
+                let left: u64 =
+                    self.parts.store.stage_progress(None).await?.iter().map(|stage| stage.waiting).sum();
+                if jobs_left == Some(left) {
+                    tracing::warn!(images = unfound.len(), "searches do not know all about the images yet");
+                    return Ok(());
+                }
+                (found_last, jobs_left) = (Instant::now(), Some(left));
             }
             let unsettled = (photos.len() + reading.len() + waiting.len() + unfound.len()) as u64;
             progress(ImportProgress { settled: total.saturating_sub(unsettled), total });

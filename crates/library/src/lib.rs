@@ -113,7 +113,7 @@ impl Library {
         settings: Settings,
     ) -> io::Result<Self> {
         let decoders = decoding::pool(&settings)?;
-        let reader = decoding::reader(&settings)?;
+        let reader = decoding::reader(&settings, &decoders)?;
         let built_in = Arc::new(vision::Appearance);
         let encoders = Arc::new(encoders::Encoders::new(built_in, settings.models.clone()));
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

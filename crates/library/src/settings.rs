@@ -15,7 +15,8 @@ pub struct Settings {
     pub max_pixels: u64,
     /// How many photos are decoded at once in the background; one more when somebody waits for it.
     pub decode_workers: usize,
-    /// How much memory all decoding together may take, in bytes. A photo that alone needs more is decoded alone.
+    /// How much memory all decoding together may take, reading words included, in bytes. A photo that alone needs more is
+    /// decoded alone.
     pub decode_memory_bytes: u64,
     /// How many passwords may wait to be checked, a check taking some 20 ms; whoever comes then is sent away.
     pub passwords_waiting: usize,
@@ -37,7 +38,7 @@ pub struct Settings {
 
 impl Settings {
     /// The defaults: 1000 images in the free window, files up to 200 MB and 200 megapixels, a decoder for each
-    /// processor, 512 MiB for all of them, 64 passwords waiting, no reading of words, no vision model, 1 GiB and all
+    /// processor, 300 MiB for all of them, 64 passwords waiting, no reading of words, no vision model, 1 GiB and all
     /// processors for searches.
     pub fn new(decoder: WorkerCommand) -> Self {
         Self {
@@ -45,7 +46,7 @@ impl Settings {
             max_upload_bytes: 200_000_000,
             max_pixels: 200_000_000,
             decode_workers: std::thread::available_parallelism().map_or(2, usize::from),
-            decode_memory_bytes: 512 * 1024 * 1024,
+            decode_memory_bytes: 300 * 1024 * 1024,
             passwords_waiting: 64,
             decoder,
             text_reader: None,

@@ -23,6 +23,9 @@ use crate::{
 /// Memory is accounted in these units.
 const UNIT_BYTES: u64 = 1 << 20;
 
+/// What a worker holds besides a photo: its code and data, as far as it does not share them, and its heap.
+const PROCESS_BYTES: u64 = 24 << 20;
+
 /// What a worker may take beyond the estimate, besides a quarter of that: code, stacks and heap grow a little, too.
 const SPARE_BYTES: u64 = 64 << 20;
 
@@ -39,11 +42,26 @@ pub struct Pool {
 struct Shared {
     options: PoolOptions,
     slots: Budget,
-    files: Budget,
-    decoding: Budget,
+    memory: Arc<Memory>,
     staff: Arc<Staff>,
     nursery: Nursery,
     noted: Once,
+}
+
+/// The memory that pools share.
+#[derive(Debug)]
+struct Memory {
+    files: Budget,
+    decoding: Budget,
+}
+
+impl Memory {
+    fn new(bytes: u64) -> Arc<Self> {
+        let files_bytes = bytes / 8;
+        // Interactive jobs come first in any case: what is kept for them decides how soon they begin.
+        let budget = |bytes: u64| Budget::new(units(bytes), units(bytes) / 8);
+        Arc::new(Self { files: budget(files_bytes), decoding: budget(bytes - files_bytes) })
+    }
 }
 
 /// Whether a file has been tried before.
@@ -80,14 +98,24 @@ impl Pool {
     /// # Errors
     /// There is no runtime, or no thread can be started.
     pub fn new(options: PoolOptions) -> io::Result<Self> {
+        let memory = Memory::new(options.memory_bytes);
+        Self::within(memory, options)
+    }
+
+    /// Makes another pool whose workers take their memory from the budget of this one;
+    /// [`PoolOptions::memory_bytes`] of its own options does not count.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn beside(&self, options: PoolOptions) -> io::Result<Self> {
+        Self::within(self.shared.memory.clone(), options)
+    }
+
+    fn within(memory: Arc<Memory>, options: PoolOptions) -> io::Result<Self> {
         let slots =
             Budget::new(u32::try_from(options.workers.max(1)).unwrap_or(u32::MAX - 1).saturating_add(1), 1);
-        let files_bytes = options.memory_bytes / 8;
-        // Interactive jobs come first in any case: what is kept for them decides how soon they begin.
-        let memory = |bytes: u64| Budget::new(units(bytes), units(bytes) / 8);
         let shared = Shared {
-            files: memory(files_bytes),
-            decoding: memory(options.memory_bytes - files_bytes),
+            memory,
             staff: Staff::new(usize::try_from(slots.total()).unwrap_or(usize::MAX)),
             nursery: Nursery::new(options.command.clone())?,
             slots,
@@ -183,10 +211,11 @@ impl Pool {
         let pool = &*self.shared;
         let closed = |_| io::Error::other("the decoders are shut down");
         let _slot = pool.slots.take(1, Urgency::Interactive).await.map_err(closed)?;
-        let (duty, idle) = pool.staff.call(Urgency::Interactive);
+        // One for background work, so that the next such job has it and not another one its memory.
+        let (duty, idle) = pool.staff.call(Urgency::Background);
         let worker = match idle {
             Some(worker) => worker,
-            None => pool.hire(Urgency::Interactive).await?,
+            None => pool.hire(Urgency::Background).await?,
         };
         let answer = question(&worker);
         duty.back(worker);
@@ -198,13 +227,17 @@ impl Pool {
     pub async fn close(&self) {
         let pool = &*self.shared;
         let all = pool.slots.take(pool.slots.total(), Urgency::Interactive).await;
-        for budget in [&pool.slots, &pool.files, &pool.decoding] {
-            budget.close();
-        }
-        for worker in pool.staff.all_idle() {
+        // Jobs wait for memory with a slot in hand, and all slots are here.
+        pool.slots.close();
+        self.end_idle().await;
+        drop(all);
+    }
+
+    /// Ends the workers that have nothing to do. The next job starts another.
+    pub async fn end_idle(&self) {
+        for worker in self.shared.staff.all_idle() {
             worker.dismiss().await;
         }
-        drop(all);
     }
 }
 
@@ -218,7 +251,7 @@ impl Shared {
     ) -> Result<J::Outcome, Failed<S::Error>> {
         let sidecar_bytes = job.sidecars().iter().map(|(_, content)| content.len() as u64).sum();
         let file_bytes = file.length().saturating_add(sidecar_bytes);
-        let _files = self.files.take(units(file_bytes), urgency).await?;
+        let _files = self.memory.files.take(units(file_bytes), urgency).await?;
         let chunks = file.open().await.map_err(|error| Failed::For(DecodeError::Source(error)))?;
 
         let mut patience = Patience::new(self.options.wall_limit);
@@ -234,11 +267,13 @@ impl Shared {
                 Ok(plan) => plan,
                 Err(refused) => return Ok(Err(refused)),
             };
+            let needed = units(plan.memory_bytes.saturating_add(PROCESS_BYTES));
             let wanted = match attempt {
-                Attempt::First => units(plan.memory_bytes),
-                Attempt::Alone => units(plan.memory_bytes).max(self.decoding.unreserved()),
+                Attempt::First => needed,
+                Attempt::Alone => needed.max(self.memory.decoding.unreserved()),
             };
-            let _memory = self.decoding.take(wanted, urgency).await.map_err(|Closed| Interrupted::Closed)?;
+            let decoding = &self.memory.decoding;
+            let _memory = decoding.take(wanted, urgency).await.map_err(|Closed| Interrupted::Closed)?;
             bounds = self.bounds(file_bytes.saturating_add(plan.memory_bytes), attempt);
             worker.bound_memory(before, bounds.memory_bytes);
             Ok(job.finish(&mut worker, plan, &mut patience).await?)
@@ -324,7 +359,7 @@ impl Shared {
         let memory_bytes = needed_bytes.saturating_add(needed_bytes / 4).saturating_add(SPARE_BYTES);
         let memory_bytes = match attempt {
             Attempt::First => memory_bytes,
-            Attempt::Alone => memory_bytes.max(u64::from(self.decoding.total()) * UNIT_BYTES),
+            Attempt::Alone => memory_bytes.max(u64::from(self.memory.decoding.total()) * UNIT_BYTES),
         };
         Bounds { wall: self.options.wall_limit, cpu: self.options.cpu_limit, memory_bytes }
     }

@@ -134,6 +134,7 @@ macro_rules! each_case {
                 completion_makes_all_of_an_image_visible,
                 a_job_is_completed_once,
                 what_failed_under_older_decoders_is_queued_again,
+                what_failed_is_told_with_its_reason,
                 the_queue_tells_its_length,
                 jobs_of_a_deleted_account_are_gone,
             }

@@ -53,6 +53,31 @@ const PASSING: [&str; 7] = [
     "interrupted",
 ];
 
+/// What an operator can do about what SQLite says, if anything.
+pub(crate) fn remedy(words: &str) -> Option<&'static str> {
+    const REMEDIES: [(&str, &str); 6] = [
+        ("file is not a database", "it is damaged; restore it from a backup"),
+        ("database disk image is malformed", "it is damaged; restore it from a backup"),
+        ("database or disk is full", "its disk has no free space; make room and try again"),
+        ("disk I/O error", "its disk fails or has no free space; check it and try again"),
+        (
+            "readonly database",
+            "the file or its folder is read-only; give it to the user who runs the service with chown",
+        ),
+        ("database is locked", "another process has held it for too long; try again, or end that process"),
+    ];
+    REMEDIES.iter().find(|(part, _)| words.contains(part)).map(|(_, remedy)| *remedy)
+}
+
+/// SQLite's words, followed by what an operator can do about them.
+pub(crate) fn told(error: &impl std::fmt::Display) -> String {
+    let words = error.to_string();
+    match remedy(&words) {
+        Some(remedy) => format!("{words}: {remedy}"),
+        None => words,
+    }
+}
+
 fn from_query(error: &Error) -> StorageError {
     match error {
         Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, _) | Error::BrokenTransactionManager => {
@@ -61,10 +86,10 @@ fn from_query(error: &Error) -> StorageError {
         Error::DatabaseError(_, information)
             if PASSING.iter().any(|words| information.message().contains(words)) =>
         {
-            StorageError::Unavailable(error.to_string())
+            StorageError::Unavailable(told(error))
         }
         Error::RollbackErrorOnCommit { commit_error, .. } => from_query(commit_error),
-        _ => StorageError::Refused(error.to_string()),
+        _ => StorageError::Refused(told(error)),
     }
 }
 
@@ -87,6 +112,8 @@ mod tests {
             let error = said(DatabaseErrorKind::Unknown, words);
             assert!(matches!(error, StorageError::Unavailable(_)), "{words}");
         }
+        let damaged = said(DatabaseErrorKind::Unknown, "database disk image is malformed").to_string();
+        assert!(damaged.ends_with("it is damaged; restore it from a backup"), "{damaged}");
         for words in ["no such table: images", "database disk image is malformed"] {
             let error = said(DatabaseErrorKind::Unknown, words);
             assert!(matches!(error, StorageError::Refused(_)), "{words}");

@@ -8,7 +8,10 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use storage::{SchemaStore, StorageError};
 
-use crate::{SqliteStore, error::Failure};
+use crate::{
+    SqliteStore,
+    error::{Failure, told},
+};
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 
@@ -99,5 +102,5 @@ fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn refused(error: Box<dyn std::error::Error + Send + Sync>) -> Failure {
-    Failure::Refused(format!("a migration failed: {error}"))
+    Failure::Refused(format!("a migration failed: {}", told(&error)))
 }

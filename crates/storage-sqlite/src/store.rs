@@ -15,7 +15,7 @@ use storage::StorageError;
 
 use crate::{
     connection::{Connection, Durability, Role, connect, establish},
-    error::Failure,
+    error::{Failure, remedy, told},
     here::Here,
     writer::Writer,
 };
@@ -57,6 +57,7 @@ impl SqliteStore {
     /// [`StorageError::Unavailable`] when the file cannot be made or opened as a database.
     pub async fn open(path: &Path, options: SqliteOptions) -> Result<Self, StorageError> {
         let path = path.to_owned();
+        let unopened = opening_error(&path);
         // The writer comes first: it turns a new file to WAL, and says now what is wrong with the file.
         let opening = tokio::task::spawn_blocking(move || {
             let url = make_file(&path).map_err(|error| StorageError::Unavailable(error.to_string()))?;
@@ -66,7 +67,7 @@ impl SqliteStore {
             Ok::<_, StorageError>((writer, here, url))
         });
         let (writer, here, url) =
-            opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))??;
+            opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))?.map_err(unopened)?;
         Ok(Self { writer, readers: readers(&url, options)?, here })
     }
 
@@ -116,6 +117,17 @@ impl SqliteStore {
     }
 }
 
+/// Names the file in what SQLite said when it opened it.
+fn opening_error(path: &Path) -> impl Fn(StorageError) -> StorageError + use<> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    move |error| match error {
+        StorageError::Unavailable(words) if remedy(&words).is_some() => {
+            StorageError::Unavailable(format!("{}: {}", path.display(), told(&words)))
+        }
+        other => other,
+    }
+}
+
 /// Makes the file unless it is there and gives its absolute path, which SQLite never mistakes for a URI.
 fn make_file(path: &Path) -> io::Result<String> {
     let path: PathBuf = std::path::absolute(path)?;
@@ -125,9 +137,30 @@ fn make_file(path: &Path) -> io::Result<String> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     drop(options.open(&path).map_err(named)?);
+    #[cfg(unix)]
+    for suffix in ["", "-wal", "-shm"] {
+        let mut name = path.clone().into_os_string();
+        name.push(suffix);
+        close_to_others(Path::new(&name));
+    }
     path.to_str()
         .map(str::to_owned)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the database path is not UTF-8"))
+}
+
+/// Takes a file, if it is there, away from other users of the machine. Not every file system knows modes.
+#[cfg(unix)]
+fn close_to_others(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Ok(metadata) = path.metadata() else { return };
+    let (mode, shown) = (metadata.permissions().mode() & 0o777, path.display());
+    if mode & 0o077 == 0 {
+        return;
+    }
+    match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
+        Ok(()) => tracing::warn!("{shown} had the mode {mode:04o}; it has 0600 now"),
+        Err(error) => tracing::warn!(%error, "{shown} has the mode {mode:04o}; other users can open it"),
+    }
 }
 
 fn readers(url: &str, options: SqliteOptions) -> Result<Pool<Connection>, StorageError> {

@@ -1,5 +1,7 @@
 use async_trait::async_trait;
-use domain::{AccountId, CaptureTime, ContentHash, ImageId, PixelSize, Position, SidecarKind, Timestamp};
+use domain::{
+    AccountId, CaptureTime, ContentHash, Email, ImageId, PixelSize, Position, SidecarKind, Timestamp,
+};
 
 use crate::{StorageError, StoredRendition};
 
@@ -170,6 +172,17 @@ pub struct Indexed {
     pub renditions: Vec<StoredRendition>,
 }
 
+/// An image that could not be indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedImage {
+    /// Whose it is.
+    pub email: Email,
+    /// What its file was called, if it was told.
+    pub file_name: Option<String>,
+    /// Why, in words for its owner.
+    pub reason: String,
+}
+
 /// How much there is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueLength {
@@ -258,6 +271,9 @@ pub trait IndexQueue: Send + Sync + 'static {
 
     /// How far images have come; unknown ids are left out. One that is ready and indexed again is ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
+
+    /// Up to `max` images that failed, the newest first; those of deleted accounts are left out.
+    async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError>;
 
     /// How much there is to do.
     async fn queue_length(&self) -> Result<QueueLength, StorageError>;

@@ -46,8 +46,8 @@ pub use images::{
     TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
-    AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture, LeaseRequest,
-    NewImage, QueueLength, Sidecar,
+    AddOutcome, FailedImage, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture,
+    LeaseRequest, NewImage, QueueLength, Sidecar,
 };
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;

@@ -69,6 +69,7 @@ impl Instance {
     /// The program is missing, or makes no account.
     pub fn create(data_dir: &Path, settings: &[&str]) -> Result<Self, AnyError> {
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        std::fs::create_dir_all(data_dir)?;
         let instance = Self { settings, ..Self::open(data_dir)? };
         instance.output(["account", "create", EMAIL])?;
         Ok(instance)

@@ -1,6 +1,7 @@
 //! `check`: everything about the work tree that can be judged without running the tests.
 
 mod generated;
+mod promises;
 mod trace;
 
 use std::process::{Command, Stdio};
@@ -11,6 +12,7 @@ use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
 use generated::GeneratedError;
+use promises::PromisesError;
 use trace::TraceError;
 
 const CARGO_DENY_VERSION: &str = "0.20.2";
@@ -35,6 +37,8 @@ enum Step {
     Deny,
     /// Documents that a program writes are up to date
     Generated,
+    /// Commands, variables, paths and links in documents and in the demo's output exist
+    Promises,
     /// Every rule in tests/trace.toml names a test that exists
     Trace,
 }
@@ -48,6 +52,8 @@ pub(crate) enum CheckError {
     Process(#[from] ProcessError),
     #[error(transparent)]
     Generated(#[from] GeneratedError),
+    #[error(transparent)]
+    Promises(#[from] PromisesError),
     #[error(transparent)]
     Trace(#[from] TraceError),
     #[error("failed: {0}")]
@@ -85,6 +91,7 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
         }
         Step::Deny => deny(runner)?,
         Step::Generated => generated::run(runner, write)?,
+        Step::Promises => promises::run(runner)?,
         Step::Trace => trace::run(runner)?,
     }
     Ok(())

@@ -146,7 +146,7 @@ fn present(
         return Err(DemoError::Empty { photos: photos.to_owned() });
     }
     let lines = curl::lines(&Target { base_url: base_url.clone(), key: key.clone(), preview });
-    print_welcome(&base_url, &sign_in.password, &key);
+    println!("{}", welcome(&base_url, &sign_in.password, &key));
     for line in &lines {
         println!("# {}\n{}\n", line.title, line.command);
     }
@@ -160,18 +160,19 @@ fn present(
     wait_for_end(instance.runner, server, log)
 }
 
-fn print_welcome(base_url: &str, password: &str, key: &str) {
-    println!(
+/// How to reach the library.
+pub(crate) fn welcome(base_url: &str, password: &str, key: &str) -> String {
+    format!(
         "
-  Web       {base_url}/
+  Account   {base_url}/account   (connected apps, API keys, password)
   Sign in   {EMAIL}
-  Password  {password}   (the web pages to sign in to come later; until then use the API key)
+  Password  {password}
   API key   {key}
-  MCP URL   {base_url}/api/mcp/v1   (send the API key as bearer token)
+  MCP URL   {base_url}/api/mcp/v1   (apps sign in by themselves; scripts send the API key as bearer token)
 
 Lines to paste into a shell:
 "
-    );
+    )
 }
 
 /// Ctrl-C is how the demo is meant to end.

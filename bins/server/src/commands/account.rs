@@ -6,7 +6,7 @@ use super::{CommandError, Report, password_input::read_password};
 use crate::{
     cli::{AccountCommand, PasswordOptions},
     config::Config,
-    stores::open_library,
+    stores::{Absent, open_library},
     table::table,
 };
 
@@ -14,7 +14,13 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
     if matches!(command, AccountCommand::Delete { yes: false, .. }) {
         return Err(CommandError::NotConfirmed);
     }
-    let library = open_library(config).await?;
+    // The first account may be the first thing in a folder.
+    let absent = if matches!(command, AccountCommand::Create { .. }) {
+        Absent::CreateInFolder
+    } else {
+        Absent::Refuse
+    };
+    let library = open_library(config, absent).await?;
     let text = match command {
         AccountCommand::Create { email, plan, password } => {
             let (account, made) = library.create_account(email, plan, chosen(password)?).await?;

@@ -8,7 +8,7 @@ use super::{CommandError, Report};
 use crate::{cli::ImportOptions, config::Config, shutdown, stores};
 
 pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
-    let library = stores::open_library(config).await?;
+    let library = stores::open_library(config, stores::Absent::Create).await?;
     let account = library.account(&options.email).await?;
     stores::recover(&library).await;
     let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;

@@ -2,10 +2,15 @@ use domain::{Email, KeyName, SecurityEventKind, Timestamp};
 use library::Library;
 
 use super::{CommandError, Report};
-use crate::{cli::KeyCommand, config::Config, stores::open_library, table::table};
+use crate::{
+    cli::KeyCommand,
+    config::Config,
+    stores::{Absent, open_library},
+    table::table,
+};
 
 pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, CommandError> {
-    let library = open_library(config).await?;
+    let library = open_library(config, Absent::Refuse).await?;
     let text = match command {
         KeyCommand::Create { email, name } => {
             let key = library.create_key(&email, name.clone()).await?;

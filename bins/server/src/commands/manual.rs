@@ -89,7 +89,7 @@ mod tests {
             "## `server serve`",
             "## `server account create`",
             "server account create [OPTIONS] <EMAIL>",
-            "- `--data-dir <DIR>`: Folder of the store, the blobs and the secret file; made when missing [default: \
+            "- `--data-dir <DIR>`: Folder of the store, the blobs and the secret file; `serve` and `import` create it [default: \
              ./data] [env: PHOTOS_DATA_DIR]",
             "- `--password-stdin`: ",
             "- `<EMAIL>`: The account's address",

@@ -4,12 +4,12 @@ use super::{CommandError, Report};
 use crate::{
     cli::McpConfigOptions,
     config::{Config, ConfigError},
-    stores::open_library,
+    stores::{Absent, open_library},
 };
 
 pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<Report, CommandError> {
-    let email = open_library(config).await?.account(&options.email).await?.email;
-    let base_url = config.base_url(config.listen).map_err(ConfigError::BaseUrl)?;
+    let email = open_library(config, Absent::Refuse).await?.account(&options.email).await?.email;
+    let base_url = config.base_url(&config.listen).map_err(ConfigError::BaseUrl)?;
     let Connecting { app, steps, snippet, obstacle, .. } = Connecting::new(options.app, &base_url);
     if options.only_snippet {
         return Ok(snippet.into());

@@ -5,10 +5,14 @@ use storage::{SchemaStore as _, SharedStore};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
 use super::{CommandError, Report};
-use crate::{cli::MigrateOptions, config::Config, stores::open_store};
+use crate::{
+    cli::MigrateOptions,
+    config::Config,
+    stores::{Absent, open_store},
+};
 
 pub(super) async fn run(options: &MigrateOptions, config: &Config) -> Result<Report, CommandError> {
-    let store = open_store(config).await?;
+    let store = open_store(config, Absent::CreateInFolder).await?;
     let text = if options.status {
         status(&store).await?
     } else if options.revert {

@@ -14,7 +14,7 @@ mod signing_key;
 
 use std::io;
 
-use keys::{RandomFailed, SecretError};
+use keys::RandomFailed;
 use library::{AccountError, ImportError, KeyError, StorageError, Unavailable};
 
 use crate::{
@@ -65,8 +65,6 @@ pub(crate) enum CommandError {
     Key(#[from] KeyError),
     #[error("there is no key of this name in use")]
     NoKey,
-    #[error(transparent)]
-    Secret(#[from] SecretError),
     #[error(
         "{0}; give this command the secret that the server has, or add --lost-secret if that one is lost"
     )]

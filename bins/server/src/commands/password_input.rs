@@ -1,5 +1,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
+use domain::{PasswordTooShort, check_new_password};
+
 /// The longest line that is taken for a password, in bytes.
 const MAX_BYTES: u64 = 4096;
 
@@ -12,9 +14,11 @@ pub(crate) enum PasswordInputError {
     Empty,
     #[error("the password on stdin has more than {MAX_BYTES} bytes")]
     TooLong,
+    #[error(transparent)]
+    TooShort(#[from] PasswordTooShort),
 }
 
-/// Reads a password from the first line, without its end.
+/// Reads a new password from the first line, without its end.
 ///
 /// # Errors
 /// [`PasswordInputError`].
@@ -27,7 +31,10 @@ pub(super) fn read_password(input: impl Read) -> Result<String, PasswordInputErr
     let password = password.strip_suffix('\r').unwrap_or(password);
     match password.len() as u64 {
         0 => Err(PasswordInputError::Empty),
-        1..=MAX_BYTES => Ok(password.to_owned()),
+        1..=MAX_BYTES => {
+            check_new_password(password)?;
+            Ok(password.to_owned())
+        }
         _ => Err(PasswordInputError::TooLong),
     }
 }
@@ -40,16 +47,17 @@ mod tests {
     fn only_the_line_end_is_cut() {
         let read = |input: &str| read_password(input.as_bytes()).map_err(|error| error.to_string());
         for (input, expect) in [
-            ("secret\n", "secret"),
-            ("secret", "secret"),
-            ("secret\r\nmore\n", "secret"),
-            (" pass word \n", " pass word "),
+            ("long secret\n", "long secret"),
+            ("long secret", "long secret"),
+            ("long secret\r\nmore\n", "long secret"),
+            (" long pass word \n", " long pass word "),
         ] {
             assert_eq!(read(input).as_deref(), Ok(expect));
         }
         for input in ["", "\n", "\r\n"] {
             assert_eq!(read(input), Err("the password on stdin is empty".into()));
         }
+        assert_eq!(read("nine char\n"), Err("The password must have at least 10 characters.".into()));
         assert!(read(&"x".repeat(4096)).is_ok());
         assert!(read(&format!("{}\r\n", "x".repeat(4096))).is_ok());
         assert!(read(&"x".repeat(4097)).unwrap_err().contains("4096"));

@@ -3,15 +3,16 @@
 //! A new setting is a field of [`StoreOptions`] or [`ServeOptions`], a line in each of [`Layer`]'s two functions,
 //! and its default in [`Config::resolve`].
 
+mod listen_address;
 mod options;
 mod source;
 mod store_url;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{
     io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     num::{NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
     sync::Arc,
@@ -26,7 +27,9 @@ use web::{BaseUrl, InvalidBaseUrl};
 use crate::{
     cli::{DECODER, READ_TEXT},
     commands::MODEL_SOURCE,
+    stores::words,
 };
+pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
 pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
@@ -40,7 +43,7 @@ const MEBIBYTE: u64 = 1024 * 1024;
 /// Why there is no configuration. No message holds a value that may be secret.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    #[error("the configuration file {} cannot be read: {source}", path.display())]
+    #[error("the configuration file {} cannot be read: {}; name another with --config", path.display(), words(source))]
     File { path: PathBuf, source: io::Error },
     #[error("{}, line {line}: {reason}", path.display())]
     Syntax { path: PathBuf, line: usize, reason: String },
@@ -74,7 +77,7 @@ pub(crate) enum SecretSource {
 }
 
 impl SecretSource {
-    /// The secret; its file is made when there is none.
+    /// The secret; its file is created when there is none.
     pub(crate) fn load(&self, random: &dyn Random) -> Result<Secret, SecretError> {
         match self {
             Self::Given(secret) => Ok(secret.clone()),
@@ -91,7 +94,7 @@ pub(crate) struct Config {
     pub(crate) database: PathBuf,
     pub(crate) blobs: PathBuf,
     pub(crate) library: Settings,
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: ListenAddress,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
@@ -159,7 +162,7 @@ impl Config {
             data_dir,
             secret,
             library,
-            listen: serve.listen.unwrap_or(DEFAULT_LISTEN),
+            listen: serve.listen.unwrap_or(ListenAddress::Socket(DEFAULT_LISTEN)),
             trusted_proxies: serve.trusted_proxy.unwrap_or_default().iter().map(|proxy| proxy.0).collect(),
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),
@@ -170,31 +173,21 @@ impl Config {
         })
     }
 
-    /// What URLs begin with when this address is listened on.
+    /// The base URL when the service listens here.
     ///
     /// # Errors
-    /// None in practice: an address always makes a URL.
-    pub(crate) fn base_url(&self, bound: SocketAddr) -> Result<BaseUrl, InvalidBaseUrl> {
+    /// The host name to listen on makes no URL.
+    pub(crate) fn base_url(&self, listen: &ListenAddress) -> Result<BaseUrl, InvalidBaseUrl> {
         match &self.base_url {
             Some(base_url) => Ok(base_url.clone()),
-            None => BaseUrl::parse(&format!("http://{}", reachable(bound))),
+            None => BaseUrl::parse(&format!("http://{}", listen.on_this_machine())),
         }
     }
 
-    /// Whether others may connect although URLs lead to this machine only.
-    pub(crate) fn base_url_is_missing(&self) -> bool {
-        self.base_url.is_none() && !self.listen.ip().is_loopback()
+    /// Whether the library is in the data folder, at least in part.
+    pub(crate) fn uses_data_dir(&self) -> bool {
+        self.database.starts_with(&self.data_dir) || self.blobs.starts_with(&self.data_dir)
     }
-}
-
-/// An address at which this machine reaches what listens on `bound`: "all addresses" is none.
-fn reachable(bound: SocketAddr) -> SocketAddr {
-    let ip = match bound.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, bound.port())
 }
 
 /// Where the loader and libheif look for libraries, when the system's own places do not do.

@@ -1,5 +1,5 @@
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::IpAddr,
     num::{NonZeroU64, NonZeroUsize},
     path::PathBuf,
     str::FromStr,
@@ -10,13 +10,13 @@ use ipnet::IpNet;
 use library::{InvalidLanguages, Languages};
 use serde::Deserialize;
 
-use super::{ConfigError, Source};
+use super::{ConfigError, ListenAddress, Source};
 
 /// Settings that every command takes. What is not given stays open for the next source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Store options")]
 pub(crate) struct StoreOptions {
-    /// Folder of the store, the blobs and the secret file; made when missing [default: ./data] [env:
+    /// Folder of the store, the blobs and the secret file; `serve` and `import` create it [default: ./data] [env:
     /// PHOTOS_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
@@ -43,8 +43,8 @@ pub(crate) struct StoreOptions {
     /// How many photos are decoded at once [default: the number of processors] [env: PHOTOS_DECODE_WORKERS]
     #[arg(long, global = true, value_name = "NUMBER")]
     pub(crate) decode_workers: Option<NonZeroUsize>,
-    /// Memory that all decoding together may take, in MiB; a photo that needs more is decoded alone [default:
-    /// 512] [env: PHOTOS_DECODE_MEMORY_MB]
+    /// Memory for decoding photos and reading words in them, in MiB; a photo that needs more is decoded alone. A server
+    /// and the imports beside it share it [default: 300] [env: PHOTOS_DECODE_MEMORY_MB]
     #[arg(long, global = true, value_name = "MIB")]
     pub(crate) decode_memory_mb: Option<NonZeroU64>,
     /// Languages in which words in photos are read, by Tesseract's names for them: eng+deu; `auto` for those that are
@@ -73,11 +73,12 @@ pub(crate) struct StoreOptions {
 /// Settings of `serve`; `mcp-config` takes the base URL, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ServeOptions {
-    /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8080] [env: PHOTOS_LISTEN]
+    /// Address or host name, and port, to listen on; port 0 takes a free one [default: 127.0.0.1:8080] [env:
+    /// PHOTOS_LISTEN]
     #[arg(long, value_name = "ADDR:PORT")]
-    pub(crate) listen: Option<SocketAddr>,
-    /// What every URL begins with that the service gives out: where its users reach it [default: http:// and the
-    /// address that is listened on] [env: PHOTOS_BASE_URL]
+    pub(crate) listen: Option<ListenAddress>,
+    /// Public URL used in all links: where browsers reach the service [default: http:// and the address that is
+    /// listened on] [env: PHOTOS_BASE_URL]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
     /// Network of proxies whose Forwarded and X-Forwarded-For headers are believed, such as 10.0.0.0/8; repeated

@@ -18,6 +18,11 @@ fn flags(arguments: &[&str]) -> Layer {
     Layer { store: cli.store, serve }
 }
 
+/// The configuration that these flags of `serve` make.
+pub(crate) fn of_flags(arguments: &[&str]) -> Config {
+    Config::resolve(flags(arguments), &Environment::default(), None).unwrap()
+}
+
 fn resolve(arguments: &[&str], variables: &[(&str, &str)], file: &str) -> Result<Config, String> {
     Config::resolve(flags(arguments), &environment(variables), Some((Path::new("photos.toml"), file)))
         .map_err(|error| error.to_string())
@@ -46,8 +51,8 @@ fn defaults_are_those_of_the_manual() {
     assert!(matches!(&config.secret, SecretSource::File(path) if path == Path::new("./data/secret")));
     assert_eq!(config.library.max_upload_bytes, 200_000_000);
     assert_eq!(config.library.max_pixels, 200_000_000);
-    assert_eq!(config.library.decode_memory_bytes, 512 << 20);
-    assert_eq!(config.base_url(config.listen).unwrap().as_str(), "http://127.0.0.1:8080");
+    assert_eq!(config.library.decode_memory_bytes, 300 << 20);
+    assert_eq!(config.base_url(&config.listen).unwrap().as_str(), "http://127.0.0.1:8080");
     assert!(config.trusted_proxies.is_empty());
     assert_eq!(config.log_format, LogFormat::Text);
     assert_eq!(config.client_documents, Switch::On);
@@ -100,8 +105,8 @@ fn every_setting_of_a_file_counts() {
     assert_eq!(config.models, Path::new("/srv/models"));
     assert_eq!(config.model_source, "https://mirror.example.org");
     assert_eq!(config.vision.library.as_deref(), Some(Path::new("/opt/libonnxruntime.so")));
-    assert_eq!(config.listen, "[::]:80".parse().unwrap());
-    assert_eq!(config.base_url(config.listen).unwrap().as_str(), "https://photos.example.org");
+    assert_eq!(config.listen.to_string(), "[::]:80");
+    assert_eq!(config.base_url(&config.listen).unwrap().as_str(), "https://photos.example.org");
     assert_eq!(config.trusted_proxies, ["10.0.0.0/8".parse().unwrap(), "::1/128".parse().unwrap()]);
     assert_eq!(config.log_format, LogFormat::Json);
     assert_eq!(config.client_documents, Switch::Off);
@@ -126,11 +131,15 @@ fn what_is_wrong_is_named_and_nothing_secret_is_quoted() {
     let check = |variables: &[(&str, &str)], file, expect: &str| {
         assert_eq!(resolve(&[], variables, file).unwrap_err(), expect, "{file}");
     };
-    check(&[("PHOTOS_LISTEN", "here")], "", "PHOTOS_LISTEN: invalid socket address syntax");
+    check(
+        &[("PHOTOS_LISTEN", "here")],
+        "",
+        "PHOTOS_LISTEN: must be an address and a port, such as 127.0.0.1:8080 or localhost:8080",
+    );
     check(&[("PHOTOS_LOG_FORMAT", "xml")], "", "PHOTOS_LOG_FORMAT: must be text or json");
     check(&[("PHOTOS_SECRET", "hunter2")], "", "PHOTOS_SECRET: the secret must have at least 32 characters");
     check(&[], "free-windw = 1\nsecret = 'x'", "photos.toml: unknown setting: free_windw, secret");
-    check(&[], "listen = 1\n", "photos.toml: listen: invalid type: integer `1`, expected socket address");
+    check(&[], "listen = 1\n", "photos.toml: listen: invalid type: integer `1`, expected a string");
     check(&[], "max-pixels = 1\nmax_pixels = 2", "photos.toml: `max_pixels` is given twice");
     check(
         &[("PHOTOS_DATABASE_URL", "postgres://u:hunter2@h/d")],
@@ -145,14 +154,15 @@ fn what_is_wrong_is_named_and_nothing_secret_is_quoted() {
 
 #[test]
 fn the_base_url_follows_the_bound_address() {
-    let base = |listen: &str, bound: &str| {
+    let base = |listen: &str, port: u16| {
         let config = resolve(&["--listen", listen], &[], "").unwrap();
-        (config.base_url(bound.parse().unwrap()).unwrap().as_str().to_owned(), config.base_url_is_missing())
+        config.base_url(&config.listen.with_port(port)).unwrap().as_str().to_owned()
     };
-    assert_eq!(base("127.0.0.1:0", "127.0.0.1:4711"), ("http://127.0.0.1:4711".into(), false));
-    assert_eq!(base("0.0.0.0:80", "0.0.0.0:80"), ("http://127.0.0.1".into(), true));
-    assert_eq!(base("[::]:81", "[::]:81"), ("http://[::1]:81".into(), true));
-    assert_eq!(base("192.0.2.1:82", "192.0.2.1:82"), ("http://192.0.2.1:82".into(), true));
+    assert_eq!(base("127.0.0.1:0", 4711), "http://127.0.0.1:4711");
+    assert_eq!(base("0.0.0.0:80", 80), "http://127.0.0.1");
+    assert_eq!(base("[::]:81", 81), "http://[::1]:81");
+    assert_eq!(base("192.0.2.1:82", 82), "http://192.0.2.1:82");
+    assert_eq!(base("localhost:0", 83), "http://localhost:83");
 }
 
 /// Has no setting, and notes which it was asked for.

@@ -7,6 +7,7 @@
 
 mod accounts;
 mod apps;
+mod beside;
 mod configuration;
 mod doctor;
 mod http;
@@ -18,8 +19,10 @@ mod mcp_config;
 mod migrations;
 mod models;
 mod photos;
+mod privacy;
 mod program;
 mod refresh_storm;
 mod security_log;
 mod serving;
 mod signing_keys;
+mod wrong_uses;

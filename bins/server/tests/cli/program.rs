@@ -34,6 +34,13 @@ pub(crate) struct Instance {
 impl Instance {
     /// An empty one.
     pub(crate) fn new() -> Self {
+        let instance = Self::without_folder();
+        std::fs::create_dir(instance.data_dir()).unwrap();
+        instance
+    }
+
+    /// One that is not there yet.
+    pub(crate) fn without_folder() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
@@ -155,6 +162,11 @@ impl Server {
         let server = Self { child, stdout, stderr: Some(stderr), address };
         assert!(!server.address.is_empty(), "the first line is {line:?}");
         server
+    }
+
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn get(&self, path: &str, key: &str) -> http::Response {

@@ -1,10 +1,14 @@
-use std::{net::TcpStream, os::unix::fs::PermissionsExt as _, time::Duration};
+use std::{
+    net::{TcpListener, TcpStream, ToSocketAddrs as _},
+    os::unix::fs::PermissionsExt as _,
+    time::Duration,
+};
 
 use rustix::process::Signal;
 
 use crate::{
     photos,
-    program::{EMAIL, Instance, Server, outcome},
+    program::{EMAIL, Instance, Server},
 };
 
 const LIBRARY: &str = "/api/ext/v2/library";
@@ -73,10 +77,51 @@ fn what_the_commands_change_holds_at_the_next_request() {
 }
 
 #[test]
-fn a_taken_address_is_a_failure() {
+fn a_name_is_listened_on() {
     let instance = Instance::with_account();
-    let server = instance.serve();
-    let outcome = outcome(&mut instance.command(["serve", "--listen", &server.address]), "");
-    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{outcome:?}");
-    assert!(outcome.stderr.contains("cannot be listened on"), "{outcome:?}");
+    let server = Server::start(&mut instance.command(["serve", "--listen", "localhost:0"]));
+    let port = server.address.strip_prefix("localhost:").unwrap().to_owned();
+    for address in format!("localhost:{port}").to_socket_addrs().unwrap() {
+        // A machine may have no IPv6.
+        if TcpListener::bind((address.ip(), 0)).is_ok() {
+            let address = address.to_string();
+            assert_eq!(crate::http::get(&address, "/readyz", "").status, 200, "{address}");
+        }
+    }
+    let (status, _, stdout, _) = server.end(Signal::TERM);
+    assert_eq!((status.code(), stdout.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn it_says_which_address_a_browser_must_use() {
+    let instance = Instance::with_account();
+    let said = |arguments: &[&str]| {
+        let mut command = instance.command(["serve"]);
+        let server = Server::start(command.args(arguments));
+        let port = server.address.rsplit(':').next().unwrap().to_owned();
+        let (_, _, stdout, stderr) = server.end(Signal::TERM);
+        (port, stdout, stderr)
+    };
+    // Links lead to this machine only.
+    let (port, stdout, _) = said(&["--listen", "0.0.0.0:0"]);
+    assert!(stdout.contains("--base-url http://") && stdout.contains(&format!(":{port}")), "{stdout}");
+    let (port, stdout, _) = said(&["--listen", "0.0.0.0:0", "--base-url", "http://localhost:1"]);
+    assert!(stdout.contains("--base-url http://") && stdout.contains(&format!(":{port}")), "{stdout}");
+    // Another port, and no proxy.
+    let (port, stdout, _) = said(&["--listen", "127.0.0.1:0", "--base-url", "http://127.0.0.1:1"]);
+    assert!(stdout.contains(&format!("--base-url http://127.0.0.1:{port}")), "{stdout}");
+    // Passwords would travel in the clear.
+    let (_, _, stderr) = said(&["--listen", "127.0.0.1:0", "--base-url", "http://photos.example.org"]);
+    assert!(stderr.contains("https://photos.example.org") && stderr.contains("not encrypted"), "{stderr}");
+    // What fits needs no words.
+    for fits in [
+        &["--listen", "127.0.0.1:0"][..],
+        &["--listen", "[::1]:0"],
+        &["--listen", "127.0.0.1:0", "--base-url", "https://photos.example.org"],
+        &["--listen", "127.0.0.1:0", "--base-url", "http://127.0.0.1:1", "--trusted-proxy", "127.0.0.1"],
+    ] {
+        let (_, stdout, stderr) = said(fits);
+        assert_eq!(stdout, "", "{fits:?}");
+        assert!(!stderr.contains("WARN"), "{fits:?}: {stderr}");
+    }
 }

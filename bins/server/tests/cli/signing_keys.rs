@@ -55,7 +55,7 @@ async fn a_key_is_replaced_beside_a_running_server() {
 
 #[test]
 fn with_another_secret_nothing_is_replaced_unless_the_first_is_lost() {
-    let instance = Instance::new();
+    let instance = Instance::with_account();
     instance.ok(["signing-key", "rotate"]);
     let with_another = |arguments: [&str; 2], more: &[&str]| {
         let mut command = instance.command(arguments);

@@ -32,6 +32,11 @@ impl Reader {
         Self { pool, version: Mutex::default() }
     }
 
+    /// Ends the worker if it has nothing to do.
+    pub(crate) async fn end_idle(&self) {
+        self.pool.end_idle().await;
+    }
+
     /// By what words are read: with another release or other languages they are read anew.
     pub(super) async fn version(&self) -> io::Result<String> {
         let mut known = self.version.lock().await;

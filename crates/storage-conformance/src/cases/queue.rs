@@ -252,6 +252,26 @@ pub(crate) async fn the_queue_tells_its_length(seed: &Seed) {
     assert_eq!(length, QueueLength { pending: 2, failed: 1, refreshes: 0, renditions: 1 });
 }
 
+pub(crate) async fn what_failed_is_told_with_its_reason(seed: &Seed) {
+    let account = async |name: &str| seed.account_of(&format!("{name}@example.org"), Plan::Paid).await;
+    let (ann, ben) = (account("ann").await, account("ben").await);
+    seed.waiting(ann.id, 3).await;
+    seed.waiting(ben.id, 1).await;
+    for (number, job) in seed.lease("w", NOW).await.into_iter().enumerate() {
+        seed.store().fail_job(job.id, "w", &format!("reason {number}"), DECODERS).await.unwrap();
+    }
+    let told = async |max| {
+        let failed = seed.store().failed_images(max).await.unwrap();
+        failed.into_iter().map(|image| (image.email, image.reason)).collect::<Vec<_>>()
+    };
+    let expect = [(&ben, 3), (&ann, 2), (&ann, 1), (&ann, 0)]
+        .map(|(whose, number)| (whose.email.clone(), format!("reason {number}")));
+    assert_eq!(told(10).await, expect);
+    assert_eq!(told(2).await, expect[..2]);
+    seed.store().delete_account(ben.id, second(1)).await.unwrap();
+    assert_eq!(told(10).await, expect[1..]);
+}
+
 pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     seed.waiting(ann.account, 2).await;

@@ -9,8 +9,8 @@ mod states;
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, ImageId, Timestamp};
 use storage::{
-    AddOutcome, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, LeaseRequest, NewImage, QueueLength,
-    StorageError,
+    AddOutcome, FailedImage, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, LeaseRequest, NewImage,
+    QueueLength, StorageError,
 };
 
 use crate::{SqliteStore, lease::Request, rendition_queue, stages};
@@ -106,6 +106,10 @@ impl IndexQueue for SqliteStore {
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError> {
         let ids = ids.to_vec();
         self.read(move |c| states::states(c, &ids)).await
+    }
+
+    async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError> {
+        self.read(move |c| states::failed(c, max)).await
     }
 
     async fn queue_length(&self) -> Result<QueueLength, StorageError> {

@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
-use domain::{AccountId, ContentHash, ImageId};
-use storage::{ImageState, KnownImage, QueueLength};
+use domain::{AccountId, ContentHash, Email, ImageId};
+use storage::{FailedImage, ImageState, KnownImage, QueueLength};
 
 use crate::{
     error::Failure,
@@ -91,6 +91,24 @@ pub(super) fn states(
         }
     }
     Ok(states)
+}
+
+pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedImage>, Failure> {
+    let rows: Vec<(i64, Option<String>, Option<String>, Option<String>)> = images::table
+        .inner_join(accounts::table)
+        // Written out, because a partial index is not found through a parameter.
+        .filter(sql::<Bool>("images.state = 'failed'"))
+        .filter(accounts::deleted_at_ms.is_null())
+        .order(images::seq.desc())
+        .limit(i64::from(max))
+        .select((images::seq, accounts::email, images::file_name, images::failure))
+        .load(c)?;
+    let read = |(seq, email, file_name, failure): (i64, Option<String>, _, _)| {
+        let name = RowName::new("images", &seq);
+        let email = name.some("email", email.and_then(|email| Email::parse(&email).ok()))?;
+        Ok(FailedImage { email, file_name, reason: name.some("failure", failure)? })
+    };
+    rows.into_iter().map(read).collect()
 }
 
 pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Failure> {

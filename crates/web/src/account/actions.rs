@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use data_encoding::HEXLOWER;
-use domain::{KeyName, SecurityEventKind};
+use domain::{KeyName, SecurityEventKind, check_new_password};
 use http::{HeaderMap, StatusCode, header};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use oauth_core::UnixMillis;
@@ -12,7 +12,7 @@ use crate::{
     pages,
     reply::{Reply, WithHeader as _, see_other},
     security_log,
-    sign_in::{Form, check_new_password, end_session_cookie, sign_in_from, with_session},
+    sign_in::{Form, end_session_cookie, sign_in_from, with_session},
 };
 
 /// What a form of the account page does.
@@ -149,8 +149,8 @@ impl Sent<'_> {
     /// A new password ends every session, so this browser gets a new one.
     async fn change_password(&self) -> Result<Reply, Reply> {
         let account = &self.person.holder.account;
-        if let Err(words) = check_new_password(self.field("new")) {
-            return Err(self.refused(words).await);
+        if let Err(error) = check_new_password(self.field("new")) {
+            return Err(self.refused(error.to_string()).await);
         }
         let (from, new) = (sign_in_from(self.headers, self.address), self.field("new").to_owned());
         let changed = self.service.library.change_password(account, self.field("current"), new, from).await;

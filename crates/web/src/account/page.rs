@@ -1,4 +1,4 @@
-use domain::Plan;
+use domain::{MIN_PASSWORD_CHARS, Plan};
 use http::StatusCode;
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use crate::{
     connecting::mcp_url,
     pages::{self, Page, Section},
     reply::Reply,
-    sign_in::{MIN_PASSWORD_CHARS, sign_out_button},
+    sign_in::sign_out_button,
 };
 
 /// How many events the page tells of: as many as are kept, so that a flood of one kind hides no other.

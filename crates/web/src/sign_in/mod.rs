@@ -7,7 +7,6 @@
 mod cookies;
 mod form;
 mod forms;
-mod new_password;
 mod page;
 mod return_to;
 mod set_up;
@@ -22,7 +21,6 @@ pub(crate) use cookies::{end_session_cookie, session_token, with_session};
 pub(crate) use form::{sign_in, sign_in_form, sign_in_from};
 use forms::origin_is_ours;
 pub(crate) use forms::{Form, csrf_field};
-pub(crate) use new_password::{MIN_PASSWORD_CHARS, check_new_password};
 pub(crate) use page::{sign_in_page, sign_out, sign_out_button};
 pub(crate) use return_to::ReturnTo;
 pub(crate) use set_up::set_up;

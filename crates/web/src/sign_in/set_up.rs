@@ -2,16 +2,13 @@
 
 use std::net::IpAddr;
 
-use domain::Email;
+use domain::{Email, MIN_PASSWORD_CHARS, check_new_password};
 use http::{HeaderMap, Method, StatusCode, request::Parts};
 use library::{AccountError, SetUpError};
 use maud::html;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{
-    Form, MIN_PASSWORD_CHARS, Visitor, check_new_password, csrf_field, form_refused, read_form, sign_in_from,
-    with_session,
-};
+use super::{Form, Visitor, csrf_field, form_refused, read_form, sign_in_from, with_session};
 use crate::{
     app::Service,
     body::RequestBody,
@@ -93,8 +90,8 @@ async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form,
     let Ok(email) = Email::parse(typed) else {
         return again("That is no email address, such as ann@example.org.");
     };
-    if let Err(words) = check_new_password(password) {
-        return again(&words);
+    if let Err(error) = check_new_password(password) {
+        return again(&error.to_string());
     }
     let from = || sign_in_from(headers, address);
     match service.library.set_up(secret, email, password.to_owned(), from()).await {

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use keys::Secret;
+use keys::{Secret, SecretError};
 
 use super::Findings;
 use crate::config::SecretSource;
@@ -57,33 +57,11 @@ pub(super) fn check_secret(secret: &SecretSource, findings: &mut Findings) {
     if matches!(path.try_exists(), Ok(false)) {
         return findings.warn(SECRET, &format!("{shown} is not there; the first start makes it"));
     }
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) => return findings.fail(SECRET, &format!("{shown} cannot be read: {error}")),
-    };
-    if let Err(error) = Secret::from_text(&text) {
-        return findings
-            .fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"));
-    }
-    match others_may(path) {
-        Some(mode) => {
-            let said =
-                format!("{shown} has the mode {mode:04o}, so that others may use it; chmod 600 {shown}");
-            findings.fail(SECRET, &said);
+    match Secret::load(path) {
+        Ok(_) => findings.ok(SECRET, &format!("{shown} is there, for its owner only")),
+        Err(error @ SecretError::TooShort) => {
+            findings.fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"))
         }
-        None => findings.ok(SECRET, &format!("{shown} is there, for its owner only")),
+        Err(error) => findings.fail(SECRET, &error.to_string()),
     }
-}
-
-/// The file's mode when others than its owner may read or write it.
-#[cfg(unix)]
-fn others_may(path: &Path) -> Option<u32> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let mode = path.metadata().ok()?.permissions().mode() & 0o777;
-    (mode & 0o077 != 0).then_some(mode)
-}
-
-#[cfg(not(unix))]
-fn others_may(_: &Path) -> Option<u32> {
-    None
 }

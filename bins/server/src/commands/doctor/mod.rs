@@ -14,6 +14,7 @@ use vision::models::Models;
 
 use super::Report;
 use crate::{
+    addresses::{self, ThisMachine},
     cli::Cli,
     config::{Config, ConfigError, Environment},
 };
@@ -46,18 +47,20 @@ fn check_configuration(config: &Config, environment: &Environment, findings: &mu
         let said = format!("no setting has the name {}; correct or unset it", unknown.join(", "));
         findings.warn("environment", &said);
     }
-    match config.base_url(config.listen) {
-        Err(error) => findings.fail("configuration", &error.to_string()),
-        Ok(base_url) if config.base_url_is_missing() => findings.warn(
-            "configuration",
-            &format!(
-                "others may connect to {}, but links lead to {}; set --base-url to where they reach the service",
-                config.listen,
-                base_url.as_str()
-            ),
-        ),
-        Ok(base_url) => findings
-            .ok("configuration", &format!("listens on {}, reached at {}", config.listen, base_url.as_str())),
+    let base_url = match config.base_url(&config.listen) {
+        Err(error) => return findings.fail("configuration", &error.to_string()),
+        Ok(base_url) => base_url,
+    };
+    let problems = [
+        addresses::unreachable(config, &config.listen, &base_url, &ThisMachine),
+        addresses::unencrypted(&base_url),
+    ];
+    if problems.iter().all(Option::is_none) {
+        let said = format!("listens on {}, reached at {}", config.listen, base_url.as_str());
+        findings.ok("configuration", &said);
+    }
+    for problem in problems.into_iter().flatten() {
+        findings.warn("configuration", &problem);
     }
 }
 

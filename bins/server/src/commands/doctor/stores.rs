@@ -1,18 +1,30 @@
-use std::path::Path;
+use std::{
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
 
-use blobs::BlobStore;
-use domain::{BlobKind, ContentHash};
-use library::{SearchStage, StorageError};
+use blobs::{BlobError, BlobStore, TemporaryFile};
+use domain::{BlobKind, ContentHash, Timestamp};
+use library::{Clock as _, SearchStage, StorageError, SystemClock};
 use storage::{SharedStore, StageProgress};
 use vision::models::{InUse, Models};
 
 use super::Findings;
-use crate::{config::Config, stores::open_store};
+use crate::{
+    config::Config,
+    stores::{Absent, open_store},
+};
 
 const METADATA: &str = "metadata store";
 const BLOBS: &str = "blob store";
+const TEMPORARY: &str = "temporary files";
 const QUEUE: &str = "queue";
+const FAILED: &str = "failed photo";
 const SEARCH: &str = "search";
+/// How many failed photos are named.
+const NAMED: u32 = 20;
+/// A temporary file that is older than this belongs to no running upload.
+const LEFT_OVER_MS: i64 = 3600 * 1000;
 
 /// Looks at both stores, and at what waits in them.
 pub(super) async fn check(config: &Config, findings: &mut Findings) {
@@ -68,7 +80,7 @@ async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<Shar
         findings.warn(METADATA, &format!("{shown} is not there; the first start makes it"));
         return None;
     }
-    let store = match open_store(config).await {
+    let store = match open_store(config, Absent::Refuse).await {
         Ok(store) => store,
         Err(error) => {
             findings.fail(METADATA, &error.to_string());
@@ -99,14 +111,63 @@ async fn check_blobs(folder: &Path, findings: &mut Findings) {
         return findings
             .warn(BLOBS, &format!("{shown} is not there; the next command that needs it makes it"));
     }
-    let probed = match BlobStore::open_folder(folder) {
-        Ok(blobs) => blobs.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map(drop),
-        Err(error) => Err(error),
-    };
-    match probed {
-        Ok(()) => findings.ok(BLOBS, &format!("{shown} is reachable")),
-        Err(error) => findings.fail(BLOBS, &error.to_string()),
+    match probe(folder.to_owned()).await {
+        Ok(temporary) => {
+            findings.ok(BLOBS, &format!("{shown} is reachable"));
+            tell_temporary(&temporary, SystemClock.now(), findings);
+        }
+        Err(error) => findings.fail(BLOBS, &error),
     }
+}
+
+/// Proves that the store can be reached, and gives its temporary files.
+async fn probe(folder: PathBuf) -> Result<Vec<TemporaryFile>, String> {
+    let told = |error: BlobError| error.to_string();
+    // It may wait for a process that tidies up.
+    let opened = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await;
+    let blobs = opened.map_err(|error| error.to_string())?.map_err(told)?;
+    blobs.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map_err(told)?;
+    blobs.temporary_files().await.map_err(told)
+}
+
+/// Tells how many temporary files there are, of what size and age. Recent ones may belong to running uploads.
+fn tell_temporary(files: &[TemporaryFile], now: Timestamp, findings: &mut Findings) {
+    let age_ms = |file: &TemporaryFile| {
+        let since_epoch = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+        now.millis().saturating_sub(i64::try_from(since_epoch).unwrap_or(i64::MAX)).max(0)
+    };
+    let Some(oldest_ms) = files.iter().map(age_ms).max() else {
+        return findings.ok(TEMPORARY, "none is left over");
+    };
+    let bytes = files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));
+    let said = format!(
+        "{}, {}.{} MB, the oldest {}",
+        counted(files.len() as u64, "file"),
+        bytes / 1_000_000,
+        bytes % 1_000_000 / 100_000,
+        age(oldest_ms)
+    );
+    if oldest_ms < LEFT_OVER_MS {
+        findings.ok(TEMPORARY, &format!("{said}; they belong to running uploads"));
+    } else {
+        let remedy =
+            "killed processes left them; restart the server while nothing is imported, and it removes them";
+        findings.warn(TEMPORARY, &format!("{said}; {remedy}"));
+    }
+}
+
+fn age(ms: i64) -> String {
+    const MINUTE_MS: u64 = 60_000;
+    let minutes = ms.unsigned_abs() / MINUTE_MS;
+    match (minutes / (24 * 60), minutes / 60) {
+        (0, 0) => format!("{} old", counted(minutes, "minute")),
+        (0, hours) => format!("{} old", counted(hours, "hour")),
+        (days, _) => format!("{} old", counted(days, "day")),
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 async fn check_queue(store: &SharedStore, findings: &mut Findings) -> Result<(), StorageError> {
@@ -123,16 +184,58 @@ async fn check_queue(store: &SharedStore, findings: &mut Findings) -> Result<(),
         (0, 0) => findings.ok(QUEUE, "no image waits to be indexed, none failed"),
         (pending, 0) => findings
             .ok(QUEUE, &format!("{pending} images wait to be indexed; a running server works on them")),
-        (pending, failed) => findings.warn(
-            QUEUE,
-            &format!(
-                "{pending} images wait to be indexed, {failed} failed; importing their files again says why"
-            ),
-        ),
+        (pending, failed) => {
+            findings.warn(QUEUE, &format!("{pending} images wait to be indexed, {failed} failed"));
+            name_failed(store, failed, findings).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Names the newest photos that failed.
+async fn name_failed(store: &SharedStore, failed: u64, findings: &mut Findings) -> Result<(), StorageError> {
+    let named = store.failed_images(NAMED).await?;
+    for image in &named {
+        let name = image.file_name.as_deref().unwrap_or("a file without a name");
+        findings.warn(FAILED, &format!("{name} of {}: {}", image.email, image.reason));
+    }
+    let more = failed.saturating_sub(named.len() as u64);
+    if more > 0 {
+        findings.warn(FAILED, &format!("and {more} more"));
     }
     Ok(())
 }
 
 fn is_absent(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn temporary_files_are_told_by_count_size_and_age() {
+        let now = Timestamp::parse_iso("2026-05-01T12:00:00Z").unwrap();
+        let file = |minutes: i64, bytes| TemporaryFile {
+            bytes,
+            modified: UNIX_EPOCH + Duration::from_millis((now.millis() - minutes * 60_000).unsigned_abs()),
+        };
+        for (files, expect) in [
+            (vec![], "ok    temporary files: none is left over\n"),
+            (vec![file(1, 90_000)], "ok    temporary files: 1 file, 0.0 MB, the oldest 1 minute old; "),
+            (vec![file(59, 0)], "ok    temporary files: 1 file, 0.0 MB, the oldest 59 minutes old; "),
+            (
+                vec![file(1, 1), file(61, 2_550_000)],
+                "warn  temporary files: 2 files, 2.5 MB, the oldest 1 hour old; ",
+            ),
+            (vec![file(3 * 24 * 60, 7)], "warn  temporary files: 1 file, 0.0 MB, the oldest 3 days old; "),
+        ] {
+            let mut findings = Findings::default();
+            tell_temporary(&files, now, &mut findings);
+            assert!(findings.report().text.starts_with(expect), "{expect}");
+        }
+    }
 }

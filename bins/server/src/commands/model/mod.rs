@@ -15,7 +15,13 @@ use vision::{
 };
 
 use super::{CommandError, Report};
-use crate::{cli::ModelCommand, config::Config, shutdown, table::table};
+use crate::{
+    cli::ModelCommand,
+    config::Config,
+    shutdown,
+    stores::{Absent, check_data_dir},
+    table::table,
+};
 use http::Downloader;
 pub(crate) use hub::SOURCE;
 use hub::{Hub, HubError};
@@ -45,6 +51,9 @@ impl From<HubError> for ModelError {
 }
 
 pub(super) async fn run(command: ModelCommand, config: &Config) -> Result<Report, CommandError> {
+    if config.models.starts_with(&config.data_dir) {
+        check_data_dir(config, Absent::Refuse)?;
+    }
     let models = Models::new(&config.models);
     let options = config.vision.clone();
     Ok(match command {

@@ -1,0 +1,245 @@
+//! Whether browsers reach the service at its base URL, and how they would.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+
+use url::{Host, Url};
+use web::BaseUrl;
+
+use crate::config::{Config, ListenAddress};
+
+/// What this machine knows of its addresses.
+pub(crate) trait Machine {
+    /// The address that other devices in the network reach it at.
+    fn lan_address(&self) -> Option<IpAddr>;
+    /// Whether the address is one of its own.
+    fn has(&self, address: IpAddr) -> bool;
+}
+
+/// The machine that this program runs on.
+pub(crate) struct ThisMachine;
+
+impl Machine for ThisMachine {
+    /// The address that the system would send from. To connect a UDP socket sends nothing. The later targets find an
+    /// address in networks without a way to the internet.
+    fn lan_address(&self) -> Option<IpAddr> {
+        const TARGETS: [Ipv4Addr; 4] = [
+            Ipv4Addr::new(198, 51, 100, 1),
+            Ipv4Addr::new(192, 168, 255, 254),
+            Ipv4Addr::new(10, 255, 255, 254),
+            Ipv4Addr::new(172, 31, 255, 254),
+        ];
+        let address_towards = |target: Ipv4Addr| {
+            let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+            socket.connect((target, 9)).ok()?;
+            let address = socket.local_addr().ok()?.ip();
+            (!address.is_loopback() && !address.is_unspecified()).then_some(address)
+        };
+        TARGETS.into_iter().find_map(address_towards)
+    }
+
+    fn has(&self, address: IpAddr) -> bool {
+        UdpSocket::bind((address, 0)).is_ok()
+    }
+}
+
+/// Says what to change when browsers cannot reach a service that listens here at its base URL. Behind a proxy, which
+/// TLS needs, nothing is known.
+pub(crate) fn unreachable(
+    config: &Config,
+    listen: &ListenAddress,
+    base_url: &BaseUrl,
+    machine: &impl Machine,
+) -> Option<String> {
+    let (url, ip) = (Url::parse(base_url.as_str()).ok()?, listen.ip()?);
+    if base_url.is_https() || !config.trusted_proxies.is_empty() {
+        return None;
+    }
+    let (base, port) = (base_url.as_str(), listen.port());
+    let (base_host, base_port) = (url.host()?, url.port_or_known_default()?);
+    let base_ip = match base_host {
+        Host::Ipv4(ip) => Some(IpAddr::V4(ip)),
+        Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
+        Host::Domain(_) => None,
+    };
+    let restart =
+        |url: String| format!("Start it with --base-url {url} and open that address in the browser.");
+    let listened_on = || restart(format!("http://{}", listen.on_this_machine()));
+    let in_network = || match machine.lan_address() {
+        Some(ip) => restart(format!("http://{}", ListenAddress::Socket((ip, port).into()))),
+        None => restart(format!("http://ADDRESS:{port}, with this machine's address in the network,")),
+    };
+    if base_url.is_loopback() {
+        let only_here = format!("Links lead to {base}, which only this machine can open");
+        return if ip.is_unspecified() {
+            Some(format!("{only_here}, but the server listens on all addresses. {}", in_network()))
+        } else if !ip.is_loopback() {
+            Some(format!("{only_here}, but the server listens on {listen}. {}", listened_on()))
+        } else if base_port != port || base_ip.is_some_and(|base| base != ip) {
+            Some(format!("Links lead to {base}, but the server listens on {listen}. {}", listened_on()))
+        } else {
+            None
+        };
+    }
+    if ip.is_loopback() {
+        return Some(format!(
+            "Links lead to {base}, but only this machine can connect to {listen}. Without a proxy in front, start it with \
+             --listen 0.0.0.0:{base_port}."
+        ));
+    }
+    if base_ip.is_some_and(|base| if ip.is_unspecified() { !machine.has(base) } else { base != ip }) {
+        let right = if ip.is_unspecified() { in_network() } else { listened_on() };
+        return Some(format!("Links lead to {base}, which is another machine than this one. {right}"));
+    }
+    (base_port != port).then(|| {
+        let right = restart(format!("http://{}:{port}", url.host_str().unwrap_or_default()));
+        format!("Links lead to {base}, but the server listens on port {port}. {right}")
+    })
+}
+
+/// Says what is wrong with a base URL at which passwords and photos would cross the internet in the clear.
+pub(crate) fn unencrypted(base_url: &BaseUrl) -> Option<String> {
+    let base = base_url.as_str();
+    let is_public = match Url::parse(base).ok()?.host()? {
+        Host::Ipv4(ip) => is_public_v4(ip),
+        Host::Ipv6(ip) => is_public_v6(ip),
+        Host::Domain(name) => is_public_name(name),
+    };
+    (is_public && !base_url.is_https()).then(|| {
+        let authority = base_url.authority();
+        format!(
+            "{base} is public and not encrypted: others on the way can read passwords and photos. Put a proxy with TLS in \
+             front, and start the server with --base-url https://{authority}"
+        )
+    })
+}
+
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    // 100.64.0.0/10 is for networks behind a provider's address translation and for overlay networks (RFC 6598).
+    let is_shared = matches!(ip.octets(), [100, 64..=127, ..]);
+    !(ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified() || is_shared)
+}
+
+fn is_public_v6(ip: Ipv6Addr) -> bool {
+    !(ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified())
+}
+
+/// Names without a dot, and those that no public name server knows.
+fn is_public_name(name: &str) -> bool {
+    const LOCAL: [&str; 9] =
+        ["local", "lan", "home", "internal", "intranet", "localdomain", "localhost", "test", "arpa"];
+    match name.trim_end_matches('.').rsplit_once('.') {
+        Some((_, top)) => !LOCAL.contains(&top),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Home;
+
+    impl Machine for Home {
+        fn lan_address(&self) -> Option<IpAddr> {
+            Some(Ipv4Addr::new(192, 168, 1, 5).into())
+        }
+
+        fn has(&self, address: IpAddr) -> bool {
+            address == Ipv4Addr::new(192, 168, 1, 5)
+        }
+    }
+
+    fn said(arguments: &[&str]) -> Option<String> {
+        let config = crate::config::tests::of_flags(arguments);
+        let base_url = config.base_url(&config.listen).unwrap();
+        unreachable(&config, &config.listen, &base_url, &Home)
+    }
+
+    #[test]
+    fn what_fits_needs_no_words() {
+        for fits in [
+            &[][..],
+            &["--listen", "localhost:8080"],
+            &["--listen", "[::1]:8080"],
+            &["--listen", "192.168.1.5:8080"],
+            &["--listen", "0.0.0.0:8080", "--base-url", "http://192.168.1.5:8080"],
+            &["--listen", "0.0.0.0:80", "--base-url", "http://photos.lan"],
+            &["--base-url", "http://localhost:8080"],
+            &["--base-url", "https://photos.example.org"],
+            &["--base-url", "http://photos.lan", "--trusted-proxy", "127.0.0.1"],
+        ] {
+            assert_eq!(said(fits), None, "{fits:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_gets_the_flag_that_does() {
+        for (arguments, expect) in [
+            (&["--listen", "0.0.0.0:8080"][..], "--base-url http://192.168.1.5:8080 "),
+            (&["--listen", "[::]:8080"], "--base-url http://192.168.1.5:8080 "),
+            (
+                &["--listen", "0.0.0.0:9000", "--base-url", "http://localhost:8080"],
+                "--base-url http://192.168.1.5:9000 ",
+            ),
+            (
+                &["--listen", "192.168.1.5:8080", "--base-url", "http://127.0.0.1:8080"],
+                "--base-url http://192.168.1.5:8080 ",
+            ),
+            (
+                &["--listen", "127.0.0.1:9000", "--base-url", "http://127.0.0.1:8080"],
+                "--base-url http://127.0.0.1:9000 ",
+            ),
+            (
+                &["--listen", "127.0.0.1:8080", "--base-url", "http://[::1]:8080"],
+                "--base-url http://127.0.0.1:8080 ",
+            ),
+            (
+                &["--listen", "127.0.0.1:8080", "--base-url", "http://192.168.1.5:8080"],
+                "--listen 0.0.0.0:8080.",
+            ),
+            (
+                &["--listen", "0.0.0.0:8080", "--base-url", "http://192.168.1.9:8080"],
+                "--base-url http://192.168.1.5:8080 ",
+            ),
+            (
+                &["--listen", "192.168.1.5:8080", "--base-url", "http://192.168.1.9:8080"],
+                "--base-url http://192.168.1.5:8080 ",
+            ),
+            (
+                &["--listen", "0.0.0.0:8080", "--base-url", "http://photos.lan"],
+                "--base-url http://photos.lan:8080 ",
+            ),
+        ] {
+            let said = said(arguments).unwrap_or_default();
+            assert!(said.contains(expect), "{arguments:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn only_public_addresses_need_tls() {
+        let is_warned = |url: &str| unencrypted(&BaseUrl::parse(url).unwrap()).is_some();
+        for public in [
+            "http://photos.example.org",
+            "http://photos.example.org:8080",
+            "http://8.8.8.8",
+            "http://[2001:db8::1]",
+        ] {
+            assert!(is_warned(public), "{public}");
+        }
+        for fine in [
+            "https://photos.example.org",
+            "http://localhost:8080",
+            "http://nas:8080",
+            "http://photos.lan",
+            "http://photos.local",
+            "http://photos.home.arpa",
+            "http://192.168.1.5:8080",
+            "http://10.1.2.3",
+            "http://100.100.1.1",
+            "http://[fd00::2]",
+            "http://[::1]",
+        ] {
+            assert!(!is_warned(fine), "{fine}");
+        }
+    }
+}

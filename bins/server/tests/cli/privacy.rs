@@ -1,0 +1,75 @@
+//! Files and folders are for the user who runs the service alone.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
+
+use rustix::process::Signal;
+
+use crate::program::{EMAIL, Instance};
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Everything that commands and servers leave in a data folder, outside the private folders in `blobs`.
+fn made(folder: &Path) -> Vec<PathBuf> {
+    let entries = |folder: &Path| -> Vec<PathBuf> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let mut paths = entries(folder);
+    paths.extend(entries(&folder.join("blobs")));
+    paths
+}
+
+#[test]
+fn what_the_service_makes_is_private() {
+    for first in ["serve", "account"] {
+        let instance = Instance::without_folder();
+        if first == "account" {
+            fs::create_dir(instance.data_dir()).unwrap();
+            instance.ok(["account", "create", EMAIL]);
+        }
+        let server = instance.serve();
+        let paths = made(&instance.data_dir());
+        assert!(paths.len() >= 8, "{paths:?}");
+        for path in paths {
+            let expect = if path.is_dir() { 0o700 } else { 0o600 };
+            assert_eq!(mode(&path), expect, "{}", path.display());
+        }
+        if first == "serve" {
+            assert_eq!(mode(&instance.data_dir()), 0o700);
+        }
+        drop(server);
+    }
+}
+
+#[test]
+fn what_was_left_open_is_closed_at_the_next_start() {
+    let instance = Instance::with_account();
+    drop(instance.serve());
+    let data = instance.data_dir();
+    let ours: Vec<PathBuf> = ["blobs", "blobs/originals", "blobs/.lock", "blobs/.sweeper", "library.sqlite"]
+        .map(|name| data.join(name))
+        .to_vec();
+    for path in &ours {
+        // Whether each file is there already is not the point.
+        if !path.exists() {
+            fs::write(path, "").unwrap();
+        }
+        set_mode(path, if path.is_dir() { 0o755 } else { 0o644 });
+    }
+    let (_, _, _, stderr) = instance.serve().end(Signal::TERM);
+    for path in &ours {
+        assert_eq!(mode(path) & 0o077, 0, "{}", path.display());
+    }
+    for name in ["blobs ", "library.sqlite "] {
+        assert!(stderr.contains(name), "the log says what it closed: {stderr}");
+    }
+}
