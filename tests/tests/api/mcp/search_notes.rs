@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use library::{ModelSource, SharedEncoder};
 use serde_json::{Value, json};
-use tests::{Account, SeedImage, TestApp};
+use tests::{Account, TestApp};
 
 use super::{RESOURCES, call, payload, request};
 
@@ -27,7 +27,7 @@ impl ModelSource for OneModel {
 
 async fn with_image(app: &TestApp) -> (Account, String, String) {
     let ann = app.account("ann").await;
-    let id = app.seed_one(&ann, SeedImage::at("2024-05-01").position(1.0, 1.0).description("lake")).await;
+    let id = app.import_fixtures(&ann, &["media/grey.jpg"]).await["grey.jpg"].clone();
     let album = app.post("/albums", &ann.key, &json!({"title": "t", "imageIds": [id]})).await;
     (ann, id, album.result()["id"].as_str().unwrap().to_owned())
 }
