@@ -74,7 +74,11 @@ impl UtcOffset {
 
     /// So many minutes east of UTC; `None` for a day and more.
     pub const fn from_minutes(minutes: i32) -> Option<Self> {
-        if -Self::LIMIT_MINUTES < minutes && minutes < Self::LIMIT_MINUTES { Some(Self(minutes)) } else { None }
+        if -Self::LIMIT_MINUTES < minutes && minutes < Self::LIMIT_MINUTES {
+            Some(Self(minutes))
+        } else {
+            None
+        }
     }
 
     /// Minutes east of UTC.

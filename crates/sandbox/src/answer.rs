@@ -196,10 +196,7 @@ mod tests {
         };
         check(|said| said.captured_ms = i64::MAX, "its capture time is out of range");
         check(|said| said.source = "hearsay".into(), "its capture time has no known source");
-        check(
-            |said| said.offset_minutes = Some(-1440),
-            "its capture time has an offset of a day or more",
-        );
+        check(|said| said.offset_minutes = Some(-1440), "its capture time has an offset of a day or more");
         check(|said| said.position = Some((90.5_f64.to_bits(), 0)), "its position is not on Earth");
         check(|said| said.position = Some((0, f64::NAN.to_bits())), "its position is not on Earth");
         check(|said| said.wall = Some("-000001-01-01T00:00".into()), "its wall clock shows no time");

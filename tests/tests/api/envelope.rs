@@ -110,7 +110,9 @@ async fn every_record_tells_the_offset_of_the_wall_clock_where_it_is_known() {
         let image = minutes.map_or(image.clone(), |minutes| image.offset_minutes(minutes));
         let id = app.seed_one(&ann, image).await;
         let got = app.get(&format!("/images/{id}"), &ann.key).await.expect(200);
-        for list in ["/images?limit=1", "/search?query=lake", "/search?latitude=1&longitude=1&radiusMeters=5&limit=1"] {
+        for list in
+            ["/images?limit=1", "/search?query=lake", "/search?latitude=1&longitude=1&radiusMeters=5&limit=1"]
+        {
             let list = app.get(list, &ann.key).await.expect(200);
             let record = list.results().iter().find(|record| record["id"] == id.as_str()).unwrap().clone();
             assert_eq!((&record["utcOffset"], &got.result()["utcOffset"]), (&expect, &expect));

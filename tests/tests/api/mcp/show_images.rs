@@ -10,7 +10,9 @@ const V1: &str = "/api/mcp/v1";
 async fn library() -> (TestApp, Account, Vec<String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
-    let images = SeedImage::series(4).into_iter().map(|image| image.position(1.0, 1.0).description("lake").offset_minutes(-210));
+    let images = SeedImage::series(4)
+        .into_iter()
+        .map(|image| image.position(1.0, 1.0).description("lake").offset_minutes(-210));
     let ids = app.seed(&ann, images).await;
     (app, ann, ids)
 }

@@ -12,7 +12,9 @@ const URLS_EXPIRE_AT: &str = "2024-06-01T12:15:00.000Z";
 async fn library() -> (TestApp, Account, Vec<String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
-    let images = SeedImage::series(3).into_iter().map(|image| image.position(1.0, 1.0).description("lake").offset_minutes(180));
+    let images = SeedImage::series(3)
+        .into_iter()
+        .map(|image| image.position(1.0, 1.0).description("lake").offset_minutes(180));
     let ids = app.seed(&ann, images).await;
     (app, ann, ids)
 }

@@ -107,7 +107,9 @@ impl ToolError {
             Self::CannotShow { .. } => {
                 "Some of these photos are no longer in your library. Ask the assistant to show the others."
             }
-            Self::NoAlbum => "This album is no longer in your library. Ask the assistant which albums there are.",
+            Self::NoAlbum => {
+                "This album is no longer in your library. Ask the assistant which albums there are."
+            }
             Self::UnknownImageId => {
                 "Some of these photos are no longer in your library, so nothing was changed. Ask the assistant to show the photos again, then try again."
             }
@@ -120,7 +122,9 @@ impl ToolError {
             Self::SyncNotSetUp { install_url } => {
                 return format!("There are no photos yet. Open {install_url} to see how to add some.");
             }
-            Self::SearchDown => "Photos cannot be searched by what they show right now. Try again in a minute.",
+            Self::SearchDown => {
+                "Photos cannot be searched by what they show right now. Try again in a minute."
+            }
             Self::Unavailable => "The photo library is not available right now. Try again in a moment.",
         };
         message.to_owned()
