@@ -22,6 +22,7 @@ const RENDITION: &[u8] = b"a rendition that nobody decodes";
 #[derive(Debug, Clone)]
 pub struct SeedImage {
     captured_at: Timestamp,
+    offset_minutes: Option<i32>,
     position: Option<Position>,
     description: Option<String>,
     text: Option<String>,
@@ -44,6 +45,7 @@ impl SeedImage {
     pub fn at_time(captured_at: Timestamp) -> Self {
         Self {
             captured_at,
+            offset_minutes: None,
             position: None,
             description: None,
             text: None,
@@ -58,6 +60,13 @@ impl SeedImage {
     pub fn series(count: i64) -> Vec<Self> {
         let newest = Timestamp::parse_iso("2024-05-01T12:00:00Z").unwrap();
         (0..count).map(|age| Self::at_time(newest.plus_millis(-60_000 * age))).collect()
+    }
+
+    /// How far the wall clock was ahead of UTC, in minutes.
+    #[must_use]
+    pub fn offset_minutes(mut self, minutes: i32) -> Self {
+        self.offset_minutes = Some(minutes);
+        self
     }
 
     /// Where it was taken, in degrees.
@@ -115,7 +124,7 @@ impl SeedImage {
             capture: CaptureTime {
                 at: self.captured_at,
                 wall: None,
-                offset_minutes: None,
+                offset_minutes: self.offset_minutes,
                 source: CaptureSource::ExifOriginal,
             },
             size: self.size,

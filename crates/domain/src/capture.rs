@@ -1,3 +1,5 @@
+use std::fmt;
+
 use jiff::civil;
 
 use crate::Timestamp;
@@ -61,6 +63,38 @@ impl CaptureSource {
     }
 }
 
+/// How far a wall clock is ahead of UTC, in whole minutes; less than a day.
+///
+/// `Display` writes the one form of the API: `+03:00`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UtcOffset(i32);
+
+impl UtcOffset {
+    const LIMIT_MINUTES: i32 = 24 * 60;
+
+    /// So many minutes east of UTC; `None` for a day and more.
+    pub const fn from_minutes(minutes: i32) -> Option<Self> {
+        if -Self::LIMIT_MINUTES < minutes && minutes < Self::LIMIT_MINUTES {
+            Some(Self(minutes))
+        } else {
+            None
+        }
+    }
+
+    /// Minutes east of UTC.
+    pub const fn minutes(self) -> i32 {
+        self.0
+    }
+}
+
+impl fmt::Display for UtcOffset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { '-' } else { '+' };
+        let minutes = self.0.abs();
+        write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    }
+}
+
 /// When a photo was taken, with what is known about how we know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CaptureTime {
@@ -72,4 +106,30 @@ pub struct CaptureTime {
     pub offset_minutes: Option<i32>,
     /// Where the time was found.
     pub source: CaptureSource,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offset_is_written_with_sign_hours_and_minutes() {
+        let check = |minutes, expect: Option<&str>| {
+            let written = UtcOffset::from_minutes(minutes).map(|offset| offset.to_string());
+            assert_eq!(written.as_deref(), expect, "{minutes}");
+        };
+        check(0, Some("+00:00"));
+        check(180, Some("+03:00"));
+        check(345, Some("+05:45"));
+        check(-210, Some("-03:30"));
+        // Local mean time of Paris and New York, rounded to the minute.
+        check(9, Some("+00:09"));
+        check(-296, Some("-04:56"));
+        check(-30, Some("-00:30"));
+        check(1439, Some("+23:59"));
+        check(-1439, Some("-23:59"));
+        for none in [1440, -1440, i32::MAX, i32::MIN] {
+            check(none, None);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{ImageId, Position, Timestamp};
+use crate::{ImageId, Position, Timestamp, UtcOffset};
 
 /// The longest side that a WebP file can have.
 pub const MAX_RENDITION_SIDE_PX: u32 = 16_383;
@@ -98,6 +98,8 @@ pub struct Image {
     pub id: ImageId,
     /// When it was taken; unlike that of any other image of the account.
     pub captured_at: Timestamp,
+    /// How far the wall clock was ahead of UTC where and when it was taken, when that is known.
+    pub utc_offset: Option<UtcOffset>,
     /// When it came into the library.
     pub added_at: Timestamp,
     /// The size of the upright full rendition.

@@ -44,7 +44,7 @@ pub use album::{
     Album, AlbumChange, AlbumTitle, MAX_ALBUMS_PER_ACCOUNT, MAX_IMAGE_IDS_PER_CALL, distinct_image_ids,
 };
 pub use blob::BlobKind;
-pub use capture::{CaptureSource, CaptureTime};
+pub use capture::{CaptureSource, CaptureTime, UtcOffset};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
 pub use hash::ContentHash;
 pub use id::{AlbumId, ImageId, MAX_ID_LENGTH};

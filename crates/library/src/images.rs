@@ -10,6 +10,8 @@ pub struct LibraryInfo {
     pub total_images: u32,
     /// Whether photos were ever synced, uploaded or imported.
     pub sync_enabled: bool,
+    /// Whether searches can look at what photos show.
+    pub has_vision_model: bool,
 }
 
 impl Library {
@@ -19,7 +21,8 @@ impl Library {
     /// [`StorageError`].
     pub async fn info(&self, caller: &Caller) -> Result<LibraryInfo, StorageError> {
         let total_images = self.parts.store.count_images(self.viewer(caller)).await?;
-        Ok(LibraryInfo { total_images, sync_enabled: caller.account.synced_at.is_some() })
+        let sync_enabled = caller.account.synced_at.is_some();
+        Ok(LibraryInfo { total_images, sync_enabled, has_vision_model: self.has_vision_model().await })
     }
 
     /// A page of images, newest first.

@@ -1,4 +1,4 @@
-use domain::{CaptureTime, Position, Timestamp};
+use domain::{CaptureSource, CaptureTime, Position, Timestamp};
 
 /// What a position says: the place's name, and the offset of a clock that showed the time there.
 #[derive(Debug, Clone, PartialEq)]
@@ -8,7 +8,7 @@ pub(crate) struct Located {
 }
 
 /// Completes a capture time without an offset by the time zone of the position, and names the nearest city. Without a
-/// position the time stays as it is, read as UTC.
+/// position the time stays as it is, read as UTC. So does the time of a file: it may be that of a copy, made elsewhere.
 ///
 /// It takes microseconds, but the first call unpacks the data and may block for longer.
 pub(crate) fn locate(capture: CaptureTime, position: Option<Position>) -> Located {
@@ -17,18 +17,26 @@ pub(crate) fn locate(capture: CaptureTime, position: Option<Position>) -> Locate
 }
 
 fn zoned(capture: CaptureTime, position: Position) -> CaptureTime {
-    let completed = || {
-        let wall = capture.wall.filter(|_| capture.offset_minutes.is_none())?;
-        let offset = places::offset_minutes(position, wall)?;
-        let at = Timestamp::from_wall(wall, offset)?;
-        Some(CaptureTime { at, offset_minutes: Some(offset), ..capture })
+    if capture.offset_minutes.is_some() {
+        return capture;
+    }
+    let completed = || match capture.wall {
+        Some(wall) => {
+            let offset = places::offset_minutes(position, wall)?;
+            let at = Timestamp::from_wall(wall, offset)?;
+            Some(CaptureTime { at, offset_minutes: Some(offset), ..capture })
+        }
+        None if matches!(capture.source, CaptureSource::FileModified | CaptureSource::Added) => None,
+        None => {
+            let offset = places::offset_minutes_at(position, capture.at)?;
+            Some(CaptureTime { offset_minutes: Some(offset), ..capture })
+        }
     };
     completed().unwrap_or(capture)
 }
 
 #[cfg(test)]
 mod tests {
-    use domain::CaptureSource;
     use jiff::civil::date;
 
     use super::*;
@@ -53,8 +61,13 @@ mod tests {
         check(shown(None), paris, "2019-07-04T16:03:22.000Z", Some(120));
         check(shown(None), None, "2019-07-04T18:03:22.000Z", None);
         check(shown(Some(-300)), paris, "2019-07-04T23:03:22.000Z", Some(-300));
-        let instant = CaptureTime { wall: None, ..shown(None) };
-        check(instant, paris, "2019-07-04T18:03:22.000Z", None);
+        // A moment stays where it is; only the clock at the place becomes known.
+        for source in CaptureSource::ALL {
+            let moment = CaptureTime { wall: None, source, ..shown(None) };
+            let is_of_the_file = matches!(source, CaptureSource::FileModified | CaptureSource::Added);
+            check(moment, paris, "2019-07-04T18:03:22.000Z", (!is_of_the_file).then_some(120));
+            check(moment, None, "2019-07-04T18:03:22.000Z", None);
+        }
         assert_eq!(locate(shown(None), paris).place.as_deref(), Some("Paris, France"));
         assert_eq!(locate(shown(None), None).place, None);
     }

@@ -28,7 +28,7 @@ use domain::Position;
 
 use table::Table;
 
-pub use time_zone::{offset_minutes, time_zone};
+pub use time_zone::{offset_minutes, offset_minutes_at, time_zone};
 
 /// The cities, as `cargo xtask places` packs them.
 static CITIES: &[u8] = include_bytes!("../data/cities.bin");

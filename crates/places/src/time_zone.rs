@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
-use domain::Position;
+use domain::{Position, Timestamp};
 use jiff::{
     civil::DateTime,
-    tz::{AmbiguousOffset, TimeZoneDatabase},
+    tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase},
 };
 use tzf_rs::EmbeddedFinder;
 
@@ -40,12 +40,26 @@ pub fn time_zone(position: Position) -> Option<&'static str> {
 ///
 /// `None` where [`time_zone`] is, or if the zone has no rules.
 pub fn offset_minutes(position: Position, wall: DateTime) -> Option<i32> {
-    let rules = RULES.get(time_zone(position)?).ok()?;
-    let offset = match rules.to_ambiguous_timestamp(wall).offset() {
+    let offset = match rules(position)?.to_ambiguous_timestamp(wall).offset() {
         AmbiguousOffset::Unambiguous { offset } => offset,
         AmbiguousOffset::Fold { before, .. } | AmbiguousOffset::Gap { before, .. } => before,
     };
-    Some((offset.seconds() + 30).div_euclid(60))
+    Some(whole_minutes(offset))
+}
+
+/// How far a wall clock at a position was ahead of UTC at a moment, in minutes, by the rules of that time. Rounded like
+/// [`offset_minutes`], and `None` in the same cases.
+pub fn offset_minutes_at(position: Position, moment: Timestamp) -> Option<i32> {
+    let moment = jiff::Timestamp::from_millisecond(moment.millis()).ok()?;
+    Some(whole_minutes(rules(position)?.to_offset(moment)))
+}
+
+fn rules(position: Position) -> Option<TimeZone> {
+    RULES.get(time_zone(position)?).ok()
+}
+
+fn whole_minutes(offset: Offset) -> i32 {
+    (offset.seconds() + 30).div_euclid(60)
 }
 
 #[cfg(test)]
@@ -143,6 +157,23 @@ mod tests {
         check(40.7128, -74.0060, "1880-01-15T12:00", -296);
         // The rules go on after the last year in the database.
         at_place(paris, "2100-07-15T12:00", 120);
+    }
+
+    #[test]
+    fn a_moment_has_the_offset_of_its_time() {
+        let check = |latitude, longitude, moment: &str, minutes: i32| {
+            let offset = offset_minutes_at(at(latitude, longitude), Timestamp::parse_iso(moment).unwrap());
+            assert_eq!(offset, Some(minutes), "{latitude}, {longitude} {moment}");
+        };
+        check(48.8566, 2.3522, "2024-01-15T12:00Z", 60);
+        check(48.8566, 2.3522, "2024-07-15T12:00Z", 120);
+        check(27.7172, 85.3240, "2024-01-15T12:00Z", 345);
+        // The hour that came twice: a moment tells which one it was.
+        check(40.7128, -74.0060, "2024-11-03T05:30Z", -240);
+        check(40.7128, -74.0060, "2024-11-03T06:30Z", -300);
+        // Local mean time: +0:09:21 and −4:56:02.
+        check(48.8566, 2.3522, "1880-01-15T12:00Z", 9);
+        check(40.7128, -74.0060, "1880-01-15T12:00Z", -296);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! From what a worker says to values that can be trusted to be what they claim, or to the finding that it lies.
 
 use domain::{
-    CaptureSource, CaptureTime, PixelSize, Position, Rendition, SidecarKind, Timestamp, clean_text,
+    CaptureSource, CaptureTime, PixelSize, Position, Rendition, SidecarKind, Timestamp, UtcOffset, clean_text,
 };
 use jiff::civil;
 use media::{EncodedRendition, Metadata};
@@ -106,11 +106,10 @@ pub(crate) fn refused(refusal: &Refusal) -> Result<FileFault, Lie> {
 }
 
 pub(crate) fn metadata(said: wire::Metadata) -> Result<Metadata, Lie> {
-    const MINUTES_A_DAY: i32 = 24 * 60;
     let at = Timestamp::from_millis(said.captured_ms).ok_or(Lie("its capture time is out of range"))?;
     let source = CaptureSource::from_name(&said.source).ok_or(Lie("its capture time has no known source"))?;
-    if said.offset_minutes.is_some_and(|offset| !(-MINUTES_A_DAY..=MINUTES_A_DAY).contains(&offset)) {
-        return Err(Lie("its capture time has an offset of more than a day"));
+    if said.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
+        return Err(Lie("its capture time has an offset of a day or more"));
     }
     let position = said
         .position
@@ -197,10 +196,7 @@ mod tests {
         };
         check(|said| said.captured_ms = i64::MAX, "its capture time is out of range");
         check(|said| said.source = "hearsay".into(), "its capture time has no known source");
-        check(
-            |said| said.offset_minutes = Some(i32::MIN),
-            "its capture time has an offset of more than a day",
-        );
+        check(|said| said.offset_minutes = Some(-1440), "its capture time has an offset of a day or more");
         check(|said| said.position = Some((90.5_f64.to_bits(), 0)), "its position is not on Earth");
         check(|said| said.position = Some((0, f64::NAN.to_bits())), "its position is not on Earth");
         check(|said| said.wall = Some("-000001-01-01T00:00".into()), "its wall clock shows no time");

@@ -1,6 +1,6 @@
 use std::fmt::{self, Display};
 
-use domain::{ContentHash, PixelSize, Position, Timestamp};
+use domain::{ContentHash, PixelSize, Position, Timestamp, UtcOffset};
 
 use crate::error::Failure;
 
@@ -36,6 +36,15 @@ impl<'a> RowName<'a> {
         millis: Option<i64>,
     ) -> Result<Option<Timestamp>, Failure> {
         millis.map(|millis| self.timestamp(column, millis)).transpose()
+    }
+
+    pub(crate) fn utc_offset(
+        self,
+        column: &'static str,
+        minutes: Option<i64>,
+    ) -> Result<Option<UtcOffset>, Failure> {
+        let offset = |minutes| i32::try_from(minutes).ok().and_then(UtcOffset::from_minutes);
+        minutes.map(|minutes| self.some(column, offset(minutes))).transpose()
     }
 
     pub(crate) fn unsigned<T: TryFrom<i64>>(self, column: &'static str, number: i64) -> Result<T, Failure> {
@@ -118,6 +127,7 @@ mod tests {
         assert!(row.position(Some(1.0), None).is_err());
         assert!(row.hash("original", &[0; 31]).is_err());
         assert!(row.digest("hash", &[0; 33]).is_err());
+        assert!(row.utc_offset("capture_offset_min", Some(1440)).is_err());
         assert!(row.unsigned::<u32>("width", -1).is_err());
     }
 

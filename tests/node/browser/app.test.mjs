@@ -34,7 +34,7 @@ test('photos come under the policy that the app declares', {}, async (gallery, {
   assert.equal(await gallery.frame.evaluate(() => window.origin), 'null');
   assert.ok(gallery.asked.length >= 6, gallery.asked.join());
   for (const url of gallery.asked) assert.ok(url.startsWith(`${service.origin}/i/`), url);
-  assert.match(await gallery.summary.innerText(), /^13 pictures · 6 Dec 2007\s–\s\d+ \w+ \d{4}$/);
+  assert.match(await gallery.summary.innerText(), /^13 photos · 6 Dec 2007\s–\s\d+ \w+ \d{4}$/);
 });
 
 test('nothing but the pictures of the library may be loaded', {}, async (gallery, { watch }) => {
@@ -105,7 +105,7 @@ test('the larger view shows the medium picture and what is known', {}, async (ga
   assert.match(await picture.getAttribute('src'), /\/webp-medium\.webp\?/);
   assert.ok((await picture.evaluate(({ naturalWidth }) => naturalWidth)) > 1000);
   const words = await gallery.viewer.innerText();
-  assert.match(words, /Friday,? 10 April 2015.*UTC/);
+  assert.match(words, /Friday,? 10 April 2015.*\(UTC\+2\)/);
   assert.match(words, /Place\s+Madrid, Spain/);
   assert.match(words, /File\s+wisteria\.jpg/);
   await button(gallery.viewer, 'Open in the browser').click();
@@ -121,6 +121,13 @@ test('what was looked for is marked where it was found', {}, async (gallery) => 
   await gallery.picture(0).click();
   const marks = gallery.viewer.locator('mark');
   assert.match((await marks.allInnerTexts()).join(), /Berlin/i);
+});
+
+/** A refusal of the library, with words for people and others for the model. */
+const refused = (words) => ({
+  isError: true,
+  content: [{ type: 'text', text: 'imageIds: FOR THE MODEL. Correct this argument and call the tool again.' }],
+  _meta: { 'photo-library/userMessage': words },
 });
 
 /** A text that is to be read as it is: taken for HTML, it would make elements, and another title of the page. */
@@ -163,7 +170,7 @@ test('names of files that cannot be shown are never HTML', {}, async (gallery) =
     [TOOL, gallery.whole(), nasty],
   );
   const lost = gallery.pictures.nth(0).locator('.lost');
-  await lost.getByText('cannot be shown').waitFor();
+  await lost.getByText('could not be loaded').waitFor();
   await areTexts(gallery, lost);
 });
 
@@ -171,21 +178,18 @@ test('what was looked for is never HTML', {}, async (gallery) => {
   await gallery.page.evaluate((query) => window.host.bridge().sendToolInput({ arguments: { query } }), nasty);
   await gallery.heading.getByText('bold').waitFor();
   await areTexts(gallery, gallery.heading, gallery.frame.locator('#status'));
-  await gallery.page.evaluate((reason) => window.host.bridge().sendToolCancelled({ reason }), nasty);
-  await gallery.state.getByText('was stopped').waitFor();
-  await areTexts(gallery, gallery.state.locator('p'));
 });
 
 test('what the library refuses is never HTML', {}, async (gallery) => {
   const { state, notice, frame } = gallery;
-  const refusal = { isError: true, content: [{ type: 'text', text: nasty }] };
+  const refusal = refused(nasty);
   await gallery.page.evaluate((result) => window.host.bridge().sendToolResult(result), refusal);
   await state.getByText('could not be shown').waitFor();
   await areTexts(gallery, state.locator('p'), frame.locator('#status'));
   await gallery.show({ limit: 5 });
   await gallery.page.evaluate((result) => window.host.put(() => result), refusal);
   await gallery.more.click();
-  await notice.getByText('could not be had').waitFor();
+  await notice.getByText('could not be loaded').waitFor();
   await areTexts(gallery, notice.locator('p'));
   await button(frame, 'Make an album of these').click();
   await gallery.albumDialog.getByLabel('Title').fill('Anything');
@@ -200,10 +204,9 @@ test('titles of albums are never HTML', { owner: bob }, async (gallery) => {
   await gallery.show({ limit: 100 });
   await gallery.more.click();
   await gallery.more.waitFor({ state: 'hidden' });
-  await gallery.page.evaluate(() =>
-    window.host.put((params, call) =>
-      params.name === 'update_album' ? { isError: true, content: [{ type: 'text', text: 'Not now.' }] } : call(params),
-    ),
+  await gallery.page.evaluate(
+    (refusal) => window.host.put((params, call) => (params.name === 'update_album' ? refusal : call(params))),
+    refused('Not now.'),
   );
   await button(gallery.frame, 'Make an album of these').click();
   await gallery.albumDialog.getByLabel('Title').fill(title);
@@ -225,7 +228,7 @@ test('an album of all is made by clicking, once', {}, async (gallery) => {
   await button(gallery.albumDialog, 'Make the album').dblclick();
   await gallery.notice.waitFor();
   const words = await gallery.notice.locator('p').innerText();
-  assert.equal(words, `The album “${title}” is made, with ${ids.length} pictures.`);
+  assert.equal(words, `The album “${title}” was made with ${ids.length} photos.`);
   const calls = await gallery.seen('calls');
   assert.deepEqual(calls, [{ name: 'create_album', arguments: { title, imageIds: ids } }]);
   const { results } = await gallery.call('list_albums');
@@ -276,14 +279,14 @@ test('a title is asked for, and may be too long', {}, async (gallery) => {
   assert.equal(await title.getAttribute('aria-invalid'), 'true');
   await title.fill('🌷'.repeat(101));
   await title.press('Enter');
-  assert.equal(await problem.innerText(), 'A title has at most 100 characters; this one has 101.');
+  assert.equal(await problem.innerText(), 'This title is too long: it has 101 characters, and 100 are allowed.');
   await title.fill('🌷'.repeat(100));
   assert.equal(await problem.innerText(), '');
   await button(albumDialog, 'Cancel').click();
   assert.deepEqual(await gallery.seen('calls'), []);
 });
 
-test('what the library says when it makes no album is shown', {}, async (gallery) => {
+test('why the library makes no album is said in words for people', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
   await gallery.page.evaluate(() =>
     window.host.put((params, call) => call({ ...params, arguments: { ...params.arguments, imageIds: ['nobody'] } })),
@@ -293,7 +296,10 @@ test('what the library says when it makes no album is shown', {}, async (gallery
   await gallery.page.keyboard.press('Enter');
   const problem = gallery.albumDialog.getByRole('alert');
   await problem.filter({ hasText: /\S/ }).waitFor();
-  assert.match(await problem.innerText(), /nobody|image/i);
+  assert.equal(
+    await problem.innerText(),
+    'Some of these photos are no longer in your library, so nothing was changed. Ask the assistant to show the photos again, then try again.',
+  );
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
   await button(gallery.albumDialog, 'Make the album').click();
   await gallery.notice.waitFor();
@@ -305,11 +311,9 @@ test('an album of more than a call takes goes on where it stopped', { owner: bob
   await gallery.more.click();
   await gallery.more.waitFor({ state: 'hidden' });
   assert.equal(new Set(await gallery.ids()).size, MANY);
-  await gallery.page.evaluate(() =>
-    window.host.put(async (params, call) => {
-      if (params.name !== 'update_album') return call(params);
-      return { isError: true, content: [{ type: 'text', text: 'The library is closed for a moment.' }] };
-    }),
+  await gallery.page.evaluate(
+    (refusal) => window.host.put((params, call) => (params.name === 'update_album' ? refusal : call(params))),
+    refused('The library is closed for a moment.'),
   );
   await button(gallery.frame, 'Make an album of these').click();
   await gallery.albumDialog.getByLabel('Title').fill(title);
@@ -317,12 +321,12 @@ test('an album of more than a call takes goes on where it stopped', { owner: bob
   await button(gallery.albumDialog, 'Add the rest').waitFor();
   assert.equal(
     await gallery.albumDialog.getByRole('alert').innerText(),
-    `“${title}” has its first 100 pictures; the others are not in it yet. The library is closed for a moment.`,
+    `The album “${title}” has the first 100 photos. The others are not in it yet. The library is closed for a moment.`,
   );
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
   await button(gallery.albumDialog, 'Add the rest').click();
   await gallery.notice.waitFor();
-  assert.match(await gallery.notice.innerText(), /is made, with 104 pictures\./);
+  assert.match(await gallery.notice.innerText(), /was made with 104 photos\./);
   const names = (await gallery.seen('calls')).map(({ name }) => name);
   assert.deepEqual(names, [TOOL, 'create_album', 'update_album', 'update_album']);
   const { results } = await gallery.call('list_albums');
@@ -333,7 +337,7 @@ test('an album of more than a call takes goes on where it stopped', { owner: bob
 test('more pages come until there are no more', {}, async (gallery) => {
   const { results } = await gallery.call(TOOL, gallery.whole());
   await gallery.show({ limit: 5 });
-  assert.match(await gallery.summary.innerText(), /^The first 5 pictures/);
+  assert.match(await gallery.summary.innerText(), /^The first 5 photos/);
   for (let pages = 0; (await gallery.more.isVisible()) && pages < 9; pages += 1) {
     const before = await gallery.pictures.count();
     await gallery.more.click();
@@ -343,7 +347,7 @@ test('more pages come until there are no more', {}, async (gallery) => {
     }, before);
   }
   assert.deepEqual(await gallery.ids(), results.map(({ id }) => id));
-  assert.match(await gallery.summary.innerText(), /^13 pictures/);
+  assert.match(await gallery.summary.innerText(), /^13 photos/);
 });
 
 test('an answer to a call of which nothing was told has no further pages', {}, async (gallery) => {
@@ -352,7 +356,7 @@ test('an answer to a call of which nothing was told has no further pages', {}, a
   const structuredContent = await gallery.call(TOOL, gallery.whole({ limit: 6 }));
   await gallery.page.evaluate((other) => window.host.bridge().sendToolResult({ content: [], structuredContent: other }), structuredContent);
   await gallery.pictures.nth(5).waitFor();
-  assert.match(await gallery.summary.innerText(), /^6 pictures/);
+  assert.match(await gallery.summary.innerText(), /^6 photos/);
   assert.ok(await gallery.more.isHidden());
 });
 
@@ -383,11 +387,9 @@ test('more of a search is a longer list', { owner: bob }, async (gallery) => {
 
 test('a page that cannot be had is told of, and tried again', {}, async (gallery) => {
   await gallery.show({ limit: 5 });
-  await gallery.page.evaluate(() =>
-    window.host.put(() => ({ isError: true, content: [{ type: 'text', text: 'Too many calls.' }] })),
-  );
+  await gallery.page.evaluate((refusal) => window.host.put(() => refusal), refused('Try again in a minute.'));
   await gallery.more.click();
-  await gallery.notice.getByText('More pictures could not be had. Too many calls.').waitFor();
+  await gallery.notice.getByText('More photos could not be loaded. Try again in a minute.').waitFor();
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
   await button(gallery.notice, 'Try again').click();
   await gallery.pictures.nth(5).waitFor();
@@ -485,7 +487,7 @@ test('a photo that has been deleted is said to be gone', { owner: eve }, async (
   await gallery.box(2).click({ modifiers: ['Shift'] });
   assert.match(await gallery.selection.innerText(), /^2 selected/);
   await gallery.picture(1).click();
-  await gallery.viewer.getByText('This picture cannot be shown.').waitFor();
+  await gallery.viewer.getByText('This photo is no longer in your library.').waitFor();
   assert.equal(await gallery.viewer.getByRole('checkbox').count(), 0);
   assert.equal(await button(gallery.viewer, 'Open in the browser').count(), 0);
   await gallery.page.keyboard.press('Escape');
@@ -494,7 +496,7 @@ test('a photo that has been deleted is said to be gone', { owner: eve }, async (
     await button(place, name).click();
     await gallery.albumDialog.getByLabel('Title').fill(titles.shift());
     await gallery.page.keyboard.press('Enter');
-    await gallery.notice.getByText('is made, with 2 pictures.').waitFor();
+    await gallery.notice.getByText('was made with 2 photos.').waitFor();
     assert.deepEqual((await gallery.seen('calls')).at(-1).arguments.imageIds, left);
     if (titles.length) await gallery.box(0).click();
     if (titles.length) await gallery.box(2).click();
@@ -554,7 +556,7 @@ test('pictures that fail slowly are asked for anew once', {}, async (gallery, { 
   // The larger view goes the same way.
   await gallery.picture(0).click();
   for (const isExpected of [true, false, false]) await refuse(isExpected);
-  await gallery.viewer.getByText('This picture cannot be shown.').waitFor();
+  await gallery.viewer.getByText('This photo could not be loaded.').waitFor();
   assert.equal((await gallery.seen('calls')).length, 1);
 });
 
@@ -597,7 +599,7 @@ test('what one try gave is not asked for again', { owner: bob }, async (gallery)
     let calls = 0;
     window.host.put((params, call) => {
       calls += 1;
-      return calls === 2 ? { isError: true, content: [{ type: 'text', text: 'Too many calls.' }] } : call(params);
+      return calls === 2 ? { isError: true, content: [] } : call(params);
     });
   });
   await gallery.page.clock.fastForward('14:30');
@@ -613,11 +615,9 @@ test('what one try gave is not asked for again', { owner: bob }, async (gallery)
 });
 
 test('when addresses cannot be renewed, this is said, and tried again', {}, async (gallery) => {
-  await gallery.page.evaluate(() =>
-    window.host.put(() => ({ isError: true, content: [{ type: 'text', text: 'The library is closed for a moment.' }] })),
-  );
+  await gallery.page.evaluate((refusal) => window.host.put(() => refusal), refused('The library is closed for a moment.'));
   await showOld(gallery, '2023-11-14T22:13:20.000Z');
-  const words = 'The pictures could not be renewed. The library is closed for a moment.';
+  const words = 'Some photos may not load. The library is closed for a moment.';
   await gallery.notice.getByText(words).waitFor({ timeout: 30_000 });
   assert.equal((await gallery.seen('calls')).length, 4);
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
@@ -626,11 +626,13 @@ test('when addresses cannot be renewed, this is said, and tried again', {}, asyn
   await gallery.notice.waitFor({ state: 'hidden' });
 });
 
-test('an error of the tool is shown in its words, and can be tried again', {}, async (gallery) => {
+test('an error of the tool is told in words for people, and can be tried again', {}, async (gallery) => {
   const result = await gallery.show({ startDate: 'yesterday' });
   assert.ok(result.isError);
-  await gallery.state.getByRole('heading', { name: 'The pictures could not be shown' }).waitFor();
-  assert.equal(await gallery.state.locator('p').innerText(), result.content[0].text.trim());
+  await gallery.state.getByRole('heading', { name: 'The photos could not be shown' }).waitFor();
+  const words = await gallery.state.locator('p').innerText();
+  assert.equal(words, 'The library did not understand this request. Ask the assistant to try again.');
+  assert.equal(words, result._meta['photo-library/userMessage']);
   await gallery.page.evaluate(() =>
     window.host.put((params, call) => call({ ...params, arguments: { albumId: params.arguments.albumId } })),
   );
@@ -647,10 +649,85 @@ test('a search that is under way, stopped, or finds nothing says so', {}, async 
   await frame.getByText('Looking for “tulips”…').waitFor();
   assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'true');
   await page.evaluate(() => window.host.bridge().sendToolCancelled({ reason: 'you pressed stop' }));
-  await state.getByText('The search was stopped: you pressed stop').waitFor();
+  await state.getByText('The assistant stopped before any photos came.').waitFor();
+  assert.ok(!(await state.innerText()).includes('you pressed stop'), 'the words of the host are not for people');
   assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'false');
   await gallery.show({ startDate: '1990-01-01', endDate: '1990-12-31' });
-  await state.getByRole('heading', { name: 'No pictures' }).waitFor();
+  await state.getByRole('heading', { name: 'No photos' }).waitFor();
+  await state.getByText('Nothing in your library matches. Try other words, another place or other dates.').waitFor();
+});
+
+test('an empty album is said to be empty', {}, async (gallery) => {
+  const { result } = await gallery.call('create_album', { title: someTitle() });
+  await gallery.show({ albumId: result.id });
+  await gallery.state.getByText('This album has no photos.').waitFor();
+});
+
+/** Shows photos whose records are changed, each by the members in its place. */
+function showChanged(gallery, changes) {
+  return gallery.page.evaluate(
+    ([tool, given, members]) =>
+      window.host.show(tool, given, (result) => {
+        const records = result.structuredContent.results.slice(0, members.length);
+        result.structuredContent.results = records.map((record, place) => ({ ...record, ...members[place] }));
+        return result;
+      }),
+    [TOOL, gallery.whole(), changes],
+  );
+}
+
+test('times are those of the wall clock where the photo was taken', {}, async (gallery) => {
+  const capturedAt = '2021-07-12T21:33:00.000Z';
+  const cases = [
+    ['+03:00', '13 Jul 2021', /13 July 2021.*00:33 \(UTC\+3\)/],
+    ['-03:30', '12 Jul 2021', /12 July 2021.*18:03 \(UTC−3:30\)/],
+    ['+05:45', '13 Jul 2021', /13 July 2021.*03:18 \(UTC\+5:45\)/],
+    ['+00:00', '12 Jul 2021', /12 July 2021.*21:33 \(UTC\+0\)/],
+    // Not known: the time is in UTC, and says so.
+    [null, '12 Jul 2021', /12 July 2021.*21:33 \(UTC\)/],
+    ['yesterday', '12 Jul 2021', /12 July 2021.*21:33 \(UTC\)/],
+  ];
+  await showChanged(gallery, cases.map(([utcOffset]) => ({ utcOffset, capturedAt })));
+  for (const [place, [offset, day, moment]] of cases.entries()) {
+    const caption = gallery.pictures.nth(place).locator('.caption span').first();
+    assert.equal(await caption.innerText(), day, `${offset}`);
+    await gallery.picture(place).click();
+    assert.match(await gallery.viewer.getByRole('heading').innerText(), moment, `${offset}`);
+    await gallery.page.keyboard.press('Escape');
+  }
+  assert.match(await gallery.summary.innerText(), /^6 photos · 12\s?–\s?13 Jul 2021$/);
+});
+
+test('times of places are written as the host\'s language has them', { context: { locale: 'en-US' } }, async (gallery) => {
+  await showChanged(gallery, [{ utcOffset: '-04:00', capturedAt: '2021-07-12T22:03:00.000Z' }]);
+  await gallery.picture(0).click();
+  assert.match(await gallery.viewer.getByRole('heading').innerText(), /^Monday, July 12, 2021.* 6:03\sPM \(UTC−4\)$/);
+});
+
+test('a search that no vision model looks at says so, also when it finds nothing', {}, async (gallery) => {
+  const words = /^Only colours, light and words were searched, not what the photos show\./;
+  await gallery.show();
+  assert.ok(await gallery.note.isHidden());
+  await gallery.show({ query: 'Berlin' });
+  assert.match(await gallery.note.innerText(), words);
+  await gallery.show({ query: 'a walrus on a bicycle' });
+  await gallery.state.waitFor();
+  assert.match(await gallery.note.innerText(), words);
+  await gallery.show({ query: 'Berlin', channels: ['text'] });
+  assert.ok(await gallery.note.isHidden());
+});
+
+test('a lost connection is told in words for people', {}, async (gallery) => {
+  await gallery.show({ limit: 5 });
+  await gallery.page.evaluate(() => window.host.put(() => Promise.reject(new Error('fetch failed: ECONNRESET (-32000)'))));
+  await gallery.more.click();
+  await gallery.notice.getByText('More photos could not be loaded. The photo library could not be reached.').waitFor();
+  await button(gallery.frame, 'Make an album of these').click();
+  await gallery.albumDialog.getByLabel('Title').fill('Anything');
+  await gallery.page.keyboard.press('Enter');
+  const problem = gallery.albumDialog.getByRole('alert');
+  await problem.filter({ hasText: /\S/ }).waitFor();
+  for (const place of [gallery.notice, problem]) assert.doesNotMatch(await place.innerText(), /fetch|ECONN|-32000/);
 });
 
 test('a host that calls no tools is asked for none', { capabilities: {} }, async (gallery) => {
@@ -682,7 +759,7 @@ test('the app reads answers that are only text', { resource: '/api/mcp/v1' }, as
   await button(gallery.frame, 'Make an album of these').click();
   await gallery.albumDialog.getByLabel('Title').fill(title);
   await gallery.page.keyboard.press('Enter');
-  await gallery.notice.getByText(`The album “${title}” is made, with 5 pictures.`).waitFor();
+  await gallery.notice.getByText(`The album “${title}” was made with 5 photos.`).waitFor();
 });
 
 test('the app follows the theme and the styles of its host', {}, async (gallery) => {

@@ -51,6 +51,8 @@ pub struct Thumb {
 /// What is kept of an image's capture time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capture {
+    /// The image's id.
+    pub image: String,
     /// The SHA-256 of the image's file.
     pub original: Vec<u8>,
     /// The moment in milliseconds since 1970, before it made room for another image.
@@ -65,6 +67,8 @@ pub struct Capture {
 
 #[derive(QueryableByName)]
 struct CaptureRow {
+    #[diesel(sql_type = Text)]
+    image: String,
     #[diesel(sql_type = Binary)]
     original: Vec<u8>,
     #[diesel(sql_type = BigInt)]
@@ -147,11 +151,12 @@ impl Ledger {
     /// # Errors
     /// The file cannot be read.
     pub fn captures(&mut self) -> Result<Vec<Capture>, AnyError> {
-        let query = "SELECT original, requested_captured_at_ms AS at_ms, capture_wall AS wall, \
+        let query = "SELECT id AS image, original, requested_captured_at_ms AS at_ms, capture_wall AS wall, \
                      capture_offset_min AS offset_minutes, capture_source AS source \
                      FROM images WHERE state = 'ready' ORDER BY seq";
         let rows: Vec<CaptureRow> = sql_query(query).load(&mut self.connection)?;
         let capture = |row: CaptureRow| Capture {
+            image: row.image,
             original: row.original,
             at_ms: row.at_ms,
             wall: row.wall,

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tests::{Answer, SeedImage, TestApp, redacted};
 
-const IMAGE_FIELDS: [&str; 18] = [
+const IMAGE_FIELDS: [&str; 19] = [
     "addedAt",
     "cameraMake",
     "cameraModel",
@@ -22,6 +22,7 @@ const IMAGE_FIELDS: [&str; 18] = [
     "score",
     "text",
     "url",
+    "utcOffset",
     "width",
 ];
 const ALBUM_FIELDS: [&str; 6] = ["coverUrl", "createdAt", "id", "imageCount", "title", "updatedAt"];
@@ -46,6 +47,7 @@ fn check_list(answer: &Answer, fields: &[&str]) {
 
 fn full_image() -> SeedImage {
     SeedImage::at("2023-07-04T18:03:22.125Z")
+        .offset_minutes(120)
         .position(48.858_37, 2.294_48)
         .place("Paris, France")
         .description("The tower at dusk")
@@ -87,8 +89,37 @@ async fn every_field_of_an_image_is_there_and_null_where_there_is_no_value() {
             "place",
             "score",
             "text",
+            "utcOffset",
         ]
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_record_tells_the_offset_of_the_wall_clock_where_it_is_known() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    for (day, minutes, expect) in [
+        (1, None, json!(null)),
+        (2, Some(0), json!("+00:00")),
+        (3, Some(180), json!("+03:00")),
+        (4, Some(-210), json!("-03:30")),
+        (5, Some(345), json!("+05:45")),
+        (6, Some(-296), json!("-04:56")),
+        (7, Some(14 * 60), json!("+14:00")),
+    ] {
+        let image = SeedImage::at(&format!("2024-05-0{day}T21:30Z")).description("lake").position(1.0, 1.0);
+        let image = minutes.map_or(image.clone(), |minutes| image.offset_minutes(minutes));
+        let id = app.seed_one(&ann, image).await;
+        let got = app.get(&format!("/images/{id}"), &ann.key).await.expect(200);
+        for list in
+            ["/images?limit=1", "/search?query=lake", "/search?latitude=1&longitude=1&radiusMeters=5&limit=1"]
+        {
+            let list = app.get(list, &ann.key).await.expect(200);
+            let record = list.results().iter().find(|record| record["id"] == id.as_str()).unwrap().clone();
+            assert_eq!((&record["utcOffset"], &got.result()["utcOffset"]), (&expect, &expect));
+            assert_eq!(record["capturedAt"], format!("2024-05-0{day}T21:30:00.000Z"), "it stays UTC");
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

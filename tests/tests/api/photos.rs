@@ -27,6 +27,12 @@ fn write_case(folder: &Path, case: &DateCase) {
     }
 }
 
+/// An offset as records have it, such as `-03:30`.
+fn written_offset(minutes: i32) -> String {
+    let sign = if minutes < 0 { '-' } else { '+' };
+    format!("{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_date_case_comes_through_the_import() {
     let app = TestApp::start().await;
@@ -51,6 +57,9 @@ async fn every_date_case_comes_through_the_import() {
         assert_eq!((&at, &kept.source), (&expect.at, &expect.source), "{}", case.name);
         assert_eq!(kept.offset_minutes, expect.offset_minutes.map(i64::from), "{}", case.name);
         assert_eq!(kept.wall, expect.wall, "{}", case.name);
+        let record = app.get(&format!("/images/{}", kept.image), &ann.key).await.expect(200);
+        let offset = expect.offset_minutes.map(written_offset);
+        assert_eq!(record.result()["utcOffset"].as_str(), offset.as_deref(), "{}", case.name);
     }
 }
 

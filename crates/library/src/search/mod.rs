@@ -93,6 +93,20 @@ impl Library {
         }
     }
 
+    /// Whether a vision model is in use. One that was chosen and cannot be used counts, too: searches by looks fail then.
+    pub async fn has_vision_model(&self) -> bool {
+        !matches!(self.parts.encoders.model(&self.parts.clock).await, Ok(None))
+    }
+
+    /// Whether this search looks for what photos show, and there is no vision model to see that.
+    pub async fn lacks_model_for(&self, query: &SearchQuery) -> bool {
+        let looks = match &query.target {
+            SearchTarget::Words { channels, .. } => channels.is_none_or(|channels| channels.image),
+            SearchTarget::Everything => false,
+        };
+        looks && !self.has_vision_model().await
+    }
+
     async fn searched_album(
         &self,
         caller: &Caller,

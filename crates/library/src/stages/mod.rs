@@ -150,13 +150,13 @@ impl Library {
         account: Option<AccountId>,
     ) -> Result<Vec<SearchProgress>, StorageError> {
         let told = self.parts.store.stage_progress(account).await?;
-        let no_model = matches!(self.parts.encoders.model(&self.parts.clock).await, Ok(None));
+        let has_model = self.has_vision_model().await;
         let known = |StageProgress { stage, waiting, failed }| {
             let kind = SearchStage::named(&stage.name)?;
             let is_off = match kind {
                 SearchStage::Text => self.parts.reader.is_none(),
                 SearchStage::Appearance => false,
-                SearchStage::Model => no_model,
+                SearchStage::Model => !has_model,
             };
             let told = SearchProgress { stage: kind, version: stage.version, waiting, failed };
             (!is_off).then_some(told)

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use domain::{CaptureSource, CaptureTime, ImageId, PixelSize, Plan, Position, Rendition};
+use domain::{CaptureSource, CaptureTime, ImageId, PixelSize, Plan, Position, Rendition, UtcOffset};
 use storage::{ImageState, Indexed, JobId, LeaseRequest, QueueLength};
 
 use crate::{
@@ -200,13 +200,14 @@ pub(crate) async fn completion_makes_all_of_an_image_visible(seed: &Seed) {
     indexed.capture = CaptureTime {
         at: photo.captured_at,
         wall: Some("2025-12-31T23:58:20".parse().unwrap()),
-        offset_minutes: Some(0),
+        offset_minutes: Some(-210),
         source: CaptureSource::ExifOriginal,
     };
     indexed.damaged = Some("its end is missing".to_owned());
     assert!(seed.store().complete_job(job.id, "w", indexed).await.unwrap());
     let image = see(seed, ann, &new.id).await;
     assert_eq!((image.captured_at, image.added_at), (photo.captured_at, NOW));
+    assert_eq!(image.utc_offset, UtcOffset::from_minutes(-210));
     assert_eq!(image.size, PixelSize { width: 3000, height: 2000 });
     assert_eq!(image.position, Some(Position::new(47.5, -8.25).unwrap()));
     let words = [&image.place, &image.description, &image.text, &image.file_name].map(|text| text.as_deref());

@@ -1,4 +1,4 @@
-use domain::{AlbumId, Image, ImageId, Plan, Position, Rendition, SidecarKind};
+use domain::{AlbumId, Image, ImageId, Plan, Position, Rendition, SidecarKind, UtcOffset};
 use storage::{
     AddOutcome, ImageState, Indexed, Job, KnownImage, LeaseRequest, QueueLength, SearchFilter, Sidecar,
     Viewer,
@@ -50,10 +50,12 @@ pub(crate) async fn what_was_said_is_replaced_but_the_words_in_it(seed: &Seed) {
     let job = outdated_job(seed, "w", &id).await;
     let mut found = Indexed { decoder_version: DECODERS, ..read_anew(&newer) };
     (found.camera_make, found.camera_model) = (None, Some("Other 2".to_owned()));
+    found.capture.offset_minutes = Some(345);
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     let expected = Image {
         id: id.clone(),
         captured_at: second(5),
+        utc_offset: UtcOffset::from_minutes(345),
         added_at: NOW,
         size: newer.size,
         position: Some(Position::new(-30.0, 40.0).unwrap()),

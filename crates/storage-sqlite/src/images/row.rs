@@ -14,6 +14,7 @@ pub(crate) struct ImageRow {
     pub(crate) seq: i64,
     id: String,
     captured_at_ms: Option<i64>,
+    capture_offset_min: Option<i64>,
     added_at_ms: i64,
     width: Option<i64>,
     height: Option<i64>,
@@ -56,6 +57,7 @@ impl TryFrom<ImageRow> for Image {
         Ok(Self {
             id: name.some("id", ImageId::parse(row.id))?,
             captured_at: name.timestamp("captured_at_ms", captured_at_ms)?,
+            utc_offset: name.utc_offset("capture_offset_min", row.capture_offset_min)?,
             added_at: name.timestamp("added_at_ms", row.added_at_ms)?,
             size,
             position: name.position(row.latitude, row.longitude)?,

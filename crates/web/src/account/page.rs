@@ -35,15 +35,16 @@ pub(super) async fn page(
         let sessions = service.library.sessions(account.id).await;
         let events = service.library.security_events(account.id, SHOWN_EVENTS).await;
         let progress = service.library.search_progress(Some(account.id)).await;
+        let has_model = service.library.has_vision_model().await;
         Ok::<_, Reply>((
             apps.map_err(|error| unavailable(&error))?,
             keys.map_err(|error| unavailable(&error))?,
             sessions.map_err(|error| unavailable(&error))?,
             events.map_err(|error| unavailable(&error))?,
-            progress.map_err(|error| unavailable(&error))?,
+            (progress.map_err(|error| unavailable(&error))?, has_model),
         ))
     };
-    let (apps, keys, sessions, events, progress) = match loaded.await {
+    let (apps, keys, sessions, events, (progress, has_model)) = match loaded.await {
         Ok(loaded) => loaded,
         Err(reply) => return reply,
     };
@@ -58,7 +59,7 @@ pub(super) async fn page(
         section("connect", "Connect an app", connect(service)),
         section("keys", "API keys", forms.keys(&keys)),
         section("sync", "Photo sync", html! { p { a href="/account/sync" { "How photos come in" } } }),
-        section("search", "Search", search_progress(&progress)),
+        section("search", "Search", search_progress(&progress, has_model)),
         section("plan", "Plan", plan(service, account.plan)),
         section("password", "Password", password(&forms)),
         section("sessions", "Where you are signed in", forms.sessions(&sessions)),

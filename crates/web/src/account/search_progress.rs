@@ -1,12 +1,21 @@
 use library::{SearchProgress, SearchStage};
 use maud::{Markup, html};
 
-/// How far searches know what the photos of an account hold.
-pub(super) fn search_progress(told: &[SearchProgress]) -> Markup {
+/// What searches look at, and how many photos of an account are ready for that.
+pub(super) fn search_progress(told: &[SearchProgress], has_model: bool) -> Markup {
     html! {
-        p { "Photos are found by what stands in and about them, by place, and by what they look like." }
+        @if has_model {
+            p { "Photos are found by what they show, and by the words in them, description, place and file name." }
+        } @else {
+            p {
+                "Photos are found by colours, light, the words in them, description, place and file name. "
+                "What they show is not searched, because no vision model is in use. "
+                "Whoever runs this server can add one:"
+            }
+            pre { code { "server model install ViT-B-32__openai\nserver model use ViT-B-32__openai" } }
+        }
         @if told.is_empty() {
-            p { "Nothing was looked at yet." }
+            p { "No photos have been prepared for searching yet." }
         }
         ul.rows {
             @for progress in told {
@@ -31,9 +40,9 @@ fn heading(progress: &SearchProgress) -> &'static str {
 
 fn state(progress: &SearchProgress) -> String {
     let mut state = match progress.waiting {
-        0 => "All photos are done".to_owned(),
-        1 => "1 photo waits".to_owned(),
-        photos => format!("{photos} photos wait"),
+        0 => "All photos are ready".to_owned(),
+        1 => "1 photo is waiting".to_owned(),
+        photos => format!("{photos} photos are waiting"),
     };
     match progress.failed {
         0 => {}
@@ -53,8 +62,8 @@ mod tests {
         let told = |waiting, failed| {
             state(&SearchProgress { stage: SearchStage::Text, version: String::new(), waiting, failed })
         };
-        assert_eq!(told(0, 0), "All photos are done.");
-        assert_eq!(told(1, 1), "1 photo waits; 1 photo could not be read.");
-        assert_eq!(told(20, 3), "20 photos wait; 3 photos could not be read.");
+        assert_eq!(told(0, 0), "All photos are ready.");
+        assert_eq!(told(1, 1), "1 photo is waiting; 1 photo could not be read.");
+        assert_eq!(told(20, 3), "20 photos are waiting; 3 photos could not be read.");
     }
 }

@@ -22,8 +22,8 @@ use serde_json::{Map, Value};
 pub(crate) use api_error::ApiError;
 pub use openapi::openapi_document;
 pub(crate) use records::{
-    AlbumRecord, Envelope, ImageRecord, LibraryRecord, Page, Pagination, album_record, image_record,
-    library_record,
+    AlbumRecord, Envelope, ImageRecord, LibraryRecord, NO_MODEL, Page, Pagination, album_record,
+    image_record, library_record,
 };
 
 use crate::{

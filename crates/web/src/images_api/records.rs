@@ -11,6 +11,9 @@ use crate::{
     links::{Links, install_url},
 };
 
+/// What searches cannot do without a vision model, and how to add one.
+pub(crate) const NO_MODEL: &str = "Searches look only at colours, light and words, not at what photos show, because no vision model is in use. Whoever runs the server can add one with `server model install ViT-B-32__openai` and `server model use ViT-B-32__openai`; docs/models.md says more.";
+
 /// One object.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Envelope<T> {
@@ -53,6 +56,10 @@ pub(crate) struct ImageRecord {
     /// When it was taken, in UTC; no two images have the same.
     #[schema(format = DateTime)]
     pub(crate) captured_at: String,
+    /// How far the wall clock was ahead of UTC where and when it was taken, as +03:00, when that is known.
+    #[schema(required, pattern = "^[+-][0-9]{2}:[0-9]{2}$")]
+    #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
+    pub(crate) utc_offset: Option<String>,
     /// When it came into the library, in UTC.
     #[schema(format = DateTime)]
     pub(crate) added_at: String,
@@ -150,6 +157,7 @@ pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) ->
         renditions: if all_renditions { Rendition::ALL.map(named).into() } else { BTreeMap::new() },
         id: image.id.to_string(),
         captured_at: image.captured_at.to_string(),
+        utc_offset: image.utc_offset.map(|offset| offset.to_string()),
         added_at: image.added_at.to_string(),
         width: image.size.width,
         height: image.size.height,
@@ -193,8 +201,10 @@ pub(crate) fn library_record(info: &LibraryInfo, plan: Plan, base_url: &BaseUrl)
         )
     } else if info.total_images == 0 {
         format!("The library is empty. Open {install_url} to see how photos come in.")
-    } else {
+    } else if info.has_vision_model {
         format!("Photos come in by sync; {install_url} shows how to add more.")
+    } else {
+        format!("Photos come in by sync; {install_url} shows how to add more. {NO_MODEL}")
     };
     LibraryRecord {
         total_images: info.total_images,

@@ -1,4 +1,4 @@
-//! The photo app (MCP Apps): a page that hosts show beside a model's answer, with the pictures of `show_images`.
+//! The photo app (MCP Apps): a page that hosts show beside a model's answer, with the photos of `show_images`.
 
 mod document;
 
@@ -22,7 +22,7 @@ pub(super) fn resource(resource: Resource, base_url: &BaseUrl) -> mcp_protocol::
     mcp_protocol::Resource::new(URI, "gallery")
         .with_title("Photo gallery")
         .with_description(format!(
-            "Shows the pictures of show_images: a grid, a larger view, more pages{albums}."
+            "Shows the photos of show_images: a grid, a larger view, more pages{albums}."
         ))
         .with_mime_type(MIME_TYPE)
         .with_meta(hosting(base_url))

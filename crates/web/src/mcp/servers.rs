@@ -21,6 +21,7 @@ Call get_info first: when totalImages is 0 or syncEnabled is false, show its hel
 Keep image ids, not URLs: URLs stop working after 15 minutes (urlsExpireAt says when); get_image gives fresh ones, and one for every size, with everything known about the image. \
 list_images goes through the library newest first; for the next page set endDate to the capturedAt of the last image received and skip the ids you already have, until no new one comes. \
 search_images needs a query of plain words (best match first, with a score), an albumId, or a full circle of latitude, longitude and radiusMeters (newest first); startDate and endDate narrow either. \
+capturedAt is in UTC; add utcOffset, where it is known, for the local time at which an image was taken. \
 A circle is all places within radiusMeters of a point. \
 When the user wants to see pictures, call show_images with the imageIds to show or with the arguments of search_images. \
 When a call fails, its text says what to do.";

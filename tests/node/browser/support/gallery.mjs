@@ -118,9 +118,10 @@ export class Gallery {
       more: frame.getByRole('button', { name: 'Show more' }),
       notice: frame.locator('#notice'),
       state: frame.locator('#state'),
-      selection: frame.getByRole('group', { name: 'Selected pictures' }),
+      selection: frame.getByRole('group', { name: 'Selected photos' }),
       heading: frame.getByRole('heading', { level: 1 }),
       summary: frame.locator('#summary'),
+      note: frame.locator('#note'),
     });
     return gallery;
   }
@@ -227,6 +228,19 @@ export const galleryStates = {
     await gallery.more.scrollIntoViewIfNeeded();
   },
   nothing: (gallery) => gallery.show({ startDate: '1990-01-01', endDate: '1990-12-31' }),
+  'nothing-found': (gallery) => gallery.show({ query: 'a walrus on a bicycle' }),
+  'search-without-a-model': async (gallery) => {
+    await gallery.show({ query: 'Berlin' });
+    await gallery.note.waitFor();
+  },
+  lost: async (gallery) => {
+    await galleryStates.more(gallery);
+    await gallery.page.evaluate(() =>
+      window.host.put(() => Promise.reject(new Error('The connection was lost: ECONNRESET'))),
+    );
+    await gallery.more.click();
+    await gallery.notice.waitFor();
+  },
   refused: (gallery) => gallery.show({ startDate: 'yesterday' }),
 };
 

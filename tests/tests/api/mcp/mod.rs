@@ -5,6 +5,7 @@ mod lifecycle;
 mod messages;
 mod modern;
 mod resources;
+mod search_notes;
 mod show_images;
 mod snapshots;
 mod tool_failures;

@@ -10,7 +10,9 @@ const V1: &str = "/api/mcp/v1";
 async fn library() -> (TestApp, Account, Vec<String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
-    let images = SeedImage::series(4).into_iter().map(|image| image.position(1.0, 1.0).description("lake"));
+    let images = SeedImage::series(4)
+        .into_iter()
+        .map(|image| image.position(1.0, 1.0).description("lake").offset_minutes(-210));
     let ids = app.seed(&ann, images).await;
     (app, ann, ids)
 }
@@ -67,6 +69,7 @@ async fn the_app_gets_sizes_and_pictures_to_show() {
             .iter()
             .zip(payload(&result)["results"].as_array().unwrap())
         {
+            assert_eq!((&image["utcOffset"], &told["utcOffset"]), (&json!("-03:30"), &json!("-03:30")));
             assert_eq!((&image["width"], &image["height"]), (&json!(4000), &json!(3000)));
             let renditions = image["renditions"].as_object().unwrap();
             assert!(renditions.keys().eq(["webp-medium", "webp-thumb"]), "{renditions:?}");

@@ -135,3 +135,31 @@ async fn a_value_that_will_not_do_is_repeated() {
         assert!(failure(&result).contains(said), "{}", failure(&result));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_app_has_words_for_its_user_that_name_no_argument_id_or_tool() {
+    let app = TestApp::start().await;
+    let (ann, ben) = (app.account("ann").await, app.account("ben").await);
+    let unsynced = app.unsynced_account("eve").await;
+    let foreign = app.seed_one(&ben, SeedImage::at("2024-05-01")).await;
+    for (account, tool, arguments) in [
+        (&ann, "show_images", json!({"limit": 0})),
+        (&ann, "show_images", json!({"imageIds": "x"})),
+        (&ann, "show_images", json!({"imageIds": ["unknown", foreign]})),
+        (&ann, "show_images", json!({"albumId": "unknown"})),
+        (&ann, "get_image", json!({"id": "unknown"})),
+        (&ann, "get_image", json!({"id": foreign})),
+        (&ann, "create_album", json!({"title": "t", "imageIds": ["unknown"]})),
+        (&ann, "create_album", json!({"title": "t", "imageIds": [foreign]})),
+        (&ann, "update_album", json!({"albumId": "unknown", "title": "t"})),
+        (&unsynced, "show_images", json!({"query": "x"})),
+    ] {
+        let result = call(&app, V1, &account.key, tool, &arguments).await;
+        assert!(!failure(&result).is_empty());
+        let message = result["_meta"]["photo-library/userMessage"].as_str().unwrap();
+        assert!(message.ends_with('.'), "{message}");
+        for word in ["image", "Id", "argument", "tool", "call", "unknown", "limit", &foreign] {
+            assert!(!message.contains(word), "{tool} {arguments}: {message}");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-// Makes an album of pictures: one call makes it with as many as a call takes, further calls add the rest.
+// Makes an album of photos: one call makes it with as many as a call takes, further calls add the rest.
 
 const LONGEST_TITLE = 100;
 
@@ -37,11 +37,11 @@ class AlbumMaker {
     return this.#dialog.open;
   }
 
-  /** Asks for the title of an album of these pictures. */
+  /** Asks for the title of an album of these photos. */
   open(ids, suggestion = '') {
     this.#job = { ids, albumId: undefined, added: 0 };
     const { about, title } = this.#parts;
-    about.textContent = `${pictures(ids.length)} will be in it. The photos themselves stay where they are.`;
+    about.textContent = `It will have ${photos(ids.length)}. They also stay where they are in your library.`;
     title.value = suggestion;
     title.readOnly = false;
     this.#complain('');
@@ -61,7 +61,7 @@ class AlbumMaker {
     const length = [...title].length;
     if (length === 0) return this.#complain('Give the album a title.', true);
     if (length > LONGEST_TITLE) {
-      return this.#complain(`A title has at most ${LONGEST_TITLE} characters; this one has ${number(length)}.`, true);
+      return this.#complain(`This title is too long: it has ${number(length)} characters, and ${LONGEST_TITLE} are allowed.`, true);
     }
     this.#complain('');
     this.#wait(true);
@@ -91,16 +91,16 @@ class AlbumMaker {
       job.added += 1;
       // Its title stands now.
       this.#parts.title.readOnly = true;
-      if (!job.albumId && job.added < lists.length) throw new ToolFailed('The album was made, but only with some pictures.');
+      if (!job.albumId && job.added < lists.length) throw ToolFailed.unreadable();
     }
     return { ...job.album, count: job.album.count ?? job.ids.length };
   }
 
   #explain(error, title) {
     const { albumId, added } = this.#job;
-    if (albumId) return `“${title}” has its first ${pictures(added * MOST)}; the others are not in it yet. ${error.message}`;
-    if (error.isTimeout) return `${error.message} The album may be there all the same: look before you make it again.`;
-    return error.message;
+    if (albumId) return `The album “${title}” has the first ${photos(added * MOST)}. The others are not in it yet. ${explain(error)}`;
+    if (error.isTimeout) return 'The photo library did not answer, so the album may have been made or not. Ask the assistant to list your albums before you try again.';
+    return explain(error);
   }
 
   #complain(words, isAboutTitle = false) {
@@ -114,6 +114,6 @@ class AlbumMaker {
     this.#isBusy = is;
     const { make, cancel } = this.#parts;
     for (const button of [make, cancel]) button.setAttribute('aria-disabled', is);
-    make.textContent = is ? 'Making it…' : this.#job.albumId ? 'Add the rest' : 'Make the album';
+    make.textContent = is ? 'Making the album…' : this.#job.albumId ? 'Add the rest' : 'Make the album';
   }
 }

@@ -44,7 +44,7 @@ class Bridge {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        reject(new RequestFailed('No answer came in time.', true));
+        reject(new RequestFailed('the host did not answer in time', true));
       }, ANSWER_TIMEOUT_MS);
       this.#waiting.set(id, { resolve, reject, timer });
       this.#post({ id, method, params });
@@ -75,7 +75,7 @@ class Bridge {
     if (!waiting) return;
     this.#waiting.delete(id);
     clearTimeout(waiting.timer);
-    if (error) waiting.reject(new RequestFailed(String(error.message ?? 'The host refused.')));
+    if (error) waiting.reject(new RequestFailed(String(error.message ?? 'the host refused')));
     else waiting.resolve(result);
   }
 }

@@ -1,4 +1,4 @@
-// The pictures in rows. One of them is in the tab order; arrow keys go to the others. Each may be selected.
+// The photos in rows. One of them is in the tab order; arrow keys go to the others. Each may be selected.
 
 /** Wider and narrower pictures are cut in the grid, so that rows stay even. */
 const WIDEST = 2.4;
@@ -158,7 +158,7 @@ class Grid {
     this.#lose(tile, 'No longer in the library');
   }
 
-  #lose({ item, lost, image }, why = 'Cannot be shown') {
+  #lose({ item, lost, image }, why = 'Could not be loaded') {
     item.dataset.state = 'lost';
     lost.textContent = image.fileName ? `${image.fileName}: ${why.toLowerCase()}` : why;
     lost.hidden = false;

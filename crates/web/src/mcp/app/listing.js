@@ -1,49 +1,64 @@
-// The pictures that a call of show_images gives, and the calls that go on from there.
+// The photos that a call of show_images gives, and the calls for more of them.
 
 const TOOL = 'show_images';
 const MOST = 100;
 const USUAL_LIMIT = 50;
 
-/** Where an error lists the pictures that are not there. */
+/** Members of a failed call's `_meta`: what to tell people, and the photos that are not in the library. */
+const USER_MESSAGE = 'photo-library/userMessage';
 const UNKNOWN = 'photo-library/unknownImageIds';
 
-/** What a tool refused, in its words; `unknownIds` are those of pictures that are not there. */
+/** A call that the library refused, in words for people; `unknownIds` are the photos that are not in the library. */
 class ToolFailed extends Error {
   constructor(message, unknownIds) {
     super(message);
     this.unknownIds = Array.isArray(unknownIds) ? unknownIds : [];
   }
+
+  /** The answer is none that this version of the app can read. */
+  static unreadable() {
+    return new ToolFailed('The photo library gave an answer that cannot be shown here. Ask the assistant to show the photos again.');
+  }
 }
 
-/** What a tool answers, as an object. */
+/** What people are told when a call fails: what happened and what to do. */
+function explain(error) {
+  if (error instanceof ToolFailed) return error.message;
+  if (error.isTimeout) return 'The photo library did not answer. Check your connection and try again.';
+  return 'The photo library could not be reached. Try again. If that does not help, check that the assistant is still connected to it.';
+}
+
+/** The answer of a tool, as an object. The text of a failed call is for the model. */
 function payloadOf(result) {
-  const texts = (Array.isArray(result?.content) ? result.content : [])
-    .filter(({ type, text }) => type === 'text' && typeof text === 'string')
-    .map(({ text }) => text);
-  if (result?.isError) throw new ToolFailed(texts.join('\n') || 'The library gave no reason.', result._meta?.[UNKNOWN]);
+  if (result?.isError) {
+    const message = text(result._meta?.[USER_MESSAGE]) ?? 'The photo library could not do this. Ask the assistant to try again.';
+    throw new ToolFailed(message, result._meta?.[UNKNOWN]);
+  }
   const structured = result?.structuredContent;
   if (structured && typeof structured === 'object') return structured;
+  const [block] = (Array.isArray(result?.content) ? result.content : []).filter(({ type }) => type === 'text');
   try {
-    return Object(JSON.parse(texts[0]));
+    return Object(JSON.parse(block.text));
   } catch {
-    throw new ToolFailed('The answer of the library cannot be read.');
+    throw ToolFailed.unreadable();
   }
 }
 
 const text = (value) => (typeof value === 'string' && value.trim() ? value : undefined);
 const finite = (value) => (Number.isFinite(value) ? value : undefined);
-/** Pictures come from web servers and from nowhere else. */
+/** Photos come from web servers and from nowhere else. */
 const address = (value) => (/^https?:\/\//.test(value ?? '') ? value : undefined);
 
-/** One picture; `undefined` when the record is none. */
+/** One photo; `undefined` when the record is none. */
 function imageOf(record) {
   if (!text(record?.id)) return undefined;
-  const time = new Date(record.capturedAt);
+  const offset = offsetOf(record.utcOffset);
   const { width, height, renditions } = record;
   return {
     id: record.id,
     capturedAt: record.capturedAt,
-    time: Number.isNaN(time.getTime()) ? undefined : time,
+    wall: wallOf(record.capturedAt, offset),
+    zone: zoneOf(offset),
     thumb: address(renditions?.['webp-thumb']) ?? address(record.url),
     medium: address(record.url) ?? address(renditions?.['webp-medium']),
     width: width > 0 ? width : 3,
@@ -56,9 +71,9 @@ function imageOf(record) {
   };
 }
 
-/** The pictures of an answer. */
+/** The photos of an answer. */
 function imagesOf(payload) {
-  if (!Array.isArray(payload.results)) throw new ToolFailed('The answer of the library cannot be read.');
+  if (!Array.isArray(payload.results)) throw ToolFailed.unreadable();
   return payload.results.map(imageOf).filter(Boolean);
 }
 
@@ -68,7 +83,7 @@ function chunks(ids) {
 }
 
 class Listing {
-  /** From id to picture, in the order of the answer. */
+  /** From id to photo, in the order of the answer. */
   images = new Map();
   #arguments;
   #limit;
@@ -85,16 +100,22 @@ class Listing {
     return text(this.#arguments?.query);
   }
 
+  /** Whether all photos of an album were asked for. */
+  get isAlbum() {
+    const { albumId, query, latitude, startDate, endDate } = this.#arguments ?? {};
+    return Boolean(text(albumId)) && [text(query), finite(latitude), text(startDate), text(endDate)].every((limit) => limit === undefined);
+  }
+
   get hasMore() {
     return !this.#isOver;
   }
 
-  /** The pictures that are in the library still, as far as is known. */
+  /** The photos that are still in the library, as far as is known. */
   get present() {
     return [...this.images.values()].filter(({ isGone }) => !isGone);
   }
 
-  /** Takes what came, and what is known of its addresses; gives the pictures that are new. */
+  /** Takes what came, and what is known of its addresses; gives the photos that are new. */
   add(payload, stamp) {
     const came = imagesOf(payload);
     const fresh = came.filter(({ id }) => !this.images.has(id));
@@ -107,7 +128,7 @@ class Listing {
     return fresh;
   }
 
-  /** The arguments of the call that gives more: a longer list of the best, or the pictures before the last one. */
+  /** The arguments of the call that gives more: a longer list of the best, or the photos before the last one. */
   more() {
     if (this.query !== undefined) {
       const step = Number.isInteger(this.#arguments.limit) ? this.#arguments.limit : USUAL_LIMIT;
@@ -119,7 +140,7 @@ class Listing {
     return { ...this.#arguments, limit: this.#limit, endDate: this.#last.capturedAt };
   }
 
-  /** Takes new addresses of pictures, and what is known of them. Pictures that did not come are there no longer. */
+  /** Takes new addresses of photos, and what is known of them. Photos that did not come are no longer in the library. */
   renew(ids, payload, stamp) {
     const came = new Map(imagesOf(payload).map((image) => [image.id, image]));
     for (const id of ids) {

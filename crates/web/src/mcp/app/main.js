@@ -6,6 +6,8 @@ const TALLEST_PX = 720;
 /** A dialog needs some room, however little the gallery does. */
 const DIALOG_PX = 560;
 const TOLD_AFTER_MS = 400;
+/** Said where no vision model looks at photos. */
+const BLIND = 'Only colours, light and words were searched, not what the photos show. Whoever runs the photo library can add a vision model for that.';
 const SKELETON = [1.5, 0.75, 1.33, 1.5, 0.75, 1.78, 1.33, 1.5];
 
 const hasAlbums = document.documentElement.dataset.albums === 'true';
@@ -51,7 +53,7 @@ const renewal = new Renewal({
   failed: (error) => {
     grid.loseRest();
     viewer.lose();
-    warn(`The pictures could not be renewed. ${error.message}`, () => renewal.run());
+    warn(`Some photos may not load. ${explain(error)}`, () => renewal.run());
   },
 });
 const grid = new Grid(element('grid'), element('tile'), {
@@ -93,12 +95,12 @@ async function call(name, args) {
 
 // What the host says.
 
-/** The model is about to look for pictures. */
+/** The model is about to look for photos. */
 function search(args) {
   const query = text(args?.query);
   reset();
   element('title').textContent = query ? `“${query}”` : 'Photos';
-  say(query ? `Looking for “${query}”…` : 'Looking for pictures…');
+  say(query ? `Looking for “${query}”…` : 'Looking for photos…');
   wait(true);
 }
 
@@ -112,19 +114,25 @@ function receive(result) {
     const payload = payloadOf(result);
     const images = listing.add(payload, renewal.told(payload.urlsExpireAt));
     element('title').textContent = listing.query ? `“${listing.query}”` : 'Photos';
-    if (images.length === 0) return inform('No pictures', 'Nothing in the library matches this.');
+    note(Boolean(text(payload.note)));
+    if (images.length === 0) return inform('No photos', nothingFound());
     grid.append(images, !renewal.isExpired(images[0]));
     listed();
     renewal.begin();
   } catch (error) {
-    inform('The pictures could not be shown', error.message, true);
+    inform('The photos could not be shown', explain(error), true);
   }
 }
 
-function cancelled({ reason }) {
+function nothingFound() {
+  if (listing.isAlbum) return 'This album has no photos.';
+  return 'Nothing in your library matches. Try other words, another place or other dates.';
+}
+
+function cancelled() {
   reset();
   given = undefined;
-  inform('Stopped', text(reason) ? `The search was stopped: ${reason}` : 'The search was stopped before it was done.');
+  inform('Stopped', 'The assistant stopped before any photos came. Ask again if you still want to see them.');
 }
 
 /** Follows the host's looks, language and size. */
@@ -168,13 +176,20 @@ function reset() {
   unwarn();
   for (const part of [state, more, selection, element('album-of-all')]) part.hidden = true;
   element('summary').textContent = '';
+  note(false);
 }
 
 function say(words) {
   element('status').textContent = words;
 }
 
-/** Empty frames stand where pictures will be. */
+/** Says what the search did not look at. */
+function note(isBlind) {
+  element('note').hidden = !isBlind;
+  element('note').textContent = isBlind ? BLIND : '';
+}
+
+/** Empty frames stand where photos will be. */
 function wait(is) {
   const skeleton = element('skeleton');
   const frames = is ? SKELETON : [];
@@ -189,7 +204,7 @@ function wait(is) {
   );
 }
 
-/** Says what there is instead of pictures. */
+/** Says what there is instead of photos. */
 function inform(heading, words, isFault = false) {
   state.dataset.fault = isFault;
   state.querySelector('h2').textContent = heading;
@@ -197,10 +212,10 @@ function inform(heading, words, isFault = false) {
   const again = state.querySelector('button');
   again.hidden = !(isFault && answered && canCall());
   state.hidden = false;
-  say(`${heading}. ${words}`);
+  say([`${heading}.`, words, element('note').textContent].filter(Boolean).join(' '));
 }
 
-/** Says that something went wrong while the pictures stay. */
+/** Says that something went wrong while the photos stay. */
 function warn(words, again) {
   noticeAgain = again;
   notice.dataset.kind = 'fault';
@@ -220,15 +235,15 @@ function unwarn() {
   notice.hidden = true;
 }
 
-/** There are other pictures than before. */
+/** There are other photos than before. */
 function listed() {
   const images = [...listing.images.values()];
-  const count = listing.hasMore ? `The first ${pictures(images.length)}` : pictures(images.length);
+  const count = listing.hasMore ? `The first ${photos(images.length)}` : photos(images.length);
   element('summary').textContent = [count, span(images)].filter(Boolean).join(' · ');
   more.hidden = !(canCall() && listing.hasMore);
   grid.isSelectable = isSelectable();
   offerAlbum();
-  say(element('summary').textContent);
+  say([element('summary').textContent, element('note').textContent].filter(Boolean).join('. '));
 }
 
 function offerAlbum() {
@@ -246,7 +261,7 @@ function selectionChanged() {
 
 // What is asked of the library.
 
-/** Pictures by their ids. Those that are there no longer are left out: the tool refuses them, and says which. */
+/** Photos by their ids. Those that are no longer in the library are left out: the tool refuses them, and says which. */
 async function callFor(ids) {
   try {
     return await call(TOOL, { imageIds: ids });
@@ -258,7 +273,7 @@ async function callFor(ids) {
   }
 }
 
-/** Gets new addresses for the pictures that are due, those first that somebody waits for. */
+/** Gets new addresses for the photos that are due, those first that somebody waits for. */
 async function renew({ isDue, stamp, isWanted }) {
   for (;;) {
     const due = grid.byNeed(listing.present.filter(isDue).map(({ id }) => id));
@@ -291,7 +306,7 @@ async function showMore() {
     listed();
     if (hadFocus && more.hidden && images.length) grid.focus(images[0].id);
   } catch (error) {
-    if (listing === current) warn(`More pictures could not be had. ${error.message}`, showMore);
+    if (listing === current) warn(`More photos could not be loaded. ${explain(error)}`, showMore);
   } finally {
     if (listing === current) setLoading(false);
   }
@@ -301,7 +316,7 @@ function setLoading(is) {
   const button = more.querySelector('button');
   isLoading = is;
   button.ariaDisabled = String(is);
-  button.textContent = is ? 'Getting more…' : 'Show more';
+  button.textContent = is ? 'Loading more…' : 'Show more';
 }
 
 /** Makes the model's call once more. */
@@ -316,7 +331,7 @@ async function searchAgain() {
     if (given !== args) return;
     given = undefined;
     wait(false);
-    inform('The pictures could not be shown', error.message, true);
+    inform('The photos could not be shown', explain(error), true);
   }
 }
 
@@ -324,7 +339,7 @@ function albumMade({ id, title, count }) {
   albums.push({ id, title });
   grid.select(grid.selected, false);
   unwarn();
-  tell(`The album “${title}” is made, with ${pictures(count)}.`);
+  tell(`The album “${title}” was made with ${photos(count)}.`);
   tellModel();
 }
 
@@ -362,7 +377,7 @@ element('full-screen').addEventListener('click', async () => {
     const result = await bridge.request('ui/request-display-mode', { mode });
     adapt(Object.assign(bridge.context, { displayMode: result?.mode }));
   } catch {
-    say('The app does not change its size now.');
+    say('The size cannot be changed right now.');
   }
 });
 selection.addEventListener('click', ({ target }) => {
@@ -402,13 +417,13 @@ async function begin() {
   search();
   if (window.parent === window) {
     reset();
-    return inform('Photos', 'This page is part of an app: it shows pictures where an assistant opens it.');
+    return inform('Photos', 'This page shows photos inside a conversation. Ask your assistant to show you some.');
   }
   try {
     await bridge.open(APP, { availableDisplayModes: ['inline', 'fullscreen'] });
   } catch (error) {
     reset();
-    return inform('The pictures could not be shown', `The app around this gallery does not answer. ${error.message}`, true);
+    return inform('The photos could not be shown', 'The app that opened this gallery does not answer. Open the conversation again.', true);
   }
   renewal.isPossible = canCall();
   if (bridge.capabilities.openLinks) viewer.library.open = (url) => bridge.request('ui/open-link', { url }).catch(() => {});

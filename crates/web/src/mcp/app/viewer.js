@@ -1,4 +1,4 @@
-// One picture, large, with what is known about it.
+// One photo, large, with what is known about it.
 
 /** Then it need not be said twice. */
 const isMatchedInDescription = ({ description, matchedText }) => Boolean(matchedText && description?.includes(matchedText));
@@ -73,6 +73,7 @@ class Viewer {
     // The thumbnail is better than nothing.
     if (this.#source !== undefined || (picture.complete && picture.naturalWidth > 0)) return;
     picture.removeAttribute('src');
+    lost.textContent = this.#image.isGone ? 'This photo is no longer in your library.' : 'This photo could not be loaded.';
     lost.hidden = false;
   }
 
@@ -168,7 +169,7 @@ class Viewer {
     const rows = [
       place && row('Place', (value) => (value.textContent = place)),
       away !== undefined && row('Distance', (value) => (value.textContent = distance(away))),
-      matchedText && !isMatchedInDescription(image) && row('Found in it', (value) => mark(value, matchedText, this.#query)),
+      matchedText && !isMatchedInDescription(image) && row('Matching text', (value) => mark(value, matchedText, this.#query)),
       fileName && row('File', (value) => (value.textContent = fileName)),
     ];
     return rows.filter(Boolean).flat();

@@ -1,4 +1,4 @@
-// What is said about pictures.
+// What people read about photos.
 
 /** The locale of dates; `undefined` is the browser's own. */
 let locale;
@@ -12,32 +12,55 @@ function speak(tag) {
   }
 }
 
-// The library knows a moment, not the clock on the wall where the picture was taken; a camera that names no time zone
-// is taken to mean UTC. So all are told in UTC.
-const said = (time, options) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }).format(time);
-const dayOf = ({ time }) => (time ? said(time, { dateStyle: 'medium' }) : '');
-const momentOf = ({ time }) => (time ? `${said(time, { dateStyle: 'full', timeStyle: 'short' })} UTC` : '');
+const MINUTE_MS = 60_000;
+
+/** The minutes by which a wall clock is ahead of UTC, from `+03:00`; `undefined` where that is not known. */
+function offsetOf(text) {
+  const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(text ?? '') ?? [];
+  if (!sign) return undefined;
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
+}
+
+/** The name of the clock that photos are dated by: `UTC+3`, `UTC−3:30`, or `UTC` where the local time is not known. */
+function zoneOf(offset) {
+  if (offset === undefined) return 'UTC';
+  const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60];
+  return `UTC${offset < 0 ? '−' : '+'}${hours}${minutes ? `:${String(minutes).padStart(2, '0')}` : ''}`;
+}
+
+/**
+ * What the wall clock showed where a photo was taken, or a clock in UTC where that is not known, as a date whose UTC
+ * parts are those of the clock: older browsers take no offset for a time zone.
+ */
+function wallOf(capturedAt, offset = 0) {
+  const wall = new Date(Date.parse(capturedAt) + offset * MINUTE_MS);
+  return Number.isNaN(wall.getTime()) ? undefined : wall;
+}
+
+const dated = (wall, options) => new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...options }).format(wall);
+const dayOf = ({ wall }) => (wall ? dated(wall, { dateStyle: 'medium' }) : '');
+const momentOf = ({ wall, zone }) => (wall ? `${dated(wall, { dateStyle: 'full', timeStyle: 'short' })} (${zone})` : '');
 const number = (value) => new Intl.NumberFormat(locale).format(value);
-const pictures = (count) => (count === 1 ? '1 picture' : `${number(count)} pictures`);
+const photos = (count) => (count === 1 ? '1 photo' : `${number(count)} photos`);
 
 function distance(metres) {
   if (metres < 1000) return `${number(Math.round(metres))} m`;
   return `${new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 }).format(metres / 1000)} km`;
 }
 
-/** What somebody is told who does not see the picture. */
+/** The text for people who do not see the photo. */
 function alternative(image) {
   const known = [image.description, image.place, dayOf(image)].filter(Boolean);
   const start = image.description ? '' : 'Photo: ';
   return known.length ? start + known.join(', ') : image.fileName || 'Photo';
 }
 
-/** From when to when pictures are, in whatever order they come. */
+/** The first and the last day of photos in any order. */
 function span(images) {
-  const times = images.map(({ time }) => time).filter(Boolean);
-  if (times.length === 0) return '';
-  const first = new Date(Math.min(...times));
-  const last = new Date(Math.max(...times));
+  const walls = images.map(({ wall }) => wall).filter(Boolean);
+  if (walls.length === 0) return '';
+  const first = new Date(Math.min(...walls));
+  const last = new Date(Math.max(...walls));
   const format = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'medium' });
   return format.formatRange(first, last);
 }

@@ -13,7 +13,7 @@ use super::{
     arguments::{
         CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, ShowImages, Shown, UpdateAlbum, read,
     },
-    payload::{ListPayload, ObjectPayload, finished, shown},
+    payload::{ListPayload, ObjectPayload, SearchPayload, finished, shown},
     records::{ListedImage, ShownImage},
     tool_error::{Sent, ToolError},
 };
@@ -68,13 +68,14 @@ impl Calls {
     async fn list_images(&self, arguments: Arguments) -> Outcome {
         let query: ListQuery = read::<ListImages>(arguments)?.try_into()?;
         let hits = self.service.library.list(&self.caller, &query).await?;
-        self.images(hits, query.limit.get())
+        self.finished(&self.listed(hits, query.limit.get()))
     }
 
     async fn search_images(&self, arguments: Arguments) -> Outcome {
         let query: SearchQuery = read::<SearchImages>(arguments)?.try_into()?;
         let hits = self.service.library.search(&self.caller, &query).await?;
-        self.images(hits, query.limit.get())
+        let lacks_model = self.service.library.lacks_model_for(&query).await;
+        self.finished(&SearchPayload::new(self.listed(hits, query.limit.get()), lacks_model))
     }
 
     async fn get_image(&self, arguments: Arguments) -> Outcome {
@@ -89,12 +90,14 @@ impl Calls {
     }
 
     async fn show_images(&self, arguments: Arguments) -> Outcome {
-        let (hits, limit) = match read::<ShowImages>(arguments)?.shown()? {
+        let library = &self.service.library;
+        let (hits, limit, lacks_model) = match read::<ShowImages>(arguments)?.shown()? {
             Shown::Found(query) => {
-                (self.service.library.search(&self.caller, &query).await?, query.limit.get())
+                let hits = library.search(&self.caller, &query).await?;
+                (hits, query.limit.get(), library.lacks_model_for(&query).await)
             }
             Shown::These(ids) => {
-                let images = self.service.library.images(&self.caller, &ids).await?;
+                let images = library.images(&self.caller, &ids).await?;
                 let unknown: Vec<_> = ids
                     .into_iter()
                     .zip(&images)
@@ -105,13 +108,13 @@ impl Calls {
                 }
                 let hits: Vec<_> = images.into_iter().flatten().map(Hit::from).collect();
                 let limit = u32::try_from(hits.len()).unwrap_or(u32::MAX);
-                (hits, limit)
+                (hits, limit, false)
             }
         };
         let links = self.service.links();
         let records = hits.into_iter().map(|hit| ShownImage::new(hit, &links)).collect();
-        let payload = ListPayload::new(Page::of_images(records, limit), &links);
-        Ok(shown(&payload, self.is_structured)?)
+        let list = ListPayload::new(Page::of_images(records, limit), &links);
+        Ok(shown(&SearchPayload::new(list, lacks_model), self.is_structured)?)
     }
 
     async fn list_albums(&self, arguments: Arguments) -> Outcome {
@@ -134,10 +137,10 @@ impl Calls {
         self.album(self.service.library.change_album(&self.caller, &id, asked.change()?).await?)
     }
 
-    fn images(&self, hits: Vec<Hit>, limit: u32) -> Outcome {
+    fn listed(&self, hits: Vec<Hit>, limit: u32) -> ListPayload<ListedImage> {
         let links = self.service.links();
         let records = hits.into_iter().map(|hit| ListedImage::new(hit, &links)).collect();
-        self.finished(&ListPayload::new(Page::of_images(records, limit), &links))
+        ListPayload::new(Page::of_images(records, limit), &links)
     }
 
     fn album(&self, written: AlbumWrite) -> Outcome {

@@ -11,7 +11,7 @@ use super::super::{Resource, app};
 use super::{
     Operation,
     arguments::{CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, ShowImages, UpdateAlbum},
-    payload::{ListPayload, ObjectPayload},
+    payload::{ListPayload, ObjectPayload, SearchPayload},
     records::{ListedImage, ShownImage},
 };
 use crate::images_api::{AlbumRecord, ImageRecord, LibraryRecord};
@@ -89,7 +89,7 @@ fn get_info() -> Description {
     Description {
         name: "get_info",
         title: "Get library info",
-        text: "Tells how many images the library has and whether photo sync is set up. Call this first. When totalImages is 0 or syncEnabled is false, show the user `help` and `installUrl`.",
+        text: "Tells how many images the library has and whether photo sync is set up. Call this first. When totalImages is 0 or syncEnabled is false, show the user `help` and `installUrl`. Otherwise `help` says when searches cannot look at what the images show.",
         effect: Effect::None,
         takes: input_schema_of::<NoArguments>(),
         gives: output_schema_of::<ObjectPayload<LibraryRecord>>(),
@@ -111,10 +111,10 @@ fn search_images() -> Description {
     Description {
         name: "search_images",
         title: "Search images",
-        text: "Searches the whole library. Give at least one of: query (plain words, matched with what the images show, their descriptions and words read in them; best match first, with a score), albumId, or a full circle of latitude, longitude and radiusMeters. Without query the results come newest first, and endDate set to the last capturedAt gives the next page. Image URLs work for 15 minutes: keep ids instead.",
+        text: "Searches the whole library. Give at least one of: query (plain words, matched with what the images show, their descriptions and words read in them; best match first, with a score), albumId, or a full circle of latitude, longitude and radiusMeters. Without query the results come newest first, and endDate set to the last capturedAt gives the next page. A `note` in the answer says what the search could not look at; tell the user. Image URLs work for 15 minutes: keep ids instead.",
         effect: Effect::None,
         takes: takes::<SearchImages>(),
-        gives: output_schema_of::<ListPayload<ListedImage>>(),
+        gives: output_schema_of::<SearchPayload<ListedImage>>(),
     }
 }
 
@@ -136,7 +136,7 @@ fn show_images() -> Description {
         text: "Shows images to the user as a gallery, in apps that can display one. Use it whenever the user wants to see pictures; to only find or count images, use search_images or list_images. Give imageIds (at most 100, shown in that order), or the arguments of search_images to show what a search finds. The answer lists what is shown; where the app has no gallery, give the user the urls as links, otherwise do not repeat them. Image URLs work for 15 minutes; the gallery renews its own.",
         effect: Effect::None,
         takes: takes::<ShowImages>(),
-        gives: output_schema_of::<ListPayload<ShownImage>>(),
+        gives: output_schema_of::<SearchPayload<ShownImage>>(),
     }
 }
 

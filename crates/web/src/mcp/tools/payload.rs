@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    images_api::{AlbumRecord, ImageRecord, Page, Pagination},
+    images_api::{AlbumRecord, ImageRecord, NO_MODEL, Page, Pagination},
     links::Links,
 };
 
@@ -26,6 +26,17 @@ pub(super) struct ListPayload<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     urls_expire_at: Option<String>,
+}
+
+/// A list that a search gave.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SearchPayload<T> {
+    #[serde(flatten)]
+    list: ListPayload<T>,
+    /// What this search could not look at, and how to change that; tell the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    note: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -79,6 +90,13 @@ impl<T: HasUrls> ListPayload<T> {
     }
 }
 
+impl<T> SearchPayload<T> {
+    /// A list, with a note when no vision model looked at what photos show.
+    pub(super) fn new(list: ListPayload<T>, lacks_model: bool) -> Self {
+        Self { list, note: lacks_model.then_some(NO_MODEL) }
+    }
+}
+
 impl<T: HasUrls> ObjectPayload<T> {
     /// An object whose URLs were made with `links`.
     pub(super) fn new(result: T, links: &Links<'_>) -> Self {
@@ -104,19 +122,21 @@ pub(super) fn finished(payload: &impl Serialize, is_structured: bool) -> serde_j
 /// The result of the tool that shows pictures: everything for the app as structured content, and for the model the same
 /// without what only the app needs. Where a resource promises structured content, the text is the same as that.
 pub(super) fn shown(
-    payload: &ListPayload<ShownImage>,
+    payload: &SearchPayload<ShownImage>,
     is_structured: bool,
 ) -> serde_json::Result<CallToolResult> {
     let text = if is_structured {
         serde_json::to_string(payload)?
     } else {
-        let results: Vec<_> = payload.results.iter().map(ShownImage::listed).collect();
-        serde_json::to_string(&ListPayload {
-            source: payload.source,
+        let SearchPayload { list, note } = payload;
+        let results: Vec<_> = list.results.iter().map(ShownImage::listed).collect();
+        let list = ListPayload {
+            source: list.source,
             results,
-            pagination: payload.pagination,
-            urls_expire_at: payload.urls_expire_at.clone(),
-        })?
+            pagination: list.pagination,
+            urls_expire_at: list.urls_expire_at.clone(),
+        };
+        serde_json::to_string(&SearchPayload { list, note: *note })?
     };
     Ok(CallToolResult::text(text).with_structured_content(serde_json::to_value(payload)?))
 }

@@ -17,6 +17,9 @@ pub(super) struct ListedImage {
     id: String,
     /// When it was taken, in UTC; no two images have the same.
     captured_at: String,
+    /// How far the wall clock was ahead of UTC where and when it was taken, as +03:00, when that is known.
+    #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
+    utc_offset: Option<String>,
     /// Signed URL of the best display size; works for 15 minutes.
     url: String,
     /// Signed URLs by rendition name: none in lists and searches, thumb and medium in show_images; get_image gives all.
@@ -58,6 +61,7 @@ impl ListedImage {
             renditions: BTreeMap::new(),
             id: image.id.to_string(),
             captured_at: image.captured_at.to_string(),
+            utc_offset: image.utc_offset.map(|offset| offset.to_string()),
             latitude: image.position.map(Position::latitude),
             longitude: image.position.map(Position::longitude),
             place: image.place,

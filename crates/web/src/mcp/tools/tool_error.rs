@@ -54,7 +54,9 @@ pub(super) enum ToolError {
     Unavailable,
 }
 
-/// In the `_meta` of a result, for the app: the ids to leave out. Structured content would have to fit the output schema.
+/// In the `_meta` of a failed call, for the app: what it tells its user. The result's text is for the model.
+const USER_MESSAGE: &str = "photo-library/userMessage";
+/// In the `_meta` of a failed call, for the app: the ids to leave out. Structured content would have to fit the output schema.
 const UNKNOWN_IMAGE_IDS: &str = "photo-library/unknownImageIds";
 /// How many ids a text names.
 const NAMED_IDS: usize = 10;
@@ -87,13 +89,45 @@ impl ToolError {
     /// A failed call: a text for the model, and for programs what they can act on. A value that will not do is repeated.
     pub(super) fn into_result(self, sent: &Sent) -> CallToolResult {
         let error = self.with_value(sent);
-        let result = CallToolResult::error(error.to_string());
-        match error {
-            Self::CannotShow { unknown } => {
-                result.with_meta(Meta::from_iter([(UNKNOWN_IMAGE_IDS.to_owned(), json!(unknown))]))
-            }
-            _ => result,
+        let mut meta = Meta::from_iter([(USER_MESSAGE.to_owned(), json!(error.user_message()))]);
+        if let Self::CannotShow { unknown } = &error {
+            meta.insert(UNKNOWN_IMAGE_IDS.to_owned(), json!(unknown));
         }
+        CallToolResult::error(error.to_string()).with_meta(meta)
+    }
+
+    /// What a person who knows nothing of tools and ids is told: what happened and what to do.
+    fn user_message(&self) -> String {
+        let message = match self {
+            Self::Argument(_) | Self::Value(_) => {
+                "The library did not understand this request. Ask the assistant to try again."
+            }
+            Self::NoImage => "This photo is no longer in your library.",
+            Self::ForeignImage => "This photo belongs to someone else.",
+            Self::CannotShow { .. } => {
+                "Some of these photos are no longer in your library. Ask the assistant to show the others."
+            }
+            Self::NoAlbum => {
+                "This album is no longer in your library. Ask the assistant which albums there are."
+            }
+            Self::UnknownImageId => {
+                "Some of these photos are no longer in your library, so nothing was changed. Ask the assistant to show the photos again, then try again."
+            }
+            Self::ForeignImageId => {
+                "Some of these photos belong to someone else, so nothing was changed. Ask the assistant to show your own photos."
+            }
+            Self::TooManyAlbums => {
+                "You have 500 albums, the most a library can have. Ask the assistant to add these photos to one of them."
+            }
+            Self::SyncNotSetUp { install_url } => {
+                return format!("There are no photos yet. Open {install_url} to see how to add some.");
+            }
+            Self::SearchDown => {
+                "Photos cannot be searched by what they show right now. Try again in a minute."
+            }
+            Self::Unavailable => "The photo library is not available right now. Try again in a moment.",
+        };
+        message.to_owned()
     }
 
     /// Says what stood where a value will not do, unless it is absent, long or not a single one.

@@ -1,0 +1,152 @@
+//! What searches say when no vision model is in use, and where.
+
+use std::sync::Arc;
+
+use library::{ModelSource, SharedEncoder};
+use serde_json::{Value, json};
+use tests::{Account, TestApp};
+
+use super::{RESOURCES, call, payload, request};
+
+/// How the operator adds a model.
+const HOW: &str = "server model install ViT-B-32__openai";
+
+/// A model is in use; what it sees does not matter here.
+#[derive(Debug)]
+struct OneModel;
+
+impl ModelSource for OneModel {
+    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+        Ok(Some(Arc::new(vision::Appearance)))
+    }
+
+    fn named(&self, _: &str) -> Option<SharedEncoder> {
+        None
+    }
+}
+
+async fn with_image(app: &TestApp) -> (Account, String, String) {
+    let ann = app.account("ann").await;
+    let id = app.import_fixtures(&ann, &["media/grey.jpg"]).await["grey.jpg"].clone();
+    let album = app.post("/albums", &ann.key, &json!({"title": "t", "imageIds": [id]})).await;
+    (ann, id, album.result()["id"].as_str().unwrap().to_owned())
+}
+
+/// Calls that look for what photos show.
+fn by_looks(album: &str) -> [(&'static str, Value); 6] {
+    [
+        ("search_images", json!({"query": "lake"})),
+        ("search_images", json!({"query": "nothing has this"})),
+        ("search_images", json!({"query": "lake", "channels": ["text", "image"]})),
+        ("search_images", json!({"query": "lake", "albumId": album})),
+        ("show_images", json!({"query": "lake"})),
+        ("show_images", json!({"query": "lake", "latitude": 1, "longitude": 1, "radiusMeters": 5})),
+    ]
+}
+
+fn has_note(payload: &Value) -> bool {
+    match payload.get("note") {
+        None => false,
+        Some(note) => {
+            assert!(note.as_str().unwrap().contains(HOW), "{note}");
+            true
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_a_search_by_looks_has_a_note_that_says_how_to_add_one() {
+    let app = TestApp::start().await;
+    let (ann, _, album) = with_image(&app).await;
+    for resource in RESOURCES {
+        for (tool, arguments) in by_looks(&album) {
+            let result = call(&app, resource, &ann.key, tool, &arguments).await;
+            assert!(has_note(&payload(&result)), "{resource} {tool} {arguments}");
+            if let Some(structured) = result.get("structuredContent") {
+                assert_eq!(structured["note"], payload(&result)["note"], "{resource} {tool}");
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_look_for_nothing_by_looks_have_no_note() {
+    let app = TestApp::start().await;
+    let (ann, id, album) = with_image(&app).await;
+    for resource in RESOURCES {
+        for (tool, arguments) in [
+            ("search_images", json!({"query": "lake", "channels": ["text"]})),
+            ("search_images", json!({"albumId": album})),
+            ("search_images", json!({"latitude": 1, "longitude": 1, "radiusMeters": 5})),
+            ("show_images", json!({"imageIds": [id]})),
+            ("show_images", json!({"albumId": album})),
+            ("list_images", json!({})),
+            ("get_image", json!({"id": id})),
+        ] {
+            let result = call(&app, resource, &ann.key, tool, &arguments).await;
+            assert!(!has_note(&payload(&result)), "{resource} {tool} {arguments}");
+            assert!(result.get("structuredContent").is_none_or(|structured| !has_note(structured)));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_model_no_search_has_a_note_and_the_help_is_about_photos_alone() {
+    let app = TestApp::builder().models(Arc::new(OneModel)).start().await;
+    let (ann, _, album) = with_image(&app).await;
+    for resource in RESOURCES {
+        for (tool, arguments) in by_looks(&album) {
+            let result = call(&app, resource, &ann.key, tool, &arguments).await;
+            assert!(!has_note(&payload(&result)), "{resource} {tool} {arguments}");
+        }
+        let info = payload(&call(&app, resource, &ann.key, "get_info", &json!({})).await);
+        assert!(!info["result"]["help"].as_str().unwrap().contains("model"), "{info}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_cannot_be_used_counts_as_one() {
+    let app = TestApp::builder().broken_model().start().await;
+    let (ann, ..) = with_image(&app).await;
+    let info = payload(&call(&app, RESOURCES[0], &ann.key, "get_info", &json!({})).await);
+    assert!(!info["result"]["help"].as_str().unwrap().contains("model"), "{info}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn library_info_says_what_searches_look_at_and_how_to_add_a_model() {
+    let app = TestApp::start().await;
+    let (ann, ..) = with_image(&app).await;
+    for resource in RESOURCES {
+        let info = payload(&call(&app, resource, &ann.key, "get_info", &json!({})).await);
+        let help = info["result"]["help"].as_str().unwrap();
+        assert!(help.contains("colours, light and words") && help.contains(HOW), "{help}");
+        assert_eq!(&info["result"], app.get("/library", &ann.key).await.result());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tools_that_search_declare_the_note() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let listed = request(&app, "/api/mcp/v2", &ann.key, "tools/list", &json!({})).await;
+    for tool in listed.json["result"]["tools"].as_array().unwrap() {
+        let schema = &tool["outputSchema"];
+        let searches = ["search_images", "show_images"].contains(&tool["name"].as_str().unwrap());
+        let note = &schema["properties"]["note"];
+        assert_eq!(note["type"] == "string", searches, "{}", tool["name"]);
+        assert!(!schema["required"].as_array().unwrap().contains(&json!("note")));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_account_page_says_what_searches_look_at_and_how_to_add_a_model() {
+    let app = TestApp::start().await;
+    let anna = app.person("anna").await;
+    let page = app.browser().signed_in(&anna).await.open("/account").await.expect(200).text();
+    assert!(page.contains("no vision model is in use") && page.contains(HOW), "{page}");
+
+    let app = TestApp::builder().models(Arc::new(OneModel)).start().await;
+    let anna = app.person("anna").await;
+    let page = app.browser().signed_in(&anna).await.open("/account").await.expect(200).text();
+    assert!(!page.contains(HOW), "{page}");
+}
