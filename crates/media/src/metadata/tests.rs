@@ -43,7 +43,7 @@ fn every_case_from_its_blocks() {
             exif: case.exif.as_deref().map(Into::into),
             xmp: case.xmp.as_deref().map(Into::into),
             iptc: case.iptc.as_deref().map(Into::into),
-            colour: None,
+            ..Blocks::default()
         };
         check(&case, read(&case, |facts| metadata_of(&blocks, facts)));
     }
