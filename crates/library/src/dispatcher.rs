@@ -232,7 +232,9 @@ impl Dispatcher {
         let store = &self.library.parts.store;
         if store.words_are_newer().await? {
             if !self.words_are_newer {
-                tracing::warn!("a newer version of this program made the index of words; this version leaves it alone");
+                tracing::warn!(
+                    "a newer version of this program made the index of words; this version leaves it alone"
+                );
             }
             self.words_are_newer = true;
         } else if self.scope == IndexingScope::Everything && !self.some_words_are_outdated {

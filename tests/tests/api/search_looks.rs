@@ -398,7 +398,8 @@ async fn a_newer_program_and_this_one_take_turns_without_starting_anew() {
         assert_eq!((newer.version.as_str(), newer.revision), (NEWER, 9));
         while app.store.queue_undone(newer.id, Undone::WithoutVector(NEWER), 100).await.unwrap() {}
         let at = app.library.clock().now();
-        let lease = LeaseRequest { worker: "newer", at, until: at.plus_millis(9_000), max: 1, max_attempts: 9 };
+        let lease =
+            LeaseRequest { worker: "newer", at, until: at.plus_millis(9_000), max: 1, max_attempts: 9 };
         let job = app.store.lease_stage_jobs(newer.id, lease).await.unwrap().remove(0);
         let vectors = vec![NewVector { encoder: NEWER.to_owned(), vector: vec![0, 60, 0, 60] }];
         let outcome = StageOutcome::Vectors(vectors);

@@ -91,7 +91,9 @@ impl<'a> Found<'a> {
         let Some((keyword, rest)) = split_at_nul(data) else { return };
         let slot = match keyword {
             b"XML:com.adobe.xmp" => &mut self.xmp,
-            b"Raw profile type exif" | b"Raw profile type APP1" | b"Raw profile type EXIF" => &mut self.raw_exif,
+            b"Raw profile type exif" | b"Raw profile type APP1" | b"Raw profile type EXIF" => {
+                &mut self.raw_exif
+            }
             b"Raw profile type iptc" | b"Raw profile type 8bim" => &mut self.raw_iptc,
             b"Raw profile type xmp" => &mut self.raw_xmp,
             b"Title" => &mut self.title,
@@ -106,7 +108,8 @@ impl<'a> Found<'a> {
     fn unpack(self) -> Blocks<'a> {
         let block = |text: Option<Text<'a>>| text?.bytes(MAX_BLOCK_BYTES);
         let raw = |text: Option<Text<'a>>| hexadecimal(&block(text)?);
-        let words = |text: Option<Text<'a>>| text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES);
+        let words =
+            |text: Option<Text<'a>>| text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES);
         Blocks {
             exif: self.exif.map(Cow::Borrowed).or_else(|| raw(self.raw_exif).map(Cow::Owned)),
             xmp: block(self.xmp).or_else(|| raw(self.raw_xmp).map(Cow::Owned)),

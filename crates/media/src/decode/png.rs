@@ -120,9 +120,9 @@ mod tests {
     /// The color types, with samples of 8 and 16 bits, each stored in one pass and in seven.
     fn pictures() -> impl Iterator<Item = Made> {
         let kinds = [(GRAY, 8), (GRAY, 16), (RGB, 8), (RGB, 16), (PALETTE, 8), (RGBA, 8), (RGBA, 16)];
-        kinds.into_iter().flat_map(|(color, depth)| {
-            [false, true].map(|interlaced| Made { color, depth, interlaced })
-        })
+        kinds
+            .into_iter()
+            .flat_map(|(color, depth)| [false, true].map(|interlaced| Made { color, depth, interlaced }))
     }
 
     impl Made {
@@ -138,7 +138,15 @@ mod tests {
         /// The rows of all passes, each behind its filter type.
         fn rows(self) -> Vec<Vec<u8>> {
             let passes: &[[u32; 4]] = if self.interlaced {
-                &[[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]]
+                &[
+                    [0, 0, 8, 8],
+                    [4, 0, 8, 8],
+                    [0, 4, 4, 8],
+                    [2, 0, 4, 4],
+                    [0, 2, 2, 4],
+                    [1, 0, 2, 2],
+                    [0, 1, 1, 2],
+                ]
             } else {
                 &[[0, 0, 1, 1]]
             };
@@ -149,7 +157,9 @@ mod tests {
                     for x in (*left..SIDE).step_by(usize::try_from(*across).unwrap()) {
                         let mut state = u64::from(x) << 32 | u64::from(y);
                         row.extend((0..self.bytes_per_pixel()).map(|_| {
-                            state = (state ^ state >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9).wrapping_add(0x9E37);
+                            state = (state ^ state >> 29)
+                                .wrapping_mul(0xBF58_476D_1CE4_E5B9)
+                                .wrapping_add(0x9E37);
                             state ^= state >> 32;
                             state.to_le_bytes()[1]
                         }));

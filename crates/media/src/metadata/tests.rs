@@ -250,14 +250,17 @@ fn a_png_says_when_it_was_created() {
     check("2019:07:04 18:03:22", "2019-07-04T18:03:22.000Z", None);
     check("2019:07:04 18:03:22\0", "2019-07-04T18:03:22.000Z", None);
     check("2019-07-04", "2019-07-04T00:00:00.000Z", None);
-    for none in ["", "yesterday", "Thu, 34 Jul 2019 18:03:22 GMT", "2019", "1970:01:01 00:00:00", "2031-01-01"] {
+    for none in
+        ["", "yesterday", "Thu, 34 Jul 2019 18:03:22 GMT", "2019", "1970:01:01 00:00:00", "2031-01-01"]
+    {
         let found = of_png(&[plain_text("Creation Time", none.as_bytes())], None).capture;
         assert_eq!(found.source.as_str(), "added", "{none}");
     }
     let time = |text: &str| packed_international_text("Creation Time", text);
     let xmp = png_chunk(
         b"iTXt",
-        &[b"XML:com.adobe.xmp\0\0\0\0\0", packet_of("xmp:CreateDate='2018-01-01T10:00:00'").as_bytes()].concat(),
+        &[b"XML:com.adobe.xmp\0\0\0\0\0", packet_of("xmp:CreateDate='2018-01-01T10:00:00'").as_bytes()]
+            .concat(),
     );
     let exif = ExifBlock::default().text(Directory::Exif, tag::DATE_TIME_DIGITIZED, "2017:01:01 10:00:00");
     let exif = png_chunk(b"eXIf", &exif.build());

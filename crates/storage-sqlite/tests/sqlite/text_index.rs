@@ -223,9 +223,7 @@ async fn the_index_of_a_newer_version_is_left_alone() {
         assert_eq!(found(&store, ann, "boats").await, 25 - turns);
 
         // The newer program goes on with what the older one added, and with nothing else that it has done before.
-        connection
-            .batch_execute(&format!("UPDATE word_index SET version = {}", words::VERSION))
-            .unwrap();
+        connection.batch_execute(&format!("UPDATE word_index SET version = {}", words::VERSION)).unwrap();
         let left = store.words_outdated().await.unwrap();
         assert!((2..25).contains(&left), "{left}");
         while store.reindex_words(16).await.unwrap() > 0 {}

@@ -380,7 +380,8 @@ fn announced_data_that_lie_far_behind_the_end_are_not_made_up() {
     let exif = file.item(b"Exif", &[1; 64]);
     let mut bytes = file.build(picture);
     // The offset of the second item: 4 GB away.
-    let is_it = |window: &[u8]| window.starts_with(&[0, 2, 0, 0, 0, 0, 0, 1]) && window.ends_with(&[0, 0, 0, 64]);
+    let is_it =
+        |window: &[u8]| window.starts_with(&[0, 2, 0, 0, 0, 0, 0, 1]) && window.ends_with(&[0, 0, 0, 64]);
     let at = bytes.windows(16).position(is_it).unwrap() + 8;
     bytes[at..at + 4].copy_from_slice(&[0xFF; 4]);
     assert_eq!(find_meta(&bytes).unwrap().head(u32::from(exif)), b"");
