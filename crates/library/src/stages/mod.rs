@@ -211,7 +211,9 @@ impl Library {
         };
         let mut opened = Vec::new();
         let mut add = |stage: Stage, version: &str, kind: Kind| {
-            if stage.version == version {
+            let is_ours =
+                SearchStage::named(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
+            if is_ours && stage.version == version {
                 let known = open.iter().find(|known| known.id == stage.id && known.version == version);
                 opened.push(OpenStage {
                     id: stage.id,

@@ -45,6 +45,8 @@ const LEAST_SIDE_PX: u32 = 12;
 
 /// Letters are found up to this height, in pixels: the strokes of higher ones are wider than what ink is held against.
 const MOST_HEIGHT: u32 = 240;
+/// Tesseract reads letters of a page well up to this height, in pixels.
+const WELL_READ_HEIGHT: u32 = 96;
 /// How many times smaller each picture is in which higher letters are looked for.
 const SHRUNK: u32 = 4;
 
@@ -199,8 +201,10 @@ fn read(reader: &mut Reader<'_>, gray: &Gray, layout: Layout, deadline: Duration
     })
 }
 
-/// Whether words that make sense were read over half of a row, of a picture that is so many times smaller than the page.
+/// Whether words that make sense were read over half of a row, of a picture that is so many times smaller than the page;
+/// over nearly all of it when its letters are high, because Tesseract often misses one of them.
 fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
+    let tenths = if row.letter_height.saturating_mul(shrunk) > WELL_READ_HEIGHT { 9 } else { 5 };
     let row = row.enlarged(shrunk);
     let common = |bounds: &Bounds| {
         let across = row.right.min(bounds.right).saturating_sub(row.left.max(bounds.left));
@@ -209,7 +213,7 @@ fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
     };
     let words = page.lines.iter().flat_map(|line| &line.words).filter(|word| sense::is_word(word));
     let covered: u64 = words.map(|word| u64::from(common(&word.bounds))).sum();
-    covered * 2 >= u64::from(row.right - row.left)
+    covered * 10 >= u64::from(row.right - row.left) * tenths
 }
 
 /// The languages to read, and those of them that are not installed.
