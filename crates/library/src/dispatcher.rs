@@ -75,6 +75,7 @@ impl Library {
             at_work: HashMap::new(),
             some_are_outdated: scope == IndexingScope::Everything,
             some_words_are_outdated: scope == IndexingScope::Everything,
+            words_are_newer: false,
             stages: Vec::new(),
             stages_opened: None,
             turn: Turn::default(),
@@ -100,6 +101,8 @@ struct Dispatcher {
     at_work: HashMap<task::Id, Held>,
     some_are_outdated: bool,
     some_words_are_outdated: bool,
+    /// Whether it was logged that a newer program made the index of words.
+    words_are_newer: bool,
     stages: Vec<OpenStage>,
     /// When it was last asked which stages there are.
     stages_opened: Option<Instant>,
@@ -288,7 +291,26 @@ impl Dispatcher {
             Ok(stages) => self.stages = stages,
             Err(error) => tracing::warn!(%error, "it cannot be told what is to be found out about images"),
         }
+        if let Err(error) = self.check_words().await {
+            tracing::warn!(%error, "the index of words cannot be read");
+        }
         self.stages_opened = Some(Instant::now());
+    }
+
+    /// Looks whether another process of another version added words, or took the index over.
+    async fn check_words(&mut self) -> Result<(), storage::StorageError> {
+        let store = &self.library.parts.store;
+        if store.words_are_newer().await? {
+            if !self.words_are_newer {
+                tracing::warn!(
+                    "a newer version of this program made the index of words; this version leaves it alone"
+                );
+            }
+            self.words_are_newer = true;
+        } else if self.scope == IndexingScope::Everything && !self.some_words_are_outdated {
+            self.some_words_are_outdated = store.words_outdated().await? > 0;
+        }
+        Ok(())
     }
 
     /// Jobs of a stage; queues more of them when there are none.

@@ -99,7 +99,11 @@ impl Library {
             .ok_or_else(|| IndexError::Decoder(io::Error::other("it left out the metadata")))?;
         let renditions = self.keep_renditions(decoded.rendered.renditions).await?;
         let picture = match known {
-            Some(known) => known.clone(),
+            // These decoders read the metadata. A newer program, whose picture it is, reads them again.
+            Some(known) => KnownPicture {
+                decoder_version: known.decoder_version.min(media::DECODER_VERSION),
+                ..known.clone()
+            },
             None => KnownPicture {
                 size: decoded.rendered.full_size,
                 damaged: decoded.rendered.damaged,

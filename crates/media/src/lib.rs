@@ -59,4 +59,4 @@ pub use render::{EncodedRendition, PlainPicture, PlainPictures, Rendered, plain_
 
 /// Raised whenever a decoder reads files that it refused before, so that failed files are tried again,
 /// or makes better of files that it read, so that those are read again.
-pub const DECODER_VERSION: u32 = 2;
+pub const DECODER_VERSION: u32 = 3;

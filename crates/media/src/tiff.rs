@@ -19,14 +19,17 @@ pub(crate) mod tag {
     pub(crate) const MAKE: u16 = 0x010F;
     pub(crate) const MODEL: u16 = 0x0110;
     pub(crate) const ORIENTATION: u16 = 0x0112;
+    pub(crate) const DATE_TIME: u16 = 0x0132;
     pub(crate) const EXIF_DIRECTORY: u16 = 0x8769;
     pub(crate) const GPS_DIRECTORY: u16 = 0x8825;
 
     pub(crate) const DATE_TIME_ORIGINAL: u16 = 0x9003;
     pub(crate) const DATE_TIME_DIGITIZED: u16 = 0x9004;
+    pub(crate) const OFFSET_TIME: u16 = 0x9010;
     pub(crate) const OFFSET_TIME_ORIGINAL: u16 = 0x9011;
     pub(crate) const OFFSET_TIME_DIGITIZED: u16 = 0x9012;
     pub(crate) const USER_COMMENT: u16 = 0x9286;
+    pub(crate) const SUB_SEC_TIME: u16 = 0x9290;
     pub(crate) const SUB_SEC_TIME_ORIGINAL: u16 = 0x9291;
     pub(crate) const SUB_SEC_TIME_DIGITIZED: u16 = 0x9292;
 

@@ -68,5 +68,6 @@ pub use languages::{InvalidLanguages, Languages, TextReading};
 pub use look::{Look, Looked, MAX_LOOK_SIDE_PX, RawPicture};
 pub use options::{PoolOptions, WorkerCommand};
 pub use pool::Pool;
+pub use reading::READING_VERSION;
 pub use task::{Decoded, FileSource, OwnedFileFacts, Task, Urgency, Wanted};
 pub use worker::{run_reading_worker, run_worker};

@@ -175,6 +175,7 @@ macro_rules! each_case {
                 what_becomes_visible_waits_for_every_stage,
                 a_new_stage_has_all_images_to_do,
                 another_version_starts_anew,
+                a_stage_of_a_newer_program_is_left_alone,
                 read_words_are_found,
                 read_words_outlive_a_refresh,
                 a_lease_that_ends_frees_the_job,

@@ -238,6 +238,7 @@ diesel::table! {
         version -> Text,
         complete_version -> Nullable<Text>,
         fill_below -> BigInt,
+        revision -> BigInt,
     }
 }
 

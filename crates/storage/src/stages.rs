@@ -14,8 +14,10 @@ pub struct Stage {
     pub id: StageId,
     /// Its name.
     pub name: String,
-    /// By whom the work is done: with another version it is done anew.
+    /// By what the work is done: with another version it is done anew.
     pub version: String,
+    /// The number of the program's part in the work.
+    pub revision: u32,
     /// The version under which every image was done at last; `None` before there was one.
     pub complete_version: Option<String>,
 }
@@ -92,10 +94,15 @@ pub struct StageProgress {
 #[async_trait]
 pub trait StageQueue: Send + Sync + 'static {
     /// The stage of that name, made when there is none.
+    ///
+    /// `version` names what does the work: the operator's choice of a model or of languages, which may change to anything
+    /// and back. `revision` numbers the program's part in it and only goes up: a stage with a higher revision belongs to
+    /// a newer program and stays as it is. Two revisions never have the same version.
     async fn open_stage(
         &self,
         name: &str,
         version: &str,
+        revision: u32,
         other_version: OtherVersion,
     ) -> Result<Stage, StorageError>;
 

@@ -7,10 +7,16 @@ use crate::StorageError;
 /// How texts are taken apart into words is improved now and then; a store knows by which version its words were found.
 /// New images come with the words of the version that runs. Older ones are found by the words they have, or not at all
 /// before they have any, until they are indexed anew.
+///
+/// The version of an index only goes up. A program of an older version adds the words of new images, and leaves it to the
+/// newer program to index these images anew.
 #[async_trait]
 pub trait WordIndex: Send + Sync + 'static {
-    /// How many images have yet to be indexed by the version that runs.
+    /// How many images have yet to be indexed by the version that runs; none when a newer version made the index.
     async fn words_outdated(&self) -> Result<u64, StorageError>;
+
+    /// Whether a newer version than the one that runs made the index.
+    async fn words_are_newer(&self) -> Result<bool, StorageError>;
 
     /// Indexes up to `max` of them, oldest additions first. Gives how many they were; 0 when none is left. It goes on
     /// where it stopped, in this process or a later one.

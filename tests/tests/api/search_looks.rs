@@ -11,6 +11,7 @@ use std::{
 
 use image::{Rgb, RgbImage};
 use library::{IndexingScope, ModelSource, SearchStage, SharedEncoder};
+use storage::{LeaseRequest, NewVector, OtherVersion, StageOutcome, Undone};
 use tests::{Account, Answer, SeedImage, TestApp};
 use vision::{Calibration, EncodeError, Picture, Query, VisualEncoder};
 
@@ -376,4 +377,46 @@ async fn what_a_model_saw_is_kept_until_another_is_chosen() {
     index_until(&app, async || is_complete(&app, "squint-2").await).await;
     assert!(app.store.encoder("squint-1").await.unwrap().is_none());
     assert_eq!(names(&search(&app, &ann, "query=heaven&channels=image").await), ["1.png"]);
+}
+
+/// The store as a newer program leaves it, which sees with an encoder of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_newer_program_and_this_one_take_turns_without_starting_anew() {
+    const NEWER: &str = "appearance-9";
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    import(&app, &ann, &[("1.png", RED), ("2.png", BLUE)]).await;
+    let by_look = async || search(&app, &ann, "query=red&channels=image").await.expect(200).ids().len();
+    assert_eq!(by_look().await, 1);
+    let waiting = async || {
+        let told = app.store.stage_progress(None).await.unwrap();
+        told.into_iter().find(|told| told.stage.name == "appearance").unwrap().waiting
+    };
+    for turn in 0..2 {
+        // The newer one takes the stage over, and has seen one of the images when it ends.
+        let newer = app.store.open_stage("appearance", NEWER, 9, OtherVersion::Replace).await.unwrap();
+        assert_eq!((newer.version.as_str(), newer.revision), (NEWER, 9));
+        while app.store.queue_undone(newer.id, Undone::WithoutVector(NEWER), 100).await.unwrap() {}
+        let at = app.library.clock().now();
+        let lease =
+            LeaseRequest { worker: "newer", at, until: at.plus_millis(9_000), max: 1, max_attempts: 9 };
+        let job = app.store.lease_stage_jobs(newer.id, lease).await.unwrap().remove(0);
+        let vectors = vec![NewVector { encoder: NEWER.to_owned(), vector: vec![0, 60, 0, 60] }];
+        let outcome = StageOutcome::Vectors(vectors);
+        assert!(app.store.complete_stage_job(job.id, "newer", NEWER, outcome).await.unwrap());
+        let left = waiting().await;
+        assert_eq!(left, 1);
+
+        // This one adds a photo, searches, and goes through all its idle work.
+        let name = format!("more-{turn}.png");
+        import(&app, &ann, &[(&name, RED)]).await;
+        let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
+        until(async || app.store.queue_length().await.unwrap().renditions == 0).await;
+        indexing.stop().await;
+        let stage = app.store.stage("appearance").await.unwrap().unwrap();
+        assert_eq!((stage.version.as_str(), stage.revision), (NEWER, 9), "it is not taken back");
+        assert_eq!(waiting().await, left + 1, "its queue is as it was, with the new photo");
+        assert!(app.store.encoder(NEWER).await.unwrap().is_some(), "what it saw is kept");
+        assert_eq!(by_look().await, 1, "what this one saw before answers");
+    }
 }

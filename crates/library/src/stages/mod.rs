@@ -3,7 +3,7 @@
 mod run;
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -65,6 +65,8 @@ struct Stages {
     open: Vec<(StageId, String)>,
     /// Under which version they rest, and until when by the monotonic clock. Another version is another try.
     resting: HashMap<StageId, (String, Duration)>,
+    /// Those that were reported to belong to a newer program.
+    newer: HashSet<StageId>,
 }
 
 impl Stages {
@@ -80,6 +82,11 @@ impl AtWork {
 
     fn set(&self, stages: &[OpenStage]) {
         self.stages().open = stages.iter().map(|stage| (stage.id, stage.version.clone())).collect();
+    }
+
+    /// Notes that a stage belongs to a newer program; `true` when that was not known yet.
+    fn note_newer(&self, stage: StageId) -> bool {
+        self.stages().newer.insert(stage)
     }
 
     /// A stage is left alone until then: with each further image it would fail again. `true` when it did not rest yet.
@@ -122,6 +129,24 @@ impl SearchStage {
             APPEARANCE => Some(Self::Appearance),
             MODEL => Some(Self::Model),
             _ => None,
+        }
+    }
+
+    /// The name of the work in the store.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => TEXT,
+            Self::Appearance => APPEARANCE,
+            Self::Model => MODEL,
+        }
+    }
+
+    /// The number of this program's part in the work. Models carry their own version in their names.
+    pub fn revision(self) -> u32 {
+        match self {
+            Self::Text => sandbox::READING_VERSION,
+            Self::Appearance => vision::Appearance::VERSION,
+            Self::Model => 1,
         }
     }
 }
@@ -187,7 +212,9 @@ impl Library {
         };
         let mut opened = Vec::new();
         let mut add = |stage: Stage, version: &str, kind: Kind| {
-            if stage.version == version {
+            let is_ours =
+                SearchStage::named(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
+            if is_ours && stage.version == version {
                 let known = open.iter().find(|known| known.id == stage.id && known.version == version);
                 opened.push(OpenStage {
                     id: stage.id,
@@ -197,13 +224,15 @@ impl Library {
                 });
             }
         };
+        let open_stage =
+            async |kind: SearchStage, version: &str| self.open_stage(kind, version, other_version).await;
         let built_in = parts.encoders.built_in().clone();
-        let stage = parts.store.open_stage(APPEARANCE, built_in.name(), other_version).await?;
+        let stage = open_stage(SearchStage::Appearance, built_in.name()).await?;
         let name = built_in.name().to_owned();
         add(stage, &name, Kind::Look { encoder: built_in, before: None });
         // One that cannot be used now keeps its stage as it is.
         if let Ok(Some(model)) = parts.encoders.model(&parts.clock).await {
-            let stage = parts.store.open_stage(MODEL, model.name(), other_version).await?;
+            let stage = open_stage(SearchStage::Model, model.name()).await?;
             let before = self.model_before(&stage, &model).await?;
             let name = model.name().to_owned();
             add(stage, &name, Kind::Look { encoder: model, before });
@@ -211,7 +240,7 @@ impl Library {
         if let Some(reader) = &parts.reader {
             match reader.version().await {
                 Ok(version) => {
-                    let stage = parts.store.open_stage(TEXT, &version, other_version).await?;
+                    let stage = open_stage(SearchStage::Text, &version).await?;
                     add(stage, &version, Kind::Text);
                 }
                 Err(error) => tracing::debug!(%error, "words cannot be read now"),
@@ -228,6 +257,26 @@ impl Library {
         }
         parts.stages_at_work.set(&opened);
         Ok(opened)
+    }
+
+    /// The stage as the store has it now. One that a newer program took over is left to it, which is logged once.
+    async fn open_stage(
+        &self,
+        kind: SearchStage,
+        version: &str,
+        other_version: OtherVersion,
+    ) -> Result<Stage, StorageError> {
+        let store = &self.parts.store;
+        let stage = store.open_stage(kind.name(), version, kind.revision(), other_version).await?;
+        if stage.revision > kind.revision() && self.parts.stages_at_work.note_newer(stage.id) {
+            tracing::warn!(
+                stage = stage.name,
+                revision = stage.revision,
+                own_revision = kind.revision(),
+                "a newer version of this program works on this stage; this version leaves it alone"
+            );
+        }
+        Ok(stage)
     }
 
     /// The encoder that answers as long as the model in use has not seen every image; `None` when it has, or nothing is
@@ -273,6 +322,10 @@ impl Library {
             if let Kind::Look { encoder, .. } = &stage.kind {
                 names.push(encoder.name());
             }
+        }
+        // The built-in encoder of a newer program serves there.
+        if !names.contains(&self.parts.encoders.built_in().name()) {
+            return Ok(false);
         }
         // A model that cannot be used now may be mended, and one that was chosen just now is no stage yet.
         match self.parts.encoders.model(&self.parts.clock).await {

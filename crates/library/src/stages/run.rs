@@ -5,7 +5,7 @@ use std::{
 
 use blobs::BlobError;
 use domain::{BlobKind, ContentHash};
-use sandbox::{DecodeError, Look, Looked, Pool, TextReading, Urgency};
+use sandbox::{DecodeError, Look, Looked, Pool, READING_VERSION, TextReading, Urgency};
 use storage::{NewVector, StageJob, StageOutcome, StorageError};
 use tokio::sync::Mutex;
 use vision::{EncodeError, Picture};
@@ -47,7 +47,7 @@ impl Reader {
         }
         let version = match self.pool.text_reading().await? {
             TextReading::Ready { version, languages, .. } => {
-                format!("tesseract {version} {}", languages.join("+"))
+                format!("tesseract {version} {}, reading {READING_VERSION}", languages.join("+"))
             }
             TextReading::Off => return Err(io::Error::other("the workers were not started to read")),
             TextReading::Unavailable { reason, .. } => return Err(io::Error::other(reason)),

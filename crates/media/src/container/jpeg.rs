@@ -187,6 +187,7 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
         xmp: xmp.map(Cow::Borrowed),
         iptc: iptc_block(&resources),
         colour: profile_block(profile).map(Colour::Icc),
+        ..Blocks::default()
     }
 }
 

@@ -62,6 +62,17 @@ pub(crate) struct Blocks<'a> {
     pub(crate) iptc: Option<Cow<'a, [u8]>>,
     /// What the numbers of the pixels mean.
     pub(crate) colour: Option<Colour<'a>>,
+    /// The text chunks of a PNG.
+    pub(crate) texts: Texts<'a>,
+}
+
+/// The texts of a PNG that tell something about its picture, in UTF-8 or Latin-1.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts<'a> {
+    pub(crate) title: Option<Cow<'a, [u8]>>,
+    pub(crate) description: Option<Cow<'a, [u8]>>,
+    pub(crate) comment: Option<Cow<'a, [u8]>>,
+    pub(crate) creation_time: Option<Cow<'a, [u8]>>,
 }
 
 /// What the numbers of the pixels mean.

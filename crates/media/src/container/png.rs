@@ -1,5 +1,5 @@
-//! PNG: chunk layout of the W3C specification, section 5, and `cICP`, `iCCP`, `iTXt` and `eXIf` of its section 11, third
-//! edition; XMP part 3, 1.1.5.
+//! PNG: chunk layout of the W3C specification, section 5, and `cICP`, `iCCP`, `tEXt`, `zTXt`, `iTXt` and `eXIf` of its
+//! section 11, third edition; XMP part 3, 1.1.5.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -7,8 +7,11 @@ use std::io::Read as _;
 use domain::PixelSize;
 use flate2::bufread::ZlibDecoder;
 
-use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, photoshop, take};
+use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, Texts, photoshop, take};
 use crate::MediaError;
+
+/// The longest text that is read, in bytes; far fewer are kept.
+const MAX_TEXT_BYTES: usize = 256 << 10;
 
 struct Chunks<'a> {
     rest: &'a [u8],
@@ -51,12 +54,16 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
 #[derive(Default)]
 struct Found<'a> {
     exif: Option<&'a [u8]>,
-    xmp: Option<&'a [u8]>,
     code_points: Option<&'a [u8]>,
     profile: Option<&'a [u8]>,
-    raw_exif: Option<RawProfile<'a>>,
-    raw_iptc: Option<RawProfile<'a>>,
-    raw_xmp: Option<RawProfile<'a>>,
+    xmp: Option<Text<'a>>,
+    raw_exif: Option<Text<'a>>,
+    raw_iptc: Option<Text<'a>>,
+    raw_xmp: Option<Text<'a>>,
+    title: Option<Text<'a>>,
+    description: Option<Text<'a>>,
+    comment: Option<Text<'a>>,
+    creation_time: Option<Text<'a>>,
 }
 
 /// Blocks beside the standard's own: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in hexadecimal digits.
@@ -70,8 +77,9 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
             b"eXIf" => found.exif = found.exif.or(Some(data)),
             b"cICP" => found.code_points = found.code_points.or(Some(data)),
             b"iCCP" => found.profile = found.profile.or(Some(data)),
-            b"iTXt" => found.xmp = found.xmp.or(data.strip_prefix(b"XML:com.adobe.xmp\0")),
-            b"tEXt" | b"zTXt" => found.keep_raw(kind == b"zTXt", data),
+            b"tEXt" => found.keep_text(data, Text::Plain),
+            b"zTXt" => found.keep_text(data, Text::Packed),
+            b"iTXt" => found.keep_text(data, Text::International),
             _ => {}
         }
     }
@@ -79,29 +87,74 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
 }
 
 impl<'a> Found<'a> {
-    fn keep_raw(&mut self, packed: bool, data: &'a [u8]) {
-        let Some(rest) = data.strip_prefix(b"Raw profile type ") else { return };
-        let Some((name, text)) = split_at_nul(rest) else { return };
-        let slot = match name {
-            b"exif" | b"APP1" | b"EXIF" => &mut self.raw_exif,
-            b"iptc" | b"8bim" => &mut self.raw_iptc,
-            b"xmp" => &mut self.raw_xmp,
+    fn keep_text(&mut self, data: &'a [u8], text: fn(&'a [u8]) -> Text<'a>) {
+        let Some((keyword, rest)) = split_at_nul(data) else { return };
+        let slot = match keyword {
+            b"XML:com.adobe.xmp" => &mut self.xmp,
+            b"Raw profile type exif" | b"Raw profile type APP1" | b"Raw profile type EXIF" => {
+                &mut self.raw_exif
+            }
+            b"Raw profile type iptc" | b"Raw profile type 8bim" => &mut self.raw_iptc,
+            b"Raw profile type xmp" => &mut self.raw_xmp,
+            b"Title" => &mut self.title,
+            b"Description" => &mut self.description,
+            b"Comment" => &mut self.comment,
+            b"Creation Time" => &mut self.creation_time,
             _ => return,
         };
-        slot.get_or_insert(RawProfile { packed, text });
+        slot.get_or_insert(text(rest));
     }
 
     fn unpack(self) -> Blocks<'a> {
-        let standard_exif = self.exif.map(Cow::Borrowed);
-        let standard_xmp = self.xmp.and_then(international_text);
+        let block = |text: Option<Text<'a>>| text?.bytes(MAX_BLOCK_BYTES);
+        let raw = |text: Option<Text<'a>>| hexadecimal(&block(text)?);
+        let words =
+            |text: Option<Text<'a>>| text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES);
         Blocks {
-            exif: standard_exif.or_else(|| self.raw_exif?.bytes().map(Cow::Owned)),
-            xmp: standard_xmp.or_else(|| self.raw_xmp?.bytes().map(Cow::Owned)),
-            iptc: self.raw_iptc.and_then(|raw| iptc_datasets(raw.bytes()?)).map(Cow::Owned),
+            exif: self.exif.map(Cow::Borrowed).or_else(|| raw(self.raw_exif).map(Cow::Owned)),
+            xmp: block(self.xmp).or_else(|| raw(self.raw_xmp).map(Cow::Owned)),
+            iptc: raw(self.raw_iptc).and_then(iptc_datasets).map(Cow::Owned),
             colour: self
                 .code_points
                 .and_then(code_points)
                 .or_else(|| self.profile.and_then(profile).map(|profile| Colour::Icc(profile.into()))),
+            texts: Texts {
+                title: words(self.title),
+                description: words(self.description),
+                comment: words(self.comment),
+                creation_time: words(self.creation_time),
+            },
+        }
+    }
+}
+
+/// A text chunk, from behind its keyword on.
+#[derive(Clone, Copy)]
+enum Text<'a> {
+    /// `tEXt`: the text.
+    Plain(&'a [u8]),
+    /// `zTXt`: how it is packed, the packed text.
+    Packed(&'a [u8]),
+    /// `iTXt`: whether it is packed, how, its language, the keyword in it, the text.
+    International(&'a [u8]),
+}
+
+impl<'a> Text<'a> {
+    /// The text; `None` when it unpacks to more than so many bytes.
+    fn bytes(self, max: usize) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Self::Plain(text) => Some(Cow::Borrowed(text)),
+            Self::Packed(packed) => inflate(packed.strip_prefix(&[0])?, max).map(Cow::Owned),
+            Self::International([is_packed, method, rest @ ..]) => {
+                let (_language, rest) = split_at_nul(rest)?;
+                let (_keyword, text) = split_at_nul(rest)?;
+                match (is_packed, method) {
+                    (0, _) => Some(Cow::Borrowed(text)),
+                    (_, 0) => inflate(text, max).map(Cow::Owned),
+                    _ => None,
+                }
+            }
+            Self::International(_) => None,
         }
     }
 }
@@ -120,36 +173,10 @@ fn code_points(data: &[u8]) -> Option<Colour<'static>> {
 /// `iCCP`: a name, the compression method, the packed profile.
 fn profile(data: &[u8]) -> Option<Vec<u8>> {
     let (_name, rest) = split_at_nul(data)?;
-    inflate(rest.strip_prefix(&[0])?)
+    inflate(rest.strip_prefix(&[0])?, MAX_BLOCK_BYTES)
 }
 
-/// The text of `iTXt`, from behind its keyword on: whether it is packed, how, its language, the keyword in it, the text.
-fn international_text(rest: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let [packed, method, rest @ ..] = rest else { return None };
-    let (_language, rest) = split_at_nul(rest)?;
-    let (_keyword, text) = split_at_nul(rest)?;
-    match (packed, method) {
-        (0, _) => Some(Cow::Borrowed(text)),
-        (_, 0) => inflate(text).map(Cow::Owned),
-        _ => None,
-    }
-}
-
-/// The text of a `Raw profile type …`: its name, its length, its bytes in hexadecimal digits, on many lines.
-struct RawProfile<'a> {
-    packed: bool,
-    text: &'a [u8],
-}
-
-impl RawProfile<'_> {
-    fn bytes(&self) -> Option<Vec<u8>> {
-        if !self.packed {
-            return hexadecimal(self.text);
-        }
-        hexadecimal(&inflate(self.text.strip_prefix(&[0])?)?)
-    }
-}
-
+/// The content of a `Raw profile type …`: its name, its length, its bytes in hexadecimal digits, on many lines.
 fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
     let mut lines = text.trim_ascii_start().splitn(3, |byte| *byte == b'\n');
     let (_name, length, digits) = (lines.next()?, lines.next()?, lines.next()?);
@@ -168,12 +195,12 @@ fn iptc_datasets(bytes: Vec<u8>) -> Option<Vec<u8>> {
     if bytes.starts_with(&[0x1C]) { Some(bytes) } else { photoshop::iptc(&bytes).map(<[u8]>::to_vec) }
 }
 
-/// Unpacks zlib data of at most [`MAX_BLOCK_BYTES`].
-fn inflate(packed: &[u8]) -> Option<Vec<u8>> {
+/// Unpacks zlib data of at most so many bytes.
+fn inflate(packed: &[u8], max: usize) -> Option<Vec<u8>> {
     let mut unpacked = Vec::new();
-    let limit = u64::try_from(MAX_BLOCK_BYTES).ok()? + 1;
+    let limit = u64::try_from(max).ok()?.saturating_add(1);
     ZlibDecoder::new(packed).take(limit).read_to_end(&mut unpacked).ok()?;
-    (unpacked.len() <= MAX_BLOCK_BYTES).then_some(unpacked)
+    (unpacked.len() <= max).then_some(unpacked)
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
                 exif: in_preview.exif.filter(|_| says_nothing).or_else(|| Some(bytes.into())),
                 xmp: first.bytes(raw_tag::XMP).map(Into::into).or(in_preview.xmp),
                 iptc: first.bytes(raw_tag::IPTC).map(Into::into).or(in_preview.iptc),
-                colour: in_preview.colour,
+                ..in_preview
             }
         }
         Kind::Boxes => Blocks {

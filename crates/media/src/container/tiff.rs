@@ -36,6 +36,7 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
         xmp: first.bytes(XMP).map(Into::into),
         iptc: first.bytes(IPTC).map(Into::into),
         colour: colour(),
+        ..Blocks::default()
     }
 }
 

@@ -14,12 +14,18 @@ use crate::render::{Layout, Pixels};
 /// crop between pixels differently.
 const MAX_ROUNDING: u32 = 1;
 
+/// What is said of a file whose end is missing.
+const CUT_OFF: &str = "it is cut off";
+
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     let coding = bmff::coding(bytes);
     let library = library_for(coding)?;
     // Tiles may reach over the edges of the picture.
     let max_pixels = header.size.area().max(header.decoded_size.area());
-    let decoded = library.decode(bytes, &DecodeOptions { max_pixels });
+    let missing = bmff::missing_tail(bytes);
+    let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
+    let decoded = library.decode(padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
+    drop(padded);
     let Image { width, height, layout, bytes } = decoded.map_err(|error| refusal(&error, coding, bytes))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
@@ -29,7 +35,16 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
         heif::Layout::Rgb => Layout::Rgb,
         heif::Layout::Rgba => Layout::Rgba,
     };
-    Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged: None })
+    let damaged = missing.map(|_| CUT_OFF.to_owned());
+    Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })
+}
+
+/// The file with zeros for what is missing behind its picture: libheif refuses a file that lacks data of any item.
+fn padded(bytes: &[u8], missing: usize) -> Vec<u8> {
+    let mut padded = Vec::with_capacity(bytes.len().saturating_add(missing));
+    padded.extend_from_slice(bytes);
+    padded.resize(bytes.len().saturating_add(missing), 0);
+    padded
 }
 
 /// What decodes that coding. Whether it knows one that is neither HEVC nor AV1 has to be tried.
@@ -49,7 +64,7 @@ fn is_close(size: PixelSize, expected: PixelSize) -> bool {
 fn refusal(error: &Error, coding: Coding, bytes: &[u8]) -> MediaError {
     match (error, coding) {
         (Error::NoMemory, _) => MediaError::Conversion("it does not fit into memory".into()),
-        (Error::Damaged(_), _) if bmff::is_cut(bytes) => MediaError::Corrupt("it is cut off".into()),
+        (Error::Damaged(_), _) if bmff::is_cut(bytes) => MediaError::Corrupt(CUT_OFF.into()),
         // What libheif knows besides HEVC and AV1 depends on its release.
         (Error::Damaged(_) | Error::Unsupported(_), Coding::Other) => MediaError::NoDecoder {
             format: "such HEIF",

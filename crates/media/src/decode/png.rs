@@ -14,11 +14,47 @@ use crate::render::{Layout, Pixels};
 /// For chunks other than the picture, and rows in work.
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;
 
+/// What is said of a file with a wrong checksum.
+const WRONG_CHECKSUM: &str = "a checksum in it is wrong";
+
+/// Whether the decoder stops at a wrong checksum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checksums {
+    Verified,
+    Ignored,
+}
+
+/// A wrong checksum stops the decoder, although the rows behind it may be whole. Such a file is decoded once more with
+/// its checksums ignored.
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
+    let verified = unpack(bytes, header, Checksums::Verified);
+    let has_wrong_checksum = match &verified {
+        Ok(Decoded { damaged: Some(reason), .. }) | Err(MediaError::Corrupt(reason)) => {
+            reason == WRONG_CHECKSUM
+        }
+        _ => false,
+    };
+    let unpacked = if has_wrong_checksum {
+        drop(verified);
+        unpack(bytes, header, Checksums::Ignored)?
+    } else {
+        verified?
+    };
+    match unpacked.damaged {
+        Some(reason) => salvage(unpacked.pixels, reason),
+        None => Ok(Decoded { damaged: has_wrong_checksum.then(|| WRONG_CHECKSUM.to_owned()), ..unpacked }),
+    }
+}
+
+/// The rows before the first error, which stands in [`Decoded::damaged`].
+fn unpack(bytes: &[u8], header: &Header, checksums: Checksums) -> Result<Decoded, MediaError> {
     let corrupt = |error: png::DecodingError| MediaError::Corrupt(in_words(&error));
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: MAX_AUXILIARY_BYTES });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
+    if checksums == Checksums::Ignored {
+        decoder.ignore_checksums(true);
+    }
     decoder.set_transformations(Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().map_err(corrupt)?;
 
@@ -37,20 +73,15 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     if size != header.size || reader.output_buffer_size() != Some(pixels.len()) {
         return Err(MediaError::Corrupt("its headers disagree about its size".into()));
     }
-    let read = reader.next_frame(&mut pixels);
-    let pixels = Pixels { size, layout, bytes: pixels };
-    match read {
-        Ok(_) => Ok(Decoded { pixels, damaged: None }),
-        // The rows before the error are there.
-        Err(error) => salvage(pixels, in_words(&error)),
-    }
+    let damaged = reader.next_frame(&mut pixels).err().map(|error| in_words(&error));
+    Ok(Decoded { pixels: Pixels { size, layout, bytes: pixels }, damaged })
 }
 
 /// What is wrong, in words for the photo's owner: the decoder names its own types in some of its messages.
 fn in_words(error: &png::DecodingError) -> String {
     let text = error.to_string();
     if text.starts_with("CRC error") {
-        "a checksum in it is wrong".into()
+        WRONG_CHECKSUM.into()
     } else if text.contains("ChunkType") {
         "a part of it is malformed".into()
     } else {
@@ -60,15 +91,199 @@ fn in_words(error: &png::DecodingError) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
+    use flate2::Compression;
+    use flate2::read::ZlibDecoder;
+    use flate2::write::ZlibEncoder;
+
     use super::*;
+    use crate::Format;
+    use crate::container;
+    use crate::samples::png_chunk;
+
+    const GRAY: u8 = 0;
+    const RGB: u8 = 2;
+    const PALETTE: u8 = 3;
+    const RGBA: u8 = 6;
+
+    /// A picture of which no two rows are alike.
+    #[derive(Debug, Clone, Copy)]
+    struct Made {
+        color: u8,
+        depth: u8,
+        interlaced: bool,
+    }
+
+    const SIDE: u32 = 150;
+
+    /// The color types, with samples of 8 and 16 bits, each stored in one pass and in seven.
+    fn pictures() -> impl Iterator<Item = Made> {
+        let kinds = [(GRAY, 8), (GRAY, 16), (RGB, 8), (RGB, 16), (PALETTE, 8), (RGBA, 8), (RGBA, 16)];
+        kinds
+            .into_iter()
+            .flat_map(|(color, depth)| [false, true].map(|interlaced| Made { color, depth, interlaced }))
+    }
+
+    impl Made {
+        fn bytes_per_pixel(self) -> usize {
+            let channels = match self.color {
+                RGB => 3,
+                RGBA => 4,
+                _ => 1,
+            };
+            channels * usize::from(self.depth / 8)
+        }
+
+        /// The rows of all passes, each behind its filter type.
+        fn rows(self) -> Vec<Vec<u8>> {
+            let passes: &[[u32; 4]] = if self.interlaced {
+                &[
+                    [0, 0, 8, 8],
+                    [4, 0, 8, 8],
+                    [0, 4, 4, 8],
+                    [2, 0, 4, 4],
+                    [0, 2, 2, 4],
+                    [1, 0, 2, 2],
+                    [0, 1, 1, 2],
+                ]
+            } else {
+                &[[0, 0, 1, 1]]
+            };
+            let mut rows = Vec::new();
+            for [left, top, across, down] in passes {
+                for y in (*top..SIDE).step_by(usize::try_from(*down).unwrap()) {
+                    let mut row = vec![0];
+                    for x in (*left..SIDE).step_by(usize::try_from(*across).unwrap()) {
+                        let mut state = u64::from(x) << 32 | u64::from(y);
+                        row.extend((0..self.bytes_per_pixel()).map(|_| {
+                            state = (state ^ state >> 29)
+                                .wrapping_mul(0xBF58_476D_1CE4_E5B9)
+                                .wrapping_add(0x9E37);
+                            state ^= state >> 32;
+                            state.to_le_bytes()[1]
+                        }));
+                    }
+                    rows.push(row);
+                }
+            }
+            rows
+        }
+
+        fn packed(self) -> Vec<u8> {
+            let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+            encoder.write_all(&self.rows().concat()).unwrap();
+            encoder.finish().unwrap()
+        }
+
+        /// The chunks of a file with these picture data, of 1,500 bytes in each `IDAT`.
+        fn chunks(self, packed: &[u8]) -> Vec<Vec<u8>> {
+            let side = SIDE.to_be_bytes();
+            let rest = [self.depth, self.color, 0, 0, u8::from(self.interlaced)];
+            let palette: Vec<u8> = (0..=u8::MAX).flat_map(|at| [at, at / 2, u8::MAX - at]).collect();
+            let mut chunks = vec![png_chunk(b"IHDR", &[&side[..], &side, &rest].concat())];
+            chunks.extend((self.color == PALETTE).then(|| png_chunk(b"PLTE", &palette)));
+            chunks.extend(packed.chunks(1500).map(|part| png_chunk(b"IDAT", part)));
+            chunks.push(png_chunk(b"IEND", b""));
+            chunks
+        }
+
+        fn decoded(self, chunks: &[Vec<u8>]) -> Decoded {
+            decoded(&file(chunks)).unwrap_or_else(|error| panic!("{self:?}: {error}"))
+        }
+    }
+
+    fn file(chunks: &[Vec<u8>]) -> Vec<u8> {
+        [b"\x89PNG\r\n\x1A\n", chunks.concat().as_slice()].concat()
+    }
+
+    fn decoded(file: &[u8]) -> Result<Decoded, MediaError> {
+        decode(file, &container::header(Format::Png, file)?)
+    }
+
+    /// Makes the checksum of a chunk wrong.
+    fn spoil(chunk: &mut [u8]) {
+        *chunk.last_mut().unwrap() ^= 1;
+    }
 
     #[test]
-    fn a_wrong_checksum_is_told_in_words() {
-        let mut file =
-            std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/palette.png")).unwrap();
-        // A byte of the first chunk's checksum.
-        file[29] ^= 1;
-        let error = Decoder::new(Cursor::new(file.as_slice())).read_info().err().unwrap();
-        assert_eq!(in_words(&error), "a checksum in it is wrong");
+    fn a_wrong_checksum_costs_no_row() {
+        for made in pictures() {
+            let packed = made.packed();
+            let chunks = made.chunks(&packed);
+            let whole = made.decoded(&chunks);
+            assert_eq!(whole.damaged, None, "{made:?}");
+            let data: Vec<usize> =
+                (0..chunks.len()).filter(|place| chunks[*place][4..8] == *b"IDAT").collect();
+            assert!(data.len() > 4, "{made:?}");
+            let header = (0..data[0]).collect::<Vec<_>>();
+            let (first, middle, last) = (data[0], data[data.len() / 2], data[data.len() - 1]);
+            for wrong in [vec![first], vec![middle], vec![last], data, header] {
+                let mut chunks = chunks.clone();
+                wrong.iter().for_each(|place| spoil(&mut chunks[*place]));
+                let read = made.decoded(&chunks);
+                assert_eq!(read.damaged.as_deref(), Some("a checksum in it is wrong"), "{made:?} {wrong:?}");
+                assert_eq!(read.pixels.bytes, whole.pixels.bytes, "{made:?} {wrong:?}");
+            }
+            // The checksum of the inflated data is its last four bytes.
+            let mut spoilt = packed.clone();
+            spoil(&mut spoilt);
+            assert_eq!(made.decoded(&made.chunks(&spoilt)).pixels.bytes, whole.pixels.bytes, "{made:?}");
+        }
+    }
+
+    #[test]
+    fn a_picture_of_one_color_with_a_wrong_checksum_is_kept() {
+        let made = Made { color: GRAY, depth: 8, interlaced: false };
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
+        let white = [&[0][..], &[255; 150]].concat().repeat(150);
+        encoder.write_all(&white).unwrap();
+        let mut chunks = made.chunks(&encoder.finish().unwrap());
+        spoil(&mut chunks[1]);
+        let read = made.decoded(&chunks);
+        assert!(read.damaged.is_some());
+        assert!(read.pixels.bytes.iter().all(|level| *level == 255));
+    }
+
+    #[test]
+    fn of_a_file_that_is_cut_off_all_rows_that_inflate_are_kept() {
+        for made in pictures().filter(|made| !made.interlaced) {
+            let packed = made.packed();
+            let whole = made.decoded(&made.chunks(&packed));
+            let row_bytes = whole.pixels.bytes.len() / usize::try_from(SIDE).unwrap();
+            for percent in [10, 50, 90] {
+                let kept = packed.len() * percent / 100;
+                let mut inflated = Vec::new();
+                let _cut_off = ZlibDecoder::new(&packed[..kept]).read_to_end(&mut inflated);
+                let rows = inflated.len() / (1 + usize::try_from(SIDE).unwrap() * made.bytes_per_pixel());
+                assert!(rows > 5, "{made:?} {percent}");
+                let mut chunks = made.chunks(&packed[..kept]);
+                chunks.pop();
+                for wrong_checksum in [false, true] {
+                    if wrong_checksum {
+                        let first = usize::from(made.color == PALETTE) + 1;
+                        spoil(&mut chunks[first]);
+                    }
+                    let read = made.decoded(&chunks);
+                    assert!(read.damaged.is_some(), "{made:?} {percent}");
+                    let same = read.pixels.bytes.chunks(row_bytes).zip(whole.pixels.bytes.chunks(row_bytes));
+                    let same = same.take_while(|(read, true_row)| read == true_row).count();
+                    assert!(same >= rows, "{made:?} {percent} %: {same} of {rows} rows");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_does_not_hide_other_damage() {
+        let made = Made { color: RGB, depth: 8, interlaced: false };
+        let packed = made.packed();
+        let mut chunks = made.chunks(&packed[..packed.len() / 2]);
+        spoil(&mut chunks[1]);
+        let mut header = chunks.clone();
+        header[0] = png_chunk(b"IHDR", &[&[0, 0, 0, 150, 0, 0, 0, 150][..], &[8, 7, 0, 0, 0]].concat());
+        spoil(&mut header[0]);
+        assert!(decoded(&file(&header)).is_err(), "a color type that does not exist");
+        assert!(decoded(&file(&chunks[..1])).is_err(), "no picture data");
     }
 }

@@ -25,21 +25,25 @@ const FIRST_PHOTO_YEAR: i16 = 1826;
 /// 2. EXIF `DateTimeOriginal`, then `DateTimeDigitized`.
 /// 3. What XMP and IPTC in the file say: first the shot, as XMP repeats it from EXIF, as photo managers write it into
 ///    `photoshop:DateCreated` and IPTC 2:55; then the digitisation; `xmp:CreateDate` last, because programs fill it in
-///    with the moment when they made the file.
+///    with the moment when they made the file. Then the `Creation Time` of a PNG.
 /// 4. The GPS fix, wherever it is written: a sidecar that holds a track's point does not tell the time of the shot.
-/// 5. The file's name, its last change, its arrival.
+/// 5. The file's name, EXIF `DateTime`, the file's modification time, its arrival.
 ///
-/// The tag `DateTime` (0x0132) is no source: it says when a file was last changed, which an editor moves by years.
-/// Nor does the offset of one time ever complete another, not even one of the same wall time: programs write their
-/// own computer's zone beside a camera's time.
+/// EXIF `DateTime` (0x0132) is the time of the last change. An editor moves it by years, so it comes after the file's
+/// name. It comes before the modification time, which every copy moves.
+///
+/// The offset of one EXIF time never completes another one: programs write the zone of their own computer beside the
+/// time of a camera. An EXIF time without an offset has the offset of an XMP time of the same second, because that is
+/// the same time written once more. The difference to the GPS time comes before it.
 pub(super) fn capture_time(sources: &Sources<'_>, facts: &FileFacts<'_>) -> CaptureTime {
     let gps = gps_times(sources).find_map(|time| sane(at(time, CaptureSource::Gps), facts));
     let clock = Clock { gps_at: gps.map(|time| time.at), facts };
     from_sidecars(sources, &clock)
-        .or_else(|| from_tags(sources.tags.as_ref()?, &clock))
+        .or_else(|| from_tags(sources, &clock))
         .or_else(|| from_embedded(sources, &clock))
         .or(gps)
         .or_else(|| from_name(facts))
+        .or_else(|| clock.capture(EXIF_CHANGED.read(sources.tags.as_ref()?)?, EXIF_CHANGED.source))
         .or_else(|| sane(at(facts.modified?, CaptureSource::FileModified), facts))
         .unwrap_or(at(facts.added, CaptureSource::Added))
 }
@@ -54,11 +58,30 @@ fn from_sidecars(Sources { sidecars, .. }: &Sources<'_>, clock: &Clock<'_>) -> O
     sidecars.xmp.iter().find_map(in_xmp).or_else(|| sidecars.takeout.iter().find_map(in_takeout))
 }
 
-fn from_tags(tags: &Tags<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
-    [EXIF_ORIGINAL, EXIF_DIGITIZED].iter().find_map(|time| clock.best(&[time.read(tags)], time.source))
+fn from_tags(Sources { tags, xmp, .. }: &Sources<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
+    let tags = tags.as_ref()?;
+    [EXIF_ORIGINAL, EXIF_DIGITIZED].iter().find_map(|time| {
+        let written = time.read(tags)?;
+        let captured = clock.capture(written, time.source)?;
+        if captured.offset_minutes.is_some() {
+            return Some(captured);
+        }
+        let zoned = WrittenTime { offset_minutes: offset_of_same_second(xmp, written.wall), ..written };
+        clock.capture(zoned, time.source).or(Some(captured))
+    })
 }
 
-fn from_embedded(Sources { xmp, iptc, .. }: &Sources<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
+/// The offset of an XMP time that shows the same second.
+fn offset_of_same_second(xmp: &Xmp, wall: DateTime) -> Option<i32> {
+    let second = |wall| Some(Timestamp::from_wall(wall, 0)?.millis().div_euclid(1000));
+    [xmp.date_time_original(), xmp.date_created(), xmp.date_time_digitized(), xmp.create_date()]
+        .into_iter()
+        .flatten()
+        .filter(|time| time.has_time && second(time.wall) == second(wall))
+        .find_map(|time| time.offset_minutes)
+}
+
+fn from_embedded(Sources { xmp, iptc, png, .. }: &Sources<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
     let times = [
         xmp.date_time_original(),
         xmp.date_created(),
@@ -66,6 +89,7 @@ fn from_embedded(Sources { xmp, iptc, .. }: &Sources<'_>, clock: &Clock<'_>) -> 
         xmp.date_time_digitized(),
         iptc.digitized,
         xmp.create_date(),
+        png.created,
     ];
     clock.best(&times, CaptureSource::Embedded)
 }
@@ -103,6 +127,8 @@ impl Clock<'_> {
 
 /// A time with the tags that belong to it.
 struct TimeTags {
+    /// Where the time stands; the other two stand in the EXIF directory.
+    directory: Directory,
     time: u16,
     sub_sec: u16,
     offset: u16,
@@ -110,6 +136,7 @@ struct TimeTags {
 }
 
 const EXIF_ORIGINAL: TimeTags = TimeTags {
+    directory: Directory::Exif,
     time: tag::DATE_TIME_ORIGINAL,
     sub_sec: tag::SUB_SEC_TIME_ORIGINAL,
     offset: tag::OFFSET_TIME_ORIGINAL,
@@ -117,16 +144,26 @@ const EXIF_ORIGINAL: TimeTags = TimeTags {
 };
 
 const EXIF_DIGITIZED: TimeTags = TimeTags {
+    directory: Directory::Exif,
     time: tag::DATE_TIME_DIGITIZED,
     sub_sec: tag::SUB_SEC_TIME_DIGITIZED,
     offset: tag::OFFSET_TIME_DIGITIZED,
     source: CaptureSource::ExifDigitized,
 };
 
+/// When the file was last changed.
+const EXIF_CHANGED: TimeTags = TimeTags {
+    directory: Directory::Primary,
+    time: tag::DATE_TIME,
+    sub_sec: tag::SUB_SEC_TIME,
+    offset: tag::OFFSET_TIME,
+    source: CaptureSource::FileModified,
+};
+
 impl TimeTags {
     fn read(&self, tags: &Tags<'_>) -> Option<WrittenTime> {
         let text = |tag| tags.text(Directory::Exif, tag);
-        let wall = parse_wall(&text(self.time)?, text(self.sub_sec).as_deref())?;
+        let wall = parse_wall(&tags.text(self.directory, self.time)?, text(self.sub_sec).as_deref())?;
         let offset_minutes = text(self.offset).as_deref().and_then(parse_offset);
         Some(WrittenTime { wall, offset_minutes, has_time: true })
     }

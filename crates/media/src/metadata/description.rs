@@ -6,11 +6,13 @@ use super::{Sources, xmp::Xmp};
 use crate::tiff::{ByteOrder, Directory, Tags, tag};
 
 /// What cameras and programs write where a description belongs; compared without regard to case.
-const BOILERPLATE: [&str; 40] = [
+const BOILERPLATE: [&str; 42] = [
     "ASCII",
     "BINARY COMMENT",
     "CHARSET=ASCII",
     "COF",
+    "CREATED WITH GIMP",
+    "CREATED WITH THE GIMP",
     "DAV",
     "DCIM",
     "DEFAULT",
@@ -50,16 +52,24 @@ const BOILERPLATE: [&str; 40] = [
 ];
 
 /// What somebody wrote, best first: in a sidecar, then in the file as XMP and IPTC have it, because those hold any
-/// letter and are what photo managers write, then as EXIF has it. A title counts when there is nothing else.
+/// letter and are what photo managers write, then as EXIF has it, then in the text chunks of a PNG. A title counts when
+/// there is nothing else.
 ///
 /// Whatever the place, what cameras write there counts as missing: programs copy it from one place to the next.
 pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Option<String> {
-    let Sources { xmp, iptc, sidecars, .. } = sources;
+    let Sources { xmp, iptc, png, sidecars, .. } = sources;
     let in_sidecars =
         sidecars.xmp.iter().flat_map(|xmp| xmp.description().into_iter().chain(xmp.exif_descriptions()));
     let in_takeout = sidecars.takeout.iter().filter_map(|takeout| takeout.description.as_deref());
     let in_file = xmp.description().into_iter().chain(iptc.caption.as_deref());
-    let titles = sidecars.xmp.iter().filter_map(Xmp::title).chain(xmp.title()).chain(iptc.title.as_deref());
+    let in_png = [&png.description, &png.comment].into_iter().flatten().map(String::as_str);
+    let titles = sidecars
+        .xmp
+        .iter()
+        .filter_map(Xmp::title)
+        .chain(xmp.title())
+        .chain(iptc.title.as_deref())
+        .chain(png.title.as_deref());
 
     let models =
         [sources.tags.as_ref().and_then(|tags| tags.text(Directory::Primary, tag::MODEL)), xmp.model()];
@@ -73,7 +83,7 @@ pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Opt
         .chain(in_file)
         .find_map(written)
         .or_else(|| exif_descriptions(sources.tags.as_ref()?).iter().find_map(|text| written(text)))
-        .or_else(|| xmp.exif_descriptions().find_map(written))
+        .or_else(|| xmp.exif_descriptions().chain(in_png).find_map(written))
         .or_else(|| titles.filter(|title| !is_file_name(title, file_name)).find_map(written))
 }
 
@@ -234,12 +244,15 @@ mod tests {
         Iptc,
         Exif,
         XmpExif,
+        Png,
+        PngComment,
         SidecarTitle,
         XmpTitle,
         IptcTitle,
+        PngTitle,
     }
 
-    const BEST_FIRST: [Place; 10] = [
+    const BEST_FIRST: [Place; 13] = [
         Place::SidecarXmp,
         Place::SidecarExif,
         Place::Takeout,
@@ -247,9 +260,12 @@ mod tests {
         Place::Iptc,
         Place::Exif,
         Place::XmpExif,
+        Place::Png,
+        Place::PngComment,
         Place::SidecarTitle,
         Place::XmpTitle,
         Place::IptcTitle,
+        Place::PngTitle,
     ];
 
     fn found(texts: &[(Place, &str)], file_name: Option<&str>) -> Option<String> {
@@ -270,6 +286,9 @@ mod tests {
                 }
                 Place::Iptc => sources.iptc.caption = Some((*text).into()),
                 Place::IptcTitle => sources.iptc.title = Some((*text).into()),
+                Place::Png => sources.png.description = Some((*text).into()),
+                Place::PngComment => sources.png.comment = Some((*text).into()),
+                Place::PngTitle => sources.png.title = Some((*text).into()),
                 Place::Exif => exif = exif.text(Directory::Primary, tag::IMAGE_DESCRIPTION, text),
             }
         }

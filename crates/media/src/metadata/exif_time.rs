@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 
 /// Offsets beyond this are no time zone.
-const MAX_OFFSET_MINUTES: i32 = 14 * 60;
+pub(super) const MAX_OFFSET_MINUTES: i32 = 14 * 60;
 
 /// Reads `YYYY:MM:DD HH:MM:SS` (EXIF 2.32, tag 0x9003) and what cameras make of it: other separators, blanks
 /// for leading zeros, no seconds, a blank or missing time of day (midnight). `sub_sec` is the fraction of a second.

@@ -70,7 +70,7 @@ impl<'a> Iterator for Datasets<'a> {
 
 /// Text in the declared UTF-8, whose last letter programs cut to fit the standard's lengths; undeclared in UTF-8 when
 /// it is, else in Latin-1 as Windows has it.
-fn text(value: &[u8], is_utf8: bool) -> String {
+pub(super) fn text(value: &[u8], is_utf8: bool) -> String {
     match std::str::from_utf8(value) {
         Ok(text) => text.to_owned(),
         Err(_) if is_utf8 => {

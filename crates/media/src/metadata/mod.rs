@@ -5,6 +5,7 @@ mod description;
 mod exif_time;
 mod file_name;
 mod iptc;
+mod png_text;
 mod position;
 mod sidecar_name;
 mod takeout;
@@ -16,6 +17,7 @@ use domain::{CaptureTime, Position, SidecarKind, Timestamp, clean_text};
 use crate::container::{self, Blocks};
 use crate::tiff::{Directory, Tags, tag};
 use iptc::Iptc;
+use png_text::PngText;
 use takeout::Takeout;
 use xmp::Xmp;
 
@@ -99,6 +101,8 @@ struct Sources<'a> {
     xmp: Xmp,
     /// The IPTC of its file.
     iptc: Iptc,
+    /// The text chunks of its file.
+    png: PngText,
     /// The files beside it.
     sidecars: Sidecars,
 }
@@ -118,6 +122,7 @@ impl<'a> Sources<'a> {
             tags: blocks.exif.as_deref().and_then(Tags::read),
             xmp: blocks.xmp.as_deref().and_then(Xmp::read).unwrap_or_default(),
             iptc: blocks.iptc.as_deref().map(Iptc::read).unwrap_or_default(),
+            png: PngText::read(&blocks.texts),
             sidecars: Sidecars {
                 xmp: of_kind(SidecarKind::Xmp).filter_map(Xmp::read).collect(),
                 takeout: of_kind(SidecarKind::Takeout).filter_map(Takeout::read).collect(),

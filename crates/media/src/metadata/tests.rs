@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::samples::ExifBlock;
+use crate::samples::{ExifBlock, png_chunk};
 use date_cases::{DATE_CASES_ADDED, DateCase};
 use xmp::samples::packet_of;
 
@@ -43,7 +43,7 @@ fn every_case_from_its_blocks() {
             exif: case.exif.as_deref().map(Into::into),
             xmp: case.xmp.as_deref().map(Into::into),
             iptc: case.iptc.as_deref().map(Into::into),
-            colour: None,
+            ..Blocks::default()
         };
         check(&case, read(&case, |facts| metadata_of(&blocks, facts)));
     }
@@ -150,4 +150,123 @@ fn sidecars_are_told_by_content() {
     check(SidecarKind::Takeout, r#"{"photoTakenTime": {"timestamp": "1"}}"#, true);
     check(SidecarKind::Takeout, r#"{"title": "Holidays", "access": "protected"}"#, false);
     check(SidecarKind::Takeout, &packet_of(""), false);
+}
+
+/// What a PNG with these chunks before its picture says.
+fn of_png(chunks: &[Vec<u8>], file_name: Option<&str>) -> Metadata {
+    let picture = crate::samples::encode(&crate::samples::quarters(8, 8).into(), crate::Format::Png);
+    let added = Timestamp::parse_iso(DATE_CASES_ADDED).unwrap();
+    let facts = FileFacts { file_name, modified: None, added, sidecars: &[] };
+    metadata(&[&picture[..33], &chunks.concat(), &picture[33..]].concat(), &facts)
+}
+
+fn plain_text(keyword: &str, text: &[u8]) -> Vec<u8> {
+    png_chunk(b"tEXt", &[keyword.as_bytes(), &[0], text].concat())
+}
+
+fn packed_text(keyword: &str, text: &[u8]) -> Vec<u8> {
+    png_chunk(b"zTXt", &[keyword.as_bytes(), &[0, 0], &zlib(text)].concat())
+}
+
+fn international_text(keyword: &str, text: &str) -> Vec<u8> {
+    png_chunk(b"iTXt", &[keyword.as_bytes(), b"\0\0\0en\0words\0", text.as_bytes()].concat())
+}
+
+fn packed_international_text(keyword: &str, text: &str) -> Vec<u8> {
+    png_chunk(b"iTXt", &[keyword.as_bytes(), b"\0\x01\0\0\0", &zlib(text.as_bytes())].concat())
+}
+
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_png_is_described_by_its_text() {
+    let check = |chunks: &[Vec<u8>], expect: Option<&str>| {
+        assert_eq!(of_png(chunks, Some("a/beach.png")).description.as_deref(), expect, "{chunks:?}");
+    };
+    check(&[plain_text("Description", b"On the beach")], Some("On the beach"));
+    check(&[plain_text("Description", b"Z\xFCrich \x96 See")], Some("Zürich – See"));
+    check(&[plain_text("Description", "Zürich".as_bytes())], Some("Zürich"));
+    check(&[packed_text("Description", b"Z\xFCrich")], Some("Zürich"));
+    check(&[international_text("Description", "東京")], Some("東京"));
+    check(&[packed_international_text("Description", "東京")], Some("東京"));
+    check(&[plain_text("Title", b"A title")], Some("A title"));
+    check(&[plain_text("Comment", b"A comment")], Some("A comment"));
+    // The description, then the comment, then the title, in any order in the file.
+    let (title, comment) = (plain_text("Title", b"A title"), plain_text("Comment", b"A comment"));
+    check(&[title.clone(), comment.clone()], Some("A comment"));
+    check(&[title.clone(), comment.clone(), packed_text("Description", b"Words")], Some("Words"));
+    check(&[title.clone(), plain_text("Description", b"   ")], Some("A title"));
+    // The first of a kind.
+    check(&[plain_text("Title", b"one"), plain_text("Title", b"two")], Some("one"));
+    // What programs fill in.
+    for comment in ["Created with GIMP", "Created with The GIMP", "{\"prompt\": 1}"] {
+        check(&[plain_text("Comment", comment.as_bytes())], None);
+    }
+    check(&[plain_text("Title", b"beach")], None);
+    check(&[plain_text("Title", b"beach.png")], None);
+    check(&[plain_text("Author", b"Ann"), plain_text("Software", b"Paint")], None);
+    check(&[plain_text("description", b"another keyword")], None);
+    check(&[png_chunk(b"tEXt", b"Description")], None);
+    check(&[png_chunk(b"iTXt", b"Description\0\0\0")], None);
+    check(&[png_chunk(b"zTXt", b"Description\0\x01packed otherwise")], None);
+    check(&[packed_text("Description", &vec![b'x'; 2 << 20])], None);
+}
+
+#[test]
+fn the_text_of_a_png_comes_after_xmp_and_before_its_titles() {
+    let xmp = |properties: &str| {
+        let packet = packet_of(properties);
+        png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0\0\0\0\0", packet.as_bytes()].concat())
+    };
+    let check = |chunks: &[Vec<u8>], expect: &str| {
+        assert_eq!(of_png(chunks, None).description.as_deref(), Some(expect));
+    };
+    let text = plain_text("Description", b"png");
+    check(&[text.clone(), xmp("dc:description='xmp'")], "xmp");
+    check(&[text.clone(), xmp("exif:UserComment='xmp'")], "xmp");
+    check(&[text, xmp("dc:title='xmp'")], "png");
+    check(&[plain_text("Title", b"png"), xmp("dc:title='xmp'")], "xmp");
+}
+
+#[test]
+fn a_png_says_when_it_was_created() {
+    let check = |text: &str, at: &str, offset: Option<i32>| {
+        let found = of_png(&[plain_text("Creation Time", text.as_bytes())], None).capture;
+        assert_eq!((found.at.to_string().as_str(), found.offset_minutes), (at, offset), "{text}");
+        assert_eq!(found.source.as_str(), "embedded", "{text}");
+    };
+    check("Thu, 04 Jul 2019 18:03:22 +0200", "2019-07-04T16:03:22.000Z", Some(120));
+    check("Thu, 4 Jul 2019 18:03:22 GMT", "2019-07-04T18:03:22.000Z", Some(0));
+    check("04 Jul 2019 18:03:22 -0500", "2019-07-04T23:03:22.000Z", Some(-300));
+    check("Mon, 04 Jul 2019 18:03:22 +0200", "2019-07-04T16:03:22.000Z", Some(120));
+    check("2019-07-04T18:03:22+02:00", "2019-07-04T16:03:22.000Z", Some(120));
+    check("2019-07-04T18:03:22Z", "2019-07-04T18:03:22.000Z", Some(0));
+    check("2019-07-04 18:03:22", "2019-07-04T18:03:22.000Z", None);
+    check("2019:07:04 18:03:22", "2019-07-04T18:03:22.000Z", None);
+    check("2019:07:04 18:03:22\0", "2019-07-04T18:03:22.000Z", None);
+    check("2019-07-04", "2019-07-04T00:00:00.000Z", None);
+    for none in
+        ["", "yesterday", "Thu, 34 Jul 2019 18:03:22 GMT", "2019", "1970:01:01 00:00:00", "2031-01-01"]
+    {
+        let found = of_png(&[plain_text("Creation Time", none.as_bytes())], None).capture;
+        assert_eq!(found.source.as_str(), "added", "{none}");
+    }
+    let time = |text: &str| packed_international_text("Creation Time", text);
+    let xmp = png_chunk(
+        b"iTXt",
+        &[b"XML:com.adobe.xmp\0\0\0\0\0", packet_of("xmp:CreateDate='2018-01-01T10:00:00'").as_bytes()]
+            .concat(),
+    );
+    let exif = ExifBlock::default().text(Directory::Exif, tag::DATE_TIME_DIGITIZED, "2017:01:01 10:00:00");
+    let exif = png_chunk(b"eXIf", &exif.build());
+    let at = |chunks: &[Vec<u8>], name| of_png(chunks, name).capture.at.to_string();
+    let chunks = [time("2019-07-04T18:03:22Z"), xmp, exif];
+    assert_eq!(at(&chunks[..1], Some("IMG_20160101_100000.png")), "2019-07-04T18:03:22.000Z");
+    assert_eq!(at(&chunks[..2], None), "2018-01-01T10:00:00.000Z");
+    assert_eq!(at(&chunks, None), "2017-01-01T10:00:00.000Z");
 }

@@ -4,6 +4,9 @@
 //! that is made of whatever looks like lines of letters in it and was not read yet (`strokes` finds ink, dark and light,
 //! `parts` what of it hangs together, `rows` what stands side by side, `sheet` cuts it out). Where nothing looks like
 //! letters, nothing is read at all.
+//!
+//! Ink is told by what is near it, which finds the strokes of letters up to a certain height. Higher ones are looked for
+//! in the picture at a fraction of its size.
 
 mod gray;
 mod parts;
@@ -13,14 +16,19 @@ mod sets;
 mod sheet;
 mod strokes;
 
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use domain::clean_text;
 use media::PlainPicture;
 use tesseract::{Bounds, Layout, Library, LoadError, ReadOptions, Reader, ReaderError, Text};
 
-use self::{gray::Gray, rows::Row};
+use self::{gray::Gray, parts::Part, rows::Row, strokes::Run};
 use crate::{Languages, TextReading};
+
+/// Raised whenever other words are read in the same pictures, so that they are read again.
+pub const READING_VERSION: u32 = 2;
 
 /// The longest side of the picture that is read.
 pub(crate) const SIDE_PX: u32 = 2000;
@@ -34,6 +42,13 @@ const MOST_ENLARGED: u32 = 3;
 
 /// Pictures that are lower or narrower hold no letters that could be read.
 const LEAST_SIDE_PX: u32 = 12;
+
+/// Letters are found up to this height, in pixels: the strokes of higher ones are wider than what ink is held against.
+const MOST_HEIGHT: u32 = 240;
+/// Tesseract reads letters of a page well up to this height, in pixels.
+const WELL_READ_HEIGHT: u32 = 96;
+/// How many times smaller each picture is in which higher letters are looked for.
+const SHRUNK: u32 = 4;
 
 /// As many installed languages are read at once: two more take twice the time.
 const MOST_INSTALLED: usize = 4;
@@ -116,22 +131,63 @@ impl Words {
 /// The words of the page, and then those of the lines that stand elsewhere.
 fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
     let begin = Instant::now();
-    let mut runs = strokes::find(gray);
-    let parts = parts::connect(&mut runs);
-    let mut rows = rows::find(&parts, gray.height);
-    if rows.is_empty() {
+    let mut found = vec![Found::at_full_size(gray)];
+    let mut shrunk = 1;
+    while gray.height > shrunk * MOST_HEIGHT {
+        shrunk *= SHRUNK;
+        found.extend(Found::shrunk(gray, shrunk));
+    }
+    found.retain(|found| !found.rows.is_empty());
+    if found.is_empty() {
         return String::new();
     }
     let page = read(reader, gray, Layout::Auto, time);
-    rows.retain(|row| !is_read(row, &page));
-    let sheet = sheet::of(gray, &runs, &parts, &rows);
-    drop((runs, parts));
+    // The highest letters come first: there is room for them, whatever else there is.
+    let strips = found.iter_mut().rev().flat_map(|found| {
+        found.rows.retain(|row| !is_read(row, found.shrunk, &page));
+        found.strips()
+    });
+    let sheet = sheet::of(&strips.collect::<Vec<_>>());
+    drop(found);
     let left = time.saturating_sub(begin.elapsed());
     let rest = match sheet {
         Some(sheet) if !left.is_zero() => read(reader, &sheet, Layout::Block, left),
         _ => Text { lines: Vec::new(), complete: true },
     };
     sense::of(page.lines.iter().chain(&rest.lines))
+}
+
+/// The lines of letters in a picture at one size.
+struct Found<'a> {
+    gray: Cow<'a, Gray>,
+    /// How many times smaller than the whole picture it is.
+    shrunk: u32,
+    runs: Vec<Run>,
+    parts: Vec<Part>,
+    rows: Vec<Row>,
+}
+
+impl<'a> Found<'a> {
+    fn at_full_size(gray: &'a Gray) -> Self {
+        Self::among(Cow::Borrowed(gray), 1, rows::LEAST_HEIGHT..=MOST_HEIGHT)
+    }
+
+    /// Letters that are too high at a larger size; `None` when the picture cannot be made so small.
+    fn shrunk(gray: &Gray, times: u32) -> Option<Self> {
+        let small = gray.resize((gray.width / times).max(1), (gray.height / times).max(1))?;
+        Some(Self::among(Cow::Owned(small), times, MOST_HEIGHT / SHRUNK + 1..=MOST_HEIGHT))
+    }
+
+    fn among(gray: Cow<'a, Gray>, shrunk: u32, heights: RangeInclusive<u32>) -> Self {
+        let mut runs = strokes::find(&gray);
+        let parts = parts::connect(&mut runs);
+        let rows = rows::find(&parts, &heights);
+        Self { gray, shrunk, runs, parts, rows }
+    }
+
+    fn strips(&self) -> Vec<Gray> {
+        sheet::strips(&self.gray, &self.runs, &self.parts, &self.rows)
+    }
 }
 
 /// What cannot be read has no words.
@@ -145,8 +201,11 @@ fn read(reader: &mut Reader<'_>, gray: &Gray, layout: Layout, deadline: Duration
     })
 }
 
-/// Whether words that make sense were read over half of a row.
-fn is_read(row: &Row, page: &Text) -> bool {
+/// Whether words that make sense were read over half of a row, of a picture that is so many times smaller than the page;
+/// over nearly all of it when its letters are high, because Tesseract often misses one of them.
+fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
+    let tenths = if row.letter_height.saturating_mul(shrunk) > WELL_READ_HEIGHT { 9 } else { 5 };
+    let row = row.enlarged(shrunk);
     let common = |bounds: &Bounds| {
         let across = row.right.min(bounds.right).saturating_sub(row.left.max(bounds.left));
         let down = row.bottom.min(bounds.bottom).saturating_sub(row.top.max(bounds.top));
@@ -154,7 +213,7 @@ fn is_read(row: &Row, page: &Text) -> bool {
     };
     let words = page.lines.iter().flat_map(|line| &line.words).filter(|word| sense::is_word(word));
     let covered: u64 = words.map(|word| u64::from(common(&word.bounds))).sum();
-    covered * 2 >= u64::from(row.right - row.left)
+    covered * 10 >= u64::from(row.right - row.left) * tenths
 }
 
 /// The languages to read, and those of them that are not installed.

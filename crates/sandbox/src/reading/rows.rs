@@ -1,10 +1,14 @@
 //! Parts that stand side by side like the letters of a line.
 
+use std::ops::RangeInclusive;
+
+use tesseract::Bounds;
+
 use super::parts::Part;
 use super::sets::Sets;
 
 /// Letters are at least so high, in pixels.
-const LEAST_HEIGHT: u32 = 8;
+pub(super) const LEAST_HEIGHT: u32 = 8;
 /// So many neighbours to the right are looked at.
 const NEIGHBOURS: usize = 400;
 /// So many lines are kept, those that look most like writing.
@@ -28,10 +32,22 @@ pub(super) struct Row {
     likeness: f32,
 }
 
-/// The lines in a picture of that height, from top to bottom.
-pub(super) fn find(parts: &[Part], height: u32) -> Vec<Row> {
+impl Row {
+    /// The same line in a picture that is so many times larger.
+    pub(super) fn enlarged(&self, times: u32) -> Bounds {
+        Bounds {
+            left: self.left.saturating_mul(times),
+            top: self.top.saturating_mul(times),
+            right: self.right.saturating_mul(times),
+            bottom: self.bottom.saturating_mul(times),
+        }
+    }
+}
+
+/// The lines whose letters have these heights, from top to bottom.
+pub(super) fn find(parts: &[Part], heights: &RangeInclusive<u32>) -> Vec<Row> {
     let mut letters: Vec<(usize, &Part)> =
-        parts.iter().enumerate().filter(|(_, part)| is_letter(part, height)).collect();
+        parts.iter().enumerate().filter(|(_, part)| is_letter(part, heights)).collect();
     letters.sort_by_key(|(place, part)| (part.left, *place));
     let highest = letters.iter().map(|(_, part)| part.height()).max().unwrap_or(0);
     let mut sets = Sets::new(letters.len());
@@ -57,11 +73,11 @@ pub(super) fn find(parts: &[Part], height: u32) -> Vec<Row> {
     rows
 }
 
-fn is_letter(part: &Part, picture_height: u32) -> bool {
+fn is_letter(part: &Part, heights: &RangeInclusive<u32>) -> bool {
     let (width, height) = (part.width(), part.height());
     let room = u64::from(width) * u64::from(height);
     let area = u64::from(part.area);
-    (LEAST_HEIGHT..=picture_height / 4).contains(&height)
+    heights.contains(&height)
         && width >= 2
         && width <= height.saturating_mul(8)
         && height <= width.saturating_mul(12)
@@ -134,7 +150,7 @@ mod tests {
         // Alone, and too low.
         parts.push(letter(500, 300, 10, 20));
         parts.extend((0..9).map(|place| letter(place * 8, 400, 6, 7)));
-        let rows = find(&parts, 1000);
+        let rows = find(&parts, &(LEAST_HEIGHT..=240));
         let told: Vec<_> =
             rows.iter().map(|row| (row.letters.clone(), row.left, row.top, row.letter_height)).collect();
         assert_eq!(
@@ -152,7 +168,7 @@ mod tests {
         let parts: Vec<Part> = (0..200)
             .flat_map(|line: u32| (0..2 + line % 5).map(move |place| letter(place * 24, line * 60, 18, 30)))
             .collect();
-        let rows = find(&parts, 20_000);
+        let rows = find(&parts, &(LEAST_HEIGHT..=240));
         assert_eq!(rows.len(), MAX_ROWS);
         assert!(rows.iter().all(|row| row.letters.len() >= 5));
         assert!(rows.is_sorted_by_key(|row| row.top));

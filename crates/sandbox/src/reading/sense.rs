@@ -9,8 +9,11 @@ pub(super) const LEAST_CONFIDENCE: f32 = 55.0;
 pub(super) fn of<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
     let mut text = String::new();
     for line in lines {
-        let words = line.words.iter().filter(|word| is_word(word)).map(|word| word.text.as_str());
-        let words = words.collect::<Vec<_>>().join(" ");
+        let mut words: Vec<&Word> = line.words.iter().filter(|word| is_word(word)).collect();
+        if !has_writing(&words) {
+            words.retain(|word| !matches!(only_character(word), Some(c) if !is_word_character(c)));
+        }
+        let words = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         if !words.is_empty() {
             if !text.is_empty() {
                 text.push('\n');
@@ -19,6 +22,29 @@ pub(super) fn of<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
         }
     }
     text
+}
+
+/// Whether a line has more than a lone character, which texture often looks like: a word of several characters, or
+/// several characters of a script that is written without spaces.
+fn has_writing(words: &[&Word]) -> bool {
+    let singles = words.iter().filter_map(|word| only_character(word));
+    words.iter().any(|word| only_character(word).is_none()) || singles.filter(|c| is_cjk(*c)).count() > 1
+}
+
+/// The character of a word that has no other.
+fn only_character(word: &Word) -> Option<char> {
+    let mut counted = word.text.chars().filter(|c| c.is_alphanumeric());
+    counted.next().filter(|_| counted.next().is_none())
+}
+
+/// Whether a character can be a word of its own: ideographs and Korean syllables.
+fn is_word_character(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+}
+
+/// Whether a character is of Chinese, Japanese or Korean, whose lines Tesseract cuts into single characters.
+fn is_cjk(c: char) -> bool {
+    is_word_character(c) || matches!(c, '\u{3040}'..='\u{30FF}')
 }
 
 /// Whether Tesseract is sure enough of a word. The shorter it is, the more often it is leaves and gravel; digits are
@@ -69,12 +95,41 @@ mod tests {
         check("\u{65e5}\u{672c}\u{8a9e}", 86.0, true);
     }
 
-    #[test]
-    fn lines_stay_lines() {
-        let line = |words: &[(&str, f32)]| Line {
+    fn line(words: &[(&str, f32)]) -> Line {
+        Line {
             words: words.iter().map(|(text, confidence)| word(text, *confidence)).collect(),
             begins_paragraph: false,
+        }
+    }
+
+    #[test]
+    fn a_lone_character_is_no_word() {
+        let check = |words: &[&str], expect: &str| {
+            let words: Vec<_> = words.iter().map(|word| (*word, 96.0)).collect();
+            assert_eq!(of([line(&words)].iter()), expect, "{words:?}");
         };
+        for lone in ["a", "I", "7", "(7)", "e", "\u{e9}", "\u{416}", "\u{30ce}", "\u{3078}"] {
+            check(&[lone], "");
+        }
+        check(&["i", "1"], "");
+        check(&["Platform", "9"], "Platform 9");
+        check(&["9", "Platform"], "9 Platform");
+        check(&["I", "have", "a", "dog"], "I have a dog");
+        check(&["12", "x", "4"], "12 x 4");
+        check(&["\u{51fa}"], "\u{51fa}");
+        check(&["\u{bb38}"], "\u{bb38}");
+        check(&["\u{65e5}", "\u{306e}", "\u{51fa}"], "\u{65e5} \u{306e} \u{51fa}");
+        check(&["\u{306e}", "\u{308a}"], "\u{306e} \u{308a}");
+        // Beside words that nobody is sure of it is alone.
+        let unsure = line(&[("wey", 60.0), ("a", 96.0)]);
+        assert_eq!(of([unsure].iter()), "");
+        // Each line for itself.
+        let lines = [line(&[("Platform", 90.0)]), line(&[("9", 96.0)])];
+        assert_eq!(of(lines.iter()), "Platform");
+    }
+
+    #[test]
+    fn lines_stay_lines() {
         let lines = [
             line(&[("TOTAL", 90.0), ("~", 90.0), ("12.99", 90.0)]),
             line(&[("wey", 60.0)]),

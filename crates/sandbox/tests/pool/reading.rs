@@ -60,6 +60,20 @@ async fn where_there_are_no_words_none_are_read() {
     }
 }
 
+/// Lettering that fills from a quarter to all of the picture's height.
+#[tokio::test]
+async fn high_lettering_is_read() {
+    let pool = Pool::new(readers("eng")).unwrap();
+    for (name, expect) in [
+        ("media/lettering-label.png", "Parking"),
+        ("media/lettering-banner.png", "Welcome home"),
+        ("media/lettering-sign.png", "EXIT"),
+        ("media/lettering-poster.png", "STOP"),
+    ] {
+        assert_eq!(read(&pool, &sample(name)).await.as_deref(), Some(expect), "{name}");
+    }
+}
+
 #[tokio::test]
 async fn who_was_not_started_to_read_says_so() {
     let check = async |options: PoolOptions, words: &str| {

@@ -12,7 +12,7 @@ use crate::{
 };
 
 async fn stage(seed: &Seed, name: &str, version: &str) -> Stage {
-    seed.store().open_stage(name, version, Replace).await.unwrap()
+    seed.store().open_stage(name, version, 1, Replace).await.unwrap()
 }
 
 async fn jobs_of(seed: &Seed, stage: &Stage, worker: &str, at: Timestamp) -> Vec<StageJob> {
@@ -86,7 +86,7 @@ pub(crate) async fn another_version_starts_anew(seed: &Seed) {
     seed.store().fail_stage_job(jobs[1].id, "w", "too dark").await.unwrap();
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 1, 1)]);
 
-    let kept = seed.store().open_stage("read", "2", Keep).await.unwrap();
+    let kept = seed.store().open_stage("read", "2", 2, Keep).await.unwrap();
     assert_eq!(kept.version, "1", "a helper does not change it");
     let second = stage(seed, "read", "2").await;
     assert_eq!((second.id, second.version.as_str()), (first.id, "2"));
@@ -95,6 +95,49 @@ pub(crate) async fn another_version_starts_anew(seed: &Seed) {
     queue_all(seed, &second, Undone::All).await;
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 3, 0)]);
     assert_eq!(jobs_of(seed, &second, "w", NOW).await.len(), 3);
+}
+
+pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
+    let ann = seed.account(Plan::Paid).await;
+    let open = async |version: &str, revision| {
+        seed.store().open_stage("read", version, revision, Replace).await.unwrap()
+    };
+    let older = open("fast 1", 1).await;
+    seed.images(ann.account, (0..4).map(Photo::at_second).collect()).await;
+    let jobs = jobs_of(seed, &older, "old", NOW).await;
+    assert!(seed.store().complete_stage_job(jobs[0].id, "old", "fast 1", text("old")).await.unwrap());
+
+    // A program with a higher revision takes over, whatever it works with.
+    let newer = open("fast 2", 2).await;
+    assert_eq!((newer.id, newer.version.as_str(), newer.revision), (older.id, "fast 2", 2));
+    queue_all(seed, &newer, Undone::All).await;
+    let jobs = jobs_of(seed, &newer, "new", NOW).await;
+    assert_eq!(jobs.len(), 4);
+    assert!(seed.store().complete_stage_job(jobs[0].id, "new", "fast 2", text("new")).await.unwrap());
+    seed.store().fail_stage_job(jobs[1].id, "new", "too dark").await.unwrap();
+    let before = progress(seed, None).await;
+    assert_eq!(before, [("read".to_owned(), 2, 1)]);
+
+    // The older one takes nothing back, with any choice of its operator, and its late outcome does not count.
+    for version in ["fast 1", "slow 1", "fast 2"] {
+        for turn in 0..2 {
+            assert_eq!(open(version, 1).await, newer, "{version} {turn}");
+            assert_eq!(open("fast 2", 2).await, newer, "{version} {turn}");
+        }
+    }
+    assert_eq!(seed.store().stage("read").await.unwrap(), Some(newer.clone()));
+    assert_eq!(progress(seed, None).await, before, "queue and failures are as they were");
+    assert!(!seed.store().complete_stage_job(jobs[2].id, "new", "fast 1", text("late")).await.unwrap());
+    assert!(seed.store().complete_stage_job(jobs[2].id, "new", "fast 2", text("new")).await.unwrap());
+    assert!(seed.store().complete_stage_job(jobs[3].id, "new", "fast 2", text("new")).await.unwrap());
+    assert!(seed.store().complete_stage(newer.id, "fast 2").await.unwrap());
+
+    // What the operator of the newer one chooses counts in either direction.
+    for version in ["slow 2", "fast 2", "slow 2"] {
+        let chosen = open(version, 2).await;
+        assert_eq!((chosen.version.as_str(), chosen.revision), (version, 2));
+    }
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 4, 0)], "all is to be done anew");
 }
 
 pub(crate) async fn read_words_are_found(seed: &Seed) {

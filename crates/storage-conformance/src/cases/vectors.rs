@@ -13,7 +13,7 @@ use crate::{
 /// Gives every image that waits for it a vector, whose bytes count up from the oldest image on.
 async fn look_at_all(seed: &Seed, encoder: &str) -> EncoderId {
     let store = seed.store();
-    let stage = store.open_stage("look", encoder, Replace).await.unwrap();
+    let stage = store.open_stage("look", encoder, 1, Replace).await.unwrap();
     store.recheck_stage(stage.id).await.unwrap();
     while store.queue_undone(stage.id, storage::Undone::WithoutVector(encoder), 100).await.unwrap() {}
     let mut jobs = store.lease_stage_jobs(stage.id, lease("looker", NOW)).await.unwrap();

@@ -400,4 +400,5 @@ pub(crate) async fn nothing_is_to_be_indexed_anew(seed: &Seed) {
     seed.image(ann.account, Photo::at_second(9).description("sea")).await;
     assert_eq!(seed.store().words_outdated().await.unwrap(), 0, "a new image comes with its words");
     assert_eq!(seed.store().reindex_words(10).await.unwrap(), 0);
+    assert!(!seed.store().words_are_newer().await.unwrap());
 }

@@ -116,6 +116,10 @@ impl WordIndex for SqliteStore {
         self.read(text::outdated).await
     }
 
+    async fn words_are_newer(&self) -> Result<bool, StorageError> {
+        self.read(text::is_newer).await
+    }
+
     async fn reindex_words(&self, max: u32) -> Result<u32, StorageError> {
         self.write(move |c| text::reindex(c, max)).await
     }

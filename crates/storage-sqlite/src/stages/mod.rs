@@ -19,10 +19,11 @@ impl StageQueue for SqliteStore {
         &self,
         name: &str,
         version: &str,
+        revision: u32,
         other_version: OtherVersion,
     ) -> Result<Stage, StorageError> {
         let (name, version) = (name.to_owned(), version.to_owned());
-        self.write(move |c| registry::open(c, &name, &version, other_version)).await
+        self.write(move |c| registry::open(c, &name, (&version, revision), other_version)).await
     }
 
     async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError> {

@@ -51,7 +51,7 @@ pub(super) fn progress(
     known
         .into_iter()
         .map(|row| {
-            let stage = Stage::from(row);
+            let stage = Stage::try_from(row)?;
             let counts: Counts = sql_query(COUNTS)
                 .bind::<BigInt, _>(stage.id.0)
                 .bind::<Nullable<BigInt>, _>(account.map(|account| account.0))

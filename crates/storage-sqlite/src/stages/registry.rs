@@ -10,6 +10,7 @@ use storage::{OtherVersion, Stage, StageId};
 use crate::{
     error::Failure,
     schema::{images, stage_failures, stage_jobs, stages},
+    value::RowName,
 };
 
 #[derive(Queryable, Selectable)]
@@ -19,37 +20,51 @@ pub(super) struct StageRow {
     name: String,
     version: String,
     complete_version: Option<String>,
+    revision: i64,
 }
 
-impl From<StageRow> for Stage {
-    fn from(row: StageRow) -> Self {
-        Self {
+impl TryFrom<StageRow> for Stage {
+    type Error = Failure;
+
+    fn try_from(row: StageRow) -> Result<Self, Failure> {
+        Ok(Self {
             id: StageId(row.id),
+            revision: RowName::new("stages", &row.id).unsigned("revision", row.revision)?,
             name: row.name,
             version: row.version,
             complete_version: row.complete_version,
-        }
+        })
     }
 }
 
 pub(super) fn stage(c: &mut SqliteConnection, name: &str) -> Result<Option<Stage>, Failure> {
     let known: Option<StageRow> =
         stages::table.filter(stages::name.eq(name)).select(StageRow::as_select()).get_result(c).optional()?;
-    Ok(known.map(Stage::from))
+    known.map(Stage::try_from).transpose()
 }
 
 pub(super) fn open(
     c: &mut SqliteConnection,
     name: &str,
-    version: &str,
+    (version, revision): (&str, u32),
     other_version: OtherVersion,
 ) -> Result<Stage, Failure> {
     match stage(c, name)? {
-        Some(known) if known.version == version || other_version == OtherVersion::Keep => Ok(known),
+        Some(known)
+            if known.revision > revision
+                || (known.version == version && known.revision == revision)
+                || other_version == OtherVersion::Keep =>
+        {
+            Ok(known)
+        }
         Some(known) => {
             let id = known.id.0;
             diesel::update(stages::table.find(id))
-                .set((stages::version.eq(version), stages::fill_below.eq(above_all(c)?)))
+                .set((
+                    stages::version.eq(version),
+                    stages::revision.eq(i64::from(revision)),
+                    stages::fill_below.eq(above_all(c)?),
+                ))
                 .execute(c)?;
             diesel::delete(stage_failures::table.filter(stage_failures::stage_id.eq(id))).execute(c)?;
             // Who is at work for the version before need not go on.
@@ -60,7 +75,7 @@ pub(super) fn open(
             )
             .bind::<BigInt, _>(id)
             .execute(c)?;
-            Ok(Stage { version: version.to_owned(), ..known })
+            Ok(Stage { version: version.to_owned(), revision, ..known })
         }
         None => {
             let fill_below = above_all(c)?;
@@ -68,11 +83,12 @@ pub(super) fn open(
                 .values((
                     stages::name.eq(name),
                     stages::version.eq(version),
+                    stages::revision.eq(i64::from(revision)),
                     stages::fill_below.eq(fill_below),
                 ))
                 .returning(StageRow::as_returning())
                 .get_result(c)?;
-            Ok(row.into())
+            row.try_into()
         }
     }
 }

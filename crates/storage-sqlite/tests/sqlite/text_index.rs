@@ -162,10 +162,10 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     while store.reindex_words(9).await.unwrap() > 0 {}
     assert_eq!(store.words_outdated().await.unwrap(), 0);
     let mut connection = connection(&folder);
-    // As if another version had called each word otherwise.
+    // As if an older version had called each word otherwise.
     connection
         .batch_execute(
-            "UPDATE word_index SET version = 4000000000;
+            "UPDATE word_index SET version = 0;
             UPDATE words SET word = 'zz' || word || 'zz';
             UPDATE word_stems SET stem = 'zz' || stem;",
         )
@@ -187,6 +187,49 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     assert_eq!(store.words_outdated().await.unwrap(), 0);
     assert_eq!(found(&store, ann, "boat").await, 25);
     is_right(&mut connection);
+}
+
+#[derive(QueryableByName)]
+struct Version {
+    #[diesel(sql_type = BigInt)]
+    version: i64,
+}
+
+/// A program of a newer version and this one take turns on one store.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_index_of_a_newer_version_is_left_alone() {
+    let newer = "UPDATE word_index SET version = 4000000000";
+    let (store, folder) = fresh_store().await;
+    let seed = Seed::new(Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    let photos = (0..25).map(|at| Photo::at_second(at).description("boats in the harbour"));
+    let ids = seed.images(ann.account, photos.collect()).await;
+    while store.reindex_words(9).await.unwrap() > 0 {}
+    let mut connection = connection(&folder);
+    for turn in 0..3_u32 {
+        connection.batch_execute(newer).unwrap();
+        assert_eq!(store.words_outdated().await.unwrap(), 0);
+        assert_eq!(store.reindex_words(10).await.unwrap(), 0);
+        seed.image(ann.account, Photo::at_second(99 + i64::from(turn)).description("a lantern")).await;
+        let gone = usize::try_from(turn).unwrap();
+        store.delete_image(ann, &ids[gone], NOW).await.unwrap();
+        store.delete_image(ann, &ids[gone + 10], NOW).await.unwrap();
+        assert!(store.restore_image(ann.account, &ids[gone + 10]).await.unwrap());
+        assert_eq!(store.reindex_words(10).await.unwrap(), 0);
+        let state: Version = sql_query("SELECT version FROM word_index").get_result(&mut connection).unwrap();
+        assert_eq!(state.version, 4_000_000_000, "it is not reset");
+        let turns = usize::try_from(turn).unwrap() + 1;
+        assert_eq!(found(&store, ann, "lantern").await, turns, "what is added meanwhile is found");
+        assert_eq!(found(&store, ann, "boats").await, 25 - turns);
+
+        // The newer program goes on with what the older one added, and with nothing else that it has done before.
+        connection.batch_execute(&format!("UPDATE word_index SET version = {}", words::VERSION)).unwrap();
+        let left = store.words_outdated().await.unwrap();
+        assert!((2..25).contains(&left), "{left}");
+        while store.reindex_words(16).await.unwrap() > 0 {}
+        assert_eq!(store.words_outdated().await.unwrap(), 0);
+        is_right(&mut connection);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,7 +34,7 @@ use vocabulary::Vocabulary;
 
 use crate::{EncodeError, Picture, Query, VisualEncoder};
 
-/// The name of the vectors; the number grows whenever they change.
+/// The name of the vectors. It ends with [`Appearance::VERSION`].
 const NAME: &str = "appearance-1";
 
 /// Sees colours, tone, texture and layout. It needs no model, and a few milliseconds per picture.
@@ -42,6 +42,9 @@ const NAME: &str = "appearance-1";
 pub struct Appearance;
 
 impl Appearance {
+    /// Raised whenever the vectors change.
+    pub const VERSION: u32 = 1;
+
     /// The encoder; it holds nothing.
     pub const fn new() -> Self {
         Self

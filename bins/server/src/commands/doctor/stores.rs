@@ -64,6 +64,13 @@ async fn check_search(
         };
         let said = match waiting {
             0 => format!("{by} has seen all photos{failures}"),
+            waiting
+                if SearchStage::named(&stage.name).is_some_and(|known| stage.revision > known.revision()) =>
+            {
+                format!(
+                    "{by} has yet to see {waiting} photos, which is left to a newer version of this program{failures}"
+                )
+            }
             waiting => {
                 format!("{by} has yet to see {waiting} photos, on which a running server works{failures}")
             }

@@ -38,6 +38,12 @@ struct Location {
     extents: Vec<(u64, u64)>,
 }
 
+impl Location {
+    fn end(&self) -> u64 {
+        self.extents.iter().map(|(offset, length)| offset.saturating_add(*length)).max().unwrap_or(0)
+    }
+}
+
 /// A property of one or more items.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Property<'a> {
@@ -247,6 +253,21 @@ impl<'a> Meta<'a> {
             let source = if location.in_idat { self.idat } else { self.file };
             location.extents.iter().map(move |(offset, length)| part(source, *offset, *length))
         })
+    }
+
+    /// Whether the file ends before an item's data do.
+    pub(super) fn is_cut(&self, id: u32) -> bool {
+        let location = self.items.get(&id).and_then(|item| item.location.as_ref());
+        location.is_some_and(|location| {
+            let source = if location.in_idat { self.idat } else { self.file };
+            location.end() > u64::try_from(source.len()).unwrap_or(u64::MAX)
+        })
+    }
+
+    /// Where the last data in the file of any item end, or would end.
+    pub(super) fn end_of_data(&self) -> u64 {
+        let locations = self.items.values().filter_map(|item| item.location.as_ref());
+        locations.filter(|location| !location.in_idat).map(Location::end).max().unwrap_or(0)
     }
 
     /// The beginning of an item's data: its first part.

@@ -29,6 +29,13 @@ const MAX_DEPTH: usize = 4;
 /// edge of their grid, and small pictures are made of parts of no less than a certain size.
 const MAX_PARTS_AREA: (u64, u64) = (4, 4_000_000);
 
+/// The most bytes that are made up for a file that is cut off. Maps of depth and gain and the videos among the items have
+/// a few megabytes.
+const MAX_MISSING_BYTES: usize = 64 << 20;
+
+/// The boxes that files end with. What else seems to be a box may be bytes that a program has appended.
+const LAST_BOXES: [[u8; 4]; 7] = [*b"mdat", *b"free", *b"skip", *b"uuid", *b"moov", *b"mpvd", *b"sefd"];
+
 /// What decoding holds at once, at most, for each pixel that comes out: planes as coded, planes in RGB, a turned copy
 /// of them, the interleaved pixels and our copy of these. Measured with libheif 1.15, with a fifth on top.
 const BYTES_PER_PIXEL: u64 = 10;
@@ -62,7 +69,7 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
         decoded_size: largest,
         // libheif turns the pixels by itself, and what the container says counts more than EXIF.
         orientation: shown.turned.then_some(Orientation::Upright),
-        decode_bytes: largest.area().saturating_mul(bytes_per_pixel),
+        decode_bytes: largest.area().saturating_mul(bytes_per_pixel).saturating_add(copied_bytes(bytes)),
         ..Header::plain(shown.size, bytes_per_pixel)
     })
 }
@@ -74,8 +81,8 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     Blocks {
         exif: exif.and_then(|id| meta.data(id)).and_then(tiff_block),
         xmp: xmp.and_then(|id| meta.data(id)),
-        iptc: None,
         colour: meta.primary.and_then(|id| colour(&meta, id)),
+        ..Blocks::default()
     }
 }
 
@@ -89,6 +96,26 @@ pub(crate) fn coding(bytes: &[u8]) -> Coding {
 /// Whether the file ends before its last box does.
 pub(crate) fn is_cut(bytes: &[u8]) -> bool {
     Boxes::new(bytes).are_cut()
+}
+
+/// How many bytes a file lacks that is cut off behind the picture it is about; 0 when it lacks none of its items. The
+/// decoder refuses such a file unless something stands for these bytes. `None` when the file is whole, or when something
+/// of the picture is missing.
+pub(crate) fn missing_tail(bytes: &[u8]) -> Option<usize> {
+    let top = Boxes::new(bytes);
+    let found = top.clone().find(|found| found.kind == *b"meta").filter(|found| !found.cut)?;
+    let meta = Meta::read(bytes, found.body);
+    let missing = meta.end_of_data().saturating_sub(u64::try_from(bytes.len()).ok()?);
+    let is_cut = missing > 0 || top.last().is_some_and(|last| last.cut && LAST_BOXES.contains(&last.kind));
+    let is_whole = !Parts::of(&meta, meta.primary?).cut;
+    let missing = usize::try_from(missing).ok().filter(|missing| *missing <= MAX_MISSING_BYTES)?;
+    (is_cut && is_whole).then_some(missing)
+}
+
+/// What the copy takes that [`missing_tail`] makes necessary.
+fn copied_bytes(bytes: &[u8]) -> u64 {
+    let missing = missing_tail(bytes).filter(|missing| *missing > 0);
+    missing.and_then(|missing| u64::try_from(bytes.len().saturating_add(missing)).ok()).unwrap_or(0)
 }
 
 fn find_meta(bytes: &[u8]) -> Option<Meta<'_>> {
@@ -154,6 +181,8 @@ struct Parts {
     deep: bool,
     /// Whether there is transparency among them.
     alpha: bool,
+    /// Whether the file ends before the data of some of them.
+    cut: bool,
 }
 
 impl Parts {
@@ -175,6 +204,7 @@ impl Parts {
     /// as long as that is within one picture.
     fn collect(&mut self, meta: &Meta<'_>, id: u32, depth: usize, seen: &mut BTreeSet<u32>) {
         let Some(item) = meta.item(id).filter(|_| depth > 0) else { return };
+        self.cut |= meta.is_cut(id);
         if matches!(&item.kind, b"grid" | b"iden" | b"iovl") {
             if seen.insert(id) {
                 for part in meta.references(b"dimg", id) {

@@ -317,6 +317,78 @@ fn decoders_say_what_is_wrong() {
     check(&file.build(id), error);
 }
 
+/// A picture, and behind it what phones put there: a map of gains, EXIF, XMP and a video.
+fn with_a_tail() -> Vec<u8> {
+    let mut file = File::default();
+    let picture = file.hopper();
+    let map = file.hopper();
+    file.property(map, b"auxC", b"\0\0\0\0urn:com:apple:photo:2020:aux:hdrgainmap\0");
+    let exif = file.item(b"Exif", &[&[0; 4][..], &ExifBlock::default().build()].concat());
+    let xmp = file.item(b"mime", &[b' '; 3000]);
+    file.entry(xmp).content_type = "application/rdf+xml";
+    file.refer(b"auxl", map, &[picture]).refer(b"cdsc", exif, &[picture]).refer(b"cdsc", xmp, &[picture]);
+    [file.build(picture), plain_box(b"mpvd", &[7; 5000])].concat()
+}
+
+/// Where the data of the picture end that a file is about.
+fn end_of_picture(file: &[u8]) -> usize {
+    let meta = find_meta(file).unwrap();
+    let data = meta.head(meta.primary.unwrap());
+    data.as_ptr() as usize - file.as_ptr() as usize + data.len()
+}
+
+fn decoded(file: &[u8]) -> Result<crate::decode::Decoded, MediaError> {
+    let header = probed(file)?;
+    decode(Format::Heif, file, &header, header.size)
+}
+
+#[test]
+fn a_file_that_is_cut_off_behind_its_picture_is_read_and_counts_as_damaged() {
+    let whole = with_a_tail();
+    let picture = decoded(&whole).unwrap();
+    assert_eq!(picture.damaged, None);
+    let end = end_of_picture(&whole);
+    assert!(whole.len() > end + 10_000);
+    for cut in [end, end + 1, end + 2000, end + 3500, end + 7000, whole.len() - 4990, whole.len() - 1] {
+        let read = decoded(&whole[..cut]).unwrap_or_else(|error| panic!("{cut} of {}: {error}", whole.len()));
+        assert_eq!(read.damaged.as_deref(), Some("it is cut off"), "{cut}");
+        assert!(read.pixels.bytes == picture.pixels.bytes, "{cut}");
+    }
+    for cut in [end - 1, end - 1000] {
+        assert_eq!(decoded(&whole[..cut]).unwrap_err(), MediaError::Corrupt("it is cut off".into()), "{cut}");
+    }
+}
+
+#[test]
+fn a_grid_that_is_cut_off_behind_its_tiles_is_read() {
+    let mut file = File::default();
+    let grid = file.grid(2, 2, (200, 200));
+    let exif = file.item(b"Exif", &[1; 4000]);
+    file.refer(b"cdsc", exif, &[grid]);
+    let whole = file.build(grid);
+    let picture = decoded(&whole).unwrap();
+    let read = decoded(&whole[..whole.len() - 4000]).unwrap();
+    assert!(read.pixels.bytes == picture.pixels.bytes);
+    assert_eq!(read.damaged.as_deref(), Some("it is cut off"));
+    assert!(decoded(&whole[..whole.len() - 4001]).is_err());
+}
+
+#[test]
+fn announced_data_that_lie_far_behind_the_end_are_not_made_up() {
+    let mut file = File::default();
+    let picture = file.hopper();
+    let exif = file.item(b"Exif", &[1; 64]);
+    let mut bytes = file.build(picture);
+    // The offset of the second item: 4 GB away.
+    let is_it =
+        |window: &[u8]| window.starts_with(&[0, 2, 0, 0, 0, 0, 0, 1]) && window.ends_with(&[0, 0, 0, 64]);
+    let at = bytes.windows(16).position(is_it).unwrap() + 8;
+    bytes[at..at + 4].copy_from_slice(&[0xFF; 4]);
+    assert_eq!(find_meta(&bytes).unwrap().head(u32::from(exif)), b"");
+    assert!(decoded(&bytes).is_err());
+    assert!(probed(&bytes).unwrap().decode_bytes < 10 << 20);
+}
+
 #[test]
 fn exif_is_found_whatever_lies_before_it() {
     let block = ExifBlock::default().text(Directory::Primary, tag::MAKE, "Nikon").build();

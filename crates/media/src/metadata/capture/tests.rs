@@ -21,6 +21,7 @@ struct Says<'a> {
     digitized_offset: &'a str,
     gps_date: &'a str,
     gps_time: Option<[(u32, u32); 3]>,
+    changed: &'a str,
     name: &'a str,
     modified: &'a str,
 }
@@ -34,6 +35,7 @@ const NOTHING: Says<'_> = Says {
     digitized_offset: "",
     gps_date: "",
     gps_time: None,
+    changed: "2023:12:31 23:59:59",
     name: "",
     modified: "",
 };
@@ -53,8 +55,9 @@ impl Says<'_> {
                 block = block.text(Directory::Exif, tag, text);
             }
         }
-        // The time of the last change is always there and never counts.
-        block = block.text(Directory::Primary, 0x0132, "2023:12:31 23:59:59");
+        if !self.changed.is_empty() {
+            block = block.text(Directory::Primary, 0x0132, self.changed);
+        }
         if !self.gps_date.is_empty() {
             block = block.text(Directory::Gps, tag::GPS_DATE_STAMP, self.gps_date);
         }
@@ -218,8 +221,12 @@ fn the_gps_time() {
 }
 
 #[test]
-fn names_then_the_file_then_now() {
+fn names_then_the_last_change_then_the_file_then_now() {
     let says = Says { modified: "2020-02-02T10:00:00Z", ..NOTHING };
+    Says { name: "IMG-20190704-WA0001.jpg", ..says }.check("2019-07-04T00:00:00.000Z", FileName, None);
+    says.check("2023-12-31T23:59:59.000Z", FileModified, None);
+    Says { modified: "", ..says }.check("2023-12-31T23:59:59.000Z", FileModified, None);
+    let says = Says { changed: "2030:01:01 00:00:00", ..says };
     Says { name: "IMG-20190704-WA0001.jpg", ..says }.check("2019-07-04T00:00:00.000Z", FileName, None);
     Says { name: "PXL_20210102_030405123.jpg", ..says }.check("2021-01-02T03:04:05.123Z", FileName, None);
     assert_eq!(Says { name: "PXL_20210102_030405123.jpg", ..says }.capture().wall, None);
@@ -227,7 +234,7 @@ fn names_then_the_file_then_now() {
     Says { name: "IMG_1234.jpg", ..says }.check("2020-02-02T10:00:00.000Z", FileModified, None);
     says.check("2020-02-02T10:00:00.000Z", FileModified, None);
     for modified in ["", "1970-01-01", "2024-05-03", "1601-01-01"] {
-        Says { modified, ..NOTHING }.check("2024-05-01T12:00:00.000Z", Added, None);
+        Says { modified, changed: "", ..NOTHING }.check("2024-05-01T12:00:00.000Z", Added, None);
     }
 }
 

@@ -10,7 +10,7 @@ use words::{Fields, Stands, words_of};
 
 use super::{
     numbers::{self, CONTENT, CONTEXT, posting},
-    vocabulary,
+    reindex, vocabulary,
 };
 use crate::{
     error::Failure,
@@ -60,6 +60,7 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure
     }
     let captured_at_ms = RowName::new("images", &seq).some("captured_at_ms", written.captured_at_ms)?;
     let numbers = vocabulary::learn(c, account, &words_of(&written.fields()))?;
+    reindex::leave_to_newer(c, seq)?;
     if numbers.is_empty() {
         return Ok(());
     }

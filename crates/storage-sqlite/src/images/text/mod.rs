@@ -15,5 +15,5 @@ mod search;
 mod vocabulary;
 
 pub(crate) use add::{add_text, remove_text};
-pub(super) use reindex::{outdated, reindex};
+pub(super) use reindex::{is_newer, outdated, reindex};
 pub(super) use search::{Asked, matches};

@@ -1,4 +1,4 @@
-//! How words that another version found give way to what this one finds.
+//! How the words that an older version found are replaced, and how this version leaves the index of a newer one alone.
 
 use diesel::{
     QueryableByName, SqliteConnection,
@@ -27,10 +27,16 @@ fn state(c: &mut SqliteConnection) -> Result<State, Failure> {
     Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
 }
 
-/// The state as this version has it: the index of another one is to be made anew from the beginning.
+impl State {
+    fn is_newer(&self) -> bool {
+        self.version > i64::from(words::VERSION)
+    }
+}
+
+/// The state after the index of an older version was put back to its beginning.
 fn current_state(c: &mut SqliteConnection) -> Result<State, Failure> {
     let state = state(c)?;
-    if state.version == i64::from(words::VERSION) {
+    if state.version >= i64::from(words::VERSION) {
         return Ok(state);
     }
     // Stems that another version made can be found by their rows only, not by their words.
@@ -45,15 +51,44 @@ fn current_state(c: &mut SqliteConnection) -> Result<State, Failure> {
     self::state(c)
 }
 
-/// The last word whose stems may be missing.
-pub(super) fn stale_to(c: &mut SqliteConnection) -> Result<i64, Failure> {
-    Ok(current_state(c)?.stale_to)
+/// Who makes the stems of words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stems {
+    /// This version. Those of words up to this number may be missing.
+    Ours { stale_to: i64 },
+    /// A newer version.
+    OfNewer,
+}
+
+pub(super) fn stems(c: &mut SqliteConnection) -> Result<Stems, Failure> {
+    let state = current_state(c)?;
+    Ok(if state.is_newer() { Stems::OfNewer } else { Stems::Ours { stale_to: state.stale_to } })
+}
+
+/// Whether a newer version made the index.
+pub(in super::super) fn is_newer(c: &mut SqliteConnection) -> Result<bool, Failure> {
+    Ok(state(c)?.is_newer())
+}
+
+/// Has a newer version, if the index is of one, index an image again whose words this version added.
+pub(super) fn leave_to_newer(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+    sql_query(
+        "UPDATE word_index SET
+            indexed_to = CASE WHEN indexed_to < until THEN min(indexed_to, ?1 - 1) ELSE ?1 - 1 END,
+            until = CASE WHEN indexed_to < until THEN max(until, ?1) ELSE ?1 END,
+            stale_to = (SELECT coalesce(max(id), 0) FROM words)
+        WHERE version > ?2",
+    )
+    .bind::<BigInt, _>(seq)
+    .bind::<BigInt, _>(i64::from(words::VERSION))
+    .execute(c)?;
+    Ok(())
 }
 
 /// Indexes up to `max` images anew. Gives how many they were; 0 when none was left.
 pub(in super::super) fn reindex(c: &mut SqliteConnection, max: u32) -> Result<u32, Failure> {
     let state = current_state(c)?;
-    if state.indexed_to >= state.until || max == 0 {
+    if state.is_newer() || state.indexed_to >= state.until || max == 0 {
         return Ok(0);
     }
     let seqs: Vec<i64> = images::table
@@ -84,14 +119,12 @@ struct Count {
     count: i64,
 }
 
-/// How many images have yet to be indexed by this version.
+/// How many images have yet to be indexed by this version; none when a newer one made the index.
 pub(in super::super) fn outdated(c: &mut SqliteConnection) -> Result<u64, Failure> {
     let state = state(c)?;
-    let (from, until) = match state.version == i64::from(words::VERSION) {
-        true => (state.indexed_to, state.until),
-        false => (0, i64::MAX),
-    };
-    if from >= until {
+    let is_older = state.version < i64::from(words::VERSION);
+    let (from, until) = if is_older { (0, i64::MAX) } else { (state.indexed_to, state.until) };
+    if state.is_newer() || from >= until {
         return Ok(0);
     }
     // The index holds no more than it takes, and rows are long.

@@ -10,7 +10,7 @@ use diesel::{
 };
 use words::Stands;
 
-use super::reindex;
+use super::reindex::{self, Stems};
 use crate::{
     error::Failure,
     value::{json_array, json_text},
@@ -46,13 +46,16 @@ pub(super) fn learn(
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let stale_to = reindex::stale_to(c)?;
+    let stems_by = reindex::stems(c)?;
     let words: Vec<(&str, i64)> =
         found.iter().map(|(word, stands)| (&**word, i64::from(stands.in_context))).collect();
     let known: Vec<Known> =
         sql_query(LEARN).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
-    let new = known.iter().filter(|known| known.images == 1 || known.id <= stale_to);
-    let stems = stems_of(new);
+    let needs_stems = |known: &&Known| match stems_by {
+        Stems::Ours { stale_to } => known.images == 1 || known.id <= stale_to,
+        Stems::OfNewer => false,
+    };
+    let stems = stems_of(known.iter().filter(needs_stems));
     if !stems.is_empty() {
         sql_query(
             "INSERT OR IGNORE INTO word_stems (account_id, stem, word_id)
@@ -84,7 +87,7 @@ pub(super) fn forget(
     if numbers.is_empty() {
         return Ok(());
     }
-    reindex::stale_to(c)?;
+    let stems_by = reindex::stems(c)?;
     let known: Vec<Known> = sql_query(
         "UPDATE words SET images = images - 1, context = context - gone.in_context
         FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS gone
@@ -97,16 +100,22 @@ pub(super) fn forget(
     if gone().next().is_none() {
         return Ok(());
     }
-    sql_query(
-        "DELETE FROM word_stems
-        WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
-    )
-    .bind::<BigInt, _>(account)
-    .bind::<Text, _>(json_text(&stems_of(gone())))
-    .execute(c)?;
-    let ids: Vec<i64> = gone().map(|known| known.id).collect();
+    let ids = json_array(&gone().map(|known| known.id).collect::<Vec<i64>>());
+    let (statement, stems) = match stems_by {
+        Stems::Ours { .. } => (
+            "DELETE FROM word_stems
+            WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
+            json_text(&stems_of(gone())),
+        ),
+        // Which stems they have, only the newer version knows.
+        Stems::OfNewer => (
+            "DELETE FROM word_stems WHERE account_id = ?1 AND word_id IN (SELECT value FROM json_each(?2))",
+            ids.clone(),
+        ),
+    };
+    sql_query(statement).bind::<BigInt, _>(account).bind::<Text, _>(stems).execute(c)?;
     sql_query("DELETE FROM words WHERE id IN (SELECT value FROM json_each(?))")
-        .bind::<Text, _>(json_array(&ids))
+        .bind::<Text, _>(ids)
         .execute(c)?;
     Ok(())
 }

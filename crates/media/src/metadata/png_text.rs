@@ -1,0 +1,99 @@
+//! What the text chunks of a PNG say about its picture (PNG, third edition, section 11.3.3).
+
+use std::borrow::Cow;
+
+use jiff::fmt::rfc2822::DateTimeParser;
+
+use super::exif_time::MAX_OFFSET_MINUTES;
+use super::iptc;
+use super::written_time::{WrittenTime, parse_xmp_date};
+use crate::container::Texts;
+
+/// The longest date that is read as one of RFC 1123, in bytes.
+const MAX_DATE_BYTES: usize = 100;
+
+/// The texts of a PNG.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct PngText {
+    /// `Title`.
+    pub(super) title: Option<String>,
+    /// `Description`.
+    pub(super) description: Option<String>,
+    /// `Comment`.
+    pub(super) comment: Option<String>,
+    /// `Creation Time`.
+    pub(super) created: Option<WrittenTime>,
+}
+
+impl PngText {
+    /// Reads the texts in UTF-8, which many programs write into chunks of Latin-1, else in Latin-1.
+    pub(super) fn read(texts: &Texts<'_>) -> Self {
+        let text = |bytes: &Option<Cow<'_, [u8]>>| Some(iptc::text(bytes.as_deref()?, false));
+        Self {
+            title: text(&texts.title),
+            description: text(&texts.description),
+            comment: text(&texts.comment),
+            created: text(&texts.creation_time).as_deref().and_then(parse_creation_time),
+        }
+    }
+}
+
+/// Reads a date of RFC 1123, which the standard suggests, or of ISO 8601 or EXIF, which programs write.
+fn parse_creation_time(text: &str) -> Option<WrittenTime> {
+    parse_xmp_date(text).or_else(|| parse_rfc_1123(text))
+}
+
+fn parse_rfc_1123(text: &str) -> Option<WrittenTime> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    if text.len() > MAX_DATE_BYTES {
+        return None;
+    }
+    let zoned = DateTimeParser::new().relaxed_weekday(true).parse_zoned(text).ok()?;
+    let offset_minutes = zoned.offset().seconds() / 60;
+    (offset_minutes.abs() <= MAX_OFFSET_MINUTES).then(|| WrittenTime {
+        wall: zoned.datetime(),
+        offset_minutes: Some(offset_minutes),
+        has_time: true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn dates() {
+        let check = |text: &str, expect: Option<(&str, Option<i32>)>| {
+            let read = parse_creation_time(text).map(|time| (time.wall.to_string(), time.offset_minutes));
+            let read = read.as_ref().map(|(wall, offset)| (wall.as_str(), *offset));
+            assert_eq!(read, expect, "{text:?}");
+        };
+        check("Thu, 04 Jul 2019 18:03:22 +0545", Some(("2019-07-04T18:03:22", Some(345))));
+        check("Thu, 4 Jul 2019 18:03 GMT", Some(("2019-07-04T18:03:00", Some(0))));
+        check(" 4 Jul 2019 18:03:22 EST\0", Some(("2019-07-04T18:03:22", Some(-300))));
+        check("2019-07-04T18:03:22+02:00", Some(("2019-07-04T18:03:22", Some(120))));
+        check("2019:07:04 18:03:22", Some(("2019-07-04T18:03:22", None)));
+        for none in ["", "4 July", "Thu, 04 Jul 2019 18:03:22 +1500", "Thu, 04 Jul 2019 25:03:22 GMT"] {
+            check(none, None);
+        }
+        let long = format!("Thu, 04 Jul 2019 18:03:22 +0200 {}", "(a comment) ".repeat(100));
+        check(&long, None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(
+            date in "[A-Z][a-z]{2}, [0-9]{1,2} (Jan|Feb|Dec) [0-9]{2,4} [0-9:]{0,9} [A-Z0-9+-]{0,6}|.{0,120}",
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            if let Some(time) = parse_creation_time(&date) {
+                prop_assert!(time.offset_minutes.unwrap_or(0).abs() <= MAX_OFFSET_MINUTES);
+            }
+            let bytes = || Some(Cow::Borrowed(bytes.as_slice()));
+            let texts =
+                Texts { title: bytes(), description: bytes(), comment: bytes(), creation_time: bytes() };
+            let _ = PngText::read(&texts);
+        }
+    }
+}
