@@ -38,7 +38,7 @@ pub(crate) struct Page<'a> {
 }
 
 /// What the header of a page offers beside the way to the start page.
-pub(crate) enum Header<'a> {
+pub(crate) enum PageHeader<'a> {
     /// Nothing: the page is a step of signing in, or an error.
     Plain,
     /// Signing in, which leads back to this path.
@@ -58,7 +58,7 @@ impl Page<'_> {
     /// The page as one card with this content: a form or a message.
     pub(crate) fn reply(&self, content: &Markup) -> Reply {
         self.framed(
-            &Header::Plain,
+            &PageHeader::Plain,
             &html! {
                 main #content .card {
                     h1 { (self.title) }
@@ -69,7 +69,7 @@ impl Page<'_> {
     }
 
     /// The page as one column of text.
-    pub(crate) fn text(&self, header: &Header<'_>, content: &Markup) -> Reply {
+    pub(crate) fn text(&self, header: &PageHeader<'_>, content: &Markup) -> Reply {
         self.framed(
             header,
             &html! {
@@ -84,7 +84,7 @@ impl Page<'_> {
     /// The page as sections beside the navigation among `links`, one of which leads to the page itself.
     pub(crate) fn sections(
         &self,
-        header: &Header<'_>,
+        header: &PageHeader<'_>,
         links: &[Link<'_>],
         above: &Markup,
         sections: &[Section],
@@ -121,8 +121,8 @@ impl Page<'_> {
     }
 
     /// No other page can frame it, and no cache keeps it.
-    fn framed(&self, header: &Header<'_>, main: &Markup) -> Reply {
-        let has_script = matches!(header, Header::SignedIn { .. });
+    fn framed(&self, header: &PageHeader<'_>, main: &Markup) -> Reply {
+        let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
             (DOCTYPE)
             html lang="en" {
@@ -170,7 +170,7 @@ impl Page<'_> {
     }
 }
 
-impl Header<'_> {
+impl PageHeader<'_> {
     /// The path of the page.
     fn here(&self) -> &str {
         match self {

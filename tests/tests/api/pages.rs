@@ -18,8 +18,8 @@ const SECTIONS: [&str; 8] = ["apps", "keys", "sync", "search", "password", "sess
 
 /// The values of an attribute in a page.
 fn values(page: &str, attribute: &str) -> Vec<String> {
-    let starts = page.split(&format!(" {attribute}=\"")).skip(1);
-    starts.map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&")).collect()
+    let begin = format!(" {attribute}=\"");
+    page.split(&begin).skip(1).map(|rest| rest.split('"').next().unwrap().replace("&amp;", "&")).collect()
 }
 
 /// The text of a page without its tags.
@@ -177,8 +177,9 @@ async fn every_signed_in_page_has_sign_out_in_its_header() {
     for path in paths {
         let browser = app.browser().signed_in(&anna).await;
         let page = browser.open(path).await.expect(200);
-        let header = page.text().split_once("</header>").unwrap().0.to_owned();
-        let sign_out = forms(&header).into_iter().find(|form| form.action == "/sign-out");
+        let html = page.text();
+        let (header, _) = html.split_once("</header>").unwrap();
+        let sign_out = forms(header).into_iter().find(|form| form.action == "/sign-out");
         let sign_out = sign_out.unwrap_or_else(|| panic!("{path}: {header}"));
         let answer = browser.submit(path, &sign_out, &[]).await.expect(303);
         assert_eq!(answer.header("location"), Some(path));

@@ -25,7 +25,7 @@ use topic::{AccountPage, Topic};
 use crate::{
     app::Service,
     body::RequestBody,
-    pages::{self, Header},
+    pages::{self, PageHeader},
     query::Query,
     reply::{Reply, error, found, method_not_allowed, see_other},
     security_log,
@@ -92,7 +92,7 @@ async fn shown(service: &Service, parts: &Parts, page: AccountPage) -> Reply {
         Ok(person) => person,
         // Apps send people here who have not signed in yet.
         Err(reply) if reply.status() == StatusCode::FOUND && page == AccountPage::Section(Topic::Sync) => {
-            return pages::sync(&Header::SignedOut { here: page.path() });
+            return pages::sync(&PageHeader::SignedOut { here: page.path() });
         }
         Err(reply) => return reply,
     };

@@ -11,7 +11,7 @@ use crate::{
     Connecting,
     app::Service,
     connecting::mcp_url,
-    pages::{self, Header, Link, Page, Section, snippet, sync_steps},
+    pages::{self, Link, Page, PageHeader, Section, snippet, sync_steps},
     reply::Reply,
     sign_in::MIN_PASSWORD_CHARS,
 };
@@ -51,7 +51,7 @@ pub(super) async fn page(
     let overview = Link { href: PATH, label: "Overview" };
     let link = |topic: Topic| Link { href: topic.path(), label: topic.heading() };
     let links: Vec<Link<'_>> = [overview].into_iter().chain(Topic::of_plan(account.plan).map(link)).collect();
-    let header = Header::SignedIn {
+    let header = PageHeader::SignedIn {
         forms: &service.authorization.forms,
         session_token: &person.token,
         here: page.path(),

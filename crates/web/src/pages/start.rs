@@ -1,12 +1,12 @@
 use http::StatusCode;
 use maud::{Markup, html};
 
-use super::{Header, Page, snippet};
+use super::{Page, PageHeader, snippet};
 use crate::{BaseUrl, connecting::mcp_url, reply::Reply};
 
 /// The page at `/`.
-pub(crate) fn start(base_url: &BaseUrl, header: &Header<'_>) -> Reply {
-    let is_signed_in = matches!(header, Header::SignedIn { .. });
+pub(crate) fn start(base_url: &BaseUrl, header: &PageHeader<'_>) -> Reply {
+    let is_signed_in = matches!(header, PageHeader::SignedIn { .. });
     let content = html! {
         p.lead {
             "Your photos, on a machine of your own. Apps that you connect can list, search and show them. "
@@ -33,7 +33,7 @@ pub(crate) fn start(base_url: &BaseUrl, header: &Header<'_>) -> Reply {
 }
 
 /// The page that tells visitors how photos come in: `installUrl` leads to it.
-pub(crate) fn sync(header: &Header<'_>) -> Reply {
+pub(crate) fn sync(header: &PageHeader<'_>) -> Reply {
     let page = Page { title: "Photo sync", status: StatusCode::OK, form_targets: &[] };
     page.text(header, &sync_steps("you@example.org"))
 }

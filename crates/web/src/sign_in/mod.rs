@@ -32,7 +32,7 @@ pub(crate) use set_up::set_up;
 
 use crate::{
     app::Service,
-    pages::{self, Header},
+    pages::{self, PageHeader},
     reply::Reply,
     security_log,
 };
@@ -50,9 +50,9 @@ pub(crate) async fn start(service: &Service, headers: &HeaderMap) -> Reply {
         Ok(Some(_)) => {
             let session_token = session_token(base_url, headers).unwrap_or_default();
             let forms = &service.authorization.forms;
-            pages::start(base_url, &Header::SignedIn { forms, session_token: &session_token, here: "/" })
+            pages::start(base_url, &PageHeader::SignedIn { forms, session_token: &session_token, here: "/" })
         }
-        Ok(None) => pages::start(base_url, &Header::SignedOut { here: "/account" }),
+        Ok(None) => pages::start(base_url, &PageHeader::SignedOut { here: "/account" }),
         Err(reply) => reply,
     }
 }
