@@ -139,7 +139,9 @@ impl App {
             return local_access::refusal(base_url, request.headers());
         }
         if !is_for_programs(request.uri().path()) {
-            return self.for_people(request).await;
+            let wants_page = pages::wants_page(&request);
+            let reply = self.for_people(request).await;
+            return if wants_page { pages::page_for_error(reply) } else { reply };
         }
         // The layer takes every OPTIONS for a preflight.
         if request.method() == Method::OPTIONS && !is_preflight(&request) {
@@ -228,8 +230,7 @@ async fn dispatch(service: &Arc<Service>, request: Request<Incoming>) -> Reply {
         _ if oauth::is_discovery(path) => oauth::discover(service, &parts),
         "/healthz" => reading(&parts, async { health::alive() }).await,
         "/readyz" => reading(&parts, health::ready(&service.library)).await,
-        "/" => reading(&parts, async { pages::start(&service.config.base_url) }).await,
-        "/account/sync" => reading(&parts, async { pages::sync(&service.config.base_url) }).await,
+        "/" => reading(&parts, sign_in::start(service, &parts.headers)).await,
         account::PATH => account::handle(service, &parts, body, address).await,
         "/setup" => sign_in::set_up(service, &parts, body, address).await,
         "/sign-in" => sign_in::sign_in_page(service, &parts, body, address).await,

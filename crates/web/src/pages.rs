@@ -1,5 +1,9 @@
-//! The frame of the pages for people, and those that belong to nothing else. They need no script and load nothing.
+//! The frame of the pages for people, and the pages that belong to no other module.
+//!
+//! Every page works without JavaScript and loads nothing. The pages of somebody who is signed in run one script, which
+//! adds copy buttons and shows times in the browser's time zone.
 
+mod errors;
 mod moment;
 mod start;
 
@@ -7,17 +11,21 @@ use std::sync::LazyLock;
 
 use data_encoding::BASE64;
 use http::{HeaderValue, StatusCode, header};
-use maud::{DOCTYPE, Markup, html};
+use keys::FormSigner;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+pub(crate) use errors::{page_for_error, wants_page};
 pub(crate) use moment::{day, minute};
-pub(crate) use start::{start, sync};
+pub(crate) use start::{start, sync, sync_steps};
 
 use crate::{
     body::full,
     reply::{Reply, WithHeader as _, with_body},
+    sign_in::sign_out_button,
 };
 
 const STYLE: &str = include_str!("pages/style.css");
+const SCRIPT: &str = include_str!("pages/page.js");
 
 /// The frame around every page.
 pub(crate) struct Page<'a> {
@@ -29,11 +37,28 @@ pub(crate) struct Page<'a> {
     pub(crate) form_targets: &'a [String],
 }
 
+/// What the header of a page offers beside the way to the start page.
+pub(crate) enum PageHeader<'a> {
+    /// Nothing: the page is a step of signing in, or an error.
+    Plain,
+    /// Signing in, which leads back to this path.
+    SignedOut { here: &'a str },
+    /// The account, and signing out, which leads back to this path.
+    SignedIn { forms: &'a FormSigner, session_token: &'a str, here: &'a str },
+}
+
+/// A link to another page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link<'a> {
+    pub(crate) href: &'a str,
+    pub(crate) label: &'a str,
+}
+
 impl Page<'_> {
-    /// The page as one card with this content: a form, or something to be told.
+    /// The page as one card with this content: a form or a message.
     pub(crate) fn reply(&self, content: &Markup) -> Reply {
         self.framed(
-            &html! {},
+            &PageHeader::Plain,
             &html! {
                 main #content .card {
                     h1 { (self.title) }
@@ -44,9 +69,9 @@ impl Page<'_> {
     }
 
     /// The page as one column of text.
-    pub(crate) fn text(&self, content: &Markup) -> Reply {
+    pub(crate) fn text(&self, header: &PageHeader<'_>, content: &Markup) -> Reply {
         self.framed(
-            &nav(),
+            header,
             &html! {
                 main #content .card.reading {
                     h1 { (self.title) }
@@ -56,28 +81,35 @@ impl Page<'_> {
         )
     }
 
-    /// The page as sections, each with an id and a heading, under what stands above them.
-    pub(crate) fn sections(&self, above: &Markup, sections: &[Section]) -> Reply {
+    /// The page as sections beside the navigation among `links`, one of which leads to the page itself.
+    pub(crate) fn sections(
+        &self,
+        header: &PageHeader<'_>,
+        links: &[Link<'_>],
+        above: &Markup,
+        sections: &[Section],
+    ) -> Reply {
+        let here = header.here();
+        let is_alone = sections.len() == 1;
         self.framed(
-            &nav(),
+            header,
             &html! {
-                main #content .wide {
-                    header {
-                        h1 { (self.title) }
-                        (above)
-                    }
-                    div.with-contents {
-                        nav.contents aria-label="On this page" {
-                            ul {
-                                @for section in sections {
-                                    li { a href={ "#" (section.id) } { (section.heading) } }
-                                }
+                div.wide {
+                    nav.contents aria-label="Account" {
+                        ul {
+                            @for link in links {
+                                li { a href=(link.href) aria-current=[(here == link.href).then_some("page")] { (link.label) } }
                             }
                         }
+                    }
+                    main #content {
+                        h1 #title { (self.title) }
+                        (above)
                         div.sections {
                             @for section in sections {
-                                section id=(section.id) aria-labelledby={ (section.id) "-heading" } {
-                                    h2 id={ (section.id) "-heading" } { (section.heading) }
+                                @let heading = if is_alone { "title".to_owned() } else { format!("{}-heading", section.id) };
+                                section id=(section.id) aria-labelledby=(heading) {
+                                    @if !is_alone { h2 id=(heading) { (section.heading) } }
                                     (section.content)
                                 }
                             }
@@ -88,8 +120,9 @@ impl Page<'_> {
         )
     }
 
-    /// It can be framed by no other, and no cache keeps it.
-    fn framed(&self, nav: &Markup, main: &Markup) -> Reply {
+    /// No other page can frame it, and no cache keeps it.
+    fn framed(&self, header: &PageHeader<'_>, main: &Markup) -> Reply {
+        let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
             (DOCTYPE)
             html lang="en" {
@@ -97,24 +130,26 @@ impl Page<'_> {
                     meta charset="utf-8";
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    title { (self.title) " · Photo library" }
+                    title { (self.title) @if self.title != NAME { " · " (NAME) } }
                     link rel="icon" href="data:,";
-                    style { (maud::PreEscaped(STYLE)) }
+                    style { (PreEscaped(STYLE)) }
                 }
                 body {
                     a.skip href="#content" { "Skip to the content" }
                     header.top {
                         a.brand href="/" {
                             (mark())
-                            span { "Photo library" }
+                            span { (NAME) }
                         }
-                        (nav)
+                        (header.controls())
                     }
                     (main)
+                    @if has_script { script { (PreEscaped(SCRIPT)) } }
                 }
             }
         };
-        let policy = HeaderValue::try_from(self.policy()).unwrap_or(HeaderValue::from_static(NOTHING));
+        let policy = HeaderValue::try_from(self.policy(has_script));
+        let policy = policy.unwrap_or(HeaderValue::from_static(NOTHING));
         with_body(self.status, full(markup.into_string()))
             .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
             .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
@@ -125,12 +160,38 @@ impl Page<'_> {
             .with(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
     }
 
-    fn policy(&self) -> String {
+    fn policy(&self, has_script: bool) -> String {
+        let script = if has_script { format!(" script-src '{}';", *SCRIPT_HASH) } else { String::new() };
         let targets: String = self.form_targets.iter().map(|target| format!(" {target}")).collect();
         format!(
-            "default-src 'none'; style-src '{}'; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
+            "default-src 'none'; style-src '{}';{script} img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
             *STYLE_HASH
         )
+    }
+}
+
+impl PageHeader<'_> {
+    /// The path of the page.
+    fn here(&self) -> &str {
+        match self {
+            Self::Plain => "",
+            Self::SignedOut { here } | Self::SignedIn { here, .. } => here,
+        }
+    }
+
+    fn controls(&self) -> Markup {
+        match self {
+            Self::Plain => html! {},
+            Self::SignedOut { here } => html! {
+                nav aria-label="Pages" { a href={ "/sign-in?return_to=" (here) } { "Sign in" } }
+            },
+            Self::SignedIn { forms, session_token, here } => html! {
+                nav aria-label="Pages" {
+                    @if !here.starts_with("/account") { a href="/account" { "Account" } }
+                    (sign_out_button(forms, session_token, here, "Sign out"))
+                }
+            },
+        }
     }
 }
 
@@ -142,6 +203,9 @@ pub(crate) struct Section {
     pub(crate) content: Markup,
 }
 
+/// What the pages call the service.
+const NAME: &str = "Photo library";
+
 /// The policy of a page whose own cannot be written.
 const NOTHING: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
@@ -149,14 +213,13 @@ const NOTHING: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'non
 static STYLE_HASH: LazyLock<String> =
     LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(STYLE.as_bytes()))));
 
-/// The ways between the pages of somebody who is signed in, or may be.
-fn nav() -> Markup {
-    html! {
-        nav aria-label="Pages" {
-            a href="/account" { "Account" }
-            a href="/account/sync" { "Bring photos in" }
-        }
-    }
+/// The one script that a page may run.
+static SCRIPT_HASH: LazyLock<String> =
+    LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(SCRIPT.as_bytes()))));
+
+/// A text to paste elsewhere. The page's script adds a button that copies it; `name` says what is copied.
+pub(crate) fn snippet(name: &str, text: &str) -> Markup {
+    html! { div.copy data-copy=(name) { pre { code { (text) } } } }
 }
 
 /// A picture of hills under a sun, for the eye only.
@@ -172,9 +235,14 @@ fn mark() -> Markup {
 
 /// What went wrong, and what to do about it.
 pub(crate) fn problem(status: StatusCode, title: &str, words: &str) -> Reply {
+    problem_with_link(status, title, words, Link { href: "/account", label: "Go to your account" })
+}
+
+/// The same, with the link that helps.
+pub(crate) fn problem_with_link(status: StatusCode, title: &str, words: &str, link: Link<'_>) -> Reply {
     let content = html! {
         p { (words) }
-        p { a href="/account" { "Go to your account" } }
+        p { a href=(link.href) { (link.label) } }
     };
     Page { title, status, form_targets: &[] }.reply(&content)
 }
@@ -182,7 +250,7 @@ pub(crate) fn problem(status: StatusCode, title: &str, words: &str) -> Reply {
 /// The account is deleted.
 pub(crate) fn gone() -> Reply {
     let content = html! {
-        p { "Your account is deleted. Its apps, keys and sessions have ended; its photos are being removed." }
+        p { "Its connected apps, API keys and sessions no longer work. Its photos are being removed." }
     };
     Page { title: "Your account is deleted", status: StatusCode::OK, form_targets: &[] }.reply(&content)
 }
@@ -190,8 +258,7 @@ pub(crate) fn gone() -> Reply {
 /// The service cannot answer now.
 pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
     tracing::error!(%error, "a page cannot be shown");
-    let words =
-        "The photo library cannot answer at the moment. Nothing was changed; try again in a little while.";
+    let words = "The photo library cannot answer right now. Nothing was changed. Try again in a minute.";
     retry_after(problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", words), 5)
 }
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { App } from './support/app.mjs';
 import { World } from './support/harness.mjs';
-import { accountPage, connect, forms, press, signIn, words } from './support/pages.mjs';
+import { accountPage, ask, connect, forms, press, signIn, words } from './support/pages.mjs';
 
 const world = await World.forTests();
 const path = (page) => new URL(page.url()).pathname;
@@ -36,12 +36,13 @@ world.flow('a connected app is listed, and cut off from its next request on', as
   await visit.open('/account');
   const shown = await words(page);
   for (const expect of [app.name, other.name, 'organise them into albums']) assert.ok(shown.includes(expect), expect);
-  await press(page, account.disconnectButton(app.name));
+  assert.ok(!(await account.disconnectButton(app.name).isVisible()), 'it asks first');
+  await account.disconnect(app.name);
   assert.equal(path(page), '/account');
   assert.equal(await app.call(token), 401);
   assert.equal(await other.call(others), 200, 'only that one');
-  assert.ok(!(await account.disconnectButton(app.name).isVisible()));
-  assert.ok(await account.disconnectButton(other.name).isVisible());
+  assert.equal(await account.disconnectButton(app.name).count(), 0);
+  assert.equal(await account.disconnectButton(other.name).count(), 1);
 });
 
 world.flow('a key is shown once, works, and is revoked', async (visit) => {
@@ -59,10 +60,10 @@ world.flow('a key is shown once, works, and is revoked', async (visit) => {
   await watch.takesStatus(400);
   assert.match(await words(page), /already a key of this name/);
 
-  await press(page, account.revokeButton('laptop <3'));
+  await account.revoke('laptop <3');
   assert.equal(await withKey(key), 401);
   assert.equal(path(page), '/account');
-  assert.ok(!(await account.revokeButton('laptop <3').isVisible()));
+  assert.equal(await account.revokeButton('laptop <3').count(), 0);
 });
 
 world.flow('a key without a name is not sent', async (visit) => {
@@ -150,16 +151,16 @@ world.flow('what happened to the account is told', async (visit) => {
   await visit.signIn(person);
   const account = accountPage(page);
   await account.createKey('laptop');
-  await press(page, account.revokeButton('laptop'));
+  await account.revoke('laptop');
   const app = await App.register(world.service, CALLBACK, 'Photo <i>frame</i>');
   await connect(visit, app);
-  await visit.open('/account');
+  await visit.open('/account/activity');
   const activity = page.getByRole('region', { name: 'Recent activity' });
   const shown = await activity.innerText();
   for (const expect of [
     'A wrong password was tried',
     'Signed in',
-    'The API key laptop was made',
+    'The API key laptop was created',
     'The API key laptop was revoked',
     `${app.name} was connected`,
     '127.0.0.1',
@@ -200,7 +201,7 @@ world.flow('an account is not deleted without the tick', async (visit) => {
   const { page } = visit;
   const { person } = await ofSomebody(visit);
   const form = forms(page, '/account/delete');
-  await page.locator('summary', { hasText: 'Delete my account' }).click();
+  await ask(form.getByRole('button', { includeHidden: true }));
   await form.locator('[name="password"]').fill(person.password);
   await form.getByRole('button').click();
   assert.ok(await form.getByRole('checkbox').evaluate((box) => box.validity.valueMissing));
@@ -227,4 +228,86 @@ world.flow('pages are not shown again by the back button after signing out', asy
   await account.signOut();
   await visit.page.goBack();
   assert.ok(!(await words(visit.page)).includes(person.email));
+});
+
+world.flow('a step that asks can be left without anything done', async (visit) => {
+  const { page } = visit;
+  const { account } = await ofSomebody(visit);
+  await account.createKey('laptop');
+  const key = await account.shownKey();
+  const step = page.locator('details', { has: account.revokeButton('laptop') });
+  await step.getByText('Revoke', { exact: true }).first().click();
+  assert.match(await step.innerText(), /stops working/);
+  await step.getByText('Cancel').click();
+  assert.ok(!(await account.revokeButton('laptop').isVisible()));
+  assert.equal(await withKey(key), 200);
+});
+
+world.flow('each section is a page that its forms lead back to', async (visit) => {
+  const { page } = visit;
+  const { account } = await ofSomebody(visit);
+  const navigation = page.getByRole('navigation', { name: 'Account' });
+  const names = await navigation.getByRole('link').allInnerTexts();
+  for (const name of names) {
+    await press(page, navigation.getByRole('link', { name, exact: true }));
+    assert.equal(await navigation.locator('[aria-current="page"]').innerText(), name);
+    const heading = await page.getByRole('heading', { level: 1 }).innerText();
+    assert.equal(heading, name === 'Overview' ? 'Your account' : name);
+  }
+  await visit.open('/account/keys');
+  await account.createKey('laptop');
+  await visit.open('/account/keys');
+  await account.revoke('laptop');
+  assert.equal(path(page), '/account/keys');
+  assert.match(await page.getByRole('status').innerText(), /revoked/);
+  await account.signOut();
+  assert.match(page.url(), /\/sign-in\?return_to=\/account\/keys$/);
+});
+
+const scripted = { javaScriptEnabled: true };
+const PERMISSIONS = ['clipboard-read', 'clipboard-write'];
+
+world.test('a copy button copies, and says so', { ...scripted, permissions: PERMISSIONS }, async (visit) => {
+  const { page } = visit;
+  const { account } = await ofSomebody(visit);
+  await account.createKey('laptop');
+  const key = await account.shownKey();
+  for (const [name, text] of [
+    ['Copy the API key', key],
+    ['Copy the address', `${world.service.origin}/api/mcp/v1`],
+  ]) {
+    const button = page.getByRole('button', { name });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Copied' }).last().waitFor();
+    await page.getByText('Copied to the clipboard').last().waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
+  }
+});
+
+world.test('without the clipboard API a copy button copies the selection', scripted, async (visit) => {
+  const { page, context } = visit;
+  await context.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await ofSomebody(visit);
+  const copied = page.evaluate(
+    () => new Promise((resolve) => document.addEventListener('copy', () => resolve(`${getSelection()}`))),
+  );
+  await page.getByRole('button', { name: 'Copy the address' }).click();
+  assert.equal(await copied, `${world.service.origin}/api/mcp/v1`);
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+});
+
+world.test('without JavaScript no button does nothing', { javaScriptEnabled: false }, async (visit) => {
+  await ofSomebody(visit);
+  assert.equal(await visit.page.getByRole('button', { name: 'Copy' }).count(), 0);
+  const time = await visit.page.locator('time[data-precision="minute"]').first().innerText();
+  assert.match(time, /^\d+ \w+ \d{4}, \d\d:\d\d UTC$/);
+});
+
+world.test('times are shown in the time zone of the browser', { ...scripted, timezoneId: 'Asia/Tokyo' }, async (visit) => {
+  await ofSomebody(visit);
+  const time = visit.page.locator('time[data-precision="minute"]').first();
+  const at = new Date(await time.getAttribute('datetime'));
+  const clock = at.toLocaleTimeString('en-GB', { timeZone: 'Asia/Tokyo', hour: '2-digit', minute: '2-digit' });
+  assert.match(await time.innerText(), new RegExp(`^\\d+ \\w+ \\d{4}, ${clock} GMT\\+9$`));
 });

@@ -74,7 +74,7 @@ firstFlow('what is wrong is told, and typing goes on there', async (visit, servi
   await visit.open(service.setUpPath);
   assert.ok(await isFocused(form.email));
   for (const [wrong, words, field] of [
-    [{ email: 'ann', password: PASSWORD }, /no email address/, form.email],
+    [{ email: 'ann', password: PASSWORD }, /not an email address/, form.email],
     [{ email: ANN.email, password: 'short' }, /at least 10 characters/, form.password],
   ]) {
     assert.equal((await setUp(page, wrong)).status(), 400);

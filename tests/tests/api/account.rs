@@ -218,7 +218,7 @@ async fn the_page_tells_what_happened_to_the_account() {
         "Signed in",
         "Test app was connected",
         "Test app was disconnected",
-        "The API key lap&lt;b&gt;top was made",
+        "The API key lap&lt;b&gt;top was created",
         "The API key lap&lt;b&gt;top was revoked",
         "The password was changed",
         "from 127.0.0.1",
@@ -268,9 +268,16 @@ async fn its_forms_count_only_in_the_session_that_they_were_shown_in() {
         let mut elsewhere = shown.clone();
         elsewhere.action = "/account/keys/revoke".to_owned();
         browser.submit(PATH, &elsewhere, &[]).await.expect(403);
-        assert_eq!(browser.open(action).await.expect(302).header("location"), Some(PATH));
     }
     browser.open("/account/nothing").await.expect(404);
+    for (action, section) in [
+        ("/account/apps/disconnect", "/account/apps"),
+        ("/account/keys/create", "/account/keys"),
+        ("/account/sign-out-everywhere", "/account/sessions"),
+        ("/account/sessions/end", "/account/sessions"),
+    ] {
+        assert_eq!(browser.open(action).await.expect(302).header("location"), Some(section), "{action}");
+    }
     // Without a session, too.
     app.browser().submit(PATH, &form(&page, "/account/password", None), &[]).await.expect(403);
 }

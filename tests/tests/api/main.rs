@@ -20,6 +20,7 @@ mod methods;
 mod oauth;
 mod operations;
 mod other_process;
+mod pages;
 mod paging;
 mod parameters;
 mod photos;

@@ -28,7 +28,7 @@ async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
     let answer = browser.submit(&link, &form, &FIELDS).await.expect(303);
     assert_eq!(answer.header("location"), Some("/account"));
     let account = browser.open("/account").await.expect(200).text();
-    for words in ["anna@example.org", "apps see all your photos", "The account was made"] {
+    for words in ["anna@example.org", "Connected apps", "The account was created"] {
         assert!(account.contains(words), "{words}: {account}");
     }
 
@@ -49,7 +49,7 @@ async fn only_the_link_that_was_offered_works() {
     let (link, browser) = (offered(&app).await, app.browser());
     for other in ["/setup", "/setup?token=", "/setup?token=x", &format!("{link}x")] {
         let page = browser.open(other).await.expect(404);
-        assert!(page.text().contains("This set-up link does not work"), "{other}");
+        assert!(page.text().contains("This set-up link is invalid or has expired"), "{other}");
     }
     let mut form = form(&browser.open(&link).await.expect(200));
     form.action = "/setup?token=x".to_owned();
@@ -63,8 +63,8 @@ async fn what_is_wrong_is_said_beside_the_form() {
     let (link, browser) = (offered(&app).await, app.browser());
     let form = form(&browser.open(&link).await.expect(200));
     for (email, password, words) in [
-        ("anna", PASSWORD, "no email address"),
-        ("", PASSWORD, "no email address"),
+        ("anna", PASSWORD, "not an email address"),
+        ("", PASSWORD, "not an email address"),
         ("anna@example.org", "short", "at least 10 characters"),
         ("anna@example.org", "", "at least 10 characters"),
     ] {

@@ -6,7 +6,7 @@ use http::{HeaderMap, StatusCode, header};
 use library::{AccountError, ChangePasswordError, KeyError, SignInError};
 use oauth_core::UnixMillis;
 
-use super::{Done, PATH, Person, page, sections::name_of};
+use super::{AccountPage, Done, Person, Topic, page, sections::name_of};
 use crate::{
     app::Service,
     pages,
@@ -64,6 +64,17 @@ impl Action {
             Self::DeleteAccount => "/account/delete",
         }
     }
+
+    /// The section that its form belongs to.
+    pub(super) const fn topic(self) -> Topic {
+        match self {
+            Self::Disconnect => Topic::Apps,
+            Self::CreateKey | Self::RevokeKey => Topic::Keys,
+            Self::ChangePassword => Topic::Password,
+            Self::EndSession | Self::SignOutEverywhere => Topic::Sessions,
+            Self::DeleteAccount => Topic::Delete,
+        }
+    }
 }
 
 /// A form that was sent from the account page by whom it was shown to.
@@ -71,6 +82,8 @@ pub(super) struct Sent<'a> {
     pub(super) service: &'a Service,
     pub(super) headers: &'a HeaderMap,
     pub(super) person: Person,
+    /// The page that showed it.
+    pub(super) page: AccountPage,
     pub(super) form: Form,
     pub(super) address: IpAddr,
 }
@@ -114,7 +127,7 @@ impl Sent<'_> {
             security_log::grant_revoked(self.address, &app.grant.id);
             self.tell(SecurityEventKind::AppDisconnected, Some(&name_of(&app))).await;
         }
-        Ok(Done::Disconnected.reply())
+        Ok(self.done(Done::Disconnected))
     }
 
     async fn create_key(&self) -> Result<Reply, Reply> {
@@ -136,14 +149,14 @@ impl Sent<'_> {
 
     async fn revoke_key(&self) -> Result<Reply, Reply> {
         // A name that no key can have is one that is not there: what was wanted.
-        let Ok(name) = KeyName::parse(self.field("name")) else { return Ok(Done::KeyRevoked.reply()) };
+        let Ok(name) = KeyName::parse(self.field("name")) else { return Ok(self.done(Done::KeyRevoked)) };
         let account = &self.person.holder.account;
         let revoked = self.service.library.revoke_key(&account.email, &name).await;
         if revoked.map_err(|error| pages::unavailable(&error))? {
             security_log::key_changed(self.address, account.id, "key_revoked");
             self.tell(SecurityEventKind::KeyRevoked, Some(name.as_str())).await;
         }
-        Ok(Done::KeyRevoked.reply())
+        Ok(self.done(Done::KeyRevoked))
     }
 
     /// A new password ends every session, so this browser gets a new one.
@@ -157,7 +170,7 @@ impl Sent<'_> {
         match changed {
             Ok(session) => {
                 security_log::password_changed(self.address, account.id);
-                let reply = Done::PasswordChanged.reply();
+                let reply = self.done(Done::PasswordChanged);
                 Ok(with_session(&self.service.config.base_url, reply, session.as_ref()))
             }
             Err(ChangePasswordError::Current(error)) => Err(self.wrong_password(error).await),
@@ -171,14 +184,14 @@ impl Sent<'_> {
     async fn end_session(&self) -> Result<Reply, Reply> {
         let hash = HEXLOWER.decode(self.field("session").as_bytes()).ok();
         let Some(hash) = hash.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else {
-            return Ok(Done::SignedOutElsewhere.reply());
+            return Ok(self.done(Done::SignedOutElsewhere));
         };
         let account = self.person.holder.account.id;
         let ended = self.service.library.end_session(account, &hash).await;
         if ended.map_err(|error| pages::unavailable(&error))? {
             self.signed_out_elsewhere().await;
         }
-        Ok(Done::SignedOutElsewhere.reply())
+        Ok(self.done(Done::SignedOutElsewhere))
     }
 
     /// Ends all other sessions.
@@ -188,7 +201,7 @@ impl Sent<'_> {
         if ended.map_err(|error| pages::unavailable(&error))? > 0 {
             self.signed_out_elsewhere().await;
         }
-        Ok(Done::SignedOutElsewhere.reply())
+        Ok(self.done(Done::SignedOutElsewhere))
     }
 
     async fn signed_out_elsewhere(&self) {
@@ -235,11 +248,11 @@ impl Sent<'_> {
                 self.refused("The password is wrong. Nothing was changed.".to_owned()).await
             }
             SignInError::LockedOut { retry_after_s } => {
-                let words = "Too many wrong passwords. Wait a quarter of an hour, then try again.";
+                let words = "Too many wrong passwords. Wait 15 minutes, then try again.";
                 self.later(StatusCode::TOO_MANY_REQUESTS, words, retry_after_s).await
             }
             SignInError::Busy { retry_after_s } => {
-                let words = "Very many people are signing in. Try again in a moment.";
+                let words = "Too many people are signing in right now. Try again in a minute.";
                 self.later(StatusCode::SERVICE_UNAVAILABLE, words, retry_after_s).await
             }
         }
@@ -254,13 +267,11 @@ impl Sent<'_> {
     }
 
     async fn page(&self, status: StatusCode, notice: Notice) -> Reply {
-        page::page(self.service, &self.person, status, Some(notice)).await
+        page::page(self.service, &self.person, self.page, status, Some(notice)).await
     }
-}
 
-impl Done {
-    /// Leads back to the page, which says so.
-    fn reply(self) -> Reply {
-        see_other(&format!("{PATH}?done={}", self.as_str()))
+    /// Leads back to the page, which tells what was done.
+    fn done(&self, done: Done) -> Reply {
+        see_other(&format!("{}?done={}", self.page.path(), done.as_str()))
     }
 }

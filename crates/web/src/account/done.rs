@@ -27,10 +27,10 @@ impl Done {
 
     pub(super) const fn words(self) -> &'static str {
         match self {
-            Self::Disconnected => "The app is disconnected. Its next call is refused.",
-            Self::KeyRevoked => "The key is revoked. Its next call is refused.",
-            Self::PasswordChanged => "Your password is changed, and you are signed out everywhere else.",
-            Self::SignedOutElsewhere => "Signed out.",
+            Self::Disconnected => "The app is disconnected. Its next request is refused.",
+            Self::KeyRevoked => "The API key is revoked. Its next request is refused.",
+            Self::PasswordChanged => "Your password is changed. You are signed out in all other browsers.",
+            Self::SignedOutElsewhere => "Signed out. You stay signed in here.",
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a person sees and changes of their own account: connected apps, API keys, password, sessions, activity.
 //!
-//! Every form is bound to the session and to what it is for, and leads back to the page; only a new key is shown by
-//! the answer itself, once.
+//! `/account` shows all sections, and each section has a page of its own. Every form is bound to the session and to its
+//! purpose, and leads back to the page that showed it. Only a new key is shown by the answer itself, once.
 
 mod actions;
 mod browser_name;
@@ -9,19 +9,23 @@ mod done;
 mod page;
 mod search_progress;
 mod sections;
+mod topic;
 
 use std::net::IpAddr;
 
+use domain::Plan;
 use http::{HeaderMap, Method, StatusCode, request::Parts};
 use keys::session_hash;
 use library::SessionHolder;
 
 use actions::{Action, Notice, Sent};
 use done::Done;
+use topic::{AccountPage, Topic};
 
 use crate::{
     app::Service,
     body::RequestBody,
+    pages::{self, PageHeader},
     query::Query,
     reply::{Reply, error, found, method_not_allowed},
     security_log,
@@ -31,6 +35,9 @@ use crate::{
 pub(crate) const PATH: &str = "/account";
 pub(crate) const PREFIX: &str = "/account/";
 
+/// The name of the field in which a form names the page that shows it.
+const PAGE: &str = "page";
+
 /// A signed-in person, and the hash of the session that they are signed in by.
 struct Person {
     holder: SessionHolder,
@@ -39,12 +46,18 @@ struct Person {
 }
 
 impl Person {
-    /// Who sends a request. Without a session the answer is what `without` makes of the path of the sign-in page.
-    async fn of(service: &Service, headers: &HeaderMap, without: fn(&str) -> Reply) -> Result<Self, Reply> {
+    /// Who sends a request. Without a session the answer is what `without` makes of the path of the sign-in page, which
+    /// leads on to `page`.
+    async fn of(
+        service: &Service,
+        headers: &HeaderMap,
+        page: &str,
+        without: impl FnOnce(&str) -> Reply,
+    ) -> Result<Self, Reply> {
         let token = session_token(&service.config.base_url, headers).unwrap_or_default();
         match session(service, headers).await? {
             Some(holder) => Ok(Self { holder, session: session_hash(&token), token }),
-            None => Err(without(&ReturnTo::here(PATH).by_way_of_sign_in())),
+            None => Err(without(&ReturnTo::here(page).by_way_of_sign_in())),
         }
     }
 
@@ -54,39 +67,42 @@ impl Person {
     }
 }
 
-/// Answers `/account` and what its forms post to.
+/// Answers `/account`, the pages of its sections, and what their forms post to.
 pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let path = parts.uri.path();
-    if path == PATH {
-        return match parts.method {
-            Method::GET | Method::HEAD => shown(service, parts).await,
-            _ => method_not_allowed("GET, HEAD"),
-        };
-    }
-    let Some(action) = Action::at(path) else {
-        return error(StatusCode::NOT_FOUND, "there is nothing at this path");
-    };
-    match parts.method {
-        Method::POST => {}
+    match (&parts.method, AccountPage::at(path), Action::at(path)) {
+        (_, None, None) => not_found(),
+        (&Method::GET | &Method::HEAD, Some(page), _) => shown(service, parts, page).await,
         // Where the address bar points after a form that was refused.
-        Method::GET | Method::HEAD => return found(PATH),
-        _ => return method_not_allowed("GET, HEAD, POST"),
-    }
-    match sent(service, parts, body, address, action).await {
-        Ok(sent) => sent.run(action).await,
-        Err(reply) => reply,
+        (&Method::GET | &Method::HEAD, None, Some(action)) => found(action.topic().path()),
+        (&Method::POST, _, Some(action)) => match sent(service, parts, body, address, action).await {
+            Ok(sent) => sent.run(action).await,
+            Err(reply) => reply,
+        },
+        (_, _, Some(_)) => method_not_allowed("GET, HEAD, POST"),
+        (_, _, None) => method_not_allowed("GET, HEAD"),
     }
 }
 
-async fn shown(service: &Service, parts: &Parts) -> Reply {
-    match Person::of(service, &parts.headers, found).await {
-        Ok(person) => {
-            let query = Query::parse(parts.uri.query());
-            let done = query.get("done").and_then(Done::parse).map(Notice::Done);
-            page::page(service, &person, StatusCode::OK, done).await
+fn not_found() -> Reply {
+    error(StatusCode::NOT_FOUND, "there is nothing at this path")
+}
+
+async fn shown(service: &Service, parts: &Parts, page: AccountPage) -> Reply {
+    let person = match Person::of(service, &parts.headers, page.path(), found).await {
+        Ok(person) => person,
+        // Apps send people here who have not signed in yet.
+        Err(reply) if reply.status() == StatusCode::FOUND && page == AccountPage::Section(Topic::Sync) => {
+            return pages::sync(&PageHeader::SignedOut { here: page.path() });
         }
-        Err(reply) => reply,
+        Err(reply) => return reply,
+    };
+    if page == AccountPage::Section(Topic::Plan) && person.holder.account.plan != Plan::Free {
+        return not_found();
     }
+    let query = Query::parse(parts.uri.query());
+    let done = query.get("done").and_then(Done::parse).map(Notice::Done);
+    page::page(service, &person, page, StatusCode::OK, done).await
 }
 
 /// The form that came, from whom it was shown to.
@@ -98,11 +114,14 @@ async fn sent<'a>(
     action: Action,
 ) -> Result<Sent<'a>, Reply> {
     let form = read_form(service, parts, body, address).await?;
+    let page = action.topic().path();
+    let refused = || form_refused(&service.config.base_url, &parts.headers, page);
     // Without a session no token is valid.
-    let person = Person::of(service, &parts.headers, |_| form_refused()).await?;
+    let person = Person::of(service, &parts.headers, page, |_| refused()).await?;
     if form.has_token(&service.authorization.forms, &person.bound_to(action.path())) {
-        return Ok(Sent { service, headers: &parts.headers, person, form, address });
+        let page = AccountPage::named(form.get(PAGE));
+        return Ok(Sent { service, headers: &parts.headers, person, page, form, address });
     }
     security_log::form_refused(address, "account form without its token");
-    Err(form_refused())
+    Err(refused())
 }

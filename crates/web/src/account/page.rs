@@ -1,80 +1,70 @@
-use domain::{MIN_PASSWORD_CHARS, Plan};
+use domain::MIN_PASSWORD_CHARS;
 use http::StatusCode;
 use maud::{Markup, html};
 
 use super::{
-    PATH, Person,
+    AccountPage, PATH, Person, Topic,
     actions::{Action, Notice},
     search_progress::search_progress,
-    sections::Forms,
+    sections::{Forms, asking},
 };
 use crate::{
     Connecting,
     app::Service,
     connecting::mcp_url,
-    pages::{self, Page, Section},
+    pages::{self, Link, Page, PageHeader, Section, snippet, sync_steps},
     reply::Reply,
-    sign_in::sign_out_button,
 };
 
-/// How many events the page tells of: as many as are kept, so that a flood of one kind hides no other.
+/// How many events the page of activity shows: as many as are kept, so that a flood of one kind hides no other.
 const SHOWN_EVENTS: u32 = 1000;
 
-/// The account page.
+/// A page of the account.
 pub(super) async fn page(
     service: &Service,
     person: &Person,
+    page: AccountPage,
     status: StatusCode,
     notice: Option<Notice>,
 ) -> Reply {
     let account = &person.holder.account;
-    let loaded = async {
-        let unavailable = |error: &dyn std::fmt::Display| pages::unavailable(error);
-        let apps = service.library.grants().connections(&account.id.0.to_string()).await;
-        let keys = service.library.keys(&account.email).await;
-        let sessions = service.library.sessions(account.id).await;
-        let events = service.library.security_events(account.id, SHOWN_EVENTS).await;
-        let progress = service.library.search_progress(Some(account.id)).await;
-        let has_model = service.library.has_vision_model().await;
-        Ok::<_, Reply>((
-            apps.map_err(|error| unavailable(&error))?,
-            keys.map_err(|error| unavailable(&error))?,
-            sessions.map_err(|error| unavailable(&error))?,
-            events.map_err(|error| unavailable(&error))?,
-            (progress.map_err(|error| unavailable(&error))?, has_model),
-        ))
+    let forms = Forms { service, person, page };
+    let topics: Vec<Topic> = match page {
+        AccountPage::Overview => Topic::of_plan(account.plan).collect(),
+        AccountPage::Section(topic) => vec![topic],
     };
-    let (apps, keys, sessions, events, (progress, has_model)) = match loaded.await {
-        Ok(loaded) => loaded,
-        Err(reply) => return reply,
+    let mut sections = Vec::with_capacity(topics.len());
+    for topic in topics {
+        match forms.content(topic).await {
+            Ok(content) => sections.push(Section { id: topic.id(), heading: topic.heading(), content }),
+            Err(reply) => return reply,
+        }
+    }
+    let title = match page {
+        AccountPage::Overview => "Your account",
+        AccountPage::Section(topic) => topic.heading(),
     };
-    let forms = Forms { service, person };
     let above = html! {
-        p { "Signed in as " strong { (account.email) } "." }
+        @if page == AccountPage::Overview { p { "Signed in as " strong { (account.email) } "." } }
         @if let Some(notice) = &notice { (shown(notice)) }
     };
-    let section = |id, heading, content| Section { id, heading, content };
-    let sections = [
-        section("apps", "Connected apps", forms.apps(&apps)),
-        section("connect", "Connect an app", connect(service)),
-        section("keys", "API keys", forms.keys(&keys)),
-        section("sync", "Photo sync", html! { p { a href="/account/sync" { "How photos come in" } } }),
-        section("search", "Search", search_progress(&progress, has_model)),
-        section("plan", "Plan", plan(service, account.plan)),
-        section("password", "Password", password(&forms)),
-        section("sessions", "Where you are signed in", forms.sessions(&sessions)),
-        section("activity", "Recent activity", super::sections::activity(&events)),
-        section("leave", "Leave", leave(&forms, service, person)),
-    ];
-    Page { title: "Your account", status, form_targets: &[] }.sections(&above, &sections)
+    let overview = Link { href: PATH, label: "Overview" };
+    let link = |topic: Topic| Link { href: topic.path(), label: topic.heading() };
+    let links: Vec<Link<'_>> = [overview].into_iter().chain(Topic::of_plan(account.plan).map(link)).collect();
+    let header = PageHeader::SignedIn {
+        forms: &service.authorization.forms,
+        session_token: &person.token,
+        here: page.path(),
+    };
+    Page { title, status, form_targets: &[] }.sections(&header, &links, &above, &sections)
 }
 
 fn shown(notice: &Notice) -> Markup {
     match notice {
         Notice::NewKey { name, key } => html! {
             div.notice role="status" {
-                p { "This is the key " strong { (name) } ". Copy it now: it is not shown again." }
-                pre { code { (key) } }
+                p { "This is the API key " strong { (name) } ". Copy it now. It is not shown again." }
+                (snippet("the API key", key))
             }
         },
         Notice::Problem(words) => html! { div.notice.warn role="alert" { p { (words) } } },
@@ -82,66 +72,115 @@ fn shown(notice: &Notice) -> Markup {
     }
 }
 
-fn connect(service: &Service) -> Markup {
-    let base_url = &service.config.base_url;
-    html! {
-        p { "Give an app this address, and it asks you to sign in and to allow it:" }
-        pre { code { (mcp_url(base_url)) } }
-        @for connecting in Connecting::all(base_url) {
-            details {
-                summary { (connecting.app.title()) }
-                @if let Some(obstacle) = &connecting.obstacle { p.notice.warn { (obstacle) } }
-                ol { @for step in &connecting.steps { li { (step) } } }
-                pre { code { (connecting.snippet.trim_end()) } }
+impl Forms<'_> {
+    async fn content(&self, topic: Topic) -> Result<Markup, Reply> {
+        let unavailable = |error: &dyn std::fmt::Display| pages::unavailable(error);
+        let (library, account) = (&self.service.library, &self.person.holder.account);
+        let is_overview = self.page == AccountPage::Overview;
+        Ok(match topic {
+            Topic::Apps => {
+                let apps = library.grants().connections(&account.id.0.to_string()).await;
+                let apps = apps.map_err(|error| unavailable(&error))?;
+                html! {
+                    (self.apps(&apps))
+                    (self.connect(is_overview))
+                }
+            }
+            Topic::Keys => {
+                let keys = library.keys(&account.email).await.map_err(|error| unavailable(&error))?;
+                html! {
+                    (self.keys(&keys))
+                    @if !is_overview { (self.key_use()) }
+                }
+            }
+            Topic::Sync if is_overview => html! {
+                p { "Photos come into the library by import: a command on the machine that runs the library." }
+                p { a href=(Topic::Sync.path()) { "How to import photos" } }
+            },
+            Topic::Sync => sync_steps(account.email.as_str()),
+            Topic::Search => {
+                let progress = library.search_progress(Some(account.id)).await;
+                let has_model = library.has_vision_model().await;
+                search_progress(&progress.map_err(|error| unavailable(&error))?, has_model)
+            }
+            Topic::Plan => free_plan(library.settings().free_window),
+            Topic::Password => self.password(),
+            Topic::Sessions => {
+                let sessions = library.sessions(account.id).await.map_err(|error| unavailable(&error))?;
+                self.sessions(&sessions)
+            }
+            Topic::Activity => {
+                let events = library.security_events(account.id, SHOWN_EVENTS).await;
+                self.activity(&events.map_err(|error| unavailable(&error))?)
+            }
+            Topic::Delete => self.delete(),
+        })
+    }
+
+    fn connect(&self, is_overview: bool) -> Markup {
+        let base_url = &self.service.config.base_url;
+        let address = html! {
+            p { "Give the app this address. The app then asks you to sign in and to allow access." }
+            (snippet("the address", &mcp_url(base_url)))
+        };
+        html! {
+            @if is_overview {
+                h3 { "Connect an app" }
+                (address)
+                p { a href=(Topic::Apps.path()) { "Steps for Claude, ChatGPT, VS Code and other apps" } }
+            } @else {
+                h2.further { "Connect an app" }
+                (address)
+                @for connecting in Connecting::all(base_url) {
+                    details {
+                        summary { (connecting.app.title()) }
+                        @if let Some(obstacle) = &connecting.obstacle { p.notice.warn { (obstacle) } }
+                        ol { @for step in &connecting.steps { li { (step) } } }
+                        (snippet(&format!("the text for {}", connecting.app.title()), connecting.snippet.trim_end()))
+                    }
+                }
             }
         }
     }
-}
 
-fn plan(service: &Service, plan: Plan) -> Markup {
-    html! {
-        p {
-            @match plan {
-                Plan::Free => {
-                    strong { "Free" } ": apps see the newest " (service.library.settings().free_window)
-                    " photos. Older ones are kept and come back with the paid plan."
-                }
-                Plan::Paid => { strong { "Paid" } ": apps see all your photos." }
-            }
+    fn key_use(&self) -> Markup {
+        let base_url = self.service.config.base_url.as_str();
+        let command = format!("curl -H \"Authorization: Bearer KEY\" {base_url}/api/ext/v2/images");
+        html! {
+            h2.further { "Use a key" }
+            p { "Put the key in the place of KEY. This command lists your newest photos:" }
+            (snippet("the command", &command))
+            p { a href="/api/ext/v2/openapi.json" { "API description (OpenAPI)" } }
         }
     }
-}
 
-fn password(forms: &Forms<'_>) -> Markup {
-    html! {
-        p { "A new password signs you out everywhere else. Apps stay connected, and API keys work on." }
-        (forms.of(Action::ChangePassword, &html! {
-            (forms.username())
-            div.beside.two {
-                div {
-                    label for="current" { "Current password" }
-                    input #current type="password" name="current" required autocomplete="current-password";
+    fn password(&self) -> Markup {
+        html! {
+            p { "A new password signs you out in all other browsers. Connected apps and API keys keep working." }
+            (self.of(Action::ChangePassword, &html! {
+                (self.username())
+                div.beside.two {
+                    div {
+                        label for="current" { "Current password" }
+                        input #current type="password" name="current" required autocomplete="current-password";
+                    }
+                    div {
+                        label for="new" { "New password" }
+                        input #new type="password" name="new" required minlength=(MIN_PASSWORD_CHARS)
+                            autocomplete="new-password" aria-describedby="new-hint";
+                    }
                 }
-                div {
-                    label for="new" { "New password" }
-                    input #new type="password" name="new" required minlength=(MIN_PASSWORD_CHARS)
-                        autocomplete="new-password" aria-describedby="new-hint";
-                }
-            }
-            p #new-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters; a few words are easy to remember." }
-            button type="submit" { "Change the password" }
-        }))
+                p #new-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters. A few words are easy to remember." }
+                button type="submit" { "Change password" }
+            }))
+        }
     }
-}
 
-fn leave(forms: &Forms<'_>, service: &Service, person: &Person) -> Markup {
-    html! {
-        (sign_out_button(&service.authorization.forms, &person.token, PATH, "Sign out of this browser"))
-        details {
-            summary { "Delete my account" }
-            p { "Everything in it goes for good: photos, albums, API keys, connected apps." }
-            (forms.of(Action::DeleteAccount, &html! {
-                (forms.username())
+    fn delete(&self) -> Markup {
+        html! {
+            p { "This deletes your photos, albums, API keys and connected apps. It cannot be undone." }
+            (asking("Delete my account", "", &self.of(Action::DeleteAccount, &html! {
+                (self.username())
                 label for="delete-password" { "Your password" }
                 input #delete-password type="password" name="password" required autocomplete="current-password";
                 label.check {
@@ -149,7 +188,17 @@ fn leave(forms: &Forms<'_>, service: &Service, person: &Person) -> Markup {
                     span { "Delete my account and everything in it." }
                 }
                 button.danger type="submit" { "Delete my account" }
-            }))
+            })))
         }
+    }
+}
+
+fn free_plan(free_window: u32) -> Markup {
+    html! {
+        p {
+            strong { "Free plan" } ": you and your connected apps see the newest " (free_window)
+            " photos. This is the free window."
+        }
+        p { "Older photos are kept. They appear again when the operator of this library changes the plan." }
     }
 }

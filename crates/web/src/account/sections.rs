@@ -6,7 +6,7 @@ use library::{KeyInfo, SecurityEvent, SessionInfo};
 use maud::{Markup, html};
 use oauth_core::{Connection, UnixMillis};
 
-use super::{Person, actions::Action, browser_name::browser_name};
+use super::{AccountPage, PAGE, Person, Topic, actions::Action, browser_name::browser_name};
 use crate::{
     app::Service,
     oauth::{app_name, scope_in_words, shown_name},
@@ -14,13 +14,15 @@ use crate::{
     sign_in::csrf_field,
 };
 
-/// How many events are shown at first.
+/// How many events the overview shows.
 const NEWEST_EVENTS: usize = 6;
 
 /// The forms of one person.
 pub(super) struct Forms<'a> {
     pub(super) service: &'a Service,
     pub(super) person: &'a Person,
+    /// The page that shows them.
+    pub(super) page: AccountPage,
 }
 
 impl Forms<'_> {
@@ -28,6 +30,9 @@ impl Forms<'_> {
         html! {
             form method="post" action=(action.path()) {
                 (csrf_field(&self.service.authorization.forms, &self.person.bound_to(action.path())))
+                @if let AccountPage::Section(topic) = self.page {
+                    input type="hidden" name=(PAGE) value=(topic.id());
+                }
                 (content)
             }
         }
@@ -41,12 +46,12 @@ impl Forms<'_> {
     }
 
     /// A form of one button about one thing.
-    fn button(&self, action: Action, field: (&str, &str), words: &str, thing: &str) -> Markup {
+    fn button(&self, action: Action, field: (&str, &str), words: &str, thing: &str, class: &str) -> Markup {
         self.of(
             action,
             &html! {
                 input type="hidden" name=(field.0) value=(field.1);
-                button.quiet type="submit" aria-label=(format!("{words} {thing}")) { (words) }
+                button class=(class) type="submit" aria-label=(format!("{words} {thing}")) { (words) }
             },
         )
     }
@@ -56,17 +61,20 @@ impl Forms<'_> {
             @if apps.is_empty() {
                 p { "No app is connected." }
             } @else {
-                ul.rows { @for app in apps { (self.app(app)) } }
+                ul.rows { @for (place, app) in apps.iter().enumerate() { (self.app(place, app)) } }
             }
         }
     }
 
-    fn app(&self, app: &Connection) -> Markup {
+    fn app(&self, place: usize, app: &Connection) -> Markup {
         let name = name_of(app);
+        let id = format!("app-{place}");
+        let disconnect =
+            self.button(Action::Disconnect, ("grant", &app.grant.id), "Disconnect", &name, "danger");
         html! {
-            li {
+            li.asking {
                 div {
-                    h3 { (name) }
+                    p.name id=(id) { (name) }
                     p.facts {
                         "Connected " (day_of(app.grant.created_at)) ", "
                         @match app.last_used_at {
@@ -81,38 +89,42 @@ impl Forms<'_> {
                         "."
                     }
                 }
-                (self.button(Action::Disconnect, ("grant", &app.grant.id), "Disconnect", &name))
+                (asking("Disconnect", &id, &html! {
+                    p { (name) " loses access to your photos until you connect it again." }
+                    (disconnect)
+                }))
             }
         }
     }
 
     pub(super) fn keys(&self, keys: &[KeyInfo]) -> Markup {
-        let mut in_force = keys.iter().filter(|key| key.revoked_at.is_none()).peekable();
+        let mut in_force = keys.iter().filter(|key| key.revoked_at.is_none()).enumerate().peekable();
         html! {
-            p { "For scripts of your own. A key can do everything that you can, and works until you revoke it." }
+            p { "API keys are for your own scripts. A key can do everything that you can. It works until you revoke it." }
             @if in_force.peek().is_some() {
-                ul.rows { @for key in in_force { (self.key(key)) } }
+                ul.rows { @for (place, key) in in_force { (self.key(place, key)) } }
             }
             (self.of(Action::CreateKey, &html! {
                 div.beside {
                     div {
-                        label for="key-name" { "Name of a new key" }
+                        label for="key-name" { "Name of the new key" }
                         input #key-name type="text" name="name" required maxlength="100" autocomplete="off";
                     }
-                    button type="submit" { "Make a key" }
+                    button type="submit" { "Create key" }
                 }
             }))
         }
     }
 
-    fn key(&self, key: &KeyInfo) -> Markup {
+    fn key(&self, place: usize, key: &KeyInfo) -> Markup {
         let name = key.name.to_string();
+        let id = format!("key-{place}");
         html! {
-            li {
+            li.asking {
                 div {
-                    h3 { (name) }
+                    p.name id=(id) { (name) }
                     p.facts {
-                        "Made " (day(key.created_at)) ", "
+                        "Created " (day(key.created_at)) ", "
                         @match key.last_used_at {
                             Some(at) => { "last used " (day(at)) }
                             None => { "not used yet" }
@@ -120,7 +132,10 @@ impl Forms<'_> {
                         "."
                     }
                 }
-                (self.button(Action::RevokeKey, ("name", &name), "Revoke", &name))
+                (asking("Revoke", &id, &html! {
+                    p { "Every script that uses this key stops working. A revoked key cannot be restored." }
+                    (self.button(Action::RevokeKey, ("name", &name), "Revoke", &name, "danger"))
+                }))
             }
         }
     }
@@ -130,9 +145,14 @@ impl Forms<'_> {
         html! {
             ul.rows { @for session in sessions { (self.session(session)) } }
             @if has_others {
-                (self.of(Action::SignOutEverywhere, &html! {
-                    button.quiet type="submit" { "Sign out everywhere else" }
+                (asking("Sign out everywhere else", "", &html! {
+                    p { "All other browsers have to sign in again. This one stays signed in. Connected apps and API keys keep working." }
+                    (self.of(Action::SignOutEverywhere, &html! {
+                        button.danger type="submit" { "Sign out everywhere else" }
+                    }))
                 }))
+            } @else {
+                p { "You are not signed in anywhere else." }
             }
         }
     }
@@ -140,10 +160,11 @@ impl Forms<'_> {
     fn session(&self, session: &SessionInfo) -> Markup {
         let name = browser_name(session.user_agent.as_deref());
         let is_here = session.hash == self.person.session;
+        let hash = HEXLOWER.encode(&session.hash);
         html! {
             li {
                 div {
-                    h3 { (name) " " @if is_here { span.badge { "this browser" } } }
+                    p.name { (name) " " @if is_here { span.badge { "this browser" } } }
                     p.facts {
                         "Signed in " (minute(session.created_at)) " from " (session.address)
                         ", last used " (day(session.last_seen_at)) "."
@@ -152,49 +173,66 @@ impl Forms<'_> {
                 @if !is_here {
                     (self.button(
                         Action::EndSession,
-                        ("session", &HEXLOWER.encode(&session.hash)),
+                        ("session", &hash),
                         "Sign out",
                         &format!("{name}, {}", session.address),
+                        "quiet",
                     ))
                 }
             }
         }
     }
-}
 
-/// What happened to the account lately.
-pub(super) fn activity(events: &[SecurityEvent]) -> Markup {
-    let (newest, older) = events.split_at(events.len().min(NEWEST_EVENTS));
-    html! {
-        p { "If something here was not you, change your password, disconnect the apps and revoke the API keys that you do not know." }
-        @if events.is_empty() { p { "Nothing yet." } }
-        (event_rows(newest))
-        @if !older.is_empty() {
-            details {
-                summary { "What was before" }
-                (event_rows(older))
+    /// What happened to the account: on the overview, the newest events.
+    pub(super) fn activity(&self, events: &[SecurityEvent]) -> Markup {
+        let is_overview = self.page == AccountPage::Overview;
+        let shown = if is_overview { events.len().min(NEWEST_EVENTS) } else { events.len() };
+        html! {
+            p {
+                "If something here was not you, change your " a href=(Topic::Password.path()) { "password" }
+                ", and remove the " a href=(Topic::Apps.path()) { "connected apps" } " and "
+                a href=(Topic::Keys.path()) { "API keys" } " that you do not know."
             }
+            @if events.is_empty() {
+                p { "Nothing has happened yet." }
+            } @else {
+                ul.rows { @for event in events.iter().take(shown) { (event_row(event)) } }
+            }
+            @if shown < events.len() { p { a href=(Topic::Activity.path()) { "All activity" } } }
         }
     }
 }
 
-fn event_rows(events: &[SecurityEvent]) -> Markup {
+/// A step that asks before its form is sent. It works without JavaScript. `about` is the id of the name of the thing.
+pub(super) fn asking(words: &str, about: &str, asked: &Markup) -> Markup {
+    let id = (!about.is_empty()).then(|| format!("ask-{about}"));
+    let labels = id.as_ref().map(|id| format!("{id} {about}"));
     html! {
-        ul.rows {
-            @for event in events {
-                li {
-                    div {
-                        h3 { (in_words(event)) }
-                        p.facts {
-                            (minute(event.at))
-                            @match &event.address {
-                                Some(address) => { ", from " (address) }
-                                None => { ", on the machine of the library" }
-                            }
-                            @if event.times > 1 { ", " (event.times) " times" }
-                            "."
-                        }
+        details.ask {
+            summary aria-labelledby=[labels] {
+                span id=[id] {
+                    span.closed { (words) }
+                    span.opened { "Cancel" }
+                }
+            }
+            div.asked { (asked) }
+        }
+    }
+}
+
+fn event_row(event: &SecurityEvent) -> Markup {
+    html! {
+        li {
+            div {
+                p.name { (in_words(event)) }
+                p.facts {
+                    (minute(event.at))
+                    @match &event.address {
+                        Some(address) => { ", from " (address) }
+                        None => { ", by a command on the machine of the library" }
                     }
+                    @if event.times > 1 { ", " (event.times) " times" }
+                    "."
                 }
             }
         }
@@ -204,7 +242,7 @@ fn event_rows(events: &[SecurityEvent]) -> Markup {
 fn in_words(event: &SecurityEvent) -> String {
     let thing = shown_name(event.detail.as_deref().unwrap_or_default());
     match event.kind {
-        SecurityEventKind::AccountCreated => "The account was made".to_owned(),
+        SecurityEventKind::AccountCreated => "The account was created".to_owned(),
         SecurityEventKind::SignedIn => "Signed in".to_owned(),
         SecurityEventKind::SignInFailed => "A wrong password was tried".to_owned(),
         SecurityEventKind::SignedOutElsewhere => "Signed out from another browser".to_owned(),
@@ -214,7 +252,7 @@ fn in_words(event: &SecurityEvent) -> String {
         SecurityEventKind::AppTokenReplayed => {
             format!("{thing} was disconnected, because an old token of it was used again")
         }
-        SecurityEventKind::KeyCreated => format!("The API key {thing} was made"),
+        SecurityEventKind::KeyCreated => format!("The API key {thing} was created"),
         SecurityEventKind::KeyRevoked => format!("The API key {thing} was revoked"),
     }
 }

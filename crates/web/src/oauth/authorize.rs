@@ -26,18 +26,18 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
     if let Some(reply) = described_at.as_ref().and_then(|url| too_many_documents(service, url, address)) {
         return reply;
     }
+    // The request URL itself: what the browser has, whatever name it knows the service by. It would send other
+    // characters than those of ASCII so.
+    let here = format!("{}?{}", parts.uri.path(), utf8_percent_encode(query, CONTROLS));
     let request = match service.authorization.server.authorize(query).await {
         Ok(request) => request,
         // No form was shown for such a request, so that none has a valid token.
         Err(refused) if parts.method == Method::POST && is_final(&refused) => {
             security_log::form_refused(address, "a request that cannot be granted");
-            return form_refused();
+            return form_refused(&service.config.base_url, &parts.headers, &here);
         }
         Err(refused) => return refusal(refused, described_at.as_ref(), address),
     };
-    // The request URL itself: what the browser has, whatever name it knows the service by. It would send other
-    // characters than those of ASCII so.
-    let here = format!("{}?{}", parts.uri.path(), utf8_percent_encode(query, CONTROLS));
     if parts.method == Method::POST {
         return answered(service, parts, body, address, &request, &here).await;
     }

@@ -155,7 +155,7 @@ pub(super) async fn answered(
     });
     let Some((session, attempt)) = good else {
         security_log::form_refused(address, "consent without its token");
-        return form_refused();
+        return form_refused(&service.config.base_url, headers, here);
     };
     let client_id = &request.client.id;
     match form.get("decision") {

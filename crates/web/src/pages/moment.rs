@@ -16,16 +16,16 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// A day, in UTC: `1 June 2024`.
+/// A day: `1 June 2024`. It is in UTC until a script shows it in the browser's time zone.
 pub(crate) fn day(at: Timestamp) -> Markup {
     let iso = at.to_string();
     html! { time datetime=(iso) { (words(&iso)) } }
 }
 
-/// A minute, in UTC: `1 June 2024, 12:00 UTC`.
+/// A minute: `1 June 2024, 12:00 UTC`. A script shows it in the browser's time zone.
 pub(crate) fn minute(at: Timestamp) -> Markup {
     let iso = at.to_string();
-    html! { time datetime=(iso) { (words(&iso)) ", " (iso.get(11..16).unwrap_or_default()) " UTC" } }
+    html! { time datetime=(iso) data-precision="minute" { (words(&iso)) ", " (iso.get(11..16).unwrap_or_default()) " UTC" } }
 }
 
 fn words(iso: &str) -> String {
@@ -51,7 +51,7 @@ mod tests {
         );
         assert_eq!(
             minute(at("2023-12-31T23:59:59Z")).into_string(),
-            "<time datetime=\"2023-12-31T23:59:59.000Z\">31 December 2023, 23:59 UTC</time>"
+            "<time datetime=\"2023-12-31T23:59:59.000Z\" data-precision=\"minute\">31 December 2023, 23:59 UTC</time>"
         );
     }
 }

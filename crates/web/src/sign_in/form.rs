@@ -4,7 +4,7 @@ use http::{HeaderMap, StatusCode, header};
 use library::{SignInError, SignInFrom};
 use maud::{Markup, html};
 
-use super::{Form, ReturnTo, Visitor, csrf_field, session_token, with_session};
+use super::{Form, ReturnTo, Visitor, csrf_field, form_refused, session_token, with_session};
 use crate::{
     app::Service,
     pages::{self, Page},
@@ -89,7 +89,7 @@ pub(crate) async fn sign_in(
     });
     if !is_ours {
         security_log::form_refused(address, "sign-in without its token");
-        return super::form_refused();
+        return form_refused(base_url, headers, again.0);
     }
     let email = form.get("email").unwrap_or_default();
     let password = form.get("password").unwrap_or_default();
@@ -110,11 +110,11 @@ pub(crate) async fn sign_in(
         }
         Err(SignInError::LockedOut { retry_after_s }) => {
             security_log::sign_in_failed(address, "locked out");
-            let words = "Too many sign-ins have failed. Wait a quarter of an hour, then try again.";
+            let words = "Too many sign-ins have failed. Wait 15 minutes, then try again.";
             pages::retry_after(refused(StatusCode::TOO_MANY_REQUESTS, words), retry_after_s)
         }
         Err(SignInError::Busy { retry_after_s }) => {
-            let words = "Very many people are signing in. Try again in a moment.";
+            let words = "Too many people are signing in right now. Try again in a minute.";
             pages::retry_after(refused(StatusCode::SERVICE_UNAVAILABLE, words), retry_after_s)
         }
         Err(SignInError::Unavailable(error)) => pages::unavailable(&error),

@@ -8,12 +8,13 @@ mod cookies;
 mod form;
 mod forms;
 mod page;
+mod refusal;
 mod return_to;
 mod set_up;
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, StatusCode, request::Parts};
+use http::{HeaderMap, request::Parts};
 use library::SessionHolder;
 
 use cookies::Visitor;
@@ -21,16 +22,37 @@ pub(crate) use cookies::{end_session_cookie, session_token, with_session};
 pub(crate) use form::{sign_in, sign_in_form, sign_in_from};
 use forms::origin_is_ours;
 pub(crate) use forms::{Form, csrf_field};
+use page::SIGN_OUT_PATH;
 pub(crate) use page::{sign_in_page, sign_out, sign_out_button};
+pub(crate) use refusal::form_refused;
 pub(crate) use return_to::ReturnTo;
 pub(crate) use set_up::set_up;
 
-use crate::{app::Service, pages, reply::Reply, security_log};
+use crate::{
+    app::Service,
+    pages::{self, PageHeader},
+    reply::Reply,
+    security_log,
+};
 
 /// The session of a request; `None` without one that holds.
 pub(crate) async fn session(service: &Service, headers: &HeaderMap) -> Result<Option<SessionHolder>, Reply> {
     let Some(token) = session_token(&service.config.base_url, headers) else { return Ok(None) };
     service.library.session(&token).await.map_err(|error| pages::unavailable(&error))
+}
+
+/// The start page, as somebody sees it who is signed in or is not.
+pub(crate) async fn start(service: &Service, headers: &HeaderMap) -> Reply {
+    let base_url = &service.config.base_url;
+    match session(service, headers).await {
+        Ok(Some(_)) => {
+            let session_token = session_token(base_url, headers).unwrap_or_default();
+            let forms = &service.authorization.forms;
+            pages::start(base_url, &PageHeader::SignedIn { forms, session_token: &session_token, here: "/" })
+        }
+        Ok(None) => pages::start(base_url, &PageHeader::SignedOut { here: "/account" }),
+        Err(reply) => reply,
+    }
 }
 
 /// Reads the form of a POST that a page of this service sent, by its origin. A form that cannot be read is refused like
@@ -43,17 +65,18 @@ pub(crate) async fn read_form(
 ) -> Result<Form, Reply> {
     if !origin_is_ours(&service.config.base_url, &parts.headers) {
         security_log::form_refused(address, "another origin");
-        return Err(form_refused());
+        return Err(form_refused(&service.config.base_url, &parts.headers, page_of(parts)));
     }
     Form::read(parts, body).await.map_err(|error| {
         security_log::form_refused(address, error.reason());
-        form_refused()
+        form_refused(&service.config.base_url, &parts.headers, page_of(parts))
     })
 }
 
-/// The refusal of a form without the token that it was shown with.
-pub(crate) fn form_refused() -> Reply {
-    let words = "The form was not sent by a page of this service, is too old, or you have signed in or out since it was \
-                 shown. Go back, load the page again and try once more.";
-    pages::problem(StatusCode::FORBIDDEN, "That form does not count", words)
+/// The page that shows the form of a POST: its path leads a GET there, too.
+pub(crate) fn page_of(parts: &Parts) -> &str {
+    match parts.uri.path_and_query() {
+        Some(path) if path.path() != SIGN_OUT_PATH => path.as_str(),
+        _ => "/account",
+    }
 }

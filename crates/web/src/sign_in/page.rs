@@ -4,7 +4,10 @@ use http::{Method, header, request::Parts};
 use keys::{FormSigner, session_hash};
 use maud::{Markup, html};
 
-use super::{ReturnTo, csrf_field, end_session_cookie, read_form, session_token, sign_in, sign_in_form};
+use super::{
+    ReturnTo, csrf_field, end_session_cookie, form_refused, page_of, read_form, session_token, sign_in,
+    sign_in_form,
+};
 use crate::{
     app::Service,
     body::RequestBody,
@@ -17,6 +20,9 @@ use crate::{
 /// What the token of a sign-out button is bound to beside the session.
 const SIGN_OUT: &[u8] = b"sign out";
 
+/// Where the sign-out button is sent.
+pub(super) const SIGN_OUT_PATH: &str = "/sign-out";
+
 /// A button that ends the session of this browser and leads back.
 pub(crate) fn sign_out_button(
     forms: &FormSigner,
@@ -25,7 +31,7 @@ pub(crate) fn sign_out_button(
     words: &str,
 ) -> Markup {
     html! {
-        form.aside method="post" action="/sign-out" {
+        form.aside method="post" action=(SIGN_OUT_PATH) {
             (csrf_field(forms, &[SIGN_OUT, &session_hash(session_token)]))
             input type="hidden" name="return_to" value=(return_to);
             button.quiet type="submit" { (words) }
@@ -70,7 +76,7 @@ pub(crate) async fn sign_out(service: &Service, parts: &Parts, body: RequestBody
     let token = session_token(base_url, &parts.headers).unwrap_or_default();
     if !form.has_token(&service.authorization.forms, &[SIGN_OUT, &session_hash(&token)]) {
         security_log::form_refused(address, "sign-out without its token");
-        return super::form_refused();
+        return form_refused(base_url, &parts.headers, page_of(parts));
     }
     if let Err(error) = service.library.sign_out(&token).await {
         return pages::unavailable(&error);

@@ -12,7 +12,7 @@ use super::{Form, Visitor, csrf_field, form_refused, read_form, sign_in_from, wi
 use crate::{
     app::Service,
     body::RequestBody,
-    pages::{self, Page},
+    pages::{self, Link, Page, problem_with_link},
     query::Query,
     reply::{Reply, method_not_allowed, see_other},
     security_log,
@@ -39,6 +39,11 @@ pub(crate) async fn set_up(service: &Service, parts: &Parts, body: RequestBody, 
     }
 }
 
+/// The path of the page that this link leads to.
+fn path(secret: &str) -> String {
+    format!("/setup?token={}", utf8_percent_encode(secret, NON_ALPHANUMERIC))
+}
+
 fn shown(
     service: &Service,
     headers: &HeaderMap,
@@ -54,21 +59,20 @@ fn shown(
     };
     // Typing begins at what has to be mended.
     let at_password = Email::parse(email).is_ok();
-    let action = format!("/setup?token={}", utf8_percent_encode(secret, NON_ALPHANUMERIC));
     let content = html! {
-        p { "Make the first account: you sign in with it, and apps that you connect see its photos." }
+        p { "Create the first account. You sign in with it, and the apps that you connect see its photos." }
         @if let Some(problem) = problem { p.notice.warn role="alert" { (problem) } }
-        form method="post" action=(action) {
+        form method="post" action=(path(secret)) {
             (csrf_field(&service.authorization.forms, &[PURPOSE, visitor.id.as_bytes()]))
             label for="email" { "Email" }
             input #email type="email" name="email" value=(email) autocomplete="username" required
                 autofocus[!at_password] aria-describedby="email-hint";
-            p #email-hint .hint { "It only names the account; nothing is sent to it." }
+            p #email-hint .hint { "It is the name of the account. The library sends no email." }
             label for="password" { "Password" }
             input #password type="password" name="password" autocomplete="new-password" required
                 autofocus[at_password] minlength=(MIN_PASSWORD_CHARS) aria-describedby="password-hint";
-            p #password-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters; a few words are easy to remember." }
-            button type="submit" { "Make the account" }
+            p #password-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters. A few words are easy to remember." }
+            button type="submit" { "Create account" }
         }
     };
     let page = Page { title: "Set up your photo library", status, form_targets: &[] };
@@ -82,13 +86,13 @@ async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form,
     });
     if !is_ours {
         security_log::form_refused(address, "set-up without its token");
-        return form_refused();
+        return form_refused(base_url, headers, &path(secret));
     }
     let typed = form.get("email").unwrap_or_default();
     let password = form.get("password").unwrap_or_default();
     let again = |words: &str| shown(service, headers, secret, StatusCode::BAD_REQUEST, typed, Some(words));
     let Ok(email) = Email::parse(typed) else {
-        return again("That is no email address, such as ann@example.org.");
+        return again("This is not an email address. An example is ann@example.org.");
     };
     if let Err(error) = check_new_password(password) {
         return again(&error.to_string());
@@ -116,7 +120,8 @@ async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form,
 }
 
 fn not_offered() -> Reply {
-    let words = "It works once, until there is an account. If there is none yet, start the server again and take the link that \
-                 it prints. If you have an account, sign in.";
-    pages::problem(StatusCode::NOT_FOUND, "This set-up link does not work", words)
+    let words = "The link works once, and only while there is no account. If there is none, restart the server and open the \
+                 link that it prints.";
+    let link = Link { href: "/sign-in?return_to=/account", label: "Sign in to your account" };
+    problem_with_link(StatusCode::NOT_FOUND, "This set-up link is invalid or has expired", words, link)
 }

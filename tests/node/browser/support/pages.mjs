@@ -53,9 +53,16 @@ export const consentForm = (page) => ({
   deny: page.locator('button[name="decision"][value="deny"]'),
 });
 
+/** Opens the step that asks before a button counts, unless it is open. */
+export async function ask(button) {
+  if (await button.isVisible()) return;
+  await button.page().locator('details', { has: button }).locator('summary').click();
+}
+
 /** The forms of the account page, and what is in them. */
 export function accountPage(page) {
-  const button = (action, name) => forms(page, action).getByRole('button', name && { name });
+  const button = (action, name, includeHidden = false) =>
+    forms(page, action).getByRole('button', { name, includeHidden });
   const field = (action, name) => forms(page, action).locator(`[name="${name}"]`);
   return {
     async createKey(name) {
@@ -66,8 +73,17 @@ export function accountPage(page) {
     async shownKey() {
       return /\bphotos_\w+/.exec(await page.locator('body').innerText())?.[0];
     },
-    revokeButton: (name) => button('/account/keys/revoke', `Revoke ${name}`),
-    disconnectButton: (name) => button('/account/apps/disconnect', `Disconnect ${name}`),
+    /** Buttons within a step that asks first; hidden until that is opened. */
+    revokeButton: (name) => button('/account/keys/revoke', `Revoke ${name}`, true),
+    disconnectButton: (name) => button('/account/apps/disconnect', `Disconnect ${name}`, true),
+    async revoke(name) {
+      await ask(this.revokeButton(name));
+      return press(page, this.revokeButton(name));
+    },
+    async disconnect(name) {
+      await ask(this.disconnectButton(name));
+      return press(page, this.disconnectButton(name));
+    },
     async changePassword(current, replacement) {
       await field('/account/password', 'current').fill(current);
       await field('/account/password', 'new').fill(replacement);
@@ -78,12 +94,16 @@ export function accountPage(page) {
     /** Opens what asks once more, fills it in, and sends it. */
     async deleteAccount(password) {
       const form = forms(page, '/account/delete');
-      if (!(await form.isVisible())) await page.locator('summary', { hasText: 'Delete my account' }).click();
+      await ask(form.getByRole('button', { includeHidden: true }));
       await form.locator('[name="password"]').fill(password);
       await form.getByRole('checkbox').check();
       return press(page, form.getByRole('button'));
     },
-    signOutEverywhere: () => press(page, button('/account/sign-out-everywhere')),
+    async signOutEverywhere() {
+      const everywhere = button('/account/sign-out-everywhere', undefined, true);
+      await ask(everywhere);
+      return press(page, everywhere);
+    },
     signOut: () => press(page, button('/sign-out')),
   };
 }

@@ -1,7 +1,7 @@
 // Every state that a page can be shown in, for the tests that judge how pages are made, and for pictures of them.
 
 import { App } from './app.mjs';
-import { accountPage, connect, consentForm, press, setUp, signIn } from './pages.mjs';
+import { accountPage, ask, connect, consentForm, press, setUp, signIn } from './pages.mjs';
 import { Service } from './service.mjs';
 
 const CALLBACK = 'https://client.example/callback';
@@ -59,7 +59,9 @@ const states = {
   },
   [`${SET_UP}-over`]: (visit) => visit.open('/setup?token=another'),
   start: (visit) => visit.open('/'),
-  'bring-photos-in': (visit) => visit.open('/account/sync'),
+  'start-signed-in': (visit, person) => visit.signIn(person, '/'),
+  'photo-sync': (visit) => visit.open('/account/sync'),
+  'page-not-found': (visit) => visit.open('/nothing'),
   'sign-in': (visit) => visit.open('/sign-in'),
   'sign-in-refused': async (visit, person) => {
     await visit.open('/sign-in');
@@ -95,6 +97,20 @@ const states = {
     await signIn(visit.page, person);
   },
   account: (visit, person) => visit.signIn(person),
+  ...Object.fromEntries(
+    ['apps', 'keys', 'sync', 'search', 'password', 'sessions', 'activity', 'delete'].map((section) => [
+      `account-${section}`,
+      (visit, person) => visit.signIn(person, `/account/${section}`),
+    ]),
+  ),
+  'account-plan': async (visit, person) => {
+    await visit.service.run(['account', 'set-plan', person.email, 'free']);
+    await visit.signIn(person, '/account/plan');
+  },
+  'account-asking': async (visit, person) => {
+    await busyAccount(visit, person);
+    for (const step of await visit.page.locator('.asking details').all()) await step.locator('summary').click();
+  },
   'account-in-use': busyAccount,
   'account-with-a-new-key': async (visit, person) => {
     await visit.signIn(person);
@@ -111,7 +127,7 @@ const states = {
   'account-signed-in-elsewhere': signedInTwice,
   'account-about-to-be-deleted': async (visit, person) => {
     await visit.signIn(person);
-    await visit.page.locator('summary', { hasText: 'Delete my account' }).click();
+    await ask(visit.page.locator('form[action="/account/delete"] button'));
   },
   'account-deleted': async (visit, person) => {
     await visit.signIn(person);
