@@ -93,8 +93,11 @@ pub(super) fn states(
     Ok(states)
 }
 
+/// Number, email, file name and reason.
+type FailedRow = (i64, Option<String>, Option<String>, Option<String>);
+
 pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedImage>, Failure> {
-    let rows: Vec<(i64, Option<String>, Option<String>, Option<String>)> = images::table
+    let rows: Vec<FailedRow> = images::table
         .inner_join(accounts::table)
         // Written out, because a partial index is not found through a parameter.
         .filter(sql::<Bool>("images.state = 'failed'"))
@@ -103,7 +106,7 @@ pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedIma
         .limit(i64::from(max))
         .select((images::seq, accounts::email, images::file_name, images::failure))
         .load(c)?;
-    let read = |(seq, email, file_name, failure): (i64, Option<String>, _, _)| {
+    let read = |(seq, email, file_name, failure): FailedRow| {
         let name = RowName::new("images", &seq);
         let email = name.some("email", email.and_then(|email| Email::parse(&email).ok()))?;
         Ok(FailedImage { email, file_name, reason: name.some("failure", failure)? })
