@@ -115,7 +115,8 @@ export class Gallery {
       pictures: frame.locator('#grid > li'),
       viewer: frame.getByRole('dialog').and(frame.locator('#viewer')),
       albumDialog: frame.getByRole('dialog', { name: 'New album' }),
-      more: frame.getByRole('button', { name: 'Show more' }),
+      // Its name changes while more photos come.
+      more: frame.locator('#more button'),
       notice: frame.locator('#notice'),
       state: frame.locator('#state'),
       selection: frame.getByRole('group', { name: 'Selected photos' }),

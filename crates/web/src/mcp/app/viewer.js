@@ -73,7 +73,8 @@ class Viewer {
     // The thumbnail is better than nothing.
     if (this.#source !== undefined || (picture.complete && picture.naturalWidth > 0)) return;
     picture.removeAttribute('src');
-    lost.textContent = this.#image.isGone ? 'This photo is no longer in your library.' : 'This photo could not be loaded.';
+    const isGone = this.#image?.isGone;
+    lost.textContent = isGone ? 'This photo is no longer in your library.' : 'This photo could not be loaded.';
     lost.hidden = false;
   }
 
