@@ -6,7 +6,7 @@
 //! letters, nothing is read at all.
 //!
 //! Ink is told by what is near it, which finds the strokes of letters up to a certain height. Higher ones are looked for
-//! in the picture at a fraction of its size.
+//! in the picture at a fraction of its size, and get a sheet of their own.
 
 mod gray;
 mod parts;
@@ -142,19 +142,17 @@ fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
         return String::new();
     }
     let page = read(reader, gray, Layout::Auto, time);
-    // The highest letters come first: there is room for them, whatever else there is.
-    let strips = found.iter_mut().rev().flat_map(|found| {
+    let mut texts = Vec::new();
+    for mut found in found {
         found.rows.retain(|row| !is_read(row, found.shrunk, &page));
-        found.strips()
-    });
-    let sheet = sheet::of(&strips.collect::<Vec<_>>());
-    drop(found);
-    let left = time.saturating_sub(begin.elapsed());
-    let rest = match sheet {
-        Some(sheet) if !left.is_zero() => read(reader, &sheet, Layout::Block, left),
-        _ => Text { lines: Vec::new(), complete: true },
-    };
-    sense::of(page.lines.iter().chain(&rest.lines))
+        let sheet = sheet::of(&found.gray, &found.runs, &found.parts, &found.rows);
+        drop(found);
+        let left = time.saturating_sub(begin.elapsed());
+        if let Some(sheet) = sheet.filter(|_| !left.is_zero()) {
+            texts.push(read(reader, &sheet, Layout::Block, left));
+        }
+    }
+    sense::of(page.lines.iter().chain(texts.iter().flat_map(|text| &text.lines)))
 }
 
 /// The lines of letters in a picture at one size.
@@ -183,10 +181,6 @@ impl<'a> Found<'a> {
         let parts = parts::connect(&mut runs);
         let rows = rows::find(&parts, &heights);
         Self { gray, shrunk, runs, parts, rows }
-    }
-
-    fn strips(&self) -> Vec<Gray> {
-        sheet::strips(&self.gray, &self.runs, &self.parts, &self.rows)
     }
 }
 
