@@ -207,7 +207,7 @@ async fn the_page_tells_what_happened_to_the_account() {
     // A wrong password is written down behind the answer.
     let mut text = String::new();
     for _ in 0..100 {
-        text = opened(&browser).await.text();
+        text = browser.open("/account/activity").await.expect(200).text();
         if text.contains("A wrong password was tried") {
             break;
         }
@@ -226,7 +226,10 @@ async fn the_page_tells_what_happened_to_the_account() {
         assert!(text.contains(words), "{words}: {text}");
     }
     let (_, berts) = signed_in(&app, "bert").await;
-    assert!(!opened(&berts).await.text().contains("lap&lt;b&gt;top"), "only one's own");
+    for page in [PATH, "/account/activity"] {
+        let text = berts.open(page).await.expect(200).text();
+        assert!(!text.contains("lap&lt;b&gt;top"), "only one's own");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -48,7 +48,7 @@ async fn crawl(browser: &Browser<'_>, base_url: &str) -> BTreeSet<String> {
             let link = link.strip_prefix(base_url).unwrap_or(&link).to_owned();
             match link.split_once('#') {
                 Some((_, anchor)) if link.starts_with('#') => {
-                    assert!(values(&html, "id").iter().any(|id| id == anchor))
+                    assert!(values(&html, "id").iter().any(|id| id == anchor), "{path}: no {link}");
                 }
                 Some((other, _)) => panic!("an anchor of another page, which a redirect would lose: {other}"),
                 None if link.starts_with('/') => found.push(link),
