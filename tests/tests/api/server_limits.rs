@@ -220,6 +220,8 @@ async fn a_client_that_stops_reading_is_cut_off() {
     );
     // The service takes no more requests than it can answer, so that this may not get through.
     let _ = timeout(SHORT, deaf.write_all(list.repeat(REQUESTS).as_bytes())).await;
+    // Its first answer has begun.
+    deaf.peek(&mut [0; 1]).await.unwrap();
     // There is room for this one only once the first is gone.
     let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");

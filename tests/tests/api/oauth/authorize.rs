@@ -226,13 +226,13 @@ async fn redirects_keep_the_registered_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_is_never_led_on_with_302() {
+async fn a_form_without_a_token_is_not_led_to_the_client() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     let path = Authorize::of(&app, &client).with("scope", "unknown").path();
     let browser = app.browser();
-    let opened = browser.open(&path).await.expect(302);
+    assert!(browser.open(&path).await.expect(302).header("location").is_some());
     let sent =
         browser.send(browser.request(reqwest::Method::POST, &path).form(&[("decision", "allow")])).await;
-    assert_eq!(sent.expect(303).header("location"), opened.header("location"));
+    assert_eq!(sent.expect(403).header("location"), None);
 }
