@@ -6,7 +6,7 @@
 //! letters, nothing is read at all.
 //!
 //! Ink is told by what is near it, which finds the strokes of letters up to a certain height. Higher ones are looked for
-//! in the picture at a fraction of its size, and get a sheet of their own.
+//! in the picture at a fraction of its size.
 
 mod gray;
 mod parts;
@@ -45,8 +45,6 @@ const LEAST_SIDE_PX: u32 = 12;
 
 /// Letters are found up to this height, in pixels: the strokes of higher ones are wider than what ink is held against.
 const MOST_HEIGHT: u32 = 240;
-/// Tesseract reads letters of a page well up to this height, in pixels.
-const WELL_READ_HEIGHT: u32 = 96;
 /// How many times smaller each picture is in which higher letters are looked for.
 const SHRUNK: u32 = 4;
 
@@ -142,17 +140,19 @@ fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
         return String::new();
     }
     let page = read(reader, gray, Layout::Auto, time);
-    let mut texts = Vec::new();
-    for mut found in found {
+    // The highest letters come first: there is room for them, whatever else there is.
+    let strips = found.iter_mut().rev().flat_map(|found| {
         found.rows.retain(|row| !is_read(row, found.shrunk, &page));
-        let sheet = sheet::of(&found.gray, &found.runs, &found.parts, &found.rows);
-        drop(found);
-        let left = time.saturating_sub(begin.elapsed());
-        if let Some(sheet) = sheet.filter(|_| !left.is_zero()) {
-            texts.push(read(reader, &sheet, Layout::Block, left));
-        }
-    }
-    sense::of(page.lines.iter().chain(texts.iter().flat_map(|text| &text.lines)))
+        found.strips()
+    });
+    let sheet = sheet::of(&strips.collect::<Vec<_>>());
+    drop(found);
+    let left = time.saturating_sub(begin.elapsed());
+    let rest = match sheet {
+        Some(sheet) if !left.is_zero() => read(reader, &sheet, Layout::Block, left),
+        _ => Text { lines: Vec::new(), complete: true },
+    };
+    sense::of(page.lines.iter().chain(&rest.lines))
 }
 
 /// The lines of letters in a picture at one size.
@@ -182,6 +182,10 @@ impl<'a> Found<'a> {
         let rows = rows::find(&parts, &heights);
         Self { gray, shrunk, runs, parts, rows }
     }
+
+    fn strips(&self) -> Vec<Gray> {
+        sheet::strips(&self.gray, &self.runs, &self.parts, &self.rows)
+    }
 }
 
 /// What cannot be read has no words.
@@ -195,10 +199,8 @@ fn read(reader: &mut Reader<'_>, gray: &Gray, layout: Layout, deadline: Duration
     })
 }
 
-/// Whether words that make sense were read over half of a row, of a picture that is so many times smaller than the page;
-/// over nearly all of it when its letters are high, because Tesseract often misses one of them.
+/// Whether words that make sense were read over half of a row, of a picture that is so many times smaller than the page.
 fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
-    let tenths = if row.letter_height.saturating_mul(shrunk) > WELL_READ_HEIGHT { 9 } else { 5 };
     let row = row.enlarged(shrunk);
     let common = |bounds: &Bounds| {
         let across = row.right.min(bounds.right).saturating_sub(row.left.max(bounds.left));
@@ -207,7 +209,7 @@ fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
     };
     let words = page.lines.iter().flat_map(|line| &line.words).filter(|word| sense::is_word(word));
     let covered: u64 = words.map(|word| u64::from(common(&word.bounds))).sum();
-    covered * 10 >= u64::from(row.right - row.left) * tenths
+    covered * 2 >= u64::from(row.right - row.left)
 }
 
 /// The languages to read, and those of them that are not installed.

@@ -22,13 +22,17 @@ const MAX_AREA: u64 = 12_000_000;
 /// Ink and paper differ by at least so many levels.
 const LEAST_CONTRAST: u8 = 15;
 
-/// The lines on paper; `None` if none of them is like writing.
-pub(super) fn of(gray: &Gray, runs: &[Run], parts: &[Part], rows: &[Row]) -> Option<Gray> {
-    let strips: Vec<Gray> = rows.iter().filter_map(|row| strip(gray, runs, parts, row)).collect();
+/// The lines of a picture that are like writing, each cut out.
+pub(super) fn strips(gray: &Gray, runs: &[Run], parts: &[Part], rows: &[Row]) -> Vec<Gray> {
+    rows.iter().filter_map(|row| strip(gray, runs, parts, row)).collect()
+}
+
+/// Lines on paper, the first ones if there is no room for all; `None` if there are none.
+pub(super) fn of(strips: &[Gray]) -> Option<Gray> {
     let mut width = 0;
     let mut height = 2 * MARGIN;
     let mut count = 0;
-    for strip in &strips {
+    for strip in strips {
         let (wider, higher) = (width.max(strip.width + 2 * MARGIN), height + strip.height + GAP);
         if u64::from(wider) * u64::from(higher) > MAX_AREA {
             break;
@@ -181,7 +185,7 @@ mod tests {
     fn sheet(gray: &Gray) -> Option<Gray> {
         let mut runs = strokes::find(gray);
         let parts = parts::connect(&mut runs);
-        of(gray, &runs, &parts, &rows::find(&parts, &(8..=60)))
+        of(&strips(gray, &runs, &parts, &rows::find(&parts, &(8..=60))))
     }
 
     #[test]
