@@ -12,7 +12,7 @@ pub(super) fn search_progress(told: &[SearchProgress]) -> Markup {
             @for progress in told {
                 li {
                     div {
-                        h3 { (heading(progress)) }
+                        p.name { (heading(progress)) }
                         p.facts { (state(progress)) }
                     }
                 }
