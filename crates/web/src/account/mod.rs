@@ -46,19 +46,11 @@ struct Person {
 }
 
 impl Person {
-    /// Who sends a request. Without a session the answer is what `without` makes of the path of the sign-in page, which
-    /// leads on to `page`.
-    async fn of(
-        service: &Service,
-        headers: &HeaderMap,
-        page: &str,
-        without: impl FnOnce(&str) -> Reply,
-    ) -> Result<Self, Reply> {
+    /// Who sends a request; `None` without a session.
+    async fn of(service: &Service, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
         let token = session_token(&service.config.base_url, headers).unwrap_or_default();
-        match session(service, headers).await? {
-            Some(holder) => Ok(Self { holder, session: session_hash(&token), token }),
-            None => Err(without(&ReturnTo::here(page).by_way_of_sign_in())),
-        }
+        let holder = session(service, headers).await?;
+        Ok(holder.map(|holder| Self { holder, session: session_hash(&token), token }))
     }
 
     /// What a form of theirs is bound to.
@@ -89,12 +81,13 @@ fn not_found() -> Reply {
 }
 
 async fn shown(service: &Service, parts: &Parts, page: AccountPage) -> Reply {
-    let person = match Person::of(service, &parts.headers, page.path(), found).await {
-        Ok(person) => person,
+    let person = match Person::of(service, &parts.headers).await {
+        Ok(Some(person)) => person,
         // Apps send people here who have not signed in yet.
-        Err(reply) if reply.status() == StatusCode::FOUND && page == AccountPage::Section(Topic::Sync) => {
+        Ok(None) if page == AccountPage::Section(Topic::Sync) => {
             return pages::sync(&PageHeader::SignedOut { here: page.path() });
         }
+        Ok(None) => return found(&ReturnTo::here(page.path()).by_way_of_sign_in()),
         Err(reply) => return reply,
     };
     if page == AccountPage::Section(Topic::Plan) && person.holder.account.plan != Plan::Free {
@@ -114,14 +107,15 @@ async fn sent<'a>(
     action: Action,
 ) -> Result<Sent<'a>, Reply> {
     let form = read_form(service, parts, body, address).await?;
-    let page = action.topic().path();
-    let refused = || form_refused(&service.config.base_url, &parts.headers, page);
+    let person = Person::of(service, &parts.headers).await?;
+    let forms = &service.authorization.forms;
     // Without a session no token is valid.
-    let person = Person::of(service, &parts.headers, page, |_| refused()).await?;
-    if form.has_token(&service.authorization.forms, &person.bound_to(action.path())) {
-        let page = AccountPage::named(form.get(PAGE));
-        return Ok(Sent { service, headers: &parts.headers, person, page, form, address });
-    }
-    security_log::form_refused(address, "account form without its token");
-    Err(refused())
+    let person = person.filter(|person| form.has_token(forms, &person.bound_to(action.path())));
+    let Some(person) = person else {
+        security_log::form_refused(address, "account form without its token");
+        let page = action.topic().path();
+        return Err(form_refused(&service.config.base_url, &parts.headers, page));
+    };
+    let page = AccountPage::named(form.get(PAGE));
+    Ok(Sent { service, headers: &parts.headers, person, page, form, address })
 }

@@ -21,7 +21,7 @@ pub(super) fn search_progress(told: &[SearchProgress], has_model: bool) -> Marku
             @for progress in told {
                 li {
                     div {
-                        h3 { (heading(progress)) }
+                        p.name { (heading(progress)) }
                         p.facts { (state(progress)) }
                     }
                 }
