@@ -154,7 +154,9 @@ mod tests {
         check(same, V1, now.plus_ms(3_600_000), invalid);
         check(same, LEGACY, now, invalid);
         check(same, "https://photos.example/api/mcp/v2", now, invalid);
-        let changes: [Change; 8] = [
+        check(same, V1, now.plus_ms(-10_000), Ok(()));
+        check(same, V1, now.plus_ms(-10_001), invalid);
+        let changes: [Change; 12] = [
             |claims, _| claims.iss.push('/'),
             |claims, _| claims.aud.push('/'),
             |claims, _| claims.sub.push('1'),
@@ -163,6 +165,10 @@ mod tests {
             |_, grant| grant.revoked_at = Some(UnixMillis(0)),
             |_, grant| grant.resource = LEGACY.to_owned(),
             |claims, _| claims.exp = i64::MIN,
+            |claims, _| claims.exp += 1,
+            |claims, _| claims.iat -= 1,
+            |claims, _| claims.exp = i64::MAX,
+            |claims, _| claims.iat = i64::MIN,
         ];
         for change in changes {
             check(change, V1, now, invalid);

@@ -108,3 +108,26 @@ async fn any_token_of_a_grant_revokes_it() {
     let code = parameter(&bench.server.allow(&request, "1", &[9; 32]).await.unwrap().to, "code").unwrap();
     assert_eq!(bench.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is no token");
 }
+
+#[tokio::test]
+async fn a_handle_with_a_secret_that_was_made_up_changes_nothing() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let first = bench.tokens(&id).await.refresh_token.unwrap();
+    let second = bench.refresh(&id, first.expose()).await.unwrap();
+    bench.clock.advance_ms(60_000);
+    let writes = bench.store.writes.load(Ordering::SeqCst);
+    let real = data_encoding::BASE64URL_NOPAD.decode(first.expose().as_bytes()).unwrap();
+    for at in 16..real.len() {
+        let mut made_up = real.clone();
+        made_up[at] ^= 1;
+        let made_up = data_encoding::BASE64URL_NOPAD.encode(&made_up);
+        let refused = bench.refresh(&id, &made_up).await.unwrap_err();
+        assert!(matches!(refused, TokenError::InvalidGrant(Reason::Unknown)), "{at}: {refused:?}");
+        assert_eq!(bench.server.revoke(&made_up).await.unwrap(), Revoked::Nothing, "{at}");
+    }
+    assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
+    assert!(bench.opens(second.access_token.expose()).await);
+    let replayed = bench.refresh(&id, first.expose()).await.unwrap_err();
+    assert!(matches!(replayed, TokenError::InvalidGrant(Reason::TokenReplayed { ended: true, .. })));
+}
