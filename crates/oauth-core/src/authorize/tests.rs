@@ -24,7 +24,7 @@ async fn what_is_required_is_enough() {
         (request.redirect_host(), request.redirect_target()),
         ("app.example".to_owned(), "https://app.example".to_owned())
     );
-    assert!(!request.all_redirects_are_loopback());
+    assert!(!request.redirect_stays_on_device());
 }
 
 #[tokio::test]
@@ -276,10 +276,14 @@ async fn a_registered_uri_is_judged_by_the_rules_of_today() {
     let id = bench.register(json!({})).await.client_id;
     let mut old = bench.server.store().client(&id).await.unwrap().unwrap();
     "registered-long-ago".clone_into(&mut old.id);
-    old.metadata.redirect_uris =
-        ["intent://x/", "http://app.example/", REDIRECT].map(str::to_owned).to_vec();
+    old.metadata.redirect_uris = ["intent://x/", "http://app.example/", REDIRECT].map(str::to_owned).to_vec();
     let query = authorize_query(&old.id);
-    bench.server.store().register_client(crate::NewClient { client: old, digest: None }).await.unwrap();
+    bench
+        .server
+        .store()
+        .register_client(crate::NewClient { client: old, digest: None, eviction: None })
+        .await
+        .unwrap();
     for uri in ["intent://x/", "http://app.example/"] {
         // Nothing is told to such a place, also not what else is wrong.
         for query in [query.clone(), changed(&query, "response_type", "response_type=token")] {

@@ -195,10 +195,10 @@ fn what_may_lead_elsewhere_is_refused() {
 
 #[test]
 fn where_a_redirect_leads_is_told() {
-    let check = |uri: &str, host: &str, target: &str, loopback: bool| {
+    let check = |uri: &str, host: &str, target: &str, stays: bool| {
         assert_eq!(redirect_host(uri), host, "{uri}");
         assert_eq!(redirect_target(uri), target, "{uri}");
-        assert_eq!(is_loopback(uri), loopback, "{uri}");
+        assert_eq!(stays_on_device(uri), stays, "{uri}");
     };
     check("https://a.example/x?y=//z", "a.example", "https://a.example", false);
     check("https://a.example:8443?x", "a.example:8443", "https://a.example:8443", false);
@@ -206,8 +206,8 @@ fn where_a_redirect_leads_is_told() {
     check("http://127.0.0.1", "127.0.0.1", "http://127.0.0.1", true);
     check("http://[::1]:1/x", "[::1]:1", "http:", true);
     check("https://LocalHost/x", "LocalHost", "https://LocalHost", true);
-    check("cursor://localhost/x", "cursor:", "cursor:", false);
-    check("com.example.app:/x", "com.example.app:", "com.example.app:", false);
+    check("cursor://localhost/x", "cursor:", "cursor:", true);
+    check("com.example.app:/x", "com.example.app:", "com.example.app:", true);
 }
 
 #[test]
@@ -236,7 +236,7 @@ proptest! {
     #[test]
     fn any_text_is_judged(uri in any::<String>()) {
         let _ = check_redirect_uri(&uri);
-        let _ = (redirect_host(&uri), redirect_target(&uri), is_loopback(&uri));
+        let _ = (redirect_host(&uri), redirect_target(&uri), stays_on_device(&uri));
     }
 
     #[test]

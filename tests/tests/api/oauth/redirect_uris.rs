@@ -139,7 +139,7 @@ async fn registered_long_ago(app: &TestApp, uri: &str) -> OauthClient {
     let mut stored = app.library.grants().client(&client.id).await.unwrap().unwrap();
     stored.id = format!("old-{}", stored.id);
     stored.metadata.redirect_uris = vec![uri.to_owned(), client.redirect_uri];
-    let new = NewClient { client: stored, digest: None };
+    let new = NewClient { client: stored, digest: None, eviction: None };
     let id = app.library.grants().register_client(new).await.unwrap().id;
     OauthClient { id, secret: None, redirect_uri: uri.to_owned() }
 }

@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    Revoked, Secret,
+    Clock as _, CurrentRefreshToken, Revoked, Rotation, Secret, SecretHash,
     testing::{Bench, parameter},
     token::{Reason, RefreshToken, TokenError, TokenResponse},
 };
@@ -130,4 +130,32 @@ async fn a_handle_with_a_secret_that_was_made_up_changes_nothing() {
     assert!(bench.opens(second.access_token.expose()).await);
     let replayed = bench.refresh(&id, first.expose()).await.unwrap_err();
     assert!(matches!(replayed, TokenError::InvalidGrant(Reason::TokenReplayed { ended: true, .. })));
+}
+
+#[tokio::test]
+async fn a_token_of_the_form_without_a_tag_works_while_it_is_current() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let first = bench.tokens(&id).await.refresh_token.unwrap();
+    let mut bytes = data_encoding::BASE64URL_NOPAD.decode(first.expose().as_bytes()).unwrap();
+    bytes[16..20].copy_from_slice(&1_u32.to_be_bytes());
+    bytes[20..].fill(9);
+    let untagged = data_encoding::BASE64URL_NOPAD.encode(&bytes);
+    let handle = RefreshToken::decode(&untagged).unwrap().handle_hash();
+    let found = bench.server.store().refreshable(&handle).await.unwrap().unwrap();
+    let at = bench.clock.now();
+    let hash = SecretHash::of(&untagged);
+    let next = CurrentRefreshToken { hash, generation: 1, recent_rotations: vec![at], ..found.current.clone() };
+    let grant_id = found.grant.id;
+    let rotation =
+        Rotation { grant_id, presented: found.current.hash, next, access_expires_at: at.plus_ms(1), at };
+    assert!(bench.server.store().rotate_refresh_token(rotation).await.unwrap());
+
+    let tokens = bench.refresh(&id, &untagged).await.unwrap();
+    bench.clock.advance_ms(60_000);
+    let again = bench.refresh(&id, &untagged).await.unwrap_err();
+    assert!(matches!(again, TokenError::InvalidGrant(Reason::Unknown)), "nothing proves it genuine now");
+    assert_eq!(bench.server.revoke(&untagged).await.unwrap(), Revoked::Nothing);
+    assert!(bench.opens(tokens.access_token.expose()).await);
+    bench.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();
 }
