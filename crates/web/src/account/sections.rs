@@ -80,6 +80,7 @@ impl Forms<'_> {
                         }
                         "."
                     }
+                    p.facts { "Access was given to " (app.redirect_host()) @if app.redirect_stays_on_device() { " on your own device" } "." }
                 }
                 (self.button(Action::Disconnect, ("grant", &app.grant.id), "Disconnect", &name))
             }

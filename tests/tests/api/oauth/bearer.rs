@@ -247,6 +247,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
+    let subject = decoded(&app.tokens(&client, &person).await.access).1["sub"].clone();
     let now = UnixMillis(app.library.clock().now().millis());
     for (resource, scope) in RESOURCES {
         let url = format!("{}{resource}", app.base_url);
@@ -261,7 +262,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
             revoked_at: None,
         };
         let claims = json!({
-            "iss": format!("{}/api", app.base_url), "sub": grant.subject, "aud": url, "client_id": client.id,
+            "iss": format!("{}/api", app.base_url), "sub": subject, "aud": url, "client_id": client.id,
             "scope": other_scope, "iat": now.seconds(), "exp": now.seconds() + 3600, "jti": grant.id, "grant_id": grant.id,
         });
         let hash = SecretHash(keys::sha256(grant.id.as_bytes()));
