@@ -145,7 +145,8 @@ async fn a_token_of_the_form_without_a_tag_works_while_it_is_current() {
     let found = bench.server.store().refreshable(&handle).await.unwrap().unwrap();
     let at = bench.clock.now();
     let hash = SecretHash::of(&untagged);
-    let next = CurrentRefreshToken { hash, generation: 1, recent_rotations: vec![at], ..found.current.clone() };
+    let next =
+        CurrentRefreshToken { hash, generation: 1, recent_rotations: vec![at], ..found.current.clone() };
     let grant_id = found.grant.id;
     let rotation =
         Rotation { grant_id, presented: found.current.hash, next, access_expires_at: at.plus_ms(1), at };
