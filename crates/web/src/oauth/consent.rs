@@ -89,7 +89,7 @@ pub(super) fn page(
             dt { "Your answer goes to" }
             dd.host {
                 (request.redirect_host())
-                @if request.redirect_stays_on_device() { ", on this device" }
+                @if request.redirect_stays_on_device() { " on this device" }
             }
             dt { "It connects to" } dd { code { (request.resource) } }
             dt { "It may" }
