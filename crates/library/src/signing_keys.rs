@@ -120,6 +120,14 @@ impl SigningKeys {
         Ok(key.and_then(|key| key.verifying_key().verify(token)))
     }
 
+    /// Whether what the key of that name signed is still read. The store is asked about once a minute.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub async fn verifies(&self, kid: &str) -> Result<bool, Unavailable> {
+        Ok(self.verifier(kid).await?.is_some())
+    }
+
     /// The public halves of all keys whose tokens are read, the active one among them; a first one is made if there is
     /// none.
     ///

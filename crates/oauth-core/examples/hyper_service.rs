@@ -66,7 +66,9 @@ pub async fn run(listener: TcpListener) -> Result<(), Failure> {
     let tokens = Arc::new(OpaqueTokens::new(&secret));
     random.fill(&mut secret)?;
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
-    let server = AuthorizationServer::new(config, store, tokens, Arc::new(SystemClock), Arc::new(random));
+    random.fill(&mut secret)?;
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(random));
+    let server = AuthorizationServer::new(config, store, tokens, clock, random, &secret);
     loop {
         let (stream, (server, key)) = (listener.accept().await?.0, (server.clone(), key.clone()));
         let service = service_fn(move |request| serve(server.clone(), key.clone(), request));

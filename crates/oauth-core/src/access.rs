@@ -1,4 +1,10 @@
-use crate::{AccessTokenClaims, AuthorizationServer, Grant, Unavailable, UnixMillis};
+use ring::hmac;
+
+use crate::{AccessTokenClaims, AuthorizationServer, Grant, Unavailable, UnixMillis, secret::base64url};
+
+/// How far in the future a token may have been issued, in seconds: as far as the clocks of two servers on one store may
+/// differ.
+const CLOCK_SKEW_S: i64 = 10;
 
 /// Why a token does not open a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +71,8 @@ impl AuthorizationServer {
     }
 
     /// Whether a token with these claims, which [`AccessTokens::read`](crate::AccessTokens::read) gave, opens the
-    /// resource of that URL now. `grant` is what the store has for its `grant_id` at this moment.
+    /// resource of that URL now. A token that lives longer than this server's tokens do is refused, and so is one that
+    /// was issued more than 10 seconds in the future. `grant` is what the store has for its `grant_id` at this moment.
     ///
     /// # Errors
     /// [`AccessRefused`].
@@ -78,12 +85,15 @@ impl AuthorizationServer {
     ) -> Result<(), AccessRefused> {
         let resource = self.resource(resource_url).ok_or(AccessRefused::Invalid)?;
         let grant = grant.ok_or(AccessRefused::Invalid)?;
+        let lifetime = i64::from(self.config.lifetimes().access_token_seconds);
         let is_valid = claims.iss == self.config.issuer()
             && claims.aud == resource.url
             && now.seconds() < claims.exp
+            && claims.exp.saturating_sub(claims.iat) <= lifetime
+            && claims.iat.saturating_sub(now.seconds()) <= CLOCK_SKEW_S
             && grant.revoked_at.is_none()
             && grant.id == claims.grant_id
-            && grant.subject == claims.sub
+            && self.subject_for_client(grant) == claims.sub
             && grant.client_id == claims.client_id
             && grant.resource == claims.aud;
         if !is_valid {
@@ -93,6 +103,14 @@ impl AuthorizationServer {
             claims.scope.split(' ').any(|held| held == **scope) && grant.scopes.contains(scope)
         };
         resource.scopes.iter().find(has).map(|_| ()).ok_or(AccessRefused::InsufficientScope)
+    }
+
+    /// The name under which the client of a grant knows its user. Two clients cannot find out by it that they have the
+    /// same user, and it tells nothing about the service.
+    pub(crate) fn subject_for_client(&self, grant: &Grant) -> String {
+        let (client_id, subject) = (grant.client_id.as_bytes(), grant.subject.as_bytes());
+        let length = (client_id.len() as u64).to_be_bytes();
+        base64url(hmac::sign(&self.keys.subjects, &[&length[..], client_id, subject].concat()).as_ref())
     }
 }
 
@@ -154,7 +172,9 @@ mod tests {
         check(same, V1, now.plus_ms(3_600_000), invalid);
         check(same, LEGACY, now, invalid);
         check(same, "https://photos.example/api/mcp/v2", now, invalid);
-        let changes: [Change; 8] = [
+        check(same, V1, now.plus_ms(-10_000), Ok(()));
+        check(same, V1, now.plus_ms(-10_001), invalid);
+        let changes: [Change; 12] = [
             |claims, _| claims.iss.push('/'),
             |claims, _| claims.aud.push('/'),
             |claims, _| claims.sub.push('1'),
@@ -163,6 +183,10 @@ mod tests {
             |_, grant| grant.revoked_at = Some(UnixMillis(0)),
             |_, grant| grant.resource = LEGACY.to_owned(),
             |claims, _| claims.exp = i64::MIN,
+            |claims, _| claims.exp += 1,
+            |claims, _| claims.iat -= 1,
+            |claims, _| claims.exp = i64::MAX,
+            |claims, _| claims.iat = i64::MIN,
         ];
         for change in changes {
             check(change, V1, now, invalid);

@@ -1,9 +1,12 @@
 use std::fmt;
 
 use crate::{
-    AuthorizationServer, Client, ClientUrl, RefusedClientUrl, Resource, Unavailable, check_redirect_uri,
+    AuthorizationServer, Client, ClientUrl, RefusedClientUrl, RefusedRedirectUri, Resource, Unavailable,
+    check_redirect_uri,
     parameters::{BadParameter, Parameters, bad},
-    redirect_uri::{is_loopback, is_same_on_another_port, redirect_host, redirect_target, with_parameters},
+    redirect_uri::{
+        is_same_on_another_port, redirect_host, redirect_target, stays_on_device, with_parameters,
+    },
     token::is_client_id,
 };
 
@@ -52,19 +55,15 @@ impl AuthorizationRequest {
         redirect_target(&self.redirect_uri)
     }
 
-    /// Whether this answer stays on the user's own device, where any program could pass itself off as the client.
-    pub fn redirect_is_loopback(&self) -> bool {
-        is_loopback(&self.redirect_uri)
+    /// Whether this answer goes to a loopback host or an app's own scheme. Any program on the user's device could take
+    /// it and pass itself off as the client.
+    pub fn redirect_stays_on_device(&self) -> bool {
+        stays_on_device(&self.redirect_uri)
     }
 
     /// Whether the answer of a client that describes itself goes elsewhere than to the host that describes it.
     pub fn leaves_the_clients_host(&self) -> bool {
         self.client_url.as_ref().is_some_and(|url| !url.host().eq_ignore_ascii_case(&self.redirect_host()))
-    }
-
-    /// Whether the client takes answers on the user's own device only, where any program could pass itself off as it.
-    pub fn all_redirects_are_loopback(&self) -> bool {
-        self.client.metadata.redirect_uris.iter().all(|uri| is_loopback(uri))
     }
 }
 
@@ -152,6 +151,12 @@ pub enum PageError {
          a link that somebody gave you, close this page. Otherwise remove this connection in the app and add it again."
     )]
     UnregisteredRedirectUri,
+    /// A `redirect_uri` that was registered, and that the rules of today refuse.
+    #[error(
+        "The app wants to go to an address that this service sends nobody to: {0}. You were not sent there. Tell the \
+         app's makers; it cannot be connected before they register another address."
+    )]
+    RefusedRedirectUri(RefusedRedirectUri),
 }
 
 /// What is wrong with a request that is answered by redirect.
@@ -219,6 +224,8 @@ impl AuthorizationServer {
         if !is_known {
             return Err(PageError::UnregisteredRedirectUri.into());
         }
+        // A client may have registered under the rules of an earlier version.
+        check_redirect_uri(redirect_uri).map_err(PageError::RefusedRedirectUri)?;
         Ok((client, url, redirect_uri.to_owned()))
     }
 

@@ -26,9 +26,10 @@
 //! let server = AuthorizationServer::new(
 //!     config,
 //!     Arc::new(MemoryStore::new()),
-//!     Arc::new(OpaqueTokens::new(&[7; 32])), // A secret key, in earnest.
+//!     Arc::new(OpaqueTokens::new(&[7; 32])), // Both keys are secret, in earnest.
 //!     Arc::new(SystemClock),
 //!     Arc::new(SystemRandom::default()),
+//!     &[8; 32],
 //! );
 //!
 //! let body = br#"{"client_name": "An app", "redirect_uris": ["http://127.0.0.1:33418/"]}"#;
@@ -75,6 +76,7 @@ mod system;
 #[cfg(test)]
 mod testing;
 mod token;
+mod visible_name;
 
 pub use access::{AccessError, AccessRefused};
 pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
@@ -99,7 +101,9 @@ pub use revocation::{MalformedRevocation, RevokeRequest, Revoked};
 pub use secret::Secret;
 pub use server::AuthorizationServer;
 pub use store::{
-    Issued, NewClient, NewCode, NewRefreshToken, Redemption, Rotation, Store, StoreError, Sweep,
+    Eviction, Issued, NewClient, NewCode, NewRefreshToken, REGISTERED_AGAIN_AFTER_MS, Redemption, Rotation,
+    Store, StoreError, Sweep,
 };
 pub use system::{SystemClock, SystemRandom};
 pub use token::{Reason, TokenError, TokenRequest, TokenResponse};
+pub use visible_name::visible_name;

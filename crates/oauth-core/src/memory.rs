@@ -1,14 +1,15 @@
 use std::{
     cmp::Reverse,
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::{Mutex, MutexGuard},
 };
 
 use async_trait::async_trait;
 
 use crate::{
-    Client, Connection, CurrentRefreshToken, Grant, Issued, IssuedCode, NewClient, NewCode, Redemption,
-    RefreshableGrant, Rotation, SecretHash, Store, StoreError, Sweep, UnixMillis,
+    Client, Connection, CurrentRefreshToken, Eviction, Grant, Issued, IssuedCode, NewClient, NewCode,
+    REGISTERED_AGAIN_AFTER_MS, Redemption, RefreshableGrant, Rotation, SecretHash, Store, StoreError, Sweep,
+    UnixMillis,
 };
 
 /// A store that forgets everything with its process.
@@ -20,7 +21,9 @@ pub struct MemoryStore(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    clients: BTreeMap<String, Client>,
+    clients: BTreeMap<String, ClientRow>,
+    /// The clients that never had a grant, by the moment that they registered last.
+    never_granted: BTreeSet<(UnixMillis, String)>,
     /// From the digest of a public client's metadata to its id.
     digests: HashMap<SecretHash, String>,
     grants: BTreeMap<String, GrantRow>,
@@ -29,9 +32,17 @@ struct State {
     handles: HashMap<SecretHash, String>,
 }
 
+#[derive(Debug, Clone)]
+struct ClientRow {
+    client: Client,
+    registered_last_at: UnixMillis,
+    was_granted: bool,
+}
+
 #[derive(Debug)]
 struct GrantRow {
     grant: Grant,
+    redirect_uri: String,
     refresh: Option<CurrentRefreshToken>,
     /// When its last access token expires; `None` until its code is redeemed.
     access_expires_at: Option<UnixMillis>,
@@ -41,7 +52,6 @@ struct GrantRow {
 #[derive(Debug)]
 struct CodeRow {
     grant_id: String,
-    redirect_uri: String,
     challenge: String,
     expires_at: UnixMillis,
     redeemed_at: Option<UnixMillis>,
@@ -79,12 +89,12 @@ impl GrantRow {
 
 impl CodeRow {
     /// Whether it stands for what `new` stands for, whatever the grant's id and the moments.
-    fn is_same(&self, grant: &Grant, new: &IssuedCode) -> bool {
+    fn is_same(&self, row: &GrantRow, new: &IssuedCode) -> bool {
         let of = |grant: &Grant| {
             (grant.client_id.clone(), grant.subject.clone(), grant.resource.clone(), grant.scopes.clone())
         };
-        of(grant) == of(&new.grant)
-            && (&self.redirect_uri, &self.challenge) == (&new.redirect_uri, &new.challenge)
+        of(&row.grant) == of(&new.grant)
+            && (&row.redirect_uri, &self.challenge) == (&new.redirect_uri, &new.challenge)
     }
 }
 
@@ -103,9 +113,34 @@ impl State {
         self.handles.retain(|_, id| grants.contains_key(id));
     }
 
+    fn put_client(&mut self, row: ClientRow) {
+        let id = row.client.id.clone();
+        self.take_client(&id);
+        if !row.was_granted {
+            self.never_granted.insert((row.registered_last_at, id.clone()));
+        }
+        self.clients.insert(id, row);
+    }
+
+    fn take_client(&mut self, id: &str) -> Option<ClientRow> {
+        let row = self.clients.remove(id)?;
+        self.never_granted.remove(&(row.registered_last_at, row.client.id.clone()));
+        Some(row)
+    }
+
+    fn evict(&mut self, eviction: Eviction) {
+        let most = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let excess = self.never_granted.len().saturating_sub(most(eviction.keep)).min(most(eviction.max));
+        let oldest = self.never_granted.iter().take(excess).take_while(|(at, _)| *at < eviction.before);
+        let oldest: Vec<String> = oldest.map(|(_, id)| id.clone()).collect();
+        if !oldest.is_empty() {
+            self.remove_clients(&oldest);
+        }
+    }
+
     fn remove_clients(&mut self, ids: &[String]) {
         for id in ids {
-            self.clients.remove(id);
+            self.take_client(id);
         }
         let clients = &self.clients;
         self.digests.retain(|_, id| clients.contains_key(id));
@@ -122,8 +157,13 @@ impl Store for MemoryStore {
     async fn register_client(&self, new: NewClient) -> Result<Client, StoreError> {
         let mut state = self.state()?;
         let known = new.digest.and_then(|digest| state.digests.get(&digest));
-        if let Some(client) = known.and_then(|id| state.clients.get(id)) {
-            return Ok(client.clone());
+        if let Some(mut row) = known.and_then(|id| state.clients.get(id)).cloned() {
+            let (client, now) = (row.client.clone(), new.client.issued_at);
+            if row.registered_last_at.plus_ms(REGISTERED_AGAIN_AFTER_MS) <= now {
+                row.registered_last_at = now;
+                state.put_client(row);
+            }
+            return Ok(client);
         }
         if state.clients.contains_key(&new.client.id) {
             return Err(taken("client"));
@@ -131,12 +171,16 @@ impl Store for MemoryStore {
         if let Some(digest) = new.digest {
             state.digests.insert(digest, new.client.id.clone());
         }
-        state.clients.insert(new.client.id.clone(), new.client.clone());
+        let (client, registered_last_at) = (new.client.clone(), new.client.issued_at);
+        state.put_client(ClientRow { client, registered_last_at, was_granted: false });
+        if let Some(eviction) = new.eviction {
+            state.evict(eviction);
+        }
         Ok(new.client)
     }
 
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError> {
-        Ok(self.state()?.clients.get(id).cloned())
+        Ok(self.state()?.clients.get(id).map(|row| row.client.clone()))
     }
 
     async fn issue_code(&self, new: NewCode) -> Result<Issued, StoreError> {
@@ -146,19 +190,27 @@ impl Store for MemoryStore {
                 && state
                     .grants
                     .get(&code.grant_id)
-                    .is_some_and(|row| row.is_alive() && code.is_same(&row.grant, &new.code));
+                    .is_some_and(|row| row.is_alive() && code.is_same(row, &new.code));
             return Ok(if waits { Issued::Waiting } else { Issued::Spent });
         }
         let IssuedCode { grant, redirect_uri, challenge, expires_at, redeemed_at } = new.code;
         if state.grants.contains_key(&grant.id) {
             return Err(taken("grant"));
         }
-        let code = CodeRow { grant_id: grant.id.clone(), redirect_uri, challenge, expires_at, redeemed_at };
+        let code = CodeRow { grant_id: grant.id.clone(), challenge, expires_at, redeemed_at };
         state.codes.insert(new.hash, code);
-        if let Some(client) = new.client {
-            state.clients.insert(client.id.clone(), client);
+        let granted = match new.client {
+            Some(client) => {
+                let registered_last_at = client.issued_at;
+                Some(ClientRow { client, registered_last_at, was_granted: true })
+            }
+            None => state.clients.get(&grant.client_id).cloned(),
+        };
+        if let Some(row) = granted {
+            state.put_client(ClientRow { was_granted: true, ..row });
         }
-        let row = GrantRow { grant, refresh: None, access_expires_at: None, last_used_at: None };
+        let row =
+            GrantRow { grant, redirect_uri, refresh: None, access_expires_at: None, last_used_at: None };
         state.grants.insert(row.grant.id.clone(), row);
         Ok(Issued::Waiting)
     }
@@ -168,7 +220,7 @@ impl Store for MemoryStore {
         let Some(code) = state.codes.get(hash) else { return Ok(None) };
         Ok(state.grants.get(&code.grant_id).map(|row| IssuedCode {
             grant: row.grant.clone(),
-            redirect_uri: code.redirect_uri.clone(),
+            redirect_uri: row.redirect_uri.clone(),
             challenge: code.challenge.clone(),
             expires_at: code.expires_at,
             redeemed_at: code.redeemed_at,
@@ -224,15 +276,6 @@ impl Store for MemoryStore {
         Ok(self.state()?.grants.get_mut(id).is_some_and(|row| row.revoke(at)))
     }
 
-    async fn revoke_by_token(
-        &self,
-        handle: &SecretHash,
-        at: UnixMillis,
-    ) -> Result<Option<Grant>, StoreError> {
-        let mut state = self.state()?;
-        Ok(state.grant_mut(handle).and_then(|row| row.revoke(at).then(|| row.grant.clone())))
-    }
-
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {
         let state = self.state()?;
         let redeemed = |row: &&GrantRow| {
@@ -247,7 +290,8 @@ impl Store for MemoryStore {
                 client_name: state
                     .clients
                     .get(&row.grant.client_id)
-                    .map(|client| client.metadata.client_name.clone()),
+                    .map(|row| row.client.metadata.client_name.clone()),
+                redirect_uri: row.redirect_uri.clone(),
                 last_used_at: row.last_used_at,
             })
             .collect();
@@ -280,11 +324,11 @@ impl Store for MemoryStore {
             state.grants.values().filter(ended).map(|row| row.grant.id.clone()).take(max).collect();
         state.remove_grants(&ended);
         let in_use: HashSet<&str> = state.grants.values().map(|row| row.grant.client_id.as_str()).collect();
-        let unused = |client: &&Client| {
-            client.issued_at < sweep.clients_before && !in_use.contains(client.id.as_str())
+        let unused = |row: &&ClientRow| {
+            row.registered_last_at < sweep.clients_before && !in_use.contains(row.client.id.as_str())
         };
         let unused: Vec<String> =
-            state.clients.values().filter(unused).map(|client| client.id.clone()).take(max).collect();
+            state.clients.values().filter(unused).map(|row| row.client.id.clone()).take(max).collect();
         state.remove_clients(&unused);
         Ok([unredeemed.len(), ended.len(), unused.len()].into_iter().map(|n| n as u64).sum())
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::redirect_uri::{redirect_host, stays_on_device};
+
 /// A moment as milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMillis(pub i64);
@@ -162,6 +164,20 @@ pub struct Connection {
     pub grant: Grant,
     /// What the client calls itself; `None` for one that the store does not know.
     pub client_name: Option<String>,
+    /// The redirect URI that the grant's code was sent to.
+    pub redirect_uri: String,
     /// About when it was last used.
     pub last_used_at: Option<UnixMillis>,
+}
+
+impl Connection {
+    /// Where the code went, to show to the user: the host with its port, or `scheme:` for an app's own scheme.
+    pub fn redirect_host(&self) -> String {
+        redirect_host(&self.redirect_uri)
+    }
+
+    /// Whether the code went to a loopback host or an app's own scheme.
+    pub fn redirect_stays_on_device(&self) -> bool {
+        stays_on_device(&self.redirect_uri)
+    }
 }

@@ -13,21 +13,141 @@ pub const MAX_REDIRECT_URI_CHARS: usize = 2000;
 #[error("{0}")]
 pub struct RefusedRedirectUri(&'static str);
 
-/// Schemes that run, show or read something on the user's device instead of starting an app.
-const REFUSED_SCHEMES: [&str; 13] = [
-    "file",
-    "data",
-    "javascript",
-    "vbscript",
-    "blob",
+/// Schemes that the browser or the operating system gives to a handler of its own: what runs, shows or reads something,
+/// dials, mails, mounts or connects. No app receives its answer there. `*` stands for any ending.
+const REFUSED_SCHEMES: [&str; 132] = [
     "about",
-    "view-source",
+    "acap",
+    "addbook",
+    "admin",
+    "afp",
+    "android-app",
+    "app-prefs",
+    "app-settings",
+    "applescript",
+    "appstream",
+    "apt",
+    "bingmaps",
+    "bitcoin",
+    "blob",
+    "brave",
+    "callto",
+    "chrome",
+    "chrome-devtools",
+    "chrome-error",
+    "chrome-native",
+    "chrome-search",
+    "chrome-untrusted",
+    "cid",
+    "cifs",
+    "cmd",
+    "computer",
+    "conf",
+    "content",
+    "data",
+    "dav",
+    "davs",
+    "devtools",
+    "dict",
+    "dns",
+    "ed2k",
+    "edge",
+    "facetime",
+    "facetime-audio",
+    "feed",
+    "file",
     "filesystem",
+    "finger",
+    "fish",
+    "ftp",
+    "ftps",
+    "geo",
+    "git",
+    "gopher",
+    "hcp",
+    "help",
+    "im",
+    "imap",
+    "imaps",
+    "info",
+    "intent",
+    "irc",
+    "ircs",
+    "itms*",
+    "its",
+    "jar",
+    "java",
+    "javascript",
+    "jnlp",
+    "ldap",
+    "ldapi",
+    "ldaps",
+    "livescript",
+    "macappstore",
+    "macappstores",
+    "magnet",
+    "mailto",
+    "man",
+    "maps",
+    "market",
+    "matrix",
+    "message",
+    "mhtml",
+    "microsoft-*",
+    "mid",
+    "mk",
+    "mms",
+    "mmsh",
+    "mmsto",
+    "mocha",
+    "moz-icon",
+    "ms-*",
+    "news",
+    "nfs",
+    "nntp",
+    "onenote",
+    "openpgp4fpr",
+    "opera",
+    "outlook",
+    "package",
+    "pop",
+    "prefs",
+    "rdp",
+    "res",
+    "resource",
+    "rlogin",
+    "rtmp",
+    "rtsp",
+    "rtspu",
+    "search",
+    "search-ms",
+    "sftp",
+    "shell",
+    "sip",
+    "sips",
+    "skype",
+    "smb",
+    "sms",
+    "smsto",
+    "snews",
+    "ssh",
+    "svn*",
+    "tel",
+    "telnet",
+    "tftp",
+    "tn3270",
+    "urn",
+    "vbscript",
+    "view-source",
+    "vivaldi",
+    "vnc",
+    "voicemail",
+    "webcal*",
     "ws",
     "wss",
-    "ftp",
-    "mailto",
-    "tel",
+    "wtai",
+    "x-apple*",
+    "x-man-page",
 ];
 
 /// The hosts of the user's own device (RFC 8252, section 7.3), for which alone `http` will do.
@@ -46,8 +166,10 @@ pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
     check_characters(uri)?;
     let parts = Parts::of(uri).ok_or(RefusedRedirectUri("it does not begin with a scheme"))?;
     let scheme = parts.scheme.to_ascii_lowercase();
-    if REFUSED_SCHEMES.contains(&scheme.as_str()) {
-        return Err(RefusedRedirectUri("its scheme is refused"));
+    if REFUSED_SCHEMES.iter().any(|refused| is_scheme_of(&scheme, refused)) {
+        return Err(RefusedRedirectUri(
+            "its scheme is refused, because the browser or the operating system handles it itself",
+        ));
     }
     let host = parts.authority.map(plain_host).transpose()?;
     match (scheme.as_str(), host) {
@@ -70,6 +192,14 @@ pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
         return Err(RefusedRedirectUri("its host can be read in more than one way"));
     }
     Ok(())
+}
+
+/// Whether a scheme is that entry of [`REFUSED_SCHEMES`].
+fn is_scheme_of(scheme: &str, refused: &str) -> bool {
+    match refused.strip_suffix('*') {
+        Some(prefix) => scheme.starts_with(prefix),
+        None => scheme == refused,
+    }
 }
 
 /// The characters of RFC 3986, without the fragment's.
@@ -185,8 +315,14 @@ pub(crate) fn redirect_target(uri: &str) -> String {
     }
 }
 
-/// Whether a redirect to this registered URI stays on the user's device, where any program can listen.
-pub(crate) fn is_loopback(uri: &str) -> bool {
+/// Whether a redirect to this registered URI stays on the user's device: at a loopback host, where any program can
+/// listen, or at an app's own scheme, which any program can claim.
+pub(crate) fn stays_on_device(uri: &str) -> bool {
+    is_loopback(uri) || !Parts::of(uri).is_some_and(|parts| parts.is_web())
+}
+
+/// Whether a redirect to this registered URI goes to a loopback host.
+fn is_loopback(uri: &str) -> bool {
     let host = Parts::of(uri).filter(Parts::is_web).and_then(|parts| plain_host(parts.authority?).ok());
     host.is_some_and(|host| LOOPBACK_HOSTS.iter().any(|loopback| loopback.eq_ignore_ascii_case(host)))
 }

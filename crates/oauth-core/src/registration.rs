@@ -2,15 +2,23 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{
-    AuthMethod, AuthorizationServer, Client, ClientMetadata, Config, ErrorBody, GrantType, NewClient, Secret,
-    SecretHash, Unavailable, check_redirect_uri,
+    AuthMethod, AuthorizationServer, Client, ClientMetadata, Config, ErrorBody, Eviction, GrantType,
+    NewClient, Secret, SecretHash, Unavailable, check_redirect_uri,
     errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
     json,
     secret::{base64url, new_id, random, sha256},
+    server::DAY_MS,
+    visible_name::is_blank,
 };
 
 /// The most redirect URIs of one client.
 pub const MAX_REDIRECT_URIS: usize = 20;
+/// The longest that the redirect URIs of one client are together, in bytes. A URI has only ASCII characters.
+const MAX_REDIRECT_URI_BYTES: usize = 8192;
+/// The most clients that never had a grant. Beyond them, a registration evicts the oldest ones.
+const MAX_NEVER_GRANTED: u32 = 20_000;
+/// The most clients that one registration evicts.
+const EVICTED_AT_ONCE: u32 = 20;
 /// The longest client name, software id and software version, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 200;
 
@@ -98,6 +106,9 @@ impl AuthorizationServer {
     /// Registers the client that a JSON body describes. A public client that is registered already, whatever the
     /// order of its lists, is told what it was told before.
     ///
+    /// Whoever registers clients in masses cannot fill the store: of more than 20,000 clients that never had a grant, the
+    /// oldest go as soon as they are a day old.
+    ///
     /// # Errors
     /// [`RegisterError`]; nothing was stored then.
     pub async fn register(&self, body: &[u8]) -> Result<Registration, RegisterError> {
@@ -111,9 +122,12 @@ impl AuthorizationServer {
             (Some(Secret::new(base64url(&bytes))), None)
         };
         let hash = secret.as_ref().map(|secret| SecretHash::of(secret.expose()));
-        let client = Client { id, metadata, secret: hash, issued_at: self.now() };
-        let client =
-            self.store.register_client(NewClient { client, digest }).await.map_err(Unavailable::from)?;
+        let now = self.now();
+        let client = Client { id, metadata, secret: hash, issued_at: now };
+        let eviction =
+            Eviction { keep: MAX_NEVER_GRANTED, before: now.plus_ms(-DAY_MS), max: EVICTED_AT_ONCE };
+        let new = NewClient { client, digest, eviction: Some(eviction) };
+        let client = self.store.register_client(new).await.map_err(Unavailable::from)?;
         Ok(registration(client, secret))
     }
 }
@@ -177,6 +191,9 @@ pub(crate) fn described(
 ) -> Result<ClientMetadata, RegisterError> {
     let client_name =
         short_text(members, "client_name")?.ok_or_else(|| invalid("client_name", "is missing"))?;
+    if is_blank(client_name) {
+        return Err(invalid("client_name", "is blank"));
+    }
     let redirect_uris = redirect_uris(members)?;
     let grant_types = grant_types(members)?;
     if let Some(types) = list(members, "response_types")?
@@ -260,6 +277,9 @@ fn redirect_uris(members: &Map<String, Value>) -> Result<Vec<String>, RegisterEr
         if !accepted.iter().any(|other| other == uri) {
             accepted.push(uri.to_owned());
         }
+    }
+    if accepted.iter().map(String::len).sum::<usize>() > MAX_REDIRECT_URI_BYTES {
+        return Err(invalid(name, "are longer than 8,192 bytes together"));
     }
     Ok(accepted)
 }

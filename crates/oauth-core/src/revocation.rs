@@ -3,7 +3,6 @@ use std::fmt;
 use crate::{
     AuthorizationServer, ErrorBody, Unavailable,
     parameters::{BadParameter, Parameters},
-    token::RefreshToken,
 };
 
 const KNOWN: [&str; 4] = ["token", "token_type_hint", "client_id", "client_secret"];
@@ -82,18 +81,15 @@ impl AuthorizationServer {
     /// # Errors
     /// [`Unavailable`]; the grant may not have ended.
     pub async fn revoke(&self, token: &str) -> Result<Revoked, Unavailable> {
-        let now = self.now();
-        if let Some(token) = RefreshToken::decode(token) {
-            let ended = self.store.revoke_by_token(&token.handle_hash(), now).await?;
-            return Ok(ended.map_or(Revoked::Nothing, |grant| Revoked::Grant(grant.id)));
-        }
-        match self.tokens.read(token).await? {
-            Some(claims)
-                if claims.iss == self.config.issuer()
-                    && self.store.revoke_grant(&claims.grant_id, now).await? =>
-            {
-                Ok(Revoked::Grant(claims.grant_id))
+        let grant_id = match self.presented(token).await? {
+            Some(presented) => Some(presented.found.grant.id),
+            None => {
+                let claims = self.tokens.read(token).await?;
+                claims.filter(|claims| claims.iss == self.config.issuer()).map(|claims| claims.grant_id)
             }
+        };
+        match grant_id {
+            Some(id) if self.store.revoke_grant(&id, self.now()).await? => Ok(Revoked::Grant(id)),
             _ => Ok(Revoked::Nothing),
         }
     }

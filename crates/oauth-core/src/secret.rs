@@ -40,10 +40,34 @@ impl SecretHash {
         Self(sha256(secret.as_bytes()))
     }
 
-    /// Compares without telling by the time it takes how much of the two is the same.
+    /// Whether the two are the same, in constant time.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, b"comparison");
-        hmac::verify(&key, &self.0, hmac::sign(&key, &other.0).as_ref()).is_ok()
+        is_same(&self.0, &other.0)
+    }
+}
+
+/// Compares in constant time.
+pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, b"comparison");
+    hmac::verify(&key, one, hmac::sign(&key, other).as_ref()).is_ok()
+}
+
+/// The keys that the server derives from its secret key, each for one purpose.
+pub(crate) struct DerivedKeys {
+    /// Authenticates refresh tokens.
+    pub(crate) refresh_tokens: hmac::Key,
+    /// Makes the names under which clients know users.
+    pub(crate) subjects: hmac::Key,
+}
+
+impl DerivedKeys {
+    pub(crate) fn of(secret_key: &[u8; 32]) -> Self {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, secret_key);
+        let derive = |purpose: &[u8]| {
+            let derived = hmac::sign(&root, purpose);
+            hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref())
+        };
+        Self { refresh_tokens: derive(b"refresh tokens"), subjects: derive(b"subjects") }
     }
 }
 

@@ -2,9 +2,10 @@ use std::{fmt, sync::Arc};
 
 use crate::{
     AccessTokens, ClientDocuments, Clock, Config, Random, Resource, Store, StoreError, Sweep, UnixMillis,
+    secret::DerivedKeys,
 };
 
-const DAY_MS: i64 = 24 * 3_600_000;
+pub(crate) const DAY_MS: i64 = 24 * 3_600_000;
 /// How long a registration that nobody uses is kept, and how long a grant that ended.
 const UNUSED_DAYS: i64 = 90;
 
@@ -16,6 +17,7 @@ pub struct AuthorizationServer {
     pub(crate) tokens: Arc<dyn AccessTokens>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
+    pub(crate) keys: Arc<DerivedKeys>,
     pub(crate) documents: Option<Arc<dyn ClientDocuments>>,
 }
 
@@ -27,14 +29,20 @@ impl fmt::Debug for AuthorizationServer {
 
 impl AuthorizationServer {
     /// A server with what it works on.
+    ///
+    /// `secret_key` authenticates refresh tokens and makes the names under which clients know users. All processes on
+    /// one store have the same, and it stays the same: under another key, an access token issued before is refused,
+    /// and a refresh token that was replaced before is unknown instead of replayed. Current refresh tokens still work.
     pub fn new(
         config: Config,
         store: Arc<dyn Store>,
         tokens: Arc<dyn AccessTokens>,
         clock: Arc<dyn Clock>,
         random: Arc<dyn Random>,
+        secret_key: &[u8; 32],
     ) -> Self {
-        Self { config: Arc::new(config), store, tokens, clock, random, documents: None }
+        let keys = Arc::new(DerivedKeys::of(secret_key));
+        Self { config: Arc::new(config), store, tokens, clock, random, keys, documents: None }
     }
 
     /// The same server, which also knows clients that describe themselves at their `client_id`, an https URL. Without
@@ -65,7 +73,8 @@ impl AuthorizationServer {
     }
 
     /// Deletes what nobody needs any more, at most `max` rows of each kind; gives how many rows went, so that a caller
-    /// goes on until that is 0. Codes are kept for a day, grants that ended and clients without a grant for 90 days.
+    /// goes on until that is 0. Codes are kept for a day, grants that ended for 90 days, and clients
+    /// without a grant for 90 days after they registered last.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -16,7 +16,25 @@ pub struct NewClient {
     pub client: Client,
     /// The digest of its metadata; only of a public client.
     pub digest: Option<SecretHash>,
+    /// Which clients make room for it; `None` for no client.
+    pub eviction: Option<Eviction>,
 }
+
+/// Which clients a new one evicts: of those that never had a grant, the ones that registered longest ago. A client
+/// counts as granted from its first code on, for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Eviction {
+    /// How many clients that never had a grant stay, the new one among them: those that registered last.
+    pub keep: u32,
+    /// Only clients that registered last before this go.
+    pub before: UnixMillis,
+    /// The most clients that go at once.
+    pub max: u32,
+}
+
+/// How long after a client registered it is noted that it registers again, so that clients that do so all the time
+/// cost no write each time.
+pub const REGISTERED_AGAIN_AFTER_MS: i64 = 3_600_000;
 
 /// An authorization code that is about to be issued, and the grant that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +102,7 @@ pub struct Sweep {
     pub codes_before: UnixMillis,
     /// Grants go that ended before this: revoked, or their last refresh and access tokens expired.
     pub grants_before: UnixMillis,
-    /// Clients that were registered before this and have no grant go.
+    /// Clients that registered last before this and have no grant go.
     pub clients_before: UnixMillis,
     /// The most rows of each kind that go at once.
     pub max: u32,
@@ -97,8 +115,9 @@ pub struct Sweep {
 /// operation done. The feature `conformance` has a suite of cases that prove a store right.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Registers a client. When a client with the same digest is there already, that one is given and nothing changes,
-    /// also of two registrations at the same moment.
+    /// Registers a client and evicts others. When a client with the same digest is there already, also of two
+    /// registrations at the same moment, that one is given as it is and nobody is evicted. It then counts as registered
+    /// last at the moment of the new one, if that is at least [`REGISTERED_AGAIN_AFTER_MS`] later.
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError>;
 
     /// The client of that id.
@@ -126,11 +145,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// Ends a grant, its tokens with it; `false` when there is none or it had ended.
     async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError>;
-
-    /// Ends the grant whose refresh tokens begin with the handle of that hash, and gives it; `None` when there is none
-    /// or it had ended.
-    async fn revoke_by_token(&self, handle: &SecretHash, at: UnixMillis)
-    -> Result<Option<Grant>, StoreError>;
 
     /// The redeemed, unrevoked grants of a user, newest first.
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError>;

@@ -119,7 +119,6 @@ watched! {
     true rotate_refresh_token(rotation: Rotation) -> bool;
     false grant(id: &str) -> Option<Grant>;
     true revoke_grant(id: &str, at: UnixMillis) -> bool;
-    true revoke_by_token(handle: &SecretHash, at: UnixMillis) -> Option<Grant>;
     false connections(subject: &str) -> Vec<Connection>;
     true revoke_all(subject: &str, at: UnixMillis) -> u64;
     true note_use(grant_id: &str, at: UnixMillis) -> ();
@@ -144,7 +143,8 @@ impl Bench {
         let clock = Arc::new(ManualClock(AtomicI64::new(NOW.0)));
         let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
         let random = Arc::new(SeededRandom::new(1));
-        let server = AuthorizationServer::new(config(), store.clone(), tokens, clock.clone(), random);
+        let server =
+            AuthorizationServer::new(config(), store.clone(), tokens, clock.clone(), random, &[8; 32]);
         Self { server, store, clock }
     }
 

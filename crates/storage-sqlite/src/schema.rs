@@ -202,6 +202,9 @@ diesel::table! {
         digest -> Nullable<Binary>,
         secret_hash -> Nullable<Binary>,
         issued_at_ms -> BigInt,
+        registered_again_at_ms -> Nullable<BigInt>,
+        first_granted_at_ms -> Nullable<BigInt>,
+        registered_last_at_ms -> Nullable<BigInt>,
     }
 }
 

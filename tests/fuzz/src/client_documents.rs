@@ -61,6 +61,7 @@ pub(crate) fn client_document(bytes: &[u8]) {
         Arc::new(OpaqueTokens::new(&[7; 32])),
         Arc::new(StandingClock),
         Arc::new(SystemRandom::default()),
+        &[8; 32],
     )
     .with_client_documents(Arc::new(OneDocument(bytes.into())));
     let request = match now(server.authorize(QUERY)) {
@@ -104,8 +105,9 @@ mod tests {
             let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
             let random = Arc::new(SystemRandom::default());
             let store = Arc::new(MemoryStore::new());
-            let server = AuthorizationServer::new(config(), store, tokens, Arc::new(StandingClock), random)
-                .with_client_documents(Arc::new(OneDocument(document.into())));
+            let server =
+                AuthorizationServer::new(config(), store, tokens, Arc::new(StandingClock), random, &[8; 32])
+                    .with_client_documents(Arc::new(OneDocument(document.into())));
             now(server.authorize(QUERY)).unwrap();
         }
     }

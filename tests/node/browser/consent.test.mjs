@@ -111,15 +111,18 @@ world.flow('a name is text, and is shown beside the host', async (visit) => {
   assert.equal(await visit.page.locator('b, script').count(), 0);
 });
 
-world.flow('only of an app on the user’s machine is warned', async (visit) => {
+world.flow('of an answer that stays on the user’s device is warned', async (visit) => {
   const { page, watch } = visit;
   const local = await App.register(world.service, `http://127.0.0.1:${port}/callback`, 'Local tool');
   await atConsent(visit, local);
-  assert.match(await words(page), /Any program there can call itself “Local tool”/);
+  assert.match(await words(page), /Any program on it can take the answer/);
+  const native = await App.register(world.service, 'com.example.app:/callback', 'Native tool');
+  await visit.open(native.authorizePath());
+  assert.match(await words(page), /Any program on it can take the answer/);
   const remote = await App.register(world.service, 'https://client.example/callback', 'Remote tool');
   await watch.play(remote.redirectUri);
   await visit.open(remote.authorizePath());
-  assert.doesNotMatch(await words(page), /Any program there/);
+  assert.doesNotMatch(await words(page), /Any program on it/);
 });
 
 world.flow('whoever is signed in goes straight to consent, and can be somebody else', async (visit) => {

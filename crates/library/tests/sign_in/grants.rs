@@ -19,7 +19,8 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
         software_version: None,
     };
     let client = Client { id: "viewer".into(), metadata, secret: None, issued_at: at };
-    it.store.register_client(NewClient { client, digest: Some(SecretHash([7; 32])) }).await.unwrap();
+    let new = NewClient { client, digest: Some(SecretHash([7; 32])), eviction: None };
+    it.store.register_client(new).await.unwrap();
     let grant = Grant {
         id: "grant".into(),
         client_id: "viewer".into(),

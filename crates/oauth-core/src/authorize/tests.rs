@@ -24,7 +24,7 @@ async fn what_is_required_is_enough() {
         (request.redirect_host(), request.redirect_target()),
         ("app.example".to_owned(), "https://app.example".to_owned())
     );
-    assert!(!request.all_redirects_are_loopback());
+    assert!(!request.redirect_stays_on_device());
 }
 
 #[tokio::test]
@@ -268,4 +268,42 @@ async fn refusal_is_told_and_not_stored() {
     let expect = "error=access_denied&error_description=the+user+refused&state=x&iss=https%3A%2F%2Fphotos.example%2Fapi";
     assert_eq!(to, format!("{REDIRECT}&{expect}"));
     assert_eq!(bench.store.calls.load(Ordering::SeqCst), before);
+}
+
+#[tokio::test]
+async fn a_registered_uri_is_judged_by_the_rules_of_today() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let mut old = bench.server.store().client(&id).await.unwrap().unwrap();
+    "registered-long-ago".clone_into(&mut old.id);
+    old.metadata.redirect_uris = ["intent://x/", "http://app.example/", REDIRECT].map(str::to_owned).to_vec();
+    let query = authorize_query(&old.id);
+    bench
+        .server
+        .store()
+        .register_client(crate::NewClient { client: old, digest: None, eviction: None })
+        .await
+        .unwrap();
+    for uri in ["intent://x/", "http://app.example/"] {
+        // Nothing is told to such a place, also not what else is wrong.
+        for query in [query.clone(), changed(&query, "response_type", "response_type=token")] {
+            let query = changed(&query, "redirect_uri", &format!("redirect_uri={uri}"));
+            let refused = bench.server.authorize(&query).await;
+            assert!(matches!(refused, Err(AuthorizeError::Page(_))), "{uri}: {refused:?}");
+        }
+    }
+    bench.server.authorize(&query).await.unwrap();
+}
+
+#[tokio::test]
+async fn an_answer_that_stays_on_the_device_is_known_by_its_own_address() {
+    let bench = Bench::new();
+    let registered = ["https://app.example/cb", "http://127.0.0.1:1/", "https://localhost/", "my-app:/cb"];
+    let body = json!({"client_name": "An app", "redirect_uris": registered}).to_string();
+    let id = bench.server.register(body.as_bytes()).await.unwrap().client_id;
+    for (uri, stays) in registered.into_iter().zip([false, true, true, true]) {
+        let query = changed(&authorize_query(&id), "redirect_uri", &format!("redirect_uri={uri}"));
+        let request = bench.server.authorize(&query).await.unwrap();
+        assert_eq!(request.redirect_stays_on_device(), stays, "{uri}");
+    }
 }

@@ -117,7 +117,7 @@ async fn a_client_that_describes_itself_gets_in_and_is_remembered() {
     assert_eq!(request.client.id, CLIENT_URL);
     assert_eq!(request.client_url, Some(url()));
     assert_eq!((request.challenge.as_str(), request.redirect_uri.as_str()), (CHALLENGE, REDIRECT));
-    assert!(!request.leaves_the_clients_host() && !request.redirect_is_loopback());
+    assert!(!request.leaves_the_clients_host() && !request.redirect_stays_on_device());
     assert_eq!(bench.store.writes.load(Ordering::SeqCst), 0, "nothing is kept before consent");
     let unknown = bench.token(&code_form(CLIENT_URL, "a-code")).await.unwrap_err();
     assert_eq!(unknown.code(), "invalid_client");
@@ -217,7 +217,7 @@ async fn the_port_of_a_loopback_redirect_does_not_count() {
     ] {
         let request = asked(&bench, good).await.unwrap();
         assert_eq!(request.redirect_uri, good, "the answer goes to the port that was asked for");
-        assert!(request.redirect_is_loopback() && request.leaves_the_clients_host());
+        assert!(request.redirect_stays_on_device() && request.leaves_the_clients_host());
     }
     for bad in [
         "http://127.0.0.1:/cb",

@@ -77,7 +77,7 @@ impl Seed {
             software_version: None,
         };
         let client = Client { id: self.id(), metadata, secret: None, issued_at: NOW };
-        NewClient { client, digest: Some(self.hash()) }
+        NewClient { client, digest: Some(self.hash()), eviction: None }
     }
 
     /// The id of a new client, registered then.

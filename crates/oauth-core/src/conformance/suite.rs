@@ -15,6 +15,11 @@ macro_rules! each_store_case {
                 nobody_has_an_unknown_id,
                 the_same_digest_is_the_same_client,
                 another_digest_or_none_is_another_client,
+                the_oldest_clients_without_a_grant_make_room,
+                only_clients_of_some_age_make_room,
+                a_client_that_had_a_grant_never_makes_room,
+                a_client_that_registers_again_makes_room_later,
+                a_client_that_is_known_evicts_nobody,
             }
             codes {
                 a_code_is_kept_with_its_grant,
@@ -40,14 +45,13 @@ macro_rules! each_store_case {
             }
             revocation {
                 a_grant_ends_once,
-                a_token_ends_its_grant,
-                a_grant_that_ended_another_way_is_not_ended_by_its_token,
                 all_grants_of_a_user_end,
             }
             connections {
                 connections_are_listed_newest_first,
                 only_redeemed_unrevoked_grants_of_the_user_are_listed,
                 a_connection_names_its_client,
+                a_connection_tells_where_its_code_went,
                 the_last_use_is_noted_and_never_moves_back,
             }
             sweeping {
@@ -59,6 +63,7 @@ macro_rules! each_store_case {
                 clients_without_a_grant_go,
                 a_client_with_a_grant_stays,
                 a_client_that_went_can_register_again,
+                a_client_that_registers_again_stays_longer,
                 a_client_that_describes_itself_goes_with_its_last_grant,
                 a_sweep_goes_batch_by_batch,
             }

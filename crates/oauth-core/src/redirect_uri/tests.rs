@@ -35,6 +35,12 @@ fn what_clients_register_is_accepted() {
         "myapp:///cb",
         "myapp:cb",
         "a+b-c.d:/x",
+        "claude://oauth/callback",
+        "vscode-insiders://vscode.github-authentication/did-authenticate",
+        "msauth.com.example.app://auth",
+        "mst:/x",
+        "searching:/x",
+        "web+app:/x",
         &long,
     ] {
         assert_eq!(check_redirect_uri(uri), Ok(()), "{uri}");
@@ -96,6 +102,40 @@ fn what_may_lead_elsewhere_is_refused() {
             "ftp://localhost/",
             "mailto:a@b.example",
             "tel:+1",
+            "intent://scan/",
+            "Intent:/x",
+            "content://com.android.contacts/x",
+            "android-app://com.example/x",
+            "ms-settings:privacy",
+            "MS-Word:ofe/x",
+            "ms-x:/",
+            "microsoft-edge:https://a.example",
+            "search-ms:query=x",
+            "search:query=x",
+            "shell:startup",
+            "itms-services://?action=download-manifest",
+            "itms-apps://x",
+            "x-apple.systempreferences:x",
+            "smb://a.example/share",
+            "nfs://a.example/share",
+            "ssh://a.example",
+            "telnet://a.example",
+            "sms:+1",
+            "smsto:+1",
+            "facetime:a",
+            "facetime-audio:a",
+            "callto:a",
+            "sip:a",
+            "ldap://a.example",
+            "jar:file:/x!/y",
+            "mk:MSITStore:x",
+            "mhtml:x",
+            "chrome://settings",
+            "edge://settings",
+            "view-source:x",
+            "geo:1,2",
+            "webcal://a.example/x",
+            "magnet:?xt=x",
         ],
     );
     check(
@@ -155,10 +195,10 @@ fn what_may_lead_elsewhere_is_refused() {
 
 #[test]
 fn where_a_redirect_leads_is_told() {
-    let check = |uri: &str, host: &str, target: &str, loopback: bool| {
+    let check = |uri: &str, host: &str, target: &str, stays: bool| {
         assert_eq!(redirect_host(uri), host, "{uri}");
         assert_eq!(redirect_target(uri), target, "{uri}");
-        assert_eq!(is_loopback(uri), loopback, "{uri}");
+        assert_eq!(stays_on_device(uri), stays, "{uri}");
     };
     check("https://a.example/x?y=//z", "a.example", "https://a.example", false);
     check("https://a.example:8443?x", "a.example:8443", "https://a.example:8443", false);
@@ -166,8 +206,8 @@ fn where_a_redirect_leads_is_told() {
     check("http://127.0.0.1", "127.0.0.1", "http://127.0.0.1", true);
     check("http://[::1]:1/x", "[::1]:1", "http:", true);
     check("https://LocalHost/x", "LocalHost", "https://LocalHost", true);
-    check("cursor://localhost/x", "cursor:", "cursor:", false);
-    check("com.example.app:/x", "com.example.app:", "com.example.app:", false);
+    check("cursor://localhost/x", "cursor:", "cursor:", true);
+    check("com.example.app:/x", "com.example.app:", "com.example.app:", true);
 }
 
 #[test]
@@ -196,7 +236,7 @@ proptest! {
     #[test]
     fn any_text_is_judged(uri in any::<String>()) {
         let _ = check_redirect_uri(&uri);
-        let _ = (redirect_host(&uri), redirect_target(&uri), is_loopback(&uri));
+        let _ = (redirect_host(&uri), redirect_target(&uri), stays_on_device(&uri));
     }
 
     #[test]

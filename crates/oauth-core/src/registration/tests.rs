@@ -4,7 +4,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{self, Bench, NOW};
+use crate::{
+    Clock as _,
+    testing::{self, Bench, NOW},
+};
 
 fn least() -> Value {
     json!({"client_name": "An app", "redirect_uris": ["https://app.example/cb"]})
@@ -14,6 +17,16 @@ fn with(name: &str, value: Value) -> Value {
     let mut body = least();
     body[name] = value;
     body
+}
+
+/// Redirect URIs of 8,000 characters, and one more of that many.
+fn long_uris(last: usize) -> Value {
+    let of_length = |(number, length): (usize, usize)| {
+        let start = format!("https://app.example/{number}/");
+        format!("{start}{}", "x".repeat(length - start.len()))
+    };
+    let lengths = [2000, 2000, 2000, 2000, last];
+    lengths.into_iter().enumerate().map(of_length).collect::<Vec<_>>().into()
 }
 
 #[tokio::test]
@@ -44,6 +57,7 @@ fn metadata_are_normalised() {
         assert!(expect(&metadata), "{name}: {value}: {metadata:?}");
     };
     check("anything", json!({"a": [1]}), |_| true);
+    check("redirect_uris", long_uris(192), |metadata| metadata.redirect_uris.len() == 5);
     check("client_name", json!("x"), |metadata| metadata.client_name == "x");
     check("client_name", json!("ä".repeat(200)), |metadata| metadata.client_name.len() == 400);
     check("client_name", json!(" <b>\u{202e}\n"), |metadata| metadata.client_name == " <b>\u{202e}\n");
@@ -99,6 +113,8 @@ async fn what_is_wrong_is_told_and_not_stored() {
         ("client_name", json!(long), "longer than 200"),
         ("client_name", json!("x".repeat(100_000)), "longer than 200"),
         ("client_name", json!("a\0b"), "NUL"),
+        ("client_name", json!(" \t\u{3000}"), "blank"),
+        ("client_name", json!("\u{200b}\u{2800} \u{202e}\u{feff}\u{3164}"), "blank"),
         ("redirect_uris", json!(null), "is missing"),
         ("redirect_uris", json!([]), "1 to 20"),
         ("redirect_uris", json!("https://app.example/cb"), "is not a list"),
@@ -106,6 +122,7 @@ async fn what_is_wrong_is_told_and_not_stored() {
         ("redirect_uris", json!([null]), "not text"),
         ("redirect_uris", json!(many[..21]), "1 to 20"),
         ("redirect_uris", json!(many), "1 to 20"),
+        ("redirect_uris", long_uris(193), "8,192"),
         ("grant_types", json!([]), "lacks authorization_code"),
         ("grant_types", json!(["refresh_token"]), "lacks authorization_code"),
         ("grant_types", json!(["implicit"]), "lacks authorization_code"),
@@ -233,7 +250,7 @@ async fn a_store_out_of_order_is_no_fault_of_the_client() {
 fn metadata() -> impl Strategy<Value = ClientMetadata> {
     let types = [GrantType::AuthorizationCode, GrantType::RefreshToken];
     (
-        "[a-c\u{e4} ]{1,5}",
+        "[a-c\u{e4}][a-c\u{e4} ]{0,4}",
         prop::collection::btree_set("https://[a-c]{1,3}\\.example/[a-c]{0,2}", 1..5),
         1..=2_usize,
         prop::sample::subsequence(vec!["mcp:images".to_owned(), "mcp:photos".to_owned()], 1..=2),
@@ -284,4 +301,57 @@ proptest! {
     fn different_metadata_have_different_digests(one in metadata(), other in metadata()) {
         prop_assert_eq!(digest(&one) == digest(&other), one == other);
     }
+}
+
+const DAY_MS: i64 = 24 * 3_600_000;
+
+/// Registers a client of that name and gives its id.
+async fn registered(bench: &Bench, name: &str) -> String {
+    let body = with("client_name", json!(name)).to_string();
+    bench.server.register(body.as_bytes()).await.unwrap().client_id
+}
+
+async fn is_known(bench: &Bench, id: &str) -> bool {
+    bench.server.store().client(id).await.unwrap().is_some()
+}
+
+#[tokio::test]
+async fn the_oldest_registrations_without_a_grant_make_room_after_a_day() {
+    let bench = Bench::new();
+    let granted = bench.register(json!({})).await.client_id;
+    bench.tokens(&granted).await;
+    bench.server.store().revoke_all("1", bench.clock.now()).await.unwrap();
+    let mut ids = Vec::new();
+    for number in 0..20_100 {
+        bench.clock.advance_ms(1);
+        ids.push(registered(&bench, &number.to_string()).await);
+    }
+    assert!(is_known(&bench, &ids[0]).await, "none of them is a day old");
+    bench.clock.advance_ms(DAY_MS);
+    for number in 0..20 {
+        ids.push(registered(&bench, &format!("after a day {number}")).await);
+    }
+    let mut left = Vec::new();
+    for id in &ids {
+        left.push(is_known(&bench, id).await);
+    }
+    let gone = left.iter().take_while(|known| !**known).count();
+    assert_eq!(gone, 120, "20,000 are left, the newest ones");
+    assert!(left[gone..].iter().all(|known| *known));
+    assert!(is_known(&bench, &granted).await, "it had a grant once");
+    assert_eq!(registered(&bench, "0").await.len(), 26, "what went can register again");
+}
+
+#[tokio::test]
+async fn a_client_that_registers_again_is_kept_ninety_days_more() {
+    let bench = Bench::new();
+    let (again, once) = (registered(&bench, "Again").await, registered(&bench, "Once").await);
+    bench.clock.advance_ms(60 * DAY_MS);
+    assert_eq!(registered(&bench, "Again").await, again);
+    bench.clock.advance_ms(31 * DAY_MS);
+    while bench.server.sweep(10).await.unwrap() > 0 {}
+    assert!(is_known(&bench, &again).await && !is_known(&bench, &once).await);
+    bench.clock.advance_ms(60 * DAY_MS);
+    while bench.server.sweep(10).await.unwrap() > 0 {}
+    assert!(!is_known(&bench, &again).await);
 }

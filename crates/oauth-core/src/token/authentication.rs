@@ -11,8 +11,6 @@ use crate::{
 pub(super) struct Credentials {
     pub(super) client_id: String,
     secret: Option<String>,
-    /// Whether they came in the header.
-    basic: bool,
 }
 
 impl Credentials {
@@ -21,16 +19,16 @@ impl Credentials {
         let (in_body, secret) = (parameters.get("client_id")?, parameters.get("client_secret")?);
         let Some(header) = authorization else {
             let client_id = in_body.ok_or(bad("client_id", "is missing"))?.to_owned();
-            return Ok(Self { client_id, secret: secret.map(str::to_owned), basic: false });
+            return Ok(Self { client_id, secret: secret.map(str::to_owned) });
         };
         if secret.is_some() {
             return Err(bad("client_secret", "is not sent together with an Authorization header").into());
         }
-        let (client_id, secret) = basic(header).ok_or(TokenError::InvalidClient { basic: true })?;
+        let (client_id, secret) = basic(header).ok_or(TokenError::InvalidClient)?;
         if in_body.is_some_and(|other| other != client_id) {
             return Err(bad("client_id", "is another than in the Authorization header").into());
         }
-        Ok(Self { client_id, secret: Some(secret).filter(|secret| !secret.is_empty()), basic: true })
+        Ok(Self { client_id, secret: Some(secret).filter(|secret| !secret.is_empty()) })
     }
 }
 
@@ -50,17 +48,16 @@ fn basic(header: &str) -> Option<(String, String)> {
 impl AuthorizationServer {
     /// The client, if it is who it says. A confidential client may send its secret either way; a public one has none.
     pub(super) async fn authenticate(&self, credentials: &Credentials) -> Result<Client, TokenError> {
-        let refused = || TokenError::InvalidClient { basic: credentials.basic };
         if !is_client_id(&credentials.client_id) {
-            return Err(refused());
+            return Err(TokenError::InvalidClient);
         }
         let client = self.store.client(&credentials.client_id).await.map_err(Unavailable::from)?;
-        let client = client.ok_or_else(refused)?;
+        let client = client.ok_or(TokenError::InvalidClient)?;
         let is_proven = match (&client.secret, &credentials.secret) {
             (None, None) => true,
             (Some(hash), Some(secret)) => hash.is(&SecretHash::of(secret)),
             _ => false,
         };
-        if is_proven { Ok(client) } else { Err(refused()) }
+        if is_proven { Ok(client) } else { Err(TokenError::InvalidClient) }
     }
 }

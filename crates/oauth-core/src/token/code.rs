@@ -17,7 +17,10 @@ impl AuthorizationServer {
         let code = self.store.code(&hash).await.map_err(Unavailable::from)?.ok_or(Reason::Unknown)?;
         check(&code, client, exchange, now)?;
 
-        let refresh = client.metadata.may_refresh().then(|| RefreshToken::first(&*self.random));
+        let refresh = client
+            .metadata
+            .may_refresh()
+            .then(|| RefreshToken::first(&*self.random, &self.keys.refresh_tokens));
         let refresh = refresh.transpose().map_err(Unavailable::from)?;
         let access = self.sign(&code.grant, now).await?;
         let redemption = Redemption {

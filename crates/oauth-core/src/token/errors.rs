@@ -10,12 +10,9 @@ pub enum TokenError {
     /// The request is malformed; in words.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The client is unknown or its secret wrong: 401, with `WWW-Authenticate: Basic` when it came with Basic.
+    /// The client is unknown or its secret wrong: 401, with `WWW-Authenticate: Basic`.
     #[error("the client is not registered here, or its secret is wrong")]
-    InvalidClient {
-        /// Whether it came with an `Authorization` header.
-        basic: bool,
-    },
+    InvalidClient,
     /// The code or refresh token does not work.
     #[error("{0}")]
     InvalidGrant(Reason),
@@ -75,7 +72,7 @@ impl TokenError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest(_) => "invalid_request",
-            Self::InvalidClient { .. } => "invalid_client",
+            Self::InvalidClient => "invalid_client",
             Self::InvalidGrant(_) => "invalid_grant",
             Self::UnauthorizedClient => "unauthorized_client",
             Self::UnsupportedGrantType => "unsupported_grant_type",
@@ -99,7 +96,7 @@ impl TokenError {
     /// The HTTP status to answer with.
     pub fn status(&self) -> u16 {
         match self {
-            Self::InvalidClient { .. } => 401,
+            Self::InvalidClient => 401,
             Self::Unavailable(_) => 503,
             _ => 400,
         }

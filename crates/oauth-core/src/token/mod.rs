@@ -8,11 +8,11 @@ mod refresh_token;
 mod request;
 
 pub use errors::{Reason, TokenError};
-pub(crate) use refresh_token::RefreshToken;
 pub use request::TokenRequest;
 use serde::Serialize;
 
 use crate::{AccessTokenClaims, AuthorizationServer, Grant, Secret, Unavailable, UnixMillis, secret::new_id};
+use refresh_token::RefreshToken;
 use request::Asked;
 
 /// What a client gets (RFC 6749, section 5.1).
@@ -56,7 +56,7 @@ impl AuthorizationServer {
         let expires_at = issued_at.saturating_add(i64::from(self.config.lifetimes().access_token_seconds));
         let claims = AccessTokenClaims {
             iss: self.config.issuer().to_owned(),
-            sub: grant.subject.clone(),
+            sub: self.subject_for_client(grant),
             aud: grant.resource.clone(),
             client_id: grant.client_id.clone(),
             scope: grant.scopes.join(" "),

@@ -1,37 +1,56 @@
 use super::{RefreshToken, TokenError, TokenResponse, errors::Reason};
 use crate::{
-    AuthorizationServer, Client, CurrentRefreshToken, MAX_RECENT_ROTATIONS, Rotation, Unavailable, UnixMillis,
+    AuthorizationServer, Client, CurrentRefreshToken, MAX_RECENT_ROTATIONS, RefreshableGrant, Rotation,
+    StoreError, Unavailable, UnixMillis,
 };
 
 /// How long after its rotation a token that comes again is only refused: parallel processes of one client do that.
 const REPLAY_GRACE_MS: i64 = 30_000;
 
+/// A refresh token that this server issued, and what the store has for it.
+pub(crate) struct Presented {
+    token: RefreshToken,
+    pub(crate) found: RefreshableGrant,
+    is_current: bool,
+}
+
 impl AuthorizationServer {
+    /// What the store has for a refresh token; `None` when this server did not issue the token, or forgot it. Whoever
+    /// knows only a handle changes nothing.
+    pub(crate) async fn presented(&self, text: &str) -> Result<Option<Presented>, StoreError> {
+        let Some(token) = RefreshToken::decode(text) else { return Ok(None) };
+        let Some(found) = self.store.refreshable(&token.handle_hash()).await? else { return Ok(None) };
+        let is_current = found.current.hash.is(&token.hash());
+        let is_genuine = is_current || token.is_authentic(&self.keys.refresh_tokens);
+        Ok(is_genuine.then_some(Presented { token, found, is_current }))
+    }
+
     /// Exchanges a refresh token for new tokens. The scopes stay those that the user consented to.
     pub(super) async fn refresh(&self, client: &Client, text: &str) -> Result<TokenResponse, TokenError> {
         if !client.metadata.may_refresh() {
             return Err(TokenError::UnauthorizedClient);
         }
-        let presented = RefreshToken::decode(text).ok_or(Reason::Unknown)?;
         let now = self.now();
-        let found = self.store.refreshable(&presented.handle_hash()).await.map_err(Unavailable::from)?;
-        let found = found.ok_or(Reason::Unknown)?;
-        let (grant, current) = (found.grant, found.current);
+        let presented = self.presented(text).await.map_err(Unavailable::from)?.ok_or(Reason::Unknown)?;
+        let RefreshableGrant { grant, current } = presented.found;
         if grant.client_id != client.id {
             return Err(Reason::OtherClient.into());
         }
         if grant.revoked_at.is_some() {
             return Err(Reason::Revoked.into());
         }
-        if !current.hash.is(&presented.hash()) {
-            return Err(self.replayed(grant.id, presented.generation, &current, now).await?.into());
+        if !presented.is_current {
+            return Err(self.replayed(grant.id, presented.token.generation, &current, now).await?.into());
         }
         if current.expires_at <= now {
             return Err(Reason::Expired.into());
         }
 
         let generation = current.generation.checked_add(1).ok_or(Reason::Expired)?;
-        let next = presented.next(generation, &*self.random).map_err(Unavailable::from)?;
+        let next = presented
+            .token
+            .next(generation, &*self.random, &self.keys.refresh_tokens)
+            .map_err(Unavailable::from)?;
         let access = self.sign(&grant, now).await?;
         let rotation = Rotation {
             grant_id: grant.id.clone(),

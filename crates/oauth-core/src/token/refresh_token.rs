@@ -1,28 +1,59 @@
 use data_encoding::BASE64URL_NOPAD;
+use ring::hmac;
 
 use crate::{
     Random, RandomFailed, SecretHash,
-    secret::{base64url, random, sha256},
+    secret::{base64url, is_same, random, sha256},
 };
 
-/// A refresh token taken apart: a handle that all tokens of a grant share and by which the grant is found, the number
-/// of tokens that the grant had before it, and 256 random bits of its own. So one row holds all that is known of a
-/// grant's tokens, and one that was replaced is still known as the grant's.
+/// A refresh token taken apart. All tokens of a grant share the handle, which finds the grant. The generation is the
+/// number of tokens that the grant had before. The nonce is random, and the tag authenticates the rest. So one row
+/// holds all that is known of a grant's tokens, and a replaced token can still be told from one that was made up.
 pub(crate) struct RefreshToken {
     handle: [u8; 16],
     pub(super) generation: u32,
-    secret: [u8; 32],
+    nonce: [u8; 16],
+    tag: [u8; 16],
 }
 
 impl RefreshToken {
     /// The first one of a grant.
-    pub(super) fn first(source: &dyn Random) -> Result<Self, RandomFailed> {
-        Ok(Self { handle: random(source)?, generation: 0, secret: random(source)? })
+    pub(super) fn first(source: &dyn Random, key: &hmac::Key) -> Result<Self, RandomFailed> {
+        Self::new(random(source)?, 0, source, key)
     }
 
     /// The one that takes its place.
-    pub(super) fn next(&self, generation: u32, source: &dyn Random) -> Result<Self, RandomFailed> {
-        Ok(Self { handle: self.handle, generation, secret: random(source)? })
+    pub(super) fn next(
+        &self,
+        generation: u32,
+        source: &dyn Random,
+        key: &hmac::Key,
+    ) -> Result<Self, RandomFailed> {
+        Self::new(self.handle, generation, source, key)
+    }
+
+    fn new(
+        handle: [u8; 16],
+        generation: u32,
+        source: &dyn Random,
+        key: &hmac::Key,
+    ) -> Result<Self, RandomFailed> {
+        let token = Self { handle, generation, nonce: random(source)?, tag: [0; 16] };
+        Ok(Self { tag: token.tag_under(key), ..token })
+    }
+
+    /// The first half of an HMAC-SHA256 over handle, generation and nonce.
+    fn tag_under(&self, key: &hmac::Key) -> [u8; 16] {
+        let message = [&self.handle[..], &self.generation.to_be_bytes(), &self.nonce].concat();
+        let mut tag = [0; 16];
+        tag.iter_mut().zip(hmac::sign(key, &message).as_ref()).for_each(|(to, from)| *to = *from);
+        tag
+    }
+
+    /// Whether this server issued it. Versions before the tag filled its place with random bytes; their tokens are
+    /// known by their hash alone.
+    pub(super) fn is_authentic(&self, key: &hmac::Key) -> bool {
+        is_same(&self.tag, &self.tag_under(key))
     }
 
     /// Reads what [`RefreshToken::encode`] wrote; `None` for anything else.
@@ -33,13 +64,14 @@ impl RefreshToken {
         }
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
         let (handle, rest) = bytes.split_first_chunk()?;
-        let (generation, secret) = rest.split_first_chunk()?;
-        let secret = secret.try_into().ok()?;
-        Some(Self { handle: *handle, generation: u32::from_be_bytes(*generation), secret })
+        let (generation, rest) = rest.split_first_chunk()?;
+        let (nonce, tag) = rest.split_first_chunk()?;
+        let tag = tag.try_into().ok()?;
+        Some(Self { handle: *handle, generation: u32::from_be_bytes(*generation), nonce: *nonce, tag })
     }
 
     pub(super) fn encode(&self) -> String {
-        base64url(&[&self.handle[..], &self.generation.to_be_bytes(), &self.secret].concat())
+        base64url(&[&self.handle[..], &self.generation.to_be_bytes(), &self.nonce, &self.tag].concat())
     }
 
     /// The hash under which the grant is found.
@@ -56,21 +88,24 @@ impl RefreshToken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::SeededRandom;
+    use crate::{secret::DerivedKeys, testing::SeededRandom};
 
     #[test]
     fn tokens_are_read_as_they_were_written() {
-        let random = SeededRandom::new(1);
-        let first = RefreshToken::first(&random).unwrap();
-        let next = first.next(0x0102_0304, &random).unwrap();
+        let (random, keys) = (SeededRandom::new(1), DerivedKeys::of(&[1; 32]));
+        let first = RefreshToken::first(&random, &keys.refresh_tokens).unwrap();
+        let next = first.next(0x0102_0304, &random, &keys.refresh_tokens).unwrap();
+        let other = DerivedKeys::of(&[2; 32]);
         assert_eq!(first.handle_hash(), next.handle_hash());
         for token in [&first, &next] {
             let text = token.encode();
             let read = RefreshToken::decode(&text).unwrap();
             assert_eq!(
-                (read.handle, read.generation, read.secret),
-                (token.handle, token.generation, token.secret)
+                (read.handle, read.generation, read.nonce, read.tag),
+                (token.handle, token.generation, token.nonce, token.tag)
             );
+            assert!(read.is_authentic(&keys.refresh_tokens));
+            assert!(!read.is_authentic(&keys.subjects) && !read.is_authentic(&other.refresh_tokens));
             assert_eq!(read.encode(), text);
             assert_eq!(text.len(), 70);
         }

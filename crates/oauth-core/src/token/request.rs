@@ -6,7 +6,9 @@ use crate::{
     parameters::{Parameters, bad},
 };
 
-const KNOWN: [&str; 9] = [
+/// `resource` is not among them: what a token opens was settled by the user's consent, and whatever a client sends
+/// under that name is no error.
+const KNOWN: [&str; 8] = [
     "grant_type",
     "code",
     "redirect_uri",
@@ -14,13 +16,11 @@ const KNOWN: [&str; 9] = [
     "refresh_token",
     "client_id",
     "client_secret",
-    "resource",
     "scope",
 ];
 
-/// What a token is for, and what it allows, was settled by the user's consent: whatever is sent here under these names
-/// changes nothing and is no error.
-const UNREAD: [&str; 2] = ["resource", "scope"];
+/// What a token allows was settled by the user's consent: a scope that is no text is no error either.
+const UNREAD: [&str; 1] = ["scope"];
 
 /// A well-formed request for tokens.
 #[derive(PartialEq, Eq)]

@@ -1,7 +1,23 @@
-use diesel::{OptionalExtension, SqliteConnection, prelude::*};
-use oauth_core::{Client, ClientMetadata, NewClient, SecretHash, UnixMillis};
+use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
+use oauth_core::{
+    Client, ClientMetadata, Eviction, NewClient, REGISTERED_AGAIN_AFTER_MS, SecretHash, UnixMillis,
+};
 
 use crate::{error::Failure, schema::oauth_clients, value::RowName};
+
+/// The oldest clients beyond the newest `?2` that never had a grant. An older version of the program, which may work on
+/// the same file, notes no first grant: so the grants are looked at, too.
+const EVICT: &str = "
+DELETE FROM oauth_clients WHERE seq IN (
+    SELECT seq FROM oauth_clients
+    WHERE first_granted_at_ms IS NULL AND registered_last_at_ms < ?1
+        AND (registered_last_at_ms, seq) <= (
+            SELECT registered_last_at_ms, seq FROM oauth_clients WHERE first_granted_at_ms IS NULL
+            ORDER BY registered_last_at_ms DESC, seq DESC LIMIT 1 OFFSET ?2
+        )
+        AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)
+    ORDER BY registered_last_at_ms, seq LIMIT ?3
+)";
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = oauth_clients, check_for_backend(diesel::sqlite::Sqlite))]
@@ -42,23 +58,39 @@ pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Client>
         .transpose()
 }
 
-/// The public client with that digest.
+/// The public client with that digest, and when it registered last.
 pub(super) fn by_digest(
     c: &mut SqliteConnection,
     digest: Option<SecretHash>,
-) -> Result<Option<Client>, Failure> {
+) -> Result<Option<(Client, UnixMillis)>, Failure> {
     let Some(digest) = digest else { return Ok(None) };
-    oauth_clients::table
+    let found: Option<(ClientRow, Option<i64>)> = oauth_clients::table
         .filter(oauth_clients::digest.eq(digest.0.as_slice()))
-        .select(ClientRow::as_select())
+        .select((ClientRow::as_select(), oauth_clients::registered_last_at_ms))
         .get_result(c)
-        .optional()?
-        .map(Client::try_from)
-        .transpose()
+        .optional()?;
+    let Some((row, registered_last_at_ms)) = found else { return Ok(None) };
+    let registered_last_at_ms =
+        RowName::new("oauth_clients", &row.id).some("registered_last_at_ms", registered_last_at_ms)?;
+    Ok(Some((Client::try_from(row)?, UnixMillis(registered_last_at_ms))))
+}
+
+/// Whether a client registered long enough ago to note that it registers again.
+pub(super) fn should_note(registered_last_at: UnixMillis, now: UnixMillis) -> bool {
+    registered_last_at.plus_ms(REGISTERED_AGAIN_AFTER_MS) <= now
 }
 
 fn metadata_json(client: &Client) -> Result<String, Failure> {
     serde_json::to_string(&client.metadata).map_err(|error| Failure::Refused(error.to_string()))
+}
+
+/// Notes the first grant of a client. Later ones change nothing.
+pub(super) fn note_grant(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), Failure> {
+    let never_granted = oauth_clients::table
+        .filter(oauth_clients::id.eq(id))
+        .filter(oauth_clients::first_granted_at_ms.is_null());
+    diesel::update(never_granted).set(oauth_clients::first_granted_at_ms.eq(at.0)).execute(c)?;
+    Ok(())
 }
 
 /// Keeps a client that describes itself, as it does now.
@@ -75,7 +107,13 @@ pub(super) fn remember(c: &mut SqliteConnection, client: &Client) -> Result<(), 
 }
 
 pub(super) fn register(c: &mut SqliteConnection, new: NewClient) -> Result<Client, Failure> {
-    if let Some(known) = by_digest(c, new.digest)? {
+    let now = new.client.issued_at;
+    if let Some((known, registered_last_at)) = by_digest(c, new.digest)? {
+        if should_note(registered_last_at, now) {
+            diesel::update(oauth_clients::table.filter(oauth_clients::id.eq(&known.id)))
+                .set(oauth_clients::registered_again_at_ms.eq(now.0))
+                .execute(c)?;
+        }
         return Ok(known);
     }
     let client = new.client;
@@ -86,8 +124,15 @@ pub(super) fn register(c: &mut SqliteConnection, new: NewClient) -> Result<Clien
             oauth_clients::metadata.eq(metadata),
             oauth_clients::digest.eq(new.digest.as_ref().map(|digest| digest.0.as_slice())),
             oauth_clients::secret_hash.eq(client.secret.as_ref().map(|secret| secret.0.as_slice())),
-            oauth_clients::issued_at_ms.eq(client.issued_at.0),
+            oauth_clients::issued_at_ms.eq(now.0),
         ))
         .execute(c)?;
+    if let Some(Eviction { keep, before, max }) = new.eviction {
+        sql_query(EVICT)
+            .bind::<BigInt, _>(before.0)
+            .bind::<BigInt, _>(i64::from(keep))
+            .bind::<BigInt, _>(i64::from(max))
+            .execute(c)?;
+    }
     Ok(client)
 }

@@ -70,6 +70,7 @@ pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<Issued, F
     if let Some(client) = &new.client {
         clients::remember(c, client)?;
     }
+    clients::note_grant(c, &grant.client_id, grant.created_at)?;
     Ok(Issued::Waiting)
 }
 

@@ -31,21 +31,27 @@ pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolde
 
 /// The grants of an account as it sees them, newest first.
 pub(super) fn connections(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<Connection>, Failure> {
-    let rows: Vec<(GrantRow, Option<i64>, Option<String>)> = oauth_grants::table
+    let rows: Vec<(GrantRow, String, Option<i64>, Option<String>)> = oauth_grants::table
         .left_join(oauth_clients::table.on(oauth_clients::id.eq(oauth_grants::client_id)))
         .filter(oauth_grants::account_id.eq(account.0))
         .filter(oauth_grants::redeemed_at_ms.is_not_null())
         .filter(oauth_grants::revoked_at_ms.is_null())
         .order((oauth_grants::created_at_ms.desc(), oauth_grants::seq.desc()))
-        .select((GrantRow::as_select(), oauth_grants::last_used_at_ms, oauth_clients::metadata.nullable()))
+        .select((
+            GrantRow::as_select(),
+            oauth_grants::redirect_uri,
+            oauth_grants::last_used_at_ms,
+            oauth_clients::metadata.nullable(),
+        ))
         .load(c)?;
     rows.into_iter()
-        .map(|(grant, last_used_at_ms, client)| {
+        .map(|(grant, redirect_uri, last_used_at_ms, client)| {
             let grant = Grant::try_from(grant)?;
             let name = RowName::new("oauth_clients", &grant.client_id);
             let client = client.map(|json| metadata(name, &json)).transpose()?;
             Ok(Connection {
                 client_name: client.map(|client| client.client_name),
+                redirect_uri,
                 last_used_at: last_used_at_ms.map(UnixMillis),
                 grant,
             })

@@ -27,10 +27,11 @@ impl GrantHolders for SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
-        let digest = client.digest;
-        // Clients register again and again: only a new one is worth the write lock.
-        if let Some(known) =
+        let (digest, now) = (client.digest, client.client.issued_at);
+        // Clients register again and again: that is worth the write lock now and then only.
+        if let Some((known, registered_last_at)) =
             self.look_up_here(move |c| clients::by_digest(c, digest)).await.map_err(failed)?
+            && !clients::should_note(registered_last_at, now)
         {
             return Ok(known);
         }
@@ -72,15 +73,6 @@ impl Store for SqliteStore {
     async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError> {
         let id = id.to_owned();
         self.write(move |c| row::revoke(c, &id, at)).await.map_err(failed)
-    }
-
-    async fn revoke_by_token(
-        &self,
-        handle: &SecretHash,
-        at: UnixMillis,
-    ) -> Result<Option<Grant>, StoreError> {
-        let handle = *handle;
-        self.write(move |c| refresh::revoke(c, &handle, at)).await.map_err(failed)
     }
 
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError> {

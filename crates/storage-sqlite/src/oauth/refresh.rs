@@ -71,20 +71,3 @@ pub(super) fn rotate(c: &mut SqliteConnection, rotation: &Rotation) -> Result<bo
         .execute(c)?;
     Ok(rotated == 1)
 }
-
-pub(super) fn revoke(
-    c: &mut SqliteConnection,
-    handle: &SecretHash,
-    at: UnixMillis,
-) -> Result<Option<Grant>, Failure> {
-    let alive = oauth_grants::table
-        .filter(oauth_grants::refresh_handle.eq(handle.0.as_slice()))
-        .filter(oauth_grants::revoked_at_ms.is_null());
-    diesel::update(alive)
-        .set(oauth_grants::revoked_at_ms.eq(at.0))
-        .returning(GrantRow::as_returning())
-        .get_result(c)
-        .optional()?
-        .map(Grant::try_from)
-        .transpose()
-}

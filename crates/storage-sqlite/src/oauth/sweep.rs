@@ -18,9 +18,9 @@ DELETE FROM oauth_grants WHERE seq IN (
 const UNUSED: &str = "
 DELETE FROM oauth_clients WHERE seq IN (
     SELECT seq FROM oauth_clients
-    WHERE issued_at_ms < ?1
+    WHERE registered_last_at_ms < ?1
         AND NOT EXISTS (SELECT 1 FROM oauth_grants WHERE oauth_grants.client_id = oauth_clients.id)
-    ORDER BY issued_at_ms LIMIT ?2
+    ORDER BY registered_last_at_ms LIMIT ?2
 )";
 
 /// Deletes a batch of what nobody needs any more; grants before the clients that they keep.

@@ -15,8 +15,8 @@ use domain::{
     QueryText, Rendition, SidecarKind,
 };
 use oauth_core::{
-    CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash,
-    Sweep, UnixMillis,
+    AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
+    NewRefreshToken, REGISTERED_AGAIN_AFTER_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
     Attempt, ImageKey, Indexed, NewSession, SearchFilter, SharedStore, Sidecar, SignInAttempt, SignInLimits,
@@ -207,6 +207,23 @@ async fn grant(store: &SharedStore, account: AccountId) {
         expires_at: at.plus_ms(1),
         redeemed_at: None,
     };
+    let metadata = ClientMetadata {
+        client_name: "An app".to_owned(),
+        redirect_uris: vec![],
+        grant_types: vec![],
+        scopes: vec![],
+        token_endpoint_auth_method: AuthMethod::None,
+        software_id: None,
+        software_version: None,
+    };
+    let mut new = NewClient {
+        client: Client { id: "client".to_owned(), metadata, secret: None, issued_at: at },
+        digest: Some(hash),
+        eviction: Some(Eviction { keep: 1, before: at, max: 1 }),
+    };
+    store.register_client(new.clone()).await.unwrap();
+    new.client.issued_at = at.plus_ms(REGISTERED_AGAIN_AFTER_MS);
+    store.register_client(new).await.unwrap();
     store.client("client").await.unwrap();
     store.issue_code(NewCode { hash, code, client: None }).await.unwrap();
     let token =
@@ -222,7 +239,6 @@ async fn grant(store: &SharedStore, account: AccountId) {
     store.note_use("grant", at).await.unwrap();
     store.connections(&subject).await.unwrap();
     store.revoke_grant("grant", at).await.unwrap();
-    store.revoke_by_token(&hash, at).await.unwrap();
     let sweep = Sweep { codes_before: at, grants_before: at, clients_before: at, max: 10 };
     oauth_core::Store::sweep(&**store, sweep).await.unwrap();
 }

@@ -88,6 +88,7 @@ impl Forms<'_> {
                         }
                         "."
                     }
+                    p.facts { "Access was given to " (app.redirect_host()) @if app.redirect_stays_on_device() { " on your own device" } "." }
                 }
                 (asking("Disconnect", &id, &html! {
                     p { (name) " loses access to your photos until you connect it again." }

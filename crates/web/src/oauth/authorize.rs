@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use oauth_core::{AuthorizationRequest, AuthorizeError, ClientDocuments as _, ClientUrl, PageError};
 use percent_encoding::{CONTROLS, utf8_percent_encode};
 
-use super::consent::{self, form_targets, shown_name};
+use super::consent::{self, asking, form_targets, own_name};
 use crate::{
     app::Service,
     body::RequestBody,
@@ -75,7 +75,8 @@ async fn answered(
 /// Why one should sign in.
 fn asks(request: &AuthorizationRequest) -> Markup {
     html! {
-        p { "Sign in to connect " strong { (shown_name(&request.client.metadata.client_name)) } " to your photo library." }
+        p { "Sign in to connect " strong { (asking(request)) } " to your photo library." }
+        dl.grant { (own_name(request)) }
     }
 }
 

@@ -70,9 +70,10 @@ impl Authorization {
         let mut server = AuthorizationServer::new(
             set_up,
             library.grants(),
-            tokens.clone(),
+            tokens,
             clock,
             Arc::new(ports::Random(library.clone())),
+            &secret.derive("authorization server"),
         );
         if let Some(documents) = &client_documents {
             server = server.with_client_documents(documents.clone());
@@ -81,9 +82,9 @@ impl Authorization {
         Ok(Self {
             documents,
             client_documents,
+            verified: VerifiedTokens::new(keys.clone()),
             keys,
             server,
-            verified: VerifiedTokens::new(tokens),
             forms: FormSigner::new(secret),
             limits: RateLimits::new(library, &config.limits),
         })

@@ -38,6 +38,6 @@ impl AccessTokens for Tokens {
     }
 }
 
-fn unavailable(error: impl std::fmt::Display) -> TokensUnavailable {
+pub(super) fn unavailable(error: impl std::fmt::Display) -> TokensUnavailable {
     TokensUnavailable(error.to_string())
 }

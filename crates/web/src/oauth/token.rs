@@ -83,7 +83,7 @@ async fn tell_owner(service: &Service, grant_id: &str, address: IpAddr) {
 fn refused_reply(refused: &TokenError, client_id: Option<&str>, address: IpAddr) -> Reply {
     let status = match refused {
         TokenError::Unavailable(error) => return unavailable(error),
-        TokenError::InvalidClient { .. } => StatusCode::UNAUTHORIZED,
+        TokenError::InvalidClient => StatusCode::UNAUTHORIZED,
         _ => StatusCode::BAD_REQUEST,
     };
     match refused {
@@ -97,7 +97,7 @@ fn refused_reply(refused: &TokenError, client_id: Option<&str>, address: IpAddr)
     }
     let reply = refusal(status, &refused.body());
     match refused {
-        TokenError::InvalidClient { basic: true } => {
+        TokenError::InvalidClient => {
             let challenge = HeaderValue::from_static("Basic realm=\"token endpoint\", charset=\"UTF-8\"");
             reply.with(header::WWW_AUTHENTICATE, challenge)
         }

@@ -1,8 +1,11 @@
 use std::sync::Arc;
 
-use keys::sha256;
-use oauth_core::{AccessTokenClaims, AccessTokens, TokensUnavailable};
+use keys::{SignedToken, sha256};
+use library::SigningKeys;
+use oauth_core::{AccessTokenClaims, AccessTokens as _, TokensUnavailable};
 use quick_cache::sync::Cache;
+
+use super::ports::{self, Tokens};
 
 /// How many tokens are remembered, at about a kilobyte each.
 const CAPACITY: usize = 20_000;
@@ -11,15 +14,22 @@ const CAPACITY: usize = 20_000;
 const MAX_TOKEN_BYTES: usize = 8192;
 
 /// Access tokens whose signature was good, by their SHA-256, so that it is checked once. Only what a signature proves is
-/// remembered: whether the token has expired and whether its grant still stands is asked at every request.
+/// remembered. At every request it is asked whether the key still verifies, whether the token has expired and whether
+/// its grant still stands.
 pub(crate) struct VerifiedTokens {
-    tokens: Arc<dyn AccessTokens>,
-    seen: Cache<[u8; 32], Arc<AccessTokenClaims>>,
+    keys: SigningKeys,
+    seen: Cache<[u8; 32], Arc<Verified>>,
+}
+
+struct Verified {
+    /// The key that signed it.
+    kid: String,
+    claims: Arc<AccessTokenClaims>,
 }
 
 impl VerifiedTokens {
-    pub(super) fn new(tokens: Arc<dyn AccessTokens>) -> Self {
-        Self { tokens, seen: Cache::new(CAPACITY) }
+    pub(super) fn new(keys: SigningKeys) -> Self {
+        Self { keys, seen: Cache::new(CAPACITY) }
     }
 
     /// The claims of a token of ours; `None` for anything else.
@@ -31,12 +41,19 @@ impl VerifiedTokens {
             return Ok(None);
         }
         let hash = sha256(token.as_bytes());
-        if let Some(claims) = self.seen.get(&hash) {
-            return Ok(Some(claims));
+        if let Some(verified) = self.seen.get(&hash) {
+            if self.keys.verifies(&verified.kid).await.map_err(ports::unavailable)? {
+                return Ok(Some(verified.claims.clone()));
+            }
+            self.seen.remove(&hash);
+            return Ok(None);
         }
-        let Some(claims) = self.tokens.read(token).await? else { return Ok(None) };
+        let Some(kid) = SignedToken::parse(token).map(|token| token.kid().to_owned()) else {
+            return Ok(None);
+        };
+        let Some(claims) = Tokens(self.keys.clone()).read(token).await? else { return Ok(None) };
         let claims = Arc::new(claims);
-        self.seen.insert(hash, claims.clone());
+        self.seen.insert(hash, Arc::new(Verified { kid, claims: claims.clone() }));
         Ok(Some(claims))
     }
 }

@@ -247,6 +247,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
+    let subject = decoded(&app.tokens(&client, &person).await.access).1["sub"].clone();
     let now = UnixMillis(app.library.clock().now().millis());
     for (resource, scope) in RESOURCES {
         let url = format!("{}{resource}", app.base_url);
@@ -261,7 +262,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
             revoked_at: None,
         };
         let claims = json!({
-            "iss": format!("{}/api", app.base_url), "sub": grant.subject, "aud": url, "client_id": client.id,
+            "iss": format!("{}/api", app.base_url), "sub": subject, "aud": url, "client_id": client.id,
             "scope": other_scope, "iat": now.seconds(), "exp": now.seconds() + 3600, "jti": grant.id, "grant_id": grant.id,
         });
         let hash = SecretHash(keys::sha256(grant.id.as_bytes()));
@@ -299,5 +300,80 @@ async fn a_store_that_is_down_is_503_and_no_wrong_token() {
             assert_eq!(answer.status, 503);
             assert!(answer.header("www-authenticate").is_none());
         }
+    }
+}
+
+/// The claims of a token with others in the place of some.
+fn with_claims(token: &str, changes: &Value) -> Vec<u8> {
+    let mut claims = decoded(token).1;
+    for (name, value) in changes.as_object().unwrap() {
+        claims[name] = value.clone();
+    }
+    claims.to_string().into_bytes()
+}
+
+/// The key that signed a token, as a thief of the store and the secret has it.
+async fn stolen_key(app: &TestApp, token: &str) -> keys::SigningKey {
+    let kid = decoded(token).0["kid"].as_str().unwrap().to_owned();
+    let stored = app.store.signing_keys().await.unwrap();
+    let stored = stored.iter().find(|key| key.kid == kid).unwrap();
+    keys::SigningKey::open(&kid, &stored.sealed, &tests::secret()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remembered_token_is_refused_once_its_key_no_longer_verifies() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
+    let stolen = stolen_key(&app, &tokens.access).await;
+    app.other_process().await.signing_keys(tests::secret()).rotate(false).await.unwrap();
+    app.advance(Duration::from_secs(3_500));
+    let now_s = app.library.clock().now().millis() / 1000;
+    let late = with_claims(&tokens.access, &json!({"iat": now_s, "exp": now_s + 3600}));
+    let late = stolen.sign(&late).unwrap();
+    app.list_tools("/api/mcp/v1", &late).await.expect(200);
+    app.advance(Duration::from_secs(99));
+    app.list_tools("/api/mcp/v1", &late).await.expect(200);
+    app.advance(Duration::from_secs(1));
+    for _ in 0..2 {
+        unauthorized(&app, &app.list_tools("/api/mcp/v1", &late).await, "/api/mcp/v1", "mcp:images");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remembered_token_is_refused_once_its_key_is_dropped() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
+    app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
+    app.other_process().await.signing_keys(tests::secret()).rotate(false).await.unwrap();
+    app.store.drop_signing_keys(app.library.clock().now().plus_millis(1)).await.unwrap();
+    app.advance(Duration::from_secs(60));
+    unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_outlives_the_lifetime_or_comes_from_the_future_is_refused() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
+    let keys = app.library.signing_keys(tests::secret());
+    let now = app.library.clock().now().millis() / 1000;
+    for (iat, exp, expect) in [
+        (now, now + 3600, 200),
+        (now, now + 3601, 401),
+        (now - 1, now + 3600, 401),
+        (now, now + 10 * 365 * 86_400, 401),
+        (now, i64::MAX, 401),
+        (i64::MIN, now + 1, 401),
+        (i64::MIN, i64::MAX, 401),
+        // The clock of another server of the same service may be 10 seconds ahead.
+        (now + 10, now + 3610, 200),
+        (now + 11, now + 3611, 401),
+        (i64::MAX, i64::MAX, 401),
+    ] {
+        let claims = with_claims(&tokens.access, &json!({"iat": iat, "exp": exp}));
+        let token = keys.sign(&claims).await.unwrap();
+        assert_eq!(app.list_tools("/api/mcp/v1", &token).await.status, expect, "iat {iat}, exp {exp}");
     }
 }

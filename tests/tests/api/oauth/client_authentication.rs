@@ -63,11 +63,17 @@ async fn a_wrong_secret_is_401_and_consumes_nothing() {
         refused(&answer, 401, "invalid_client");
         assert!(answer.header("www-authenticate").unwrap().starts_with("Basic "));
     }
-    let answer = app.oauth_form("token", &fields).await;
-    refused(&answer, 401, "invalid_client");
     let mut wrong = fields.clone();
     wrong.push(("client_secret", "wrong"));
-    refused(&app.oauth_form("token", &wrong).await, 401, "invalid_client");
+    let unknown = changed(&fields, "client_id", Some("unknown"));
+    for fields in [fields, wrong, unknown] {
+        let answer = app.oauth_form("token", &fields).await;
+        refused(&answer, 401, "invalid_client");
+        assert!(
+            answer.header("www-authenticate").is_some_and(|header| header.starts_with("Basic ")),
+            "every 401 names how to authenticate"
+        );
+    }
     with_header(&app, &basic(&client.id, &secret), &bare).await.expect(200);
 }
 

@@ -169,20 +169,17 @@ async fn consent_shows_whose_app_it_is_and_where_it_leads() {
         page("https://elsewhere.example/cb").await,
     );
     for text in [&own, &loopback, &other] {
-        assert!(
-            text.contains("It is an app of</dt><dd class=\"host\"><strong>app.example</strong>"),
-            "{text}"
-        );
-        assert!(text.contains("The app at app.example calls itself"), "{text}");
+        assert!(text.contains("It is an app of</dt><dd class=\"host\">app.example</dd>"), "{text}");
+        assert!(text.contains("It calls itself (not verified)"), "{text}");
         assert!(text.contains("&lt;b&gt;Best&lt;/b&gt; app") && !text.contains("<b>Best"), "{text}");
     }
-    assert!(!own.contains("Any program there") && !own.contains("another place"), "{own}");
-    assert!(loopback.contains("Any program there") && loopback.contains("127.0.0.1:5"), "{loopback}");
+    assert!(!own.contains("Any program on it") && !own.contains("another place"), "{own}");
+    assert!(loopback.contains("Any program on it") && loopback.contains("127.0.0.1:5"), "{loopback}");
     assert!(other.contains("another place") && other.contains("“elsewhere.example”"), "{other}");
 
     let nameless = host.describe("/nameless", json!({"redirect_uris": [CALLBACK], "client_name": null}));
     let text = browser.open(&Authorize::of(&app, &nameless).path()).await.expect(200).text();
-    assert!(text.contains("calls itself</dt><dd>app.example</dd>"), "{text}");
+    assert!(text.contains("(not verified)</dt><dd>“app.example”</dd>"), "{text}");
     let registered = app.public_client().await;
     let text = browser.open(&Authorize::of(&app, &registered).path()).await.expect(200).text();
     assert!(!text.contains("It is an app of"), "nobody answers for a registered client");

@@ -4,7 +4,7 @@ use reqwest::header;
 use serde_json::json;
 use tests::{
     TestApp,
-    oauth::{Authorize, forms},
+    oauth::{Authorize, OauthClient, forms},
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -60,15 +60,78 @@ async fn the_policy_lets_the_last_redirect_through() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_app_on_ones_own_machine_is_warned_of() {
+async fn an_answer_that_stays_on_the_device_is_warned_of_whatever_else_is_registered() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
-    let local = app.client_with(&["http://127.0.0.1:1/", "http://localhost:2/"], json!({})).await;
-    let mixed = app.client_with(&["http://127.0.0.1:1/", "https://app.example/"], json!({})).await;
-    for (client, warned) in [(local, true), (mixed, false)] {
+    for (uris, warned) in [
+        (&["http://127.0.0.1:1/", "http://localhost:2/"][..], true),
+        (&["http://127.0.0.1:1/", "https://app.example/"], true),
+        (&["https://localhost/", "https://app.example/"], true),
+        (&["cursor://anysphere.cursor-mcp/cb", "https://app.example/"], true),
+        (&["com.example.app:/cb"], true),
+        (&["https://app.example/", "http://127.0.0.1:1/", "cursor://cb"], false),
+    ] {
+        let client = app.client_with(uris, json!({})).await;
         let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
-        assert_eq!(page.text().contains("Any program there"), warned);
+        assert_eq!(page.text().contains("class=\"notice warn\""), warned, "{uris:?}");
+        assert_eq!(page.text().contains("Any program on it can"), warned, "{uris:?}");
+    }
+}
+
+/// What stands in the most prominent elements of a page.
+fn prominent(page: &str) -> String {
+    let parts = ["<h1>", "<strong>", "<title>", "<p class=\"asks\">"].map(|open| {
+        let close = format!("</{}>", open[1..].split([' ', '>']).next().unwrap());
+        let parts = page.split(open).skip(1);
+        parts.map(|rest| rest.split(&close).next().unwrap().to_owned()).collect::<Vec<_>>().join("\n")
+    });
+    parts.join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_that_an_app_chose_is_marked_and_never_prominent() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let name = "Your bank at app.bank.example";
+    for (uri, host) in [
+        ("https://evil.example:8443/cb", "evil.example:8443"),
+        ("http://127.0.0.1:33418/cb", "127.0.0.1:33418"),
+        ("photo-pal://oauth/cb", "photo-pal:"),
+    ] {
+        let client = app.client_with(&[uri], json!({"client_name": name})).await;
+        let browser = app.browser();
+        let path = Authorize::of(&app, &client).path();
+        let sign_in = browser.open(&path).await.expect(200).text();
+        let browser = browser.signed_in(&person).await;
+        let consent = browser.open(&path).await.expect(200).text();
+        for (page, text) in [("sign-in", &sign_in), ("consent", &consent)] {
+            assert!(text.contains(&format!("“{name}”")), "the name is quoted on {page}: {text}");
+            assert!(text.contains("calls itself"), "{page}: {text}");
+            let prominent = prominent(text);
+            assert!(!prominent.contains("bank"), "{page}: {prominent}");
+            let place = if uri.starts_with("https:") { host } else { "an app on this device" };
+            assert!(prominent.to_lowercase().contains(place), "{page}: {prominent}");
+        }
+        assert!(consent.contains(host), "{consent}");
+        assert!(consent.contains("not verified"), "{consent}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connected_apps_are_listed_with_where_their_answer_went() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    let uris = ["https://app.example:8443/cb", "http://localhost:8787/cb", "photo-pal://oauth/cb"];
+    let client = app.client_with(&uris, json!({})).await;
+    for (uri, place) in uris.into_iter().zip(["app.example:8443", "localhost:8787", "photo-pal:"]) {
+        let before = browser.open("/account").await.expect(200).text();
+        assert!(!before.contains(place), "{before}");
+        let client = OauthClient { redirect_uri: uri.to_owned(), ..client.clone() };
+        app.tokens(&client, &person).await;
+        let after = browser.open("/account").await.expect(200).text();
+        assert!(after.contains(place), "{after}");
     }
 }
 

@@ -1,5 +1,9 @@
+use oauth_core::NewClient;
 use serde_json::json;
-use tests::TestApp;
+use tests::{
+    TestApp,
+    oauth::{Authorize, OauthClient},
+};
 
 use super::refused;
 
@@ -23,6 +27,11 @@ async fn https_loopback_and_custom_schemes_are_accepted() {
         "vscode://vscode.github-authentication/did-authenticate",
         "myapp://cb",
         "myapp:/cb",
+        "claude://oauth/callback",
+        "chatgpt:/cb",
+        "mst://cb",
+        "msauth.com.example.app://auth",
+        "tellme:/cb",
     ] {
         let answer =
             app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await.expect(201);
@@ -82,6 +91,74 @@ async fn what_could_run_script_or_leave_the_machine_is_refused() {
         refused(&answer, 400, "invalid_redirect_uri");
         let beside = json!({"client_name": "An app", "redirect_uris": ["https://app.example/", uri]});
         refused(&app.register(&beside).await, 400, "invalid_redirect_uri");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_system_gives_to_a_handler_of_its_own_is_refused() {
+    let app = TestApp::start().await;
+    for uri in [
+        "intent://app.example/#Intent",
+        "intent://app.example/x",
+        "INTENT:/x",
+        "content://com.example/x",
+        "ms-settings:/x",
+        "ms-word:/ofe",
+        "Ms-Anything-At-All:/x",
+        "search-ms:/query=x",
+        "search:/x",
+        "itms-services:/?action=x",
+        "smb://app.example/share",
+        "ssh://app.example/",
+        "sms:/1",
+        "tel:/1",
+        "mailto:a/b",
+        "ldap://app.example/x",
+        "jar:/x",
+        "mk:/x",
+        "chrome://settings/",
+        "about:/x",
+        "view-source:/x",
+        "shell:/x",
+        "facetime:/x",
+        "geo:/x",
+        "webcal://app.example/x",
+        "microsoft-edge:/x",
+        "android-app://app.example/x",
+        "telnet://app.example/",
+        "magnet:/x",
+    ] {
+        let answer = app.register(&json!({"client_name": "An app", "redirect_uris": [uri]})).await;
+        refused(&answer, 400, "invalid_redirect_uri");
+    }
+}
+
+/// Registers a client that an earlier version of the rules let in.
+async fn registered_long_ago(app: &TestApp, uri: &str) -> OauthClient {
+    let client = app.client_with(&["https://app.example/callback"], json!({"client_name": uri})).await;
+    let mut stored = app.library.grants().client(&client.id).await.unwrap().unwrap();
+    stored.id = format!("old-{}", stored.id);
+    stored.metadata.redirect_uris = vec![uri.to_owned(), client.redirect_uri];
+    let new = NewClient { client: stored, digest: None, eviction: None };
+    let id = app.library.grants().register_client(new).await.unwrap().id;
+    OauthClient { id, secret: None, redirect_uri: uri.to_owned() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registered_uri_is_judged_again_at_authorize() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let browser = app.browser().signed_in(&person).await;
+    for uri in ["intent://app.example/x", "ms-settings:/x", "javascript:alert(1)", "http://app.example/"] {
+        let client = registered_long_ago(&app, uri).await;
+        let request = Authorize::of(&app, &client);
+        let page = browser.open(&request.path()).await.expect(400);
+        assert!(page.header("location").is_none());
+        assert!(page.text().contains("This app cannot be connected"), "{}", page.text());
+        assert!(!page.text().contains("name=\"decision\""));
+        // Its other redirect URIs are as good as before.
+        let good = request.with("redirect_uri", "https://app.example/callback");
+        browser.open(&good.path()).await.expect(200);
     }
 }
 

@@ -141,6 +141,9 @@ async fn bad_metadata_are_refused() {
         ("client_name", Some(json!("x".repeat(100_000)))),
         ("client_name", Some(json!(7))),
         ("client_name", Some(json!("a\u{0}b"))),
+        ("client_name", Some(json!(" "))),
+        ("client_name", Some(json!("\t\r\n\u{a0}\u{3000}"))),
+        ("client_name", Some(json!("\u{200b}\u{feff}\u{2800}\u{3164}"))),
         ("redirect_uris", None),
         ("redirect_uris", Some(json!([]))),
         ("redirect_uris", Some(json!("https://app.example"))),
@@ -192,4 +195,49 @@ async fn what_is_no_json_object_is_refused() {
     refused(&app.send(huge).await, 413, "invalid_client_metadata");
     let answer = app.send(app.request(Method::GET, "/api/oauth/register")).await.expect(405);
     assert_eq!(answer.header("allow"), Some("POST"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_redirect_uris_of_a_client_are_bounded_together() {
+    let app = TestApp::start().await;
+    let uris_of = |lengths: &[usize]| {
+        let numbered = |(number, length): (usize, &usize)| {
+            let start = format!("{URI}/{number}/");
+            format!("{start}{}", "x".repeat(length - start.len()))
+        };
+        lengths.iter().enumerate().map(numbered).collect::<Vec<_>>()
+    };
+    let register = async |uris: Vec<String>| {
+        app.register(&json!({"client_name": "An app", "redirect_uris": uris})).await
+    };
+    register(uris_of(&[2000, 2000, 2000, 2000, 192])).await.expect(201);
+    let mut twice = uris_of(&[2000, 2000, 2000, 2000]);
+    twice.extend(twice.clone());
+    register(twice).await.expect(201);
+    for lengths in [&[2000, 2000, 2000, 2000, 193][..], &[2000; 20]] {
+        refused(&register(uris_of(lengths)).await, 400, "invalid_client_metadata");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registration_that_comes_again_is_kept_ninety_days_more() {
+    let app = TestApp::start().await;
+    let day = std::time::Duration::from_secs(86_400);
+    let register = async |name: &str| {
+        app.register(&json!({"client_name": name, "redirect_uris": [URI]})).await.expect(201).json
+    };
+    let (again, once) = (register("Again").await, register("Once").await);
+    let is_known = async |client: &Value| {
+        let id = client["client_id"].as_str().unwrap();
+        app.library.grants().client(id).await.unwrap().is_some()
+    };
+    app.advance(60 * day);
+    assert_eq!(register("Again").await, again, "its answer stays the same");
+    app.advance(31 * day);
+    app.library.forget_expired().await.unwrap();
+    assert!(is_known(&again).await);
+    assert!(!is_known(&once).await);
+    app.advance(60 * day);
+    app.library.forget_expired().await.unwrap();
+    assert!(!is_known(&again).await, "91 days after it came last");
 }

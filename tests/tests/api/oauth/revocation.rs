@@ -106,3 +106,39 @@ async fn what_another_process_revokes_is_refused_here_at_once() {
     assert!(!opens(&app, &tokens.access).await);
     refused(&app.refresh(&client, &tokens.refresh).await, 400, "invalid_grant");
 }
+
+/// Tokens with the handle and generation of a real one, and a secret that somebody made up.
+fn made_up_from(refresh: &str) -> Vec<String> {
+    let real = data_encoding::BASE64URL_NOPAD.decode(refresh.as_bytes()).unwrap();
+    let mut made_up = vec![vec![0; real.len() - 20], vec![0xff; real.len() - 20], real[20..].to_vec()];
+    made_up[2][0] ^= 1;
+    let mut last_byte = real[20..].to_vec();
+    *last_byte.last_mut().unwrap() ^= 1;
+    made_up.push(last_byte);
+    let with_secret = |secret: &Vec<u8>| {
+        let generations = [&real[16..20], &[0, 0, 0, 0], &[0, 0, 0, 1], &[0xff; 4]];
+        generations.map(|generation| {
+            data_encoding::BASE64URL_NOPAD.encode(&[&real[..16], generation, secret].concat())
+        })
+    };
+    made_up.iter().flat_map(with_secret).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handle_without_its_secret_changes_nothing() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let first = app.tokens(&client, &person).await;
+    let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
+    app.advance(std::time::Duration::from_secs(60));
+    for token in made_up_from(&first.refresh) {
+        app.oauth_form("revoke", &[("token", &token)]).await.expect(200);
+        assert!(opens(&app, &second.access).await, "revoked by {token}");
+        refused(&app.refresh(&client, &token).await, 400, "invalid_grant");
+        assert!(opens(&app, &second.access).await, "replayed by {token}");
+    }
+    let third = Tokens::read(&app.refresh(&client, &second.refresh).await);
+    refused(&app.refresh(&client, &first.refresh).await, 400, "invalid_grant");
+    assert!(!opens(&app, &third.access).await, "a genuine old token still ends the grant");
+}

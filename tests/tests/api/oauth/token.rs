@@ -133,9 +133,9 @@ async fn a_repeated_parameter_is_refused() {
         twice.push(*field);
         refused(&app.oauth_form("token", &twice).await, 400, "invalid_request");
     }
-    let mut resources = good.clone();
-    resources.extend([("resource", "a"), ("resource", "b")]);
-    refused(&app.oauth_form("token", &resources).await, 400, "invalid_request");
+    let mut scopes = good.clone();
+    scopes.extend([("scope", "mcp:images"), ("scope", "mcp:images")]);
+    refused(&app.oauth_form("token", &scopes).await, 400, "invalid_request");
     app.oauth_form("token", &good).await.expect(200);
 }
 
@@ -298,4 +298,42 @@ async fn a_store_that_is_down_is_503_and_nothing_is_lost() {
     let page = app.browser().open("/api/oauth/authorize?client_id=x&redirect_uri=https://a.example/").await;
     assert_eq!(page.status, 503);
     assert!(page.header("retry-after").is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_subject_is_opaque_and_differs_by_client_and_account() {
+    let app = TestApp::start().await;
+    let (anna, bert) = (app.person("anna").await, app.person("bert").await);
+    let (client, other) =
+        (app.public_client().await, app.client_with(&["https://other.example/"], json!({})).await);
+    let subject = |token: &str| decoded(token).1["sub"].as_str().unwrap().to_owned();
+    let first = app.tokens(&client, &anna).await;
+    let annas = subject(&first.access);
+    assert_ne!(annas, anna.id.0.to_string(), "it is no number of the store");
+    assert!(annas.len() >= 32 && annas.bytes().all(|byte| byte.is_ascii_graphic()), "{annas}");
+    let renewed = Tokens::read(&app.refresh(&client, &first.refresh).await);
+    assert_eq!(subject(&renewed.access), annas);
+    assert_eq!(subject(&app.tokens(&client, &anna).await.access), annas);
+    assert_ne!(subject(&app.tokens(&other, &anna).await.access), annas, "apps cannot compare their users");
+    assert_ne!(subject(&app.tokens(&client, &bert).await.access), annas);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_resource_is_no_error() {
+    let app = TestApp::start().await;
+    let person = app.person("anna").await;
+    let client = app.public_client().await;
+    let code = app.code(&client, &person).await;
+    let mut fields = code_fields(&client, &code);
+    let repeated = [("resource", "https://a.example/"), ("resource", ""), ("resource", "x")];
+    fields.extend(repeated);
+    let tokens = Tokens::read(&app.oauth_form("token", &fields).await);
+    let mut fields = vec![
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh.as_str()),
+        ("client_id", client.id.as_str()),
+    ];
+    fields.extend(repeated);
+    let tokens = Tokens::read(&app.oauth_form("token", &fields).await);
+    assert!(opens(&app, &tokens.access).await);
 }

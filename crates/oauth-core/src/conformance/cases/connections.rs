@@ -1,4 +1,7 @@
-use crate::conformance::seed::{NOW, Redeemed, SUBJECTS, Seed, second};
+use crate::{
+    Connection,
+    conformance::seed::{NOW, Redeemed, SUBJECTS, Seed, second},
+};
 
 async fn granted_at(seed: &Seed, seconds: i64) -> Redeemed {
     let mut code = seed.new_code();
@@ -60,4 +63,19 @@ pub(crate) async fn the_last_use_is_noted_and_never_moves_back(seed: &Seed) {
     let rotation = seed.rotation(&granted.grant.id, &granted.token, second(10));
     assert!(seed.store().rotate_refresh_token(rotation).await.unwrap());
     assert_eq!(last_use().await, [Some(second(8))], "only what is noted counts");
+}
+
+pub(crate) async fn a_connection_tells_where_its_code_went(seed: &Seed) {
+    for uri in ["https://app.example:8443/cb?a", "http://127.0.0.1:1/"] {
+        let mut code = seed.new_code();
+        uri.clone_into(&mut code.code.redirect_uri);
+        seed.redeemed(code).await;
+    }
+    let listed = seed.store().connections(SUBJECTS[0]).await.unwrap();
+    let hosts: Vec<_> = listed.iter().map(Connection::redirect_host).collect();
+    assert!(hosts.contains(&"app.example:8443".to_owned()) && hosts.contains(&"127.0.0.1:1".to_owned()));
+    for connection in listed {
+        let stays = connection.redirect_uri == "http://127.0.0.1:1/";
+        assert_eq!(connection.redirect_stays_on_device(), stays, "{}", connection.redirect_uri);
+    }
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::{
-    CurrentRefreshToken, MemoryStore, NewCode, SecretHash, Sweep, UnixMillis,
+    CurrentRefreshToken, Eviction, MemoryStore, NewCode, SecretHash, Sweep, UnixMillis,
     conformance::{
         random::Numbers,
         seed::{NOW, SUBJECTS, Seed},
@@ -56,6 +56,8 @@ async fn operate(seed: &Seed, model: &Seed, numbers: &mut Numbers, known: &mut K
             if let (0, Some(other)) = (numbers.below(2), numbers.pick(&known.clients)) {
                 new.digest = other.digest;
             }
+            let before = at.plus_ms(-3_600_000);
+            new.eviction = Some(Eviction { keep: 5, before, max: 2 });
             both!(seed, model, register_client(new.clone()));
             known.clients.push(new);
         }
@@ -93,10 +95,9 @@ async fn operate(seed: &Seed, model: &Seed, numbers: &mut Numbers, known: &mut K
             }
         }
         13 => {
-            if let Some((grant, handle)) = numbers.pick(&known.redeemed) {
+            if let Some((grant, _)) = numbers.pick(&known.redeemed) {
                 match numbers.below(3) {
-                    0 => both!(seed, model, revoke_grant(grant, at)),
-                    1 => both!(seed, model, revoke_by_token(handle, at)).is_some(),
+                    0 | 1 => both!(seed, model, revoke_grant(grant, at)),
                     _ => numbers.below(4) == 0 && both!(seed, model, revoke_all(SUBJECTS[1], at)) > 0,
                 };
             }

@@ -11,25 +11,6 @@ pub(crate) async fn a_grant_ends_once(seed: &Seed) {
     assert!(seed.is_alive(&other.grant.id).await);
 }
 
-pub(crate) async fn a_token_ends_its_grant(seed: &Seed) {
-    let (granted, other) = (seed.grant().await, seed.grant().await);
-    assert_eq!(seed.store().revoke_by_token(&seed.hash(), second(1)).await.unwrap(), None);
-    assert_eq!(seed.store().revoke_by_token(&granted.token.hash, second(1)).await.unwrap(), None);
-    let ended = seed.store().revoke_by_token(&granted.handle, second(1)).await.unwrap().unwrap();
-    assert_eq!(ended, crate::Grant { revoked_at: Some(second(1)), ..granted.grant });
-    assert_eq!(seed.store().revoke_by_token(&granted.handle, second(2)).await.unwrap(), None);
-    assert_eq!(seed.store().grant(&ended.id).await.unwrap(), Some(ended));
-    assert!(seed.is_alive(&other.grant.id).await);
-}
-
-pub(crate) async fn a_grant_that_ended_another_way_is_not_ended_by_its_token(seed: &Seed) {
-    let granted = seed.grant().await;
-    assert!(seed.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
-    assert_eq!(seed.store().revoke_by_token(&granted.handle, second(2)).await.unwrap(), None);
-    let ended = seed.store().grant(&granted.grant.id).await.unwrap().unwrap();
-    assert_eq!(ended.revoked_at, Some(second(1)));
-}
-
 pub(crate) async fn all_grants_of_a_user_end(seed: &Seed) {
     let [ann, ben] = SUBJECTS;
     let granted = seed.grant().await;

@@ -1,5 +1,5 @@
 use crate::{
-    NewCode, Sweep, UnixMillis,
+    NewCode, REGISTERED_AGAIN_AFTER_MS, Sweep, UnixMillis,
     conformance::seed::{ACCESS_LIFE, CODE_LIFE, NOW, REFRESH_LIFE, SUBJECTS, Seed, second},
 };
 
@@ -108,6 +108,26 @@ pub(crate) async fn a_client_that_went_can_register_again(seed: &Seed) {
     let client = again.client.clone();
     assert_eq!(seed.store().register_client(again).await.unwrap(), client);
     assert_eq!(seed.store().client(&client.id).await.unwrap(), Some(client));
+}
+
+pub(crate) async fn a_client_that_registers_again_stays_longer(seed: &Seed) {
+    let first = seed.new_client();
+    let registered = seed.store().register_client(first.clone()).await.unwrap();
+    let register_at = async |at: UnixMillis| {
+        let mut again = seed.new_client();
+        again.digest = first.digest;
+        again.client.issued_at = at;
+        assert_eq!(seed.store().register_client(again).await.unwrap(), registered);
+    };
+    let is_kept = async || seed.store().client(&registered.id).await.unwrap().is_some();
+    let again_at = NOW.plus_ms(REGISTERED_AGAIN_AFTER_MS);
+    register_at(again_at).await;
+    register_at(again_at.plus_ms(-1)).await;
+    sweep_before(seed, NEVER, NEVER, again_at).await;
+    assert!(is_kept().await, "a moment before the last changes nothing");
+    register_at(again_at.plus_ms(REGISTERED_AGAIN_AFTER_MS - 1)).await;
+    sweep_before(seed, NEVER, NEVER, again_at.plus_ms(1)).await;
+    assert!(!is_kept().await, "too soon after the last to be noted");
 }
 
 pub(crate) async fn a_client_that_describes_itself_goes_with_its_last_grant(seed: &Seed) {

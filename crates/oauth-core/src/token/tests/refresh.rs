@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    Revoked, Secret,
+    Clock as _, CurrentRefreshToken, Revoked, Rotation, Secret, SecretHash,
     testing::{Bench, parameter},
     token::{Reason, RefreshToken, TokenError, TokenResponse},
 };
@@ -107,4 +107,56 @@ async fn any_token_of_a_grant_revokes_it() {
     let request = bench.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap();
     let code = parameter(&bench.server.allow(&request, "1", &[9; 32]).await.unwrap().to, "code").unwrap();
     assert_eq!(bench.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is no token");
+}
+
+#[tokio::test]
+async fn a_handle_with_a_secret_that_was_made_up_changes_nothing() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let first = bench.tokens(&id).await.refresh_token.unwrap();
+    let second = bench.refresh(&id, first.expose()).await.unwrap();
+    bench.clock.advance_ms(60_000);
+    let writes = bench.store.writes.load(Ordering::SeqCst);
+    let real = data_encoding::BASE64URL_NOPAD.decode(first.expose().as_bytes()).unwrap();
+    for at in 16..real.len() {
+        let mut made_up = real.clone();
+        made_up[at] ^= 1;
+        let made_up = data_encoding::BASE64URL_NOPAD.encode(&made_up);
+        let refused = bench.refresh(&id, &made_up).await.unwrap_err();
+        assert!(matches!(refused, TokenError::InvalidGrant(Reason::Unknown)), "{at}: {refused:?}");
+        assert_eq!(bench.server.revoke(&made_up).await.unwrap(), Revoked::Nothing, "{at}");
+    }
+    assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
+    assert!(bench.opens(second.access_token.expose()).await);
+    let replayed = bench.refresh(&id, first.expose()).await.unwrap_err();
+    assert!(matches!(replayed, TokenError::InvalidGrant(Reason::TokenReplayed { ended: true, .. })));
+}
+
+#[tokio::test]
+async fn a_token_of_the_form_without_a_tag_works_while_it_is_current() {
+    let bench = Bench::new();
+    let id = bench.register(json!({})).await.client_id;
+    let first = bench.tokens(&id).await.refresh_token.unwrap();
+    let mut bytes = data_encoding::BASE64URL_NOPAD.decode(first.expose().as_bytes()).unwrap();
+    bytes[16..20].copy_from_slice(&1_u32.to_be_bytes());
+    bytes[20..].fill(9);
+    let untagged = data_encoding::BASE64URL_NOPAD.encode(&bytes);
+    let handle = RefreshToken::decode(&untagged).unwrap().handle_hash();
+    let found = bench.server.store().refreshable(&handle).await.unwrap().unwrap();
+    let at = bench.clock.now();
+    let hash = SecretHash::of(&untagged);
+    let next =
+        CurrentRefreshToken { hash, generation: 1, recent_rotations: vec![at], ..found.current.clone() };
+    let grant_id = found.grant.id;
+    let rotation =
+        Rotation { grant_id, presented: found.current.hash, next, access_expires_at: at.plus_ms(1), at };
+    assert!(bench.server.store().rotate_refresh_token(rotation).await.unwrap());
+
+    let tokens = bench.refresh(&id, &untagged).await.unwrap();
+    bench.clock.advance_ms(60_000);
+    let again = bench.refresh(&id, &untagged).await.unwrap_err();
+    assert!(matches!(again, TokenError::InvalidGrant(Reason::Unknown)), "nothing proves it genuine now");
+    assert_eq!(bench.server.revoke(&untagged).await.unwrap(), Revoked::Nothing);
+    assert!(bench.opens(tokens.access_token.expose()).await);
+    bench.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();
 }

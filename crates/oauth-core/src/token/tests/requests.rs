@@ -50,7 +50,6 @@ async fn malformed_requests_are_told_in_order() {
         "code_verifier",
         "client_id",
         "client_secret",
-        "resource",
         "scope",
         "refresh_token",
     ] {
@@ -95,7 +94,7 @@ async fn json_is_as_good_as_a_form() {
         let read = TokenRequest::from_json(body.to_string().as_bytes(), None);
         assert!(read.is_ok(), "{name} counts for nothing here: {read:?}");
     }
-    for unread in ["resource=%ff", "scope=%ff"] {
+    for unread in ["resource=%ff", "resource=a&resource=b", "scope=%ff"] {
         let form = format!("{}&{unread}", code_form(&id, &code));
         assert!(TokenRequest::from_form(form.as_bytes(), None).is_ok(), "{unread}");
     }
@@ -132,9 +131,6 @@ async fn clients_prove_who_they_are() {
             Ok(request) => bench.server.token(request).await,
             Err(error) => Err(error),
         };
-        if let Err(TokenError::InvalidClient { basic }) = &answer {
-            assert_eq!(*basic, header.is_some());
-        }
         let got = answer.as_ref().map_or_else(TokenError::code, |_| "tokens");
         assert_eq!(got, expect, "{more} {header:?}: {answer:?}");
     };

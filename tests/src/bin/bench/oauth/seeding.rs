@@ -83,7 +83,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
         secret: None,
         issued_at: now,
     };
-    let client = store.register_client(NewClient { client, digest: None }).await?;
+    let client = store.register_client(NewClient { client, digest: None, eviction: None }).await?;
     let endpoint = TokenEndpoint {
         base_url: base_url.to_owned(),
         path: "/api/oauth/token".into(),
