@@ -6,13 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use blobs::{BlobError, BlobStore};
+use blobs::{BlobError, BlobStore, close_to_others};
 use keys::{Secret, SecretError, SystemRandom};
 use library::{Library, StorageError, SystemClock};
 use storage::SharedStore;
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
-use crate::config::Config;
+use crate::config::{Config, SecretSource};
 
 /// What a command does when there is no library yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,9 +74,19 @@ pub(crate) async fn open_library(config: &Config, absent: Absent) -> Result<Libr
     Library::new(store, blobs, clock, random, config.library.clone()).map_err(OpenError::Decoders)
 }
 
-/// The secret; its file is created when there is none.
+/// The secret; its file is created when there is none, and taken away from other users who could open it.
 pub(crate) fn load_secret(config: &Config) -> Result<Secret, OpenError> {
-    Ok(config.secret.load(&SystemRandom::new())?)
+    let secret = config.secret.load(&SystemRandom::new())?;
+    if let SecretSource::File(path) = &config.secret
+        && close_to_others(path, 0o600).is_ok_and(|was_open| was_open)
+    {
+        tracing::warn!(
+            "other users could open the secret file {}; if one of them may have read it, remove it and run \
+             `server signing-key rotate --lost-secret`",
+            path.display()
+        );
+    }
+    Ok(secret)
 }
 
 /// Tidies up after processes that were killed. Without it the library is as good, only less tidy.
@@ -145,7 +155,15 @@ fn check_database(config: &Config, absent: Absent) -> Result<(), OpenError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     match options.open(&path) {
-        Ok(_) => Ok(()),
+        Ok(_) => {
+            for suffix in ["", "-wal", "-shm"] {
+                let mut name = path.clone().into_os_string();
+                name.push(suffix);
+                // The last two are only there while the database is in use.
+                let _ = close_to_others(Path::new(&name), 0o600);
+            }
+            Ok(())
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let folder = path.parent().unwrap_or(&path).to_owned();
             Err(if folder.is_dir() { OpenError::NoLibrary(folder) } else { OpenError::NoFolder(folder) })

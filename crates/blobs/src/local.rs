@@ -236,29 +236,33 @@ fn make_private(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    close_to_others(folder, 0o700)
+    close_to_others(folder, 0o700).map(|_| ())
 }
 
-/// Takes a file or folder away from other users of the machine. Some file systems know no modes, and a folder may
-/// belong to somebody else: that is logged.
+/// Takes a file or folder away from other users of the machine, and logs that; `true` when they could open it. Some file
+/// systems have no modes, and a folder may belong to somebody else: then only the log says so.
+///
+/// # Errors
+/// The file or folder is not there, or cannot be looked at.
 #[cfg(unix)]
-fn close_to_others(path: &Path, mode: u32) -> io::Result<()> {
+pub fn close_to_others(path: &Path, mode: u32) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;
-    let open = path.metadata()?.permissions().mode() & 0o777;
-    if open & 0o077 == 0 {
-        return Ok(());
+    let before = path.metadata()?.permissions().mode() & 0o777;
+    if before & 0o077 == 0 {
+        return Ok(false);
     }
-    let path_shown = path.display();
+    let shown = path.display();
     match fs::set_permissions(path, fs::Permissions::from_mode(mode)) {
-        Ok(()) => tracing::warn!("{path_shown} had the mode {open:04o}; it has {mode:04o} now"),
-        Err(error) => tracing::warn!(%error, "{path_shown} has the mode {open:04o}; other users can open it"),
+        Ok(()) => tracing::warn!("{shown} had the mode {before:04o}; it has {mode:04o} now"),
+        Err(error) => tracing::warn!(%error, "{shown} has the mode {before:04o}; other users can open it"),
     }
-    Ok(())
+    Ok(true)
 }
 
+/// Only Unix has such modes.
 #[cfg(not(unix))]
-fn close_to_others(_: &Path, _: u32) -> io::Result<()> {
-    Ok(())
+pub fn close_to_others(_: &Path, _: u32) -> io::Result<bool> {
+    Ok(false)
 }
 
 #[cfg(test)]

@@ -24,17 +24,6 @@ pub enum SecretError {
         /// What the system said.
         source: io::Error,
     },
-    /// Other users of the machine can open the secret file. It is not closed silently, because it may have leaked.
-    #[error(
-        "the secret file {path} has the mode {mode:04o}, so that other users can open it; run `chmod 600 {path}`, and if one \
-         of them may have read it, make a new secret"
-    )]
-    Exposed {
-        /// The file.
-        path: PathBuf,
-        /// Its mode.
-        mode: u32,
-    },
     /// No randomness to make one.
     #[error("no secret could be made: {0}")]
     Random(#[from] crate::RandomFailed),
@@ -67,7 +56,7 @@ impl Secret {
     /// that make it at once get the same secret.
     ///
     /// # Errors
-    /// [`SecretError`]: the file cannot be read or written, is open to other users, or is too short.
+    /// [`SecretError`]: the file cannot be read or written, or is too short.
     pub fn load_or_create(path: &Path, random: &dyn Random) -> Result<Self, SecretError> {
         let failed = |source| SecretError::File { path: path.to_owned(), source };
         if !path.try_exists().map_err(failed)? {
@@ -79,14 +68,10 @@ impl Secret {
     /// Reads the secret from a file.
     ///
     /// # Errors
-    /// [`SecretError`]: the file cannot be read, is open to other users, or is too short.
+    /// [`SecretError`]: the file cannot be read, or is too short.
     pub fn load(path: &Path) -> Result<Self, SecretError> {
-        let failed = |source| SecretError::File { path: path.to_owned(), source };
-        let file = fs::File::open(path).map_err(failed)?;
-        if let Some(mode) = mode_for_others(&file.metadata().map_err(failed)?) {
-            return Err(SecretError::Exposed { path: path.to_owned(), mode });
-        }
-        Self::from_text(&io::read_to_string(file).map_err(failed)?)
+        let text = fs::read_to_string(path);
+        Self::from_text(&text.map_err(|source| SecretError::File { path: path.to_owned(), source })?)
     }
 
     /// A key of 32 bytes for one purpose: HKDF with SHA-256 (RFC 5869), whose output of one block is two HMACs.
@@ -95,21 +80,6 @@ impl Secret {
         let extracted = hmac_sha256(b"photo library", &[&self.0]);
         hmac_sha256(&extracted, &[purpose.as_bytes(), &[1]])
     }
-}
-
-/// The mode of a file that other users than its owner may open. As with ssh's keys, only a file of our own counts: what
-/// a container mounts belongs to root, and its mode cannot be changed.
-#[cfg(unix)]
-fn mode_for_others(file: &fs::Metadata) -> Option<u32> {
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    let mode = file.permissions().mode() & 0o777;
-    let is_own = file.uid() == rustix::process::geteuid().as_raw();
-    (is_own && file.is_file() && mode & 0o077 != 0).then_some(mode)
-}
-
-#[cfg(not(unix))]
-fn mode_for_others(_: &fs::Metadata) -> Option<u32> {
-    None
 }
 
 fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
@@ -179,24 +149,6 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_secret_that_others_can_open_is_refused() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("secret");
-        Secret::load_or_create(&path, &SeededRandom::new(1)).unwrap();
-        for mode in [0o644, 0o640, 0o604, 0o620, 0o602] {
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-            let refused = Secret::load_or_create(&path, &SeededRandom::new(2)).unwrap_err();
-            let said = refused.to_string();
-            assert!(matches!(refused, SecretError::Exposed { mode: told, .. } if told == mode), "{said}");
-            assert!(said.contains(&format!("{mode:04o}")) && said.contains("`chmod 600 /"), "{said}");
-        }
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o400)).unwrap();
-        assert!(Secret::load(&path).is_ok());
     }
 
     #[test]

@@ -137,30 +137,9 @@ fn make_file(path: &Path) -> io::Result<String> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
     drop(options.open(&path).map_err(named)?);
-    #[cfg(unix)]
-    for suffix in ["", "-wal", "-shm"] {
-        let mut name = path.clone().into_os_string();
-        name.push(suffix);
-        close_to_others(Path::new(&name));
-    }
     path.to_str()
         .map(str::to_owned)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the database path is not UTF-8"))
-}
-
-/// Takes a file, if it is there, away from other users of the machine. Not every file system knows modes.
-#[cfg(unix)]
-fn close_to_others(path: &Path) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let Ok(metadata) = path.metadata() else { return };
-    let (mode, shown) = (metadata.permissions().mode() & 0o777, path.display());
-    if mode & 0o077 == 0 {
-        return;
-    }
-    match fs::set_permissions(path, fs::Permissions::from_mode(0o600)) {
-        Ok(()) => tracing::warn!("{shown} had the mode {mode:04o}; it has 0600 now"),
-        Err(error) => tracing::warn!(%error, "{shown} has the mode {mode:04o}; other users can open it"),
-    }
 }
 
 fn readers(url: &str, options: SqliteOptions) -> Result<Pool<Connection>, StorageError> {

@@ -71,7 +71,7 @@ pub(crate) fn is_loopback_name(name: &str) -> bool {
 /// What one client may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections are open at once, of which one address may hold a quarter (of IPv6, one /64; trusted proxies
+    /// How many connections are open at once, of which one address may hold half (of IPv6, one /64; trusted proxies
     /// any number). When all are taken the oldest idle one is closed; while none is idle, further ones wait.
     pub connections: usize,
     /// How long a client may take to send the head of a request, and may stay idle between two.

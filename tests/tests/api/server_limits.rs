@@ -158,7 +158,7 @@ async fn further_connections_wait_while_every_one_has_a_request_in_progress() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_whose_share_of_connections_is_busy_is_told_to_retry() {
-    let app = TestApp::builder().limits(|limits| limits.connections = 4).start().await;
+    let app = TestApp::builder().limits(|limits| limits.connections = 2).start().await;
     let ann = app.account("ann").await;
     let body = json!({"title": "t"}).to_string();
     let mut busy = begun(&app, &ann.key, body.len()).await;

@@ -55,9 +55,10 @@ fn what_was_left_open_is_closed_at_the_next_start() {
     let instance = Instance::with_account();
     drop(instance.serve());
     let data = instance.data_dir();
-    let ours: Vec<PathBuf> = ["blobs", "blobs/originals", "blobs/.lock", "blobs/.sweeper", "library.sqlite"]
-        .map(|name| data.join(name))
-        .to_vec();
+    let ours: Vec<PathBuf> =
+        ["blobs", "blobs/originals", "blobs/.lock", "blobs/.sweeper", "library.sqlite", "secret"]
+            .map(|name| data.join(name))
+            .to_vec();
     for path in &ours {
         // Whether each file is there already is not the point.
         if !path.exists() {
@@ -69,7 +70,7 @@ fn what_was_left_open_is_closed_at_the_next_start() {
     for path in &ours {
         assert_eq!(mode(path) & 0o077, 0, "{}", path.display());
     }
-    for name in ["blobs ", "library.sqlite "] {
+    for name in ["blobs ", "library.sqlite ", "secret ", "signing-key rotate --lost-secret"] {
         assert!(stderr.contains(name), "the log says what it closed: {stderr}");
     }
 }

@@ -26,8 +26,7 @@ impl Answer {
     /// A result that was written before.
     pub(super) fn written(id: &RequestId, result: &[u8]) -> Self {
         let Ok(id) = id.to_json() else { return Self::internal() };
-        let parts: [&[u8]; 5] =
-            [br#"{"jsonrpc":"2.0","id":"#, id.as_bytes(), br#","result":"#, result, b"}"];
+        let parts: [&[u8]; 5] = [br#"{"jsonrpc":"2.0","id":"#, id.as_bytes(), br#","result":"#, result, b"}"];
         Self { status: 200, body: Some(parts.concat()) }
     }
 

@@ -8,9 +8,6 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// One client may hold one of so many parts of all connections.
-const PARTS: usize = 4;
-
 /// The open connections of a service.
 ///
 /// A connection is idle while no request is in progress on it: the head of its first request has not arrived, or its
@@ -51,7 +48,7 @@ impl Connections {
         let max = max.max(1);
         Arc::new(Self {
             max,
-            max_of_client: (max / PARTS).max(1),
+            max_of_client: (max / 2).max(1),
             open: Mutex::default(),
             changed: Notify::new(),
         })
@@ -169,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_client_at_its_share_replaces_its_own_oldest_idle_connection() {
-        let connections = Connections::new(8);
+        let connections = Connections::new(4);
         let admit = |last| connections.try_admit(client(last)).unwrap();
         let stranger = admit(9);
         let (first, second) = (admit(1), admit(1));

@@ -58,10 +58,24 @@ pub(super) fn check_secret(secret: &SecretSource, findings: &mut Findings) {
         return findings.warn(SECRET, &format!("{shown} is not there; the first start makes it"));
     }
     match Secret::load(path) {
+        Ok(_) if is_open_to_others(path) => {
+            findings.warn(SECRET, &format!("other users can open {shown}; run `chmod 600 {shown}`"));
+        }
         Ok(_) => findings.ok(SECRET, &format!("{shown} is there, for its owner only")),
         Err(error @ SecretError::TooShort) => {
-            findings.fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"))
+            findings.fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"));
         }
         Err(error) => findings.fail(SECRET, &error.to_string()),
     }
+}
+
+#[cfg(unix)]
+fn is_open_to_others(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_open_to_others(_: &Path) -> bool {
+    false
 }
