@@ -62,16 +62,7 @@ impl Secret {
         if !path.try_exists().map_err(failed)? {
             create(path, random)?;
         }
-        Self::load(path)
-    }
-
-    /// Reads the secret from a file.
-    ///
-    /// # Errors
-    /// [`SecretError`]: the file cannot be read, or is too short.
-    pub fn load(path: &Path) -> Result<Self, SecretError> {
-        let text = fs::read_to_string(path);
-        Self::from_text(&text.map_err(|source| SecretError::File { path: path.to_owned(), source })?)
+        Self::from_text(&fs::read_to_string(path).map_err(failed)?)
     }
 
     /// A key of 32 bytes for one purpose: HKDF with SHA-256 (RFC 5869), whose output of one block is two HMACs.

@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use keys::{Secret, SecretError};
+use keys::Secret;
 
 use super::Findings;
 use crate::config::SecretSource;
@@ -57,25 +57,34 @@ pub(super) fn check_secret(secret: &SecretSource, findings: &mut Findings) {
     if matches!(path.try_exists(), Ok(false)) {
         return findings.warn(SECRET, &format!("{shown} is not there; the first start makes it"));
     }
-    match Secret::load(path) {
-        Ok(_) if is_open_to_others(path) => {
-            findings.warn(SECRET, &format!("other users can open {shown}; run `chmod 600 {shown}`"));
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return findings.fail(SECRET, &format!("{shown} cannot be read: {error}")),
+    };
+    if let Err(error) = Secret::from_text(&text) {
+        return findings
+            .fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"));
+    }
+    match others_may(path) {
+        Some(mode) => {
+            let said = format!(
+                "{shown} has the mode {mode:04o}, so that other users can open it; run `chmod 600 {shown}`"
+            );
+            findings.fail(SECRET, &said);
         }
-        Ok(_) => findings.ok(SECRET, &format!("{shown} is there, for its owner only")),
-        Err(error @ SecretError::TooShort) => {
-            findings.fail(SECRET, &format!("{shown}: {error}; remove it, and the next start makes another"));
-        }
-        Err(error) => findings.fail(SECRET, &error.to_string()),
+        None => findings.ok(SECRET, &format!("{shown} is there, for its owner only")),
     }
 }
 
+/// The file's mode when others than its owner may read or write it.
 #[cfg(unix)]
-fn is_open_to_others(path: &Path) -> bool {
+fn others_may(path: &Path) -> Option<u32> {
     use std::os::unix::fs::PermissionsExt as _;
-    path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+    let mode = path.metadata().ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
 }
 
 #[cfg(not(unix))]
-fn is_open_to_others(_: &Path) -> bool {
-    false
+fn others_may(_: &Path) -> Option<u32> {
+    None
 }
