@@ -21,9 +21,9 @@ const UNSETTLED_AT_ONCE: usize = 256;
 const POLL: Duration = Duration::from_millis(50);
 /// So many images are asked after at once whether searches find them.
 const FOUND_AT_ONCE: usize = 500;
-/// Another process may work on what makes images found. It is waited for as long as it gets on: longer than it may take for
-/// one image.
-const FOUND_WAIT: Duration = Duration::from_secs(150);
+/// A server may do the work after which searches find images. An import stops waiting when the server finished nothing in
+/// two such periods: it may not do this work at all, because its settings differ.
+const FOUND_WAIT: Duration = Duration::from_secs(30);
 
 /// A file that did not come into the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
