@@ -12,10 +12,10 @@ use crate::{Clock, Library, Unavailable};
 
 /// How long a key verifies after another took its place: as long as what it signed may live, one hour.
 pub(crate) const RETIRED_KEY_MS: i64 = 3600 * 1000;
-/// How long what was read of the store holds for verifying. A key that was dropped or retired verifies so much longer
-/// at most.
+/// How long keys that were read from the store are trusted for verifying. A key that was dropped or retired verifies at
+/// most this much longer.
 const FRESH: Duration = Duration::from_secs(60);
-/// How often the store is asked at most because a token names a key that is not known.
+/// The shortest time between two reads of the store for tokens that name an unknown key.
 const UNKNOWN_KEY: Duration = Duration::from_secs(1);
 /// The most keys that verify: the newest ones. Nobody replaces keys more often than once a minute.
 const MAX_KEYS: usize = 64;
@@ -120,7 +120,7 @@ impl SigningKeys {
         Ok(key.and_then(|key| key.verifying_key().verify(token)))
     }
 
-    /// Whether what the key of that name signed is still read. The store is asked about once a minute.
+    /// Whether tokens that the key of that name signed are still accepted. It reads the store about once a minute.
     ///
     /// # Errors
     /// [`Unavailable`].

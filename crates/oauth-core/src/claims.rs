@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 pub struct AccessTokenClaims {
     /// The issuer.
     pub iss: String,
-    /// The user who consented, under a name that only this client is told. It is the same in all of the client's tokens.
+    /// The user who consented: an opaque value that is the same in all tokens of one client and differs between clients.
     pub sub: String,
     /// The one resource that it opens.
     pub aud: String,

@@ -13,8 +13,8 @@ pub const MAX_REDIRECT_URI_CHARS: usize = 2000;
 #[error("{0}")]
 pub struct RefusedRedirectUri(&'static str);
 
-/// Schemes that the browser or the operating system gives to a handler of its own: what runs, shows or reads something,
-/// dials, mails, mounts or connects. No app receives its answer there. `*` stands for any ending.
+/// Schemes that the browser or the operating system gives to a handler of its own, which may run or open files, dial,
+/// send mail, mount a share or connect to a host. No app receives its answer there. `*` matches any ending.
 const REFUSED_SCHEMES: [&str; 132] = [
     "about",
     "acap",

@@ -20,11 +20,11 @@ pub struct NewClient {
     pub eviction: Option<Eviction>,
 }
 
-/// Which clients a new one evicts: of those that never had a grant, the ones that registered longest ago. A client
-/// counts as granted from its first code on, for good.
+/// Which clients a new registration evicts: the least recently registered clients that never had a grant. From its first
+/// code on, a client counts as granted for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Eviction {
-    /// How many clients that never had a grant stay, the new one among them: those that registered last.
+    /// How many clients without any grant stay, the new one included.
     pub keep: u32,
     /// Only clients that registered last before this go.
     pub before: UnixMillis,

@@ -1,5 +1,5 @@
-/// A name that anyone may have chosen, without what cannot be seen or would disturb the text around it: control
-/// characters, and those that turn the direction of text, have no width or look like a space.
+/// Removes characters from an untrusted name that cannot be seen or that change the text around it: control characters,
+/// and characters that change the direction of text, have no width or look like a space.
 ///
 /// ```
 /// assert_eq!(oauth_core::visible_name("Photo\u{202e} app\u{200b}"), "Photo app");

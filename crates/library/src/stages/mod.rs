@@ -65,7 +65,7 @@ struct Stages {
     open: Vec<(StageId, String)>,
     /// Under which version they rest, and until when by the monotonic clock. Another version is another try.
     resting: HashMap<StageId, (String, Duration)>,
-    /// Those that were reported to belong to a newer program.
+    /// The stages that were logged as belonging to a newer program.
     newer: HashSet<StageId>,
 }
 

@@ -121,7 +121,7 @@ fn same(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refu
     }
 }
 
-/// What is said in both places must be the same.
+/// A header and a body member that are both present must be equal.
 fn agree(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refused> {
     if header.is_none() || body.is_none() { Ok(()) } else { same(name, header, body) }
 }

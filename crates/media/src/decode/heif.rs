@@ -14,7 +14,7 @@ use crate::render::{Layout, Pixels};
 /// crop between pixels differently.
 const MAX_ROUNDING: u32 = 1;
 
-/// What is said of a file whose end is missing.
+/// The reason why a file whose end is missing counts as damaged.
 const CUT_OFF: &str = "it is cut off";
 
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {

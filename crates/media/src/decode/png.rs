@@ -14,7 +14,7 @@ use crate::render::{Layout, Pixels};
 /// For chunks other than the picture, and rows in work.
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;
 
-/// What is said of a file with a wrong checksum.
+/// The reason why a file with a wrong checksum counts as damaged.
 const WRONG_CHECKSUM: &str = "a checksum in it is wrong";
 
 /// Whether the decoder stops at a wrong checksum.
@@ -46,7 +46,7 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     }
 }
 
-/// The rows before the first error, which stands in [`Decoded::damaged`].
+/// Decodes the rows before the first error. [`Decoded::damaged`] holds that error.
 fn unpack(bytes: &[u8], header: &Header, checksums: Checksums) -> Result<Decoded, MediaError> {
     let corrupt = |error: png::DecodingError| MediaError::Corrupt(in_words(&error));
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: MAX_AUXILIARY_BYTES });

@@ -127,7 +127,7 @@ impl Clock<'_> {
 
 /// A time with the tags that belong to it.
 struct TimeTags {
-    /// Where the time stands; the other two stand in the EXIF directory.
+    /// The directory of the tag of the time. The other two tags are in the EXIF directory.
     directory: Directory,
     time: u16,
     sub_sec: u16,

@@ -5,8 +5,8 @@
 //! `parts` what of it hangs together, `rows` what stands side by side, `sheet` cuts it out). Where nothing looks like
 //! letters, nothing is read at all.
 //!
-//! Ink is told by what is near it, which finds the strokes of letters up to a certain height. Higher ones are looked for
-//! in the picture at a fraction of its size.
+//! Ink is what is darker or lighter than its surroundings, which finds the strokes of letters up to a certain height.
+//! Higher letters are found in a smaller copy of the picture.
 
 mod gray;
 mod parts;
@@ -43,9 +43,10 @@ const MOST_ENLARGED: u32 = 3;
 /// Pictures that are lower or narrower hold no letters that could be read.
 const LEAST_SIDE_PX: u32 = 12;
 
-/// Letters are found up to this height, in pixels: the strokes of higher ones are wider than what ink is held against.
+/// The height, in pixels, up to which letters are found. The strokes of higher letters are wider than the surroundings
+/// that ink is compared with.
 const MOST_HEIGHT: u32 = 240;
-/// How many times smaller each picture is in which higher letters are looked for.
+/// How many times smaller each further copy of the picture is, in which higher letters are found.
 const SHRUNK: u32 = 4;
 
 /// As many installed languages are read at once: two more take twice the time.

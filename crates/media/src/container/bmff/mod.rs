@@ -98,9 +98,9 @@ pub(crate) fn is_cut(bytes: &[u8]) -> bool {
     Boxes::new(bytes).are_cut()
 }
 
-/// How many bytes a file lacks that is cut off behind the picture it is about; 0 when it lacks none of its items. The
-/// decoder refuses such a file unless something stands for these bytes. `None` when the file is whole, or when something
-/// of the picture is missing.
+/// The number of bytes missing from a file that is cut off behind its primary picture; 0 when all items are there. The
+/// decoder refuses such a file unless other bytes replace the missing ones. `None` when the file is whole, or when a part
+/// of the primary picture is missing.
 pub(crate) fn missing_tail(bytes: &[u8]) -> Option<usize> {
     let top = Boxes::new(bytes);
     let found = top.clone().find(|found| found.kind == *b"meta").filter(|found| !found.cut)?;

@@ -54,7 +54,7 @@ fn current_state(c: &mut SqliteConnection) -> Result<State, Failure> {
 /// Who makes the stems of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stems {
-    /// This version. Those of words up to this number may be missing.
+    /// This version. Stems of words up to the number `stale_to` may be missing.
     Ours { stale_to: i64 },
     /// A newer version.
     OfNewer,
