@@ -1,4 +1,4 @@
-use std::{io, path::PathBuf};
+use std::{error::Error, io, path::PathBuf};
 
 use domain::{BlobKind, ContentHash};
 
@@ -14,7 +14,7 @@ pub enum BlobError {
         hash: ContentHash,
     },
     /// The blob store failed; the same call may succeed later.
-    #[error("the blob store is unavailable: {0}")]
+    #[error("the blob store is unavailable: {}", told(_0))]
     Unavailable(#[from] object_store::Error),
     /// A folder that the store needs cannot be used.
     #[error("the blob folder {path} cannot be used: {source}")]
@@ -36,6 +36,32 @@ pub enum BlobError {
         /// The process, if it is known.
         holder: Option<u32>,
     },
+}
+
+/// What the operator can do about an error, where that is known; else the error's own words.
+fn told(error: &object_store::Error) -> String {
+    match system_error(error) {
+        Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+            "its disk has no free space; make room and try again".to_owned()
+        }
+        Some(io::ErrorKind::ReadOnlyFilesystem) => "its file system is read-only".to_owned(),
+        Some(io::ErrorKind::PermissionDenied) => {
+            "there is no permission; give the folder to the user who runs the service with chown".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// The error of the operating system that an error comes from, if any.
+fn system_error(error: &object_store::Error) -> Option<io::ErrorKind> {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return Some(error.kind());
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Why a file was not stored. Nothing stands under its address then, unless it stood there before.
@@ -73,4 +99,23 @@ pub enum StageError {
     /// They cannot be written down.
     #[error("the file cannot be written: {0}")]
     Write(io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_in_words() {
+        let said = |kind: io::ErrorKind| {
+            let source = Box::new(io::Error::from(kind));
+            BlobError::from(object_store::Error::Generic { store: "LocalFileSystem", source }).to_string()
+        };
+        let full = said(io::ErrorKind::StorageFull);
+        assert_eq!(
+            full,
+            "the blob store is unavailable: its disk has no free space; make room and try again"
+        );
+        assert!(said(io::ErrorKind::TimedOut).contains("timed out"));
+    }
 }

@@ -14,6 +14,8 @@ use crate::{
 /// A loopback base URL means that only this machine reaches the service. A page of the web can have its own name resolve
 /// to 127.0.0.1 and then read what the service answers (DNS rebinding), so foreign names are refused. A public service
 /// checks neither: there the credential decides.
+///
+/// The photo app runs in a sandboxed frame, from which browsers load images with `Origin: null`. A signed URL admits it.
 pub(crate) fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap) -> bool {
     if !base_url.is_loopback() {
         return true;
@@ -23,7 +25,11 @@ pub(crate) fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap) -> 
     let mut origins = header_values(headers, header::ORIGIN);
     hosts.peek().is_some()
         && hosts.all(|host| host.is_some_and(|host| is_loopback_host(base_url, host)))
-        && origins.all(|origin| origin.is_some_and(is_loopback))
+        && origins.all(|origin| {
+            origin.is_some_and(|origin| {
+                is_loopback(origin) || (origin == "null" && uri.path().starts_with("/i/"))
+            })
+        })
 }
 
 /// The refusal of a request that is not allowed: a page for a browser, JSON for a program.
@@ -133,6 +139,13 @@ mod tests {
             ("vscode-webview://x", false),
         ] {
             check("http://localhost", "/api/mcp/v1", &[("host", "localhost"), ("origin", origin)], expect);
+            let is_image = expect || origin == "null";
+            check(
+                "http://localhost",
+                "/i/x/webp-thumb.webp",
+                &[("host", "localhost"), ("origin", origin)],
+                is_image,
+            );
         }
     }
 

@@ -1,7 +1,7 @@
 //! A service that only its own machine reaches, and pages of the web that try to reach it through somebody's browser.
 
 use reqwest::{Method, RequestBuilder};
-use tests::TestApp;
+use tests::{SeedImage, TestApp};
 
 const PATHS: [&str; 12] = [
     "/",
@@ -49,6 +49,20 @@ async fn every_path_answers_to_loopback_names_only() {
             .header("access-control-request-method", "GET");
         app.send(preflight).await.expect(403);
     }
+}
+
+/// Browsers load the images of a sandboxed frame, such as the photo app's, with `Origin: null`.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandboxed_frame_loads_signed_images() {
+    let app = TestApp::start().await;
+    let ann = app.account("ann").await;
+    let ids = app.seed(&ann, SeedImage::series(1)).await;
+    let image = app.get(&format!("/images/{}", ids[0]), &ann.key).await.expect(200);
+    let url = image.result()["renditions"]["webp-thumb"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix(&app.base_url).unwrap();
+    app.send(get(&app, path).header("origin", "null")).await.expect(200);
+    app.send(get(&app, path).header("origin", "https://evil.example")).await.expect(403);
+    app.send(get(&app, path).header("host", "evil.example").header("origin", "null")).await.expect(403);
 }
 
 #[tokio::test(flavor = "multi_thread")]
