@@ -313,7 +313,12 @@ impl Library {
 
 /// What an attempt counts by.
 fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
-    let (subscriber, network) = (subscriber(address).to_string(), network(address).to_string());
+    // Neighbours in an IPv4 network are strangers, who must not lock each other out.
+    let network = match address.to_canonical() {
+        IpAddr::V4(_) => subscriber(address),
+        IpAddr::V6(_) => network(address),
+    };
+    let (subscriber, network) = (subscriber(address).to_string(), network.to_string());
     let name = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
     SignInAttempt {
         pair: hash_parts(&[b"pair", name.as_bytes(), subscriber.as_bytes()]),
@@ -376,6 +381,7 @@ mod tests {
         let (one, two) = (of("ann@example.org", "2001:db8:1:2::1"), of("bob@example.org", "2001:db8:1:3::1"));
         assert_eq!(one.network, two.network);
         assert_ne!((one.address, one.pair), (two.address, two.pair));
+        assert_ne!(of("ann@example.org", "192.0.2.1").network, of("bob@example.org", "192.0.2.2").network);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::{
     Deserialize, Deserializer,
-    de::{Error as _, MapAccess, SeqAccess, Visitor},
+    de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Value};
 
@@ -21,6 +21,44 @@ pub(crate) fn object(body: &[u8]) -> Result<Map<String, Value>, &'static str> {
         Ok(_) => Err("the body is not a JSON object"),
         Err(error) if error.is_data() => Err("the body has a JSON member twice"),
         Err(_) => Err("the body is not JSON"),
+    }
+}
+
+/// The members of one object that have known names, as often as they were sent. Others are ignored, whatever they hold.
+///
+/// # Errors
+/// What is wrong with the body, in words.
+pub(crate) fn members(
+    body: &[u8],
+    known: &[&'static str],
+) -> Result<Vec<(&'static str, Value)>, &'static str> {
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    let members = deserializer.deserialize_any(KnownMembers(known));
+    members.and_then(|members| deserializer.end().map(|()| members)).map_err(|error| {
+        if error.is_data() { "the body is not a JSON object" } else { "the body is not JSON" }
+    })
+}
+
+struct KnownMembers<'a>(&'a [&'static str]);
+
+impl<'de> Visitor<'de> for KnownMembers<'_> {
+    type Value = Vec<(&'static str, Value)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(name) = map.next_key::<String>()? {
+            match self.0.iter().find(|known| **known == name) {
+                Some(known) => members.push((*known, map.next_value()?)),
+                None => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(members)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use url::Url;
+use url::{Host, Url};
 
 /// The longest redirect URI, in characters.
 pub const MAX_REDIRECT_URI_CHARS: usize = 2000;
@@ -15,7 +15,7 @@ pub struct RefusedRedirectUri(&'static str);
 
 /// Schemes that the browser or the operating system gives to a handler of its own, which may run or open files, dial,
 /// send mail, mount a share or connect to a host. No app receives its answer there. `*` matches any ending.
-const REFUSED_SCHEMES: [&str; 132] = [
+const REFUSED_SCHEMES: [&str; 140] = [
     "about",
     "acap",
     "addbook",
@@ -31,6 +31,7 @@ const REFUSED_SCHEMES: [&str; 132] = [
     "bitcoin",
     "blob",
     "brave",
+    "calculator",
     "callto",
     "chrome",
     "chrome-devtools",
@@ -63,6 +64,7 @@ const REFUSED_SCHEMES: [&str; 132] = [
     "ftps",
     "geo",
     "git",
+    "googlechrome*",
     "gopher",
     "hcp",
     "help",
@@ -123,6 +125,7 @@ const REFUSED_SCHEMES: [&str; 132] = [
     "search-ms",
     "sftp",
     "shell",
+    "shortcuts",
     "sip",
     "sips",
     "skype",
@@ -143,11 +146,16 @@ const REFUSED_SCHEMES: [&str; 132] = [
     "vnc",
     "voicemail",
     "webcal*",
+    "windowsdefender",
+    "workflow",
     "ws",
     "wss",
     "wtai",
+    "wyciwyg",
     "x-apple*",
     "x-man-page",
+    "x-safari-*",
+    "xmpp",
 ];
 
 /// The hosts of the user's own device (RFC 8252, section 7.3), for which alone `http` will do.
@@ -321,10 +329,21 @@ pub(crate) fn stays_on_device(uri: &str) -> bool {
     is_loopback(uri) || !Parts::of(uri).is_some_and(|parts| parts.is_web())
 }
 
-/// Whether a redirect to this registered URI goes to a loopback host.
+/// Whether a redirect to this registered URI goes to the user's own device, whatever its host is called there.
 fn is_loopback(uri: &str) -> bool {
-    let host = Parts::of(uri).filter(Parts::is_web).and_then(|parts| plain_host(parts.authority?).ok());
-    host.is_some_and(|host| LOOPBACK_HOSTS.iter().any(|loopback| loopback.eq_ignore_ascii_case(host)))
+    let Ok(url) = Url::parse(uri) else { return false };
+    if !matches!(url.scheme(), "http" | "https") {
+        return false;
+    }
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
+        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unspecified(),
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name == "localhost" || name.ends_with(".localhost")
+        }
+        None => false,
+    }
 }
 
 /// Whether two URIs are the same but for their port, both on the user's device: a native app listens on whichever port is

@@ -124,7 +124,8 @@ mod tests {
         check(form(r#"{"token":"a"}"#), Err("token is missing"));
         check(json(r#"{"token":"a","token_type_hint":null}"#), Ok("a"));
         check(json(r#"{"token":1}"#), Err("token is not text"));
-        check(json(r#"{"token":"a","token":"a"}"#), Err("twice"));
+        check(json(r#"{"token":"a","token":"a"}"#), Err("token stands more than once"));
+        check(json(r#"{"token":"a","other":1,"other":2}"#), Ok("a"));
         check(json("token=a"), Err("not JSON"));
         assert_eq!(format!("{:?}", RevokeRequest("abc".to_owned())), "RevokeRequest(…)");
     }

@@ -216,7 +216,7 @@ fn panicked(cause: &(dyn Any + Send)) -> Reply {
 
 async fn dispatch(service: &Arc<Service>, request: Request<Incoming>) -> Reply {
     let (parts, incoming) = request.into_parts();
-    let body = RequestBody::new(&parts.headers, incoming, service.config.limits.body_timeout);
+    let body = RequestBody::new(&parts, incoming, service.config.limits.body_timeout);
     let address =
         parts.extensions.get::<ClientAddress>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |at| at.0);
     let path = parts.uri.path();

@@ -1,11 +1,13 @@
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use http::{HeaderMap, header};
+use http::{HeaderMap, header, request::Parts};
 use http_body::Body;
 use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time;
+
+use crate::serving::Activity;
 
 /// What a response body fails with: the connection is closed then, since the head is sent already.
 pub(crate) type BodyError = Box<dyn std::error::Error + Send + Sync>;
@@ -70,13 +72,16 @@ pub(crate) struct RequestBody {
     timeout: Duration,
     is_sent: bool,
     is_encoded: bool,
+    /// Its connection, which makes room for others until the body has arrived.
+    connection: Option<Arc<Activity>>,
 }
 
 impl RequestBody {
     /// A body that may take so long to come.
-    pub(crate) fn new(headers: &HeaderMap, incoming: Incoming, timeout: Duration) -> Self {
+    pub(crate) fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
+        let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
-        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers) }
+        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers), connection }
     }
 
     /// Reads it if it has at most `max_bytes`. One that announces more is refused unread.
@@ -88,6 +93,9 @@ impl RequestBody {
         self.is_sent = true;
         let collected = time::timeout(self.timeout, collect(incoming, max_bytes)).await;
         let bytes = collected.unwrap_or(Err(ReadBodyError::TooSlow))?;
+        if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
+            return Err(ReadBodyError::Broken);
+        }
         if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
     }
 

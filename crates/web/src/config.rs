@@ -71,8 +71,9 @@ pub(crate) fn is_loopback_name(name: &str) -> bool {
 /// What one client may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How many connections are open at once, of which one address may hold half (of IPv6, one /64; trusted proxies
-    /// any number). When all are taken the oldest idle one is closed; while none is idle, further ones wait.
+    /// How many connections are open at once. Once three quarters are, one address may hold half (of IPv6, one /64;
+    /// trusted proxies any number). When all are taken the oldest one that waits for its client is closed; while none
+    /// does, further ones wait.
     pub connections: usize,
     /// How long a client may take to send the head of a request, and may stay idle between two.
     pub head_timeout: Duration,

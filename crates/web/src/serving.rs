@@ -10,6 +10,7 @@ use std::{
 };
 
 use http::Request;
+use http_body::Body as _;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
@@ -23,8 +24,9 @@ use tokio::{
     time,
 };
 
+pub(crate) use self::client_stream::Activity;
 use self::{
-    client_stream::{Activity, AnsweredBody, ClientStream, SEND_BUFFER_BYTES},
+    client_stream::{AnsweredBody, ClientStream, SEND_BUFFER_BYTES},
     connections::Connections,
 };
 use crate::{App, Limits};
@@ -136,12 +138,13 @@ fn connection(
         tracing::debug!(%peer, %error, "the system's send buffer has another size");
     }
     let stream = ClientStream::new(stream, activity.clone(), limits);
-    let service = service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         let (app, activity) = (app.clone(), activity.clone());
         async move {
-            if !activity.place.begin_request() {
+            if !activity.place.begin_request(!request.body().is_end_stream()) {
                 return Err(Evicted);
             }
+            request.extensions_mut().insert(activity.clone());
             let reply = app.answer((peer, request)).await;
             Ok(reply.map(|body| AnsweredBody::new(body, activity)))
         }

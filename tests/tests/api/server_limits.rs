@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
-use tests::{SeedImage, TestApp};
+use tests::TestApp;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -134,45 +134,78 @@ async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_ma
     }
 }
 
+/// A request whose body does not arrive must not hold up others, whoever sends it.
 #[tokio::test(flavor = "multi_thread")]
-async fn further_connections_wait_while_every_one_has_a_request_in_progress() {
+async fn half_sent_bodies_hold_up_nobody() {
+    for proxy in [None, Some("127.0.0.1/32")] {
+        let mut builder = TestApp::builder().limits(|limits| limits.connections = 8);
+        if let Some(proxy) = proxy {
+            builder = builder.trusted_proxy(proxy);
+        }
+        let app = builder.start().await;
+        let ann = app.account("ann").await;
+        let body = json!({"title": "t"}).to_string();
+        let mut half_sent = Vec::new();
+        for _ in 0..24 {
+            half_sent.push(begun(&app, &ann.key, body.len()).await);
+        }
+        let answer = app.raw(LAST).await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{proxy:?}: {answer}");
+        // The oldest went first, and the youngest goes on.
+        assert_eq!(TestApp::rest(half_sent.remove(0)).await, "", "{proxy:?}");
+        let mut youngest = half_sent.pop().unwrap();
+        youngest.write_all(body.as_bytes()).await.unwrap();
+        assert!(answer_of(&mut youngest, "").await.starts_with("HTTP/1.1 201 "), "{proxy:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn further_connections_wait_while_every_one_is_answered() {
     let builder = TestApp::builder().limits(|limits| limits.connections = 2);
     let app = builder.trusted_proxy("127.0.0.1/32").start().await;
-    let ann = app.account("ann").await;
-    let body = json!({"title": "t"}).to_string();
-    let mut busy = Vec::new();
-    for _ in 0..2 {
-        busy.push(begun(&app, &ann.key, body.len()).await);
-    }
+    let (first, second) = (deaf(&app).await, deaf(&app).await);
     let mut waiting = app.connect().await;
     waiting.write_all(LAST.as_bytes()).await.unwrap();
     let mut byte = [0; 1];
     assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "there was no room");
-    // Neither was cut off: the first finishes, and then is idle and makes room.
-    busy[0].write_all(body.as_bytes()).await.unwrap();
-    assert!(answer_of(&mut busy[0], "").await.starts_with("HTTP/1.1 201 "));
+    drop(first);
     assert!(TestApp::rest(waiting).await.starts_with("HTTP/1.1 200 "));
-    busy[1].write_all(body.as_bytes()).await.unwrap();
-    assert!(answer_of(&mut busy[1], "").await.starts_with("HTTP/1.1 201 "));
+    // The other was not cut off.
+    second.peek(&mut byte).await.unwrap();
+    assert_eq!(byte, *b"H");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_whose_share_of_connections_is_busy_is_told_to_retry() {
     let app = TestApp::builder().limits(|limits| limits.connections = 2).start().await;
-    let ann = app.account("ann").await;
-    let body = json!({"title": "t"}).to_string();
-    let mut busy = begun(&app, &ann.key, body.len()).await;
+    let (first, second) = (deaf(&app).await, deaf(&app).await);
     let answer = TestApp::rest(app.connect().await).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: "), "{answer}");
-    busy.write_all(body.as_bytes()).await.unwrap();
-    assert!(answer_of(&mut busy, "").await.starts_with("HTTP/1.1 201 "));
-    // The connection is idle as soon as the service has seen its answer off, and then makes room.
+    drop((first, second));
+    // The service notices soon that they are gone.
     for _ in 0..1_000 {
         if app.raw(LAST).await.starts_with("HTTP/1.1 200 ") {
             return;
         }
     }
-    panic!("the idle connection makes no room");
+    panic!("the connections that are gone make no room");
+}
+
+/// How often a deaf client asks.
+const DEAF_REQUESTS: usize = 500;
+
+/// A connection whose client reads nothing of many answers, so that one of them is under way.
+async fn deaf(app: &TestApp) -> TcpStream {
+    // Small, so that the service soon has nowhere to write to.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut deaf = socket.connect(app.address).await.unwrap();
+    let request = "GET /api/ext/v2/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    // The service takes no more requests than it can answer, so that this may not get through.
+    let _ = timeout(SHORT, deaf.write_all(request.repeat(DEAF_REQUESTS).as_bytes())).await;
+    // Its first answer has begun.
+    deaf.peek(&mut [0; 1]).await.unwrap();
+    deaf
 }
 
 /// A request under way: the service has asked for its body.
@@ -198,7 +231,6 @@ async fn answer_of(stream: &mut TcpStream, request: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_stops_reading_is_cut_off() {
-    const REQUESTS: usize = 500;
     let app = TestApp::builder()
         .limits(|limits| {
             limits.connections = 1;
@@ -208,25 +240,12 @@ async fn a_client_that_stops_reading_is_cut_off() {
         .trusted_proxy("127.0.0.1/32")
         .start()
         .await;
-    let ann = app.account("ann").await;
-    app.seed(&ann, SeedImage::series(100)).await;
-    // Small, so that the service soon has nowhere to write to.
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.set_recv_buffer_size(4096).unwrap();
-    let mut deaf = socket.connect(app.address).await.unwrap();
-    let list = format!(
-        "GET /api/ext/v2/images?limit=100 HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n",
-        ann.key
-    );
-    // The service takes no more requests than it can answer, so that this may not get through.
-    let _ = timeout(SHORT, deaf.write_all(list.repeat(REQUESTS).as_bytes())).await;
-    // Its first answer has begun.
-    deaf.peek(&mut [0; 1]).await.unwrap();
+    let deaf = deaf(&app).await;
     // There is room for this one only once the first is gone.
     let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let answered = TestApp::rest(deaf).await.matches("HTTP/1.1 200 ").count();
-    assert!((1..REQUESTS).contains(&answered), "{answered}");
+    assert!((1..DEAF_REQUESTS).contains(&answered), "{answered}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

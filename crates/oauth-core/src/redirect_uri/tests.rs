@@ -203,6 +203,12 @@ fn where_a_redirect_leads_is_told() {
     check("https://a.example/x?y=//z", "a.example", "https://a.example", false);
     check("https://a.example:8443?x", "a.example:8443", "https://a.example:8443", false);
     check("http://localhost:1/x", "localhost:1", "http://localhost:1", true);
+    check("https://127.0.0.2/x", "127.0.0.2", "https://127.0.0.2", true);
+    check("https://0.0.0.0/x", "0.0.0.0", "https://0.0.0.0", true);
+    check("https://app.localhost/x", "app.localhost", "https://app.localhost", true);
+    check("https://localhost./x", "localhost.", "https://localhost.", true);
+    check("https://[::]/x", "[::]", "https:", true);
+    check("https://localhost.example/x", "localhost.example", "https://localhost.example", false);
     check("http://127.0.0.1", "127.0.0.1", "http://127.0.0.1", true);
     check("http://[::1]:1/x", "[::1]:1", "http:", true);
     check("https://LocalHost/x", "LocalHost", "https://LocalHost", true);

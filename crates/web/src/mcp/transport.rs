@@ -43,7 +43,7 @@ pub async fn serve_mcp<C: Send + 'static>(
     if parts.method != Method::POST {
         return method_not_allowed();
     }
-    let body = RequestBody::new(&parts.headers, incoming, limits.body_timeout);
+    let body = RequestBody::new(&parts, incoming, limits.body_timeout);
     match json_bytes(&parts, body).await {
         Ok(body) => reply(server.answer(context, &message_headers(&parts.headers), &body).await),
         Err(error) => error.into_reply(),

@@ -29,7 +29,7 @@ use crate::{
 pub(super) const SEND_BUFFER_BYTES: usize = 256 * 1024;
 
 /// What a connection does, as its stream and its service know it together.
-pub(super) struct Activity {
+pub(crate) struct Activity {
     pub(super) place: Place,
     /// The whole response is in the hands of the HTTP library. It is sent once that has flushed the stream.
     is_answered: AtomicBool,
@@ -38,6 +38,11 @@ pub(super) struct Activity {
 impl Activity {
     pub(super) fn new(place: Place) -> Arc<Self> {
         Arc::new(Self { place, is_answered: AtomicBool::new(false) })
+    }
+
+    /// The whole body of the request has arrived; `false` when the connection was closed to make room for another.
+    pub(crate) fn body_received(&self) -> bool {
+        self.place.body_received()
     }
 }
 

@@ -11,7 +11,8 @@ use tokio::sync::Notify;
 /// The open connections of a service.
 ///
 /// A connection is idle while no request is in progress on it: the head of its first request has not arrived, or its
-/// last response was sent. Only idle connections are evicted.
+/// last response was sent. Idle connections are evicted first, then those whose client has not sent the whole body of
+/// its request. A connection whose request is being answered is never evicted.
 pub(super) struct Connections {
     max: usize,
     max_of_client: usize,
@@ -29,9 +30,19 @@ struct Open {
 
 struct Connection {
     client: Option<IpAddr>,
-    /// The event with which it became idle; `None` while a request is in progress.
-    idle_since: Option<u64>,
+    state: State,
     evicted: Arc<Notify>,
+}
+
+/// What a connection waits for. Of two that wait for their clients, the lesser is evicted first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// For a request, since this event.
+    Idle(u64),
+    /// For the rest of a request's body, since this event.
+    Receiving(u64),
+    /// For the service.
+    Answering,
 }
 
 /// Why there is no place for a connection now.
@@ -70,7 +81,9 @@ impl Connections {
 
     fn try_admit(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Place, NoPlace> {
         let mut open = self.open();
-        if client.is_some() {
+        // While a quarter of all places is free, nobody needs a share.
+        let is_pressed = open.by_id.len() >= self.max - self.max / 4;
+        if client.is_some() && is_pressed {
             let is_of_client = |connection: &Connection| connection.client == client;
             if open.by_id.values().filter(|connection| is_of_client(connection)).count() >= self.max_of_client
             {
@@ -82,7 +95,7 @@ impl Connections {
         }
         let id = open.next_event();
         let evicted = Arc::new(Notify::new());
-        let connection = Connection { client, idle_since: Some(id), evicted: evicted.clone() };
+        let connection = Connection { client, state: State::Idle(id), evicted: evicted.clone() };
         open.by_id.insert(id, connection);
         Ok(Place { connections: self.clone(), id, evicted })
     }
@@ -99,11 +112,11 @@ impl Open {
         self.events
     }
 
-    /// Closes the connection among these that has been idle for the longest time.
+    /// Closes the connection among these that has waited for its client for the longest time, an idle one first.
     fn evict_oldest_idle(&mut self, among: impl Fn(&Connection) -> bool) -> Option<()> {
-        let idle = self.by_id.iter().filter(|(_, connection)| among(connection));
-        let idle = idle.filter_map(|(id, connection)| Some((connection.idle_since?, *id)));
-        let (_, id) = idle.min()?;
+        let evictable = self.by_id.iter().filter(|(_, connection)| among(connection));
+        let evictable = evictable.map(|(id, connection)| (connection.state, *id));
+        let (_, id) = evictable.filter(|(state, _)| *state != State::Answering).min()?;
         self.by_id.remove(&id)?.evicted.notify_one();
         Some(())
     }
@@ -123,19 +136,26 @@ impl Place {
     }
 
     /// A request is in progress from now on; `false` when another connection has got this place.
-    pub(super) fn begin_request(&self) -> bool {
+    pub(super) fn begin_request(&self, has_body: bool) -> bool {
+        self.change(|now| if has_body { State::Receiving(now) } else { State::Answering })
+    }
+
+    /// The whole body of the request has arrived; `false` when another connection has got this place.
+    pub(super) fn body_received(&self) -> bool {
+        self.change(|_| State::Answering)
+    }
+
+    fn change(&self, state: impl FnOnce(u64) -> State) -> bool {
         let mut open = self.connections.open();
+        let now = open.next_event();
         let Some(connection) = open.by_id.get_mut(&self.id) else { return false };
-        connection.idle_since = None;
+        connection.state = state(now);
         true
     }
 
     /// The response was sent: the connection is idle.
     pub(super) fn end_request(&self) {
-        let mut open = self.connections.open();
-        let now = open.next_event();
-        if let Some(connection) = open.by_id.get_mut(&self.id) {
-            connection.idle_since = Some(now);
+        if self.change(State::Idle) {
             self.connections.changed.notify_one();
         }
     }
@@ -170,10 +190,10 @@ mod tests {
         let admit = |last| connections.try_admit(client(last)).unwrap();
         let stranger = admit(9);
         let (first, second) = (admit(1), admit(1));
-        assert!(first.begin_request());
+        assert!(first.begin_request(false));
         let third = admit(1);
-        assert!(is_evicted(&second) && !second.begin_request());
-        assert!(third.begin_request());
+        assert!(is_evicted(&second) && !second.begin_request(false));
+        assert!(third.begin_request(false));
         assert_eq!(connections.try_admit(client(1)).err(), Some(NoPlace::ForClient));
         first.end_request();
         let fourth = admit(1);
@@ -186,14 +206,14 @@ mod tests {
         let connections = Connections::new(4);
         let admit = |last| connections.try_admit(client(last));
         let [first, second, third, fourth] = [1, 2, 3, 4].map(|last| admit(last).unwrap());
-        assert!(first.begin_request());
-        second.begin_request();
+        assert!(first.begin_request(false));
+        second.begin_request(false);
         second.end_request();
         let fifth = admit(5).unwrap();
         assert!(is_evicted(&third));
         assert!([&first, &second, &fourth].into_iter().all(|place| !is_evicted(place)));
         for place in [&second, &fourth, &fifth] {
-            assert!(place.begin_request());
+            assert!(place.begin_request(false));
         }
         assert_eq!(admit(6).err(), Some(NoPlace::ForAnyone));
         drop(fourth);
@@ -216,7 +236,7 @@ mod tests {
     async fn whoever_waits_gets_the_place_of_a_connection_that_becomes_idle() {
         let connections = Connections::new(1);
         let busy = connections.try_admit(None).unwrap();
-        assert!(busy.begin_request());
+        assert!(busy.begin_request(false));
         let mut waiting = std::pin::pin!(connections.admit(client(1)));
         assert!(waiting.as_mut().now_or_never().is_none());
         busy.end_request();
