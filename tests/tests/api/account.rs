@@ -89,8 +89,19 @@ async fn a_key_is_made_shown_once_and_revoked() {
     assert!(!opened(&browser).await.text().contains(&key), "only once");
 
     let taken = browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(400);
-    assert!(taken.text().contains("already a key of this name"));
-    browser.submit(PATH, &create, &[("name", " ")]).await.expect(400);
+    let words = "There is already a key with this name. Revoke it or choose another name.";
+    assert!(taken.text().contains(words), "{}", taken.text());
+    assert_eq!(form(&taken, "/account/keys/create", None).fields["name"], "lap<b>top");
+    let long = "n".repeat(101);
+    for name in [" ", &long] {
+        let refused = browser.submit(PATH, &create, &[("name", name)]).await.expect(400);
+        assert!(
+            refused.text().contains("<p>The name must have 1 to 100 characters.</p>"),
+            "{}",
+            refused.text()
+        );
+        assert_eq!(form(&refused, "/account/keys/create", None).fields["name"], *name);
+    }
 
     let revoke = form(&opened(&browser).await, "/account/keys/revoke", Some("lap<b>top"));
     browser.submit(PATH, &revoke, &[]).await.expect(303);
