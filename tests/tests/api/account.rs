@@ -1,6 +1,6 @@
 use reqwest::header;
 use tests::{
-    Account, Answer, TestApp,
+    Account, Answer, SeedImage, TestApp,
     oauth::{Browser, HtmlForm, PASSWORD, forms},
 };
 
@@ -58,6 +58,7 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
     for words in ["Test app", "1 June 2024</time>", "organise them into albums"] {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
+    assert!(page.text().contains("(name not verified)"), "{}", page.text());
     let disconnect = form(&page, "/account/apps/disconnect", None);
     let answer = browser.submit(PATH, &disconnect, &[]).await.expect(303);
     assert_eq!(answer.header("location"), Some("/account?done=disconnected"));
@@ -75,6 +76,18 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
     browser.submit(PATH, &disconnect, &[("grant", &grant)]).await.expect(303);
     app.list_tools("/api/mcp/v1", &others.access).await.expect(200);
     app.list_tools("/api/mcp/v1", &again.access).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_searching_says_when_there_are_no_photos() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let text = browser.open("/account/search").await.expect(200).text();
+    assert!(text.contains("There are no photos yet. <a href=\"/account/sync\">"), "{text}");
+    assert!(!text.contains("All photos are ready"), "{text}");
+    app.seed(&anna, SeedImage::series(1)).await;
+    let text = browser.open("/account/search").await.expect(200).text();
+    assert!(!text.contains("There are no photos yet"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
