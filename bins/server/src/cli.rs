@@ -80,6 +80,28 @@ pub(crate) enum Command {
     HelpMarkdown,
 }
 
+impl Command {
+    /// The account that it is about.
+    pub(crate) fn email(&self) -> Option<&Email> {
+        match self {
+            Self::Account(
+                AccountCommand::Create { email, .. }
+                | AccountCommand::SetPlan { email, .. }
+                | AccountCommand::SetPassword { email, .. }
+                | AccountCommand::Delete { email, .. },
+            )
+            | Self::Key(
+                KeyCommand::Create { email, .. }
+                | KeyCommand::List { email }
+                | KeyCommand::Revoke { email, .. },
+            ) => Some(email),
+            Self::Import(options) => Some(&options.email),
+            Self::McpConfig(options) => Some(&options.email),
+            _ => None,
+        }
+    }
+}
+
 /// What the worker does beside decoding.
 #[derive(Debug, Args)]
 pub(crate) struct DecoderOptions {

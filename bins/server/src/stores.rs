@@ -197,8 +197,12 @@ pub(crate) fn unusable(path: &Path, error: &io::Error) -> String {
 
 /// What the system says, without its number.
 pub(crate) fn words(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error ").next().unwrap_or_default().to_owned()
+    without_number(&error.to_string()).to_owned()
+}
+
+/// The text of an error without the system's number of it.
+pub(crate) fn without_number(text: &str) -> &str {
+    text.split(" (os error ").next().unwrap_or_default()
 }
 
 fn of_blobs(error: &BlobError) -> String {

@@ -146,7 +146,7 @@ impl Connecting {
             ),
             McpApp::ClaudeCode => (
                 &[
-                    "Run this. It counts for the project in whose folder you are; with --scope user, for all.",
+                    "Run this. This adds it to the current project. Add --scope user to add it to all projects.",
                     "In Claude Code, enter /mcp, choose photos, then “Authenticate”; sign in to the library in the \
                      browser window that opens, and allow it.",
                 ],
@@ -208,8 +208,8 @@ fn obstacle(app: McpApp, base_url: &BaseUrl) -> Option<String> {
     let out_of_reach = base_url.is_loopback() || !base_url.is_https();
     (app.comes_from_the_internet() && out_of_reach).then(|| {
         format!(
-            "{} comes from the internet, and only by https: it does not reach {}. Serve the library under an https:// \
-             address, and say so with --base-url.",
+            "{} connects from the internet and needs https, so it cannot reach {}. Put a proxy with TLS in front, and \
+             start the server with its address, such as --base-url {EXAMPLE}.",
             app.title(),
             base_url.as_str()
         )
@@ -252,7 +252,7 @@ connected stands at `/account`, and can be disconnected there.
 
 Below, the library is at `https://photos.example.org`, or at `http://127.0.0.1:8080` where that is what the app is for.
 `server mcp-config CLIENT EMAIL` prints the same for your own: `server mcp-config vscode ann@example.org`. Claude and
-ChatGPT come from the internet: for them the base URL has to be reachable there, by https.
+ChatGPT connect from the internet: for them the base URL has to be reachable there, by https.
 ";
 
 const TAIL: &str = "

@@ -48,10 +48,15 @@ pub(crate) fn refusal(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
     error(StatusCode::FORBIDDEN, &message)
 }
 
+/// What an operator does whose reverse proxy passes a public address on to the service.
+pub(crate) const BEHIND_PROXY: &str = "Behind a reverse proxy, start it with --base-url and the address in your browser's address bar, such as https://photos.example.org.";
+
 fn page(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
-    // An address is the machine's own. A name may be an attacker's, so it is not repeated.
+    // An address is the machine's own. A name may be an attacker's, so it is not repeated. A loopback address is the one
+    // at which a proxy reaches the service.
     let host = header_values(headers, header::HOST).next().flatten();
     let address = host.and_then(|host| host.parse::<SocketAddr>().ok());
+    let address = address.filter(|address| !address.ip().to_canonical().is_loopback());
     let (address, listen) = match address {
         Some(address) => (address.to_string(), format!("{}:{}", unspecified(address), address.port())),
         None => ("ADDRESS:PORT".to_owned(), "0.0.0.0:PORT".to_owned()),
@@ -63,6 +68,7 @@ fn page(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
             "To reach it from other devices, start it with "
             code { "--base-url http://" (address) " --listen " (listen) } "."
         }
+        p { (BEHIND_PROXY) }
     };
     let title = "Open the library at its own address";
     Page { title, status: StatusCode::FORBIDDEN, form_targets: &[] }.reply(&content)

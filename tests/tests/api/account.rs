@@ -1,6 +1,6 @@
 use reqwest::header;
 use tests::{
-    Account, Answer, TestApp,
+    Account, Answer, SeedImage, TestApp,
     oauth::{Browser, HtmlForm, PASSWORD, forms},
 };
 
@@ -58,6 +58,7 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
     for words in ["Test app", "1 June 2024</time>", "organise them into albums"] {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
+    assert!(page.text().contains("(name not verified)"), "{}", page.text());
     let disconnect = form(&page, "/account/apps/disconnect", None);
     let answer = browser.submit(PATH, &disconnect, &[]).await.expect(303);
     assert_eq!(answer.header("location"), Some("/account?done=disconnected"));
@@ -78,6 +79,18 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_page_of_searching_says_when_there_are_no_photos() {
+    let app = TestApp::start().await;
+    let (anna, browser) = signed_in(&app, "anna").await;
+    let text = browser.open("/account/search").await.expect(200).text();
+    assert!(text.contains("There are no photos yet. <a href=\"/account/sync\">"), "{text}");
+    assert!(!text.contains("All photos are ready"), "{text}");
+    app.seed(&anna, SeedImage::series(1)).await;
+    let text = browser.open("/account/search").await.expect(200).text();
+    assert!(!text.contains("There are no photos yet"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_made_shown_once_and_revoked() {
     let app = TestApp::start().await;
     let (_, browser) = signed_in(&app, "anna").await;
@@ -89,8 +102,19 @@ async fn a_key_is_made_shown_once_and_revoked() {
     assert!(!opened(&browser).await.text().contains(&key), "only once");
 
     let taken = browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(400);
-    assert!(taken.text().contains("already a key of this name"));
-    browser.submit(PATH, &create, &[("name", " ")]).await.expect(400);
+    let words = "There is already a key with this name. Revoke it or choose another name.";
+    assert!(taken.text().contains(words), "{}", taken.text());
+    assert_eq!(form(&taken, "/account/keys/create", None).fields["name"], "lap<b>top");
+    let long = "n".repeat(101);
+    for name in [" ", &long] {
+        let refused = browser.submit(PATH, &create, &[("name", name)]).await.expect(400);
+        assert!(
+            refused.text().contains("<p>The name must have 1 to 100 characters.</p>"),
+            "{}",
+            refused.text()
+        );
+        assert_eq!(form(&refused, "/account/keys/create", None).fields["name"], *name);
+    }
 
     let revoke = form(&opened(&browser).await, "/account/keys/revoke", Some("lap<b>top"));
     browser.submit(PATH, &revoke, &[]).await.expect(303);

@@ -83,6 +83,13 @@ async fn a_browser_at_another_address_is_told_the_cause_and_what_to_do() {
     // A name could be anybody's: it is not repeated.
     let text = app.send(opened("evil.example")).await.expect(403).text();
     assert!(!text.contains("evil.example") && text.contains("--base-url http://ADDRESS:PORT"), "{text}");
+    assert!(text.contains("Behind a reverse proxy, start it with --base-url"), "{text}");
+    // A proxy reaches the service at its loopback address, which is of no use to other devices.
+    for host in ["127.0.0.1:8080", "[::1]:8080"] {
+        let request = opened(host).header("origin", "https://photos.example.org");
+        let text = app.send(request).await.expect(403).text();
+        assert!(!text.contains(host) && text.contains("--base-url http://ADDRESS:PORT"), "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -367,6 +367,12 @@ async fn a_refused_form_names_the_cause_and_the_link() {
         let text = text_of(&page.text());
         assert!(text.contains(words), "{case}: {text}");
         assert!(!page.text().contains("<b>evil"), "{case}");
+        let at_other_address = words.starts_with("You opened it at");
+        assert_eq!(
+            text.contains("Behind a reverse proxy, start it with --base-url"),
+            at_other_address,
+            "{case}"
+        );
         let links = values(&page.text(), "href");
         let expect = format!("{link}return_to=/account/keys");
         assert!(links.contains(&expect), "{case}: {links:?}");

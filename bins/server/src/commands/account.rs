@@ -1,5 +1,6 @@
 use std::io::stdin;
 
+use domain::Plan;
 use library::Library;
 
 use super::{CommandError, Report, password_input::read_password};
@@ -24,7 +25,8 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
     let text = match command {
         AccountCommand::Create { email, plan, password } => {
             let (account, made) = library.create_account(email, plan, chosen(password)?).await?;
-            format!("Created the account {} on the {plan} plan.\n{}", account.email, shown_once(made))
+            let plan = if plan == Plan::Free { " on the free plan" } else { "" };
+            format!("Created the account {}{plan}.\n{}", account.email, shown_once(made))
         }
         AccountCommand::List => list(&library).await?,
         AccountCommand::SetPlan { email, plan } => {

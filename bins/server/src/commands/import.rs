@@ -8,7 +8,7 @@ use super::{CommandError, Report};
 use crate::{cli::ImportOptions, config::Config, shutdown, stores};
 
 pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
-    let library = stores::open_library(config, stores::Absent::Create).await?;
+    let library = stores::open_library(config, stores::Absent::Refuse).await?;
     let account = library.account(&options.email).await?;
     stores::recover(&library).await;
     let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;
@@ -56,7 +56,11 @@ fn summary(report: &ImportReport) -> String {
         report.failed.len()
     );
     for file in &report.failed {
-        text.push_str(&format!("  {}: {}\n", file.path.display(), file.error));
+        text.push_str(&format!("  {}: {}\n", file.path.display(), stores::without_number(&file.error)));
+    }
+    let found = report.imported.saturating_add(report.duplicates);
+    if found == 0 && report.failed.is_empty() && report.stopped.is_none() {
+        text.push_str("No photos were found.\n");
     }
     text
 }

@@ -26,7 +26,7 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
         }
         KeyCommand::Revoke { email, name } => {
             if !library.revoke_key(&email, &name).await? {
-                return Err(CommandError::NoKey);
+                return Err(CommandError::NoKey { email, name });
             }
             tell(&library, &email, SecurityEventKind::KeyRevoked, &name).await;
             format!("Revoked the key {name} of {email}.\n")

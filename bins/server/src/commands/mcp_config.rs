@@ -1,3 +1,5 @@
+use std::io::{Write as _, stderr};
+
 use web::Connecting;
 
 use super::{CommandError, Report};
@@ -11,6 +13,11 @@ pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<R
     let email = open_library(config, Absent::Refuse).await?.account(&options.email).await?.email;
     let base_url = config.base_url(&config.listen).map_err(ConfigError::BaseUrl)?;
     let Connecting { app, steps, snippet, obstacle, .. } = Connecting::new(options.app, &base_url);
+    if config.assumes_base_url() {
+        // Without stderr there is nobody to tell.
+        let _ =
+            writeln!(stderr(), "Assumes {}; give the --base-url that you give to serve", base_url.as_str());
+    }
     if options.only_snippet {
         return Ok(snippet.into());
     }

@@ -12,8 +12,9 @@ mod password_input;
 mod serve;
 mod signing_key;
 
-use std::io;
+use std::{io, path::PathBuf};
 
+use domain::{Email, KeyName};
 use keys::RandomFailed;
 use library::{AccountError, ImportError, KeyError, StorageError, Unavailable};
 
@@ -21,7 +22,7 @@ use crate::{
     cli::Command,
     config::{Config, ConfigError, Environment},
     logging::InvalidLevels,
-    stores::OpenError,
+    stores::{OpenError, absolute},
 };
 pub(crate) use doctor::unusable_configuration;
 use model::ModelError;
@@ -63,8 +64,15 @@ pub(crate) enum CommandError {
     Account(#[from] AccountError),
     #[error(transparent)]
     Key(#[from] KeyError),
-    #[error("there is no key of this name in use")]
-    NoKey,
+    #[error(
+        "There is no account for {email} in {}. `server account list` shows the accounts",
+        folder.display()
+    )]
+    NoAccount { email: Email, folder: PathBuf },
+    #[error("There is already an account for {0}")]
+    EmailTaken(Email),
+    #[error("There is no key named {name} in use. `server key list {email}` shows the keys")]
+    NoKey { email: Email, name: KeyName },
     #[error(
         "{0}; give this command the secret that the server has, or add --lost-secret if that one is lost"
     )]
@@ -103,6 +111,17 @@ impl CommandError {
             _ => 1,
         }
     }
+
+    /// Names the account that is missing, or is there already.
+    fn about(self, email: Email, config: &Config) -> Self {
+        match self {
+            Self::Account(AccountError::NoAccount) | Self::Key(KeyError::NoAccount) => {
+                Self::NoAccount { email, folder: absolute(&config.data_dir) }
+            }
+            Self::Account(AccountError::EmailTaken) => Self::EmailTaken(email),
+            other => other,
+        }
+    }
 }
 
 /// Carries out a command that needs no library.
@@ -125,7 +144,8 @@ pub(crate) async fn run(
     config: &Config,
     environment: &Environment,
 ) -> Result<Report, CommandError> {
-    match command {
+    let email = command.email().cloned();
+    let done = match command {
         Command::Serve(_) => Ok(serve::run(config).await.map(|()| Report::default())?),
         Command::Migrate(options) => migrate::run(&options, config).await,
         Command::Account(command) => account::run(command, config).await,
@@ -140,5 +160,9 @@ pub(crate) async fn run(
         | Command::ConnectingMarkdown
         | Command::HelpMarkdown
         | Command::Decoder(_) => Ok(run_without_library(&command).unwrap_or_default()),
-    }
+    };
+    done.map_err(|error| match email {
+        Some(email) => error.about(email, config),
+        None => error,
+    })
 }

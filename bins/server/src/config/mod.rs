@@ -184,6 +184,11 @@ impl Config {
         }
     }
 
+    /// Whether no setting gives the base URL.
+    pub(crate) fn assumes_base_url(&self) -> bool {
+        self.base_url.is_none()
+    }
+
     /// Whether the library is in the data folder, at least in part.
     pub(crate) fn uses_data_dir(&self) -> bool {
         self.database.starts_with(&self.data_dir) || self.blobs.starts_with(&self.data_dir)

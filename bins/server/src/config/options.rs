@@ -16,8 +16,7 @@ use super::{ConfigError, ListenAddress, Source};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Store options")]
 pub(crate) struct StoreOptions {
-    /// Folder of the store, the blobs and the secret file; `serve` and `import` create it [default: ./data] [env:
-    /// PHOTOS_DATA_DIR]
+    /// Folder of the store, the blobs and the secret file; `serve` creates it [default: ./data] [env: PHOTOS_DATA_DIR]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
     /// File of the secret that signs URLs and seals signing keys, made at the first start; the variable
@@ -31,8 +30,8 @@ pub(crate) struct StoreOptions {
     /// PHOTOS_BLOB_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) blob_url: Option<String>,
-    /// How many of its newest images an account on the free plan sees [default: 1000] [env: PHOTOS_FREE_WINDOW]
-    #[arg(long, global = true, value_name = "IMAGES")]
+    /// How many of its newest photos an account on the free plan sees [default: 1000] [env: PHOTOS_FREE_WINDOW]
+    #[arg(long, global = true, value_name = "PHOTOS")]
     pub(crate) free_window: Option<u32>,
     /// Longest file that is taken in, in bytes [default: 200000000] [env: PHOTOS_MAX_UPLOAD_BYTES]
     #[arg(long, global = true, value_name = "BYTES")]

@@ -70,10 +70,30 @@ fn a_file_that_fails_is_named_and_nothing_of_it_is_kept() {
 }
 
 #[test]
+fn an_import_that_finds_nothing_says_so() {
+    let instance = Instance::with_account();
+    let folder = instance.beside("empty");
+    fs::create_dir(&folder).unwrap();
+    let people = instance.ok(["import", EMAIL, folder.to_str().unwrap()]);
+    assert_eq!(people, "imported: 0\nduplicates: 0\nfailed: 0\nNo photos were found.\n");
+    let absent = instance.beside("absent");
+    let people = instance.run(["import", EMAIL, absent.to_str().unwrap()]);
+    let expect = format!(
+        "imported: 0\nduplicates: 0\nfailed: 1\n  {}: cannot be read: No such file",
+        absent.display()
+    );
+    assert!(people.stdout.starts_with(&expect) && !people.stdout.contains("os error"), "{people:?}");
+}
+
+#[test]
 fn wrong_usage_imports_nothing() {
     let instance = Instance::with_account();
     assert_eq!(instance.run(["import", EMAIL]).code, Some(2));
     let nobody = instance.run(["import", "bob@example.org", "."]);
     assert_eq!((nobody.code, nobody.stdout.as_str()), (Some(1), ""));
-    assert_eq!(nobody.stderr, "error: there is no account for this email\n");
+    let expect = format!(
+        "error: There is no account for bob@example.org in {}. `server account list` shows the accounts\n",
+        instance.data_dir().display()
+    );
+    assert_eq!(nobody.stderr, expect);
 }

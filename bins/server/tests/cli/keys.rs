@@ -32,7 +32,11 @@ fn what_cannot_be_done_is_said_on_stderr() {
     check(instance.run(["key", "create", EMAIL, "--name", "one"]), 1, "already a key of this name");
     check(instance.run(["key", "create", EMAIL, "--name", " "]), 2, "1 to 100 characters");
     check(instance.run(["key", "create", EMAIL]), 2, "--name");
-    check(instance.run(["key", "create", "bob@example.org", "--name", "one"]), 1, "no account");
-    check(instance.run(["key", "list", "bob@example.org"]), 1, "no account");
-    check(instance.run(["key", "revoke", EMAIL, "two"]), 1, "no key of this name");
+    check(
+        instance.run(["key", "create", "bob@example.org", "--name", "one"]),
+        1,
+        "There is no account for bob@example.org",
+    );
+    check(instance.run(["key", "list", "bob@example.org"]), 1, "There is no account for bob@example.org");
+    check(instance.run(["key", "revoke", EMAIL, "two"]), 1, "There is no key named two in use");
 }

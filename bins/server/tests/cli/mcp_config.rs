@@ -37,6 +37,11 @@ fn the_snippet_alone_is_what_goes_into_the_file() {
         "",
     );
     assert_eq!(read(&outcome.stdout), expect, "{outcome:?}");
+    assert_eq!(outcome.stderr, "", "nothing is assumed");
+    let assumed = instance.run(["mcp-config", "vscode", EMAIL, "--only-snippet"]);
+    let expect = "Assumes http://127.0.0.1:8080; give the --base-url that you give to serve\n";
+    assert_eq!((assumed.code, assumed.stderr.as_str()), (Some(0), expect));
+    read(&assumed.stdout);
     let claude = instance.ok(["mcp-config", "claude", EMAIL, "--base-url", base_url]);
     assert!(!claude.contains("Beware"), "{claude}");
 }
@@ -48,7 +53,11 @@ fn what_cannot_be_told_is_said_on_stderr() {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""), "{outcome:?}");
         assert!(outcome.stderr.contains(expect), "{outcome:?}");
     };
-    check(instance.run(["mcp-config", "vscode", "bob@example.org"]), 1, "no account");
+    check(
+        instance.run(["mcp-config", "vscode", "bob@example.org"]),
+        1,
+        "There is no account for bob@example.org",
+    );
     check(instance.run(["mcp-config", "emacs", EMAIL]), 2, "claude-code");
     check(instance.run(["mcp-config", "vscode"]), 2, "EMAIL");
     check(instance.run(["mcp-config", "vscode", EMAIL, "--base-url", "photos"]), 2, "base-url");

@@ -80,6 +80,7 @@ fn a_missing_data_folder_is_named_and_not_created() {
         &["key", "list", EMAIL],
         &["key", "create", EMAIL, "--name", "one"],
         &["signing-key", "rotate"],
+        &["import", EMAIL, "."],
         &["mcp-config", "cursor", EMAIL],
         &["migrate"],
         &["migrate", "--status"],
@@ -107,6 +108,7 @@ fn a_folder_without_a_library_is_named() {
         &["account", "list"][..],
         &["key", "list", EMAIL],
         &["signing-key", "rotate"],
+        &["import", EMAIL, "."],
         &["mcp-config", "cursor", EMAIL],
     ] {
         check(&run(&instance, arguments), &expect);
@@ -118,12 +120,9 @@ fn a_folder_without_a_library_is_named() {
 }
 
 #[test]
-fn serve_and_import_create_the_folder() {
+fn serve_creates_the_folder() {
     let instance = Instance::without_folder();
     drop(instance.serve());
-    assert!(instance.data_dir().is_dir());
-    let instance = Instance::without_folder();
-    check(&run(&instance, &["import", EMAIL, "."]), &["there is no account for this email"]);
     assert!(instance.data_dir().is_dir());
 }
 
@@ -190,7 +189,7 @@ fn a_data_folder_without_permission() {
     let folder = instance.data_dir();
     // Others' folders are readable at most.
     set_mode(&folder, 0o500);
-    for arguments in [&SERVE[..], &["account", "create", EMAIL], &["import", EMAIL, "."]] {
+    for arguments in [&SERVE[..], &["account", "create", EMAIL]] {
         let outcome = outcome(&mut bound_by_modes(&quiet(&instance, arguments)), "");
         check(&outcome, &[folder.to_str().unwrap(), "permission", "chown"]);
     }
@@ -275,9 +274,14 @@ fn accounts_and_keys_that_are_not_there() {
         &["import", "bob@example.org", "."],
         &["mcp-config", "cursor", "bob@example.org"],
     ] {
-        check(&run(&instance, arguments), &["there is no account for this email"]);
+        let expect = format!(
+            "There is no account for bob@example.org in {}. `server account list` shows the accounts",
+            instance.data_dir().display()
+        );
+        check(&run(&instance, arguments), &[&expect]);
     }
-    check(&run(&instance, &["key", "revoke", EMAIL, "one"]), &["there is no key of this name"]);
+    let expect = format!("There is no key named one in use. `server key list {EMAIL}` shows the keys");
+    check(&run(&instance, &["key", "revoke", EMAIL, "one"]), &[&expect]);
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(super) enum Notice {
     NewKey { name: KeyName, key: String },
     /// What went wrong.
     Problem(String),
+    /// Why no key of this name was made.
+    KeyRefused { name: String, words: String },
     /// What went well.
     Done(Done),
 }
@@ -133,7 +135,9 @@ impl Sent<'_> {
     async fn create_key(&self) -> Result<Reply, Reply> {
         let name = match KeyName::parse(self.field("name")) {
             Ok(name) => name,
-            Err(invalid) => return Err(self.refused(invalid.to_string()).await),
+            Err(invalid) => {
+                return Err(self.key_refused(format!("The {} {}.", invalid.field, invalid.reason)).await);
+            }
         };
         let account = &self.person.holder.account;
         match self.service.library.create_key(&account.email, name.clone()).await {
@@ -142,8 +146,11 @@ impl Sent<'_> {
                 self.tell(SecurityEventKind::KeyCreated, Some(name.as_str())).await;
                 Ok(self.page(StatusCode::OK, Notice::NewKey { name, key }).await)
             }
-            Err(KeyError::Unavailable(error)) => Err(pages::unavailable(&error)),
-            Err(error) => Err(self.refused(error.to_string()).await),
+            Err(KeyError::NameTaken) => {
+                let words = "There is already a key with this name. Revoke it or choose another name.";
+                Err(self.key_refused(words.to_owned()).await)
+            }
+            Err(error) => Err(pages::unavailable(&error)),
         }
     }
 
@@ -174,10 +181,7 @@ impl Sent<'_> {
                 Ok(with_session(&self.service.config.base_url, reply, session.as_ref()))
             }
             Err(ChangePasswordError::Current(error)) => Err(self.wrong_password(error).await),
-            Err(ChangePasswordError::New(AccountError::Unavailable(error))) => {
-                Err(pages::unavailable(&error))
-            }
-            Err(ChangePasswordError::New(error)) => Err(self.refused(error.to_string()).await),
+            Err(ChangePasswordError::New(error)) => Err(pages::unavailable(&error)),
         }
     }
 
@@ -264,6 +268,12 @@ impl Sent<'_> {
 
     async fn refused(&self, words: String) -> Reply {
         self.page(StatusCode::BAD_REQUEST, Notice::Problem(words)).await
+    }
+
+    /// Shows the typed name again, to be mended.
+    async fn key_refused(&self, words: String) -> Reply {
+        let name = self.field("name").to_owned();
+        self.page(StatusCode::BAD_REQUEST, Notice::KeyRefused { name, words }).await
     }
 
     async fn page(&self, status: StatusCode, notice: Notice) -> Reply {

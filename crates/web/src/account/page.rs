@@ -1,5 +1,6 @@
 use domain::MIN_PASSWORD_CHARS;
 use http::StatusCode;
+use library::Caller;
 use maud::{Markup, html};
 
 use super::{
@@ -28,7 +29,11 @@ pub(super) async fn page(
     notice: Option<Notice>,
 ) -> Reply {
     let account = &person.holder.account;
-    let forms = Forms { service, person, page };
+    let typed_key_name = match &notice {
+        Some(Notice::KeyRefused { name, .. }) => name,
+        _ => "",
+    };
+    let forms = Forms { service, person, page, typed_key_name };
     let topics: Vec<Topic> = match page {
         AccountPage::Overview => Topic::of_plan(account.plan).collect(),
         AccountPage::Section(topic) => vec![topic],
@@ -67,7 +72,9 @@ fn shown(notice: &Notice) -> Markup {
                 (snippet("the API key", key))
             }
         },
-        Notice::Problem(words) => html! { div.notice.warn role="alert" { p { (words) } } },
+        Notice::Problem(words) | Notice::KeyRefused { words, .. } => {
+            html! { div.notice.warn role="alert" { p { (words) } } }
+        }
         Notice::Done(done) => html! { div.notice role="status" { p { (done.words()) } } },
     }
 }
@@ -100,8 +107,9 @@ impl Forms<'_> {
             Topic::Sync => sync_steps(account.email.as_str()),
             Topic::Search => {
                 let progress = library.search_progress(Some(account.id)).await;
-                let has_model = library.has_vision_model().await;
-                search_progress(&progress.map_err(|error| unavailable(&error))?, has_model)
+                let info = library.info(&Caller::of(account.clone())).await;
+                let info = info.map_err(|error| unavailable(&error))?;
+                search_progress(&progress.map_err(|error| unavailable(&error))?, &info)
             }
             Topic::Plan => free_plan(library.settings().free_window),
             Topic::Password => self.password(),

@@ -1,10 +1,12 @@
-use library::{SearchProgress, SearchStage};
+use library::{LibraryInfo, SearchProgress, SearchStage};
 use maud::{Markup, html};
 
+use super::Topic;
+
 /// What searches look at, and how many photos of an account are ready for that.
-pub(super) fn search_progress(told: &[SearchProgress], has_model: bool) -> Markup {
+pub(super) fn search_progress(told: &[SearchProgress], info: &LibraryInfo) -> Markup {
     html! {
-        @if has_model {
+        @if info.has_vision_model {
             p { "Photos are found by what they show, and by the words in them, description, place and file name." }
         } @else {
             p {
@@ -14,20 +16,28 @@ pub(super) fn search_progress(told: &[SearchProgress], has_model: bool) -> Marku
             }
             pre { code { "server model install ViT-B-32__openai\nserver model use ViT-B-32__openai" } }
         }
-        @if told.is_empty() {
+        @if info.total_images == 0 && told.iter().all(is_done) {
+            p { "There are no photos yet. " a href=(Topic::Sync.path()) { "How to import photos" } }
+        } @else if told.is_empty() {
             p { "No photos have been prepared for searching yet." }
-        }
-        ul.rows {
-            @for progress in told {
-                li {
-                    div {
-                        p.name { (heading(progress)) }
-                        p.facts { (state(progress)) }
+        } @else {
+            ul.rows {
+                @for progress in told {
+                    li {
+                        div {
+                            p.name { (heading(progress)) }
+                            p.facts { (state(progress)) }
+                        }
                     }
                 }
             }
         }
     }
+}
+
+/// Whether no photo waits, and none failed.
+fn is_done(progress: &SearchProgress) -> bool {
+    progress.waiting == 0 && progress.failed == 0
 }
 
 fn heading(progress: &SearchProgress) -> &'static str {

@@ -23,6 +23,8 @@ pub(super) struct Forms<'a> {
     pub(super) person: &'a Person,
     /// The page that shows them.
     pub(super) page: AccountPage,
+    /// The name of a key that was refused, to be mended.
+    pub(super) typed_key_name: &'a str,
 }
 
 impl Forms<'_> {
@@ -74,7 +76,7 @@ impl Forms<'_> {
         html! {
             li.asking {
                 div {
-                    p.name id=(id) { (name) }
+                    p.name { span id=(id) { (name) } " " span.unverified { "(name not verified)" } }
                     p.facts {
                         "Connected " (day_of(app.grant.created_at)) ", "
                         @match app.last_used_at {
@@ -109,7 +111,8 @@ impl Forms<'_> {
                 div.beside {
                     div {
                         label for="key-name" { "Name of the new key" }
-                        input #key-name type="text" name="name" required maxlength="100" autocomplete="off";
+                        input #key-name type="text" name="name" value=(self.typed_key_name) required maxlength="100"
+                            autocomplete="off";
                     }
                     button type="submit" { "Create key" }
                 }

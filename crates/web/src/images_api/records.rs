@@ -202,9 +202,9 @@ pub(crate) fn library_record(info: &LibraryInfo, plan: Plan, base_url: &BaseUrl)
     } else if info.total_images == 0 {
         format!("The library is empty. Open {install_url} to see how photos come in.")
     } else if info.has_vision_model {
-        format!("Photos come in by sync; {install_url} shows how to add more.")
+        format!("Photos come in by import; {install_url} shows how.")
     } else {
-        format!("Photos come in by sync; {install_url} shows how to add more. {NO_MODEL}")
+        format!("Photos come in by import; {install_url} shows how. {NO_MODEL}")
     };
     LibraryRecord {
         total_images: info.total_images,

@@ -51,10 +51,9 @@ fn error_page(status: StatusCode) -> Reply {
         StatusCode::NOT_FOUND => {
             ("Page not found", "There is no page at this address. The link may be old or mistyped.")
         }
-        StatusCode::METHOD_NOT_ALLOWED => (
-            "This address works in another way",
-            "It cannot be opened directly. Use the links and buttons of the pages.",
-        ),
+        StatusCode::METHOD_NOT_ALLOWED => {
+            ("This page cannot be opened directly", "Use the links and buttons of the pages.")
+        }
         StatusCode::FORBIDDEN => ("Not allowed", "You do not have access to this page."),
         StatusCode::PAYLOAD_TOO_LARGE => ("Too large", "Your browser sent more than this page accepts."),
         StatusCode::SERVICE_UNAVAILABLE => {

@@ -5,6 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use super::{Visitor, origin_is_ours, session_token};
 use crate::{
     BaseUrl,
+    local_access::BEHIND_PROXY,
     pages::{Link, problem_with_link},
     reply::Reply,
 };
@@ -36,7 +37,7 @@ pub(crate) fn form_refused(base_url: &BaseUrl, headers: &HeaderMap, page: &str) 
         ),
         Cause::OtherAddress(opened) => {
             let words = format!(
-                "This library is set up for {base}. You opened it at {}, and its forms do not work there. Use this link:",
+                "This library is set up for {base}. You opened it at {}, and its forms do not work there. {BEHIND_PROXY} Use this link:",
                 opened.as_str()
             );
             return refused("Open the library at its own address", &words, &format!("{base}{page}"), base);

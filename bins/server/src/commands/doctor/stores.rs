@@ -188,11 +188,11 @@ async fn check_queue(store: &SharedStore, findings: &mut Findings) -> Result<(),
         findings.ok(QUEUE, &said);
     }
     match (length.pending, length.failed) {
-        (0, 0) => findings.ok(QUEUE, "no image waits to be indexed, none failed"),
+        (0, 0) => findings.ok(QUEUE, "no photo waits to be indexed, none failed"),
         (pending, 0) => findings
-            .ok(QUEUE, &format!("{pending} images wait to be indexed; a running server works on them")),
+            .ok(QUEUE, &format!("{pending} photos wait to be indexed; a running server works on them")),
         (pending, failed) => {
-            findings.warn(QUEUE, &format!("{pending} images wait to be indexed, {failed} failed"));
+            findings.warn(QUEUE, &format!("{pending} photos wait to be indexed, {failed} failed"));
             name_failed(store, failed, findings).await?;
         }
     }
