@@ -89,8 +89,8 @@ mod tests {
             "## `server serve`",
             "## `server account create`",
             "server account create [OPTIONS] <EMAIL>",
-            "- `--data-dir <DIR>`: Folder of the store, the blobs and the secret file; `serve` and `import` create it [default: \
-             ./data] [env: PHOTOS_DATA_DIR]",
+            "- `--data-dir <DIR>`: Folder of the store, the blobs and the secret file; `serve` creates it [default: ./data] \
+             [env: PHOTOS_DATA_DIR]",
             "- `--password-stdin`: ",
             "- `<EMAIL>`: The account's address",
         ] {
