@@ -58,7 +58,7 @@ world.flow('a key is shown once, works, and is revoked', async (visit) => {
   assert.equal(await account.shownKey(), undefined, 'only once');
   assert.equal((await account.createKey('laptop <3')).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /already a key of this name/);
+  assert.match(await words(page), /already a key with this name/);
 
   await account.revoke('laptop <3');
   assert.equal(await withKey(key), 401);
