@@ -123,7 +123,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     !(ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified())
 }
 
-/// Names without a dot, and those that no public name server knows.
+/// Names without a dot and names under a local top-level domain are not public.
 fn is_public_name(name: &str) -> bool {
     const LOCAL: [&str; 9] =
         ["local", "lan", "home", "internal", "intranet", "localdomain", "localhost", "test", "arpa"];

@@ -272,7 +272,7 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// How far images have come; unknown ids are left out. One that is ready and indexed again is ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
 
-    /// Up to `max` images that failed, the newest first; those of deleted accounts are left out.
+    /// Up to `max` images that failed, the newest first, without images of deleted accounts.
     async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError>;
 
     /// How much there is to do.

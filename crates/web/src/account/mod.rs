@@ -46,7 +46,7 @@ struct Person {
 }
 
 impl Person {
-    /// Who sends a request; `None` without a session.
+    /// The signed-in person who sent a request; `None` without a session.
     async fn of(service: &Service, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
         let token = session_token(&service.config.base_url, headers).unwrap_or_default();
         let holder = session(service, headers).await?;

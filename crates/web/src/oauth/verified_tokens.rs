@@ -14,8 +14,8 @@ const CAPACITY: usize = 20_000;
 const MAX_TOKEN_BYTES: usize = 8192;
 
 /// Access tokens whose signature was good, by their SHA-256, so that it is checked once. Only what a signature proves is
-/// remembered. At every request it is asked whether the key still verifies, whether the token has expired and whether
-/// its grant still stands.
+/// remembered. Every request checks again whether the key still verifies, whether the token has expired and whether its
+/// grant was revoked.
 pub(crate) struct VerifiedTokens {
     keys: SigningKeys,
     seen: Cache<[u8; 32], Arc<Verified>>,

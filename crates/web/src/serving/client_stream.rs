@@ -234,7 +234,7 @@ mod tests {
     fn a_slow_client_gets_a_whole_image_and_one_that_hardly_reads_is_cut_off() {
         assert_eq!(served(1_024, SECOND), None);
         assert_eq!(served(2_048, SECOND), None);
-        // The system tells of what was taken in large steps.
+        // The system reports in large steps what the client has taken.
         assert_eq!(served(128 * 1024, 128 * SECOND), None);
         for (chunk, pause) in [(1, 60 * SECOND), (1, SECOND), (100, SECOND), (usize::MAX, 3_600 * SECOND)] {
             let cut_off = served(chunk, pause).expect("it is cut off");

@@ -1,4 +1,4 @@
-//! What a person is told whose form was refused.
+//! The page that explains why a form was refused.
 
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 

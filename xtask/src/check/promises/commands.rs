@@ -11,7 +11,7 @@ const PASSES_ON: &str = "bench";
 
 type Flags = BTreeSet<String>;
 
-/// A program's commands, each with its flags. The empty name has those of every command.
+/// A program's commands, each with its flags. The empty name holds the flags that every command takes.
 #[derive(Debug, Default)]
 struct Program {
     commands: BTreeMap<String, Flags>,

@@ -17,7 +17,7 @@ use crate::{Arguments, demo, password, workspace};
 use commands::Programs;
 use markdown::Document;
 
-/// Folders without documents of ours, and the document that tells of the past.
+/// Folders without documents of this project, and the changelog, which describes past states.
 const SKIPPED: [&str; 5] = ["target", "node_modules", ".git", "demo-data", "CHANGELOG.md"];
 /// What the paths of the service begin with. Others in documents are paths of files.
 const PATHS: [&str; 8] =

@@ -96,7 +96,7 @@ impl ToolError {
         CallToolResult::error(error.to_string()).with_meta(meta)
     }
 
-    /// What a person who knows nothing of tools and ids is told: what happened and what to do.
+    /// The message for the user, without names of tools and without ids: what happened and what to do.
     fn user_message(&self) -> String {
         let message = match self {
             Self::Argument(_) | Self::Value(_) => {
