@@ -5,7 +5,7 @@ use maud::html;
 
 use crate::{
     BaseUrl,
-    pages::Page,
+    pages::{Page, prefers_html},
     reply::{Reply, error},
 };
 
@@ -34,11 +34,7 @@ pub(crate) fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap) -> 
 
 /// The refusal of a request that is not allowed: a page for a browser, JSON for a program.
 pub(crate) fn refusal(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
-    let accepts_html = header_values(headers, header::ACCEPT)
-        .flatten()
-        .flat_map(|accept| accept.split(','))
-        .any(|range| range.trim_start().to_ascii_lowercase().starts_with("text/html"));
-    if accepts_html {
+    if prefers_html(headers) {
         return page(base_url, headers);
     }
     let message = format!(

@@ -14,7 +14,7 @@ use http::{HeaderValue, StatusCode, header};
 use keys::FormSigner;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub(crate) use errors::{page_for_error, wants_page};
+pub(crate) use errors::{page_for_error, prefers_html, wants_page};
 pub(crate) use moment::{day, minute};
 pub(crate) use start::{start, sync, sync_steps};
 

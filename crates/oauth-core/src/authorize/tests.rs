@@ -285,7 +285,7 @@ async fn a_registered_uri_is_judged_by_the_rules_of_today() {
         .await
         .unwrap();
     for uri in ["intent://x/", "http://app.example/"] {
-        // Nothing is told to such a place, also not what else is wrong.
+        // No error is sent to such an address, whatever else is wrong with the request.
         for query in [query.clone(), changed(&query, "response_type", "response_type=token")] {
             let query = changed(&query, "redirect_uri", &format!("redirect_uri={uri}"));
             let refused = bench.server.authorize(&query).await;

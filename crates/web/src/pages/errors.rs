@@ -15,7 +15,7 @@ pub(crate) fn wants_page<B>(request: &Request<B>) -> bool {
 
 /// Whether `Accept` names HTML and does not prefer JSON (RFC 9110, section 12.5.1). Wildcards do not count: programs
 /// send them.
-fn prefers_html(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_html(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     let (mut html, mut json) = (0.0, 0.0);
     for range in lines.flat_map(|line| line.split(',')) {

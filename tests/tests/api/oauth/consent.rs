@@ -79,7 +79,7 @@ async fn an_answer_that_stays_on_the_device_is_warned_of_whatever_else_is_regist
     }
 }
 
-/// What stands in the most prominent elements of a page.
+/// The text of the most prominent elements of a page.
 fn prominent(page: &str) -> String {
     let parts = ["<h1>", "<strong>", "<title>", "<p class=\"asks\">"].map(|open| {
         let close = format!("</{}>", open[1..].split([' ', '>']).next().unwrap());
