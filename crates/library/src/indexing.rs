@@ -6,8 +6,12 @@ use blobs::BlobError;
 use bytes::Bytes;
 use domain::BlobKind;
 use media::{EncodedRendition, Metadata};
-use sandbox::{DecodeError, FileFault, OwnedFileFacts, RefusalKind, Task, Urgency, Wanted};
-use storage::{Announced, BlobRef, Indexed, Job, KnownPicture, StorageError, StoredRendition};
+use sandbox::{
+    DecodeError, DecodeTask, FileFault, OwnedFileFacts, RefusalKind, RequestedRenditions, Urgency,
+};
+use storage::{
+    AnnounceOutcome, BlobRef, DecodedPicture, IndexJob, IndexedImage, StorageError, StoredRendition,
+};
 
 use crate::{Library, localities};
 
@@ -64,7 +68,7 @@ impl From<DecodeError<BlobError>> for IndexError {
 
 impl Library {
     /// Indexes one image and writes the outcome down.
-    pub(crate) async fn run_job(&self, job: Job, worker: &str) {
+    pub(crate) async fn run_job(&self, job: IndexJob, worker: &str) {
         let outcome = match self.index(&job, worker).await {
             Ok(true) => return,
             Ok(false) => {
@@ -89,10 +93,10 @@ impl Library {
     }
 
     /// `false`: the job is not this worker's any more.
-    async fn index(&self, job: &Job, worker: &str) -> Result<bool, IndexError> {
+    async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
         // A picture that these decoders made is as good as new: only its metadata are read again.
         let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
-        let task = Task { wanted: wanted(job, known), read_metadata: Some(facts(job)) };
+        let task = DecodeTask { renditions: wanted(job, known), read_metadata: Some(facts(job)) };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
         let metadata = decoded
             .metadata
@@ -100,11 +104,11 @@ impl Library {
         let renditions = self.keep_renditions(decoded.rendered.renditions).await?;
         let picture = match known {
             // These decoders read the metadata. A newer program, whose picture it is, reads them again.
-            Some(known) => KnownPicture {
+            Some(known) => DecodedPicture {
                 decoder_version: known.decoder_version.min(media::DECODER_VERSION),
                 ..known.clone()
             },
-            None => KnownPicture {
+            None => DecodedPicture {
                 size: decoded.rendered.full_size,
                 damaged: decoded.rendered.damaged,
                 decoder_version: media::DECODER_VERSION,
@@ -131,7 +135,9 @@ impl Library {
                 bytes: rendition.bytes,
             })
             .collect();
-        if self.parts.store.announce_blobs(&blobs, self.parts.clock.now()).await? == Announced::BeingRemoved {
+        if self.parts.store.announce_blobs(&blobs, self.parts.clock.now()).await?
+            == AnnounceOutcome::BeingRemoved
+        {
             return Err(StorageError::Unavailable("an equal rendition is just being removed".into()).into());
         }
         let mut kept = Vec::with_capacity(stored.len());
@@ -162,15 +168,15 @@ impl From<StorageErrorOrBlob> for IndexError {
 }
 
 /// Medium and thumb make an image visible, and full follows. All are made anew of what older decoders made.
-fn wanted(job: &Job, known: Option<&KnownPicture>) -> Wanted {
+fn wanted(job: &IndexJob, known: Option<&DecodedPicture>) -> RequestedRenditions {
     match (&job.picture, known) {
-        (None, _) => Wanted::Displayable,
-        (Some(_), None) => Wanted::These(domain::Rendition::ALL.to_vec()),
-        (Some(_), Some(_)) => Wanted::These(Vec::new()),
+        (None, _) => RequestedRenditions::Displayable,
+        (Some(_), None) => RequestedRenditions::Only(domain::Rendition::ALL.to_vec()),
+        (Some(_), Some(_)) => RequestedRenditions::Only(Vec::new()),
     }
 }
 
-fn facts(job: &Job) -> OwnedFileFacts {
+fn facts(job: &IndexJob) -> OwnedFileFacts {
     OwnedFileFacts {
         file_name: job.file_name.clone(),
         modified: job.modified_at,
@@ -182,14 +188,18 @@ fn facts(job: &Job) -> OwnedFileFacts {
 fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
-        blob: blobs::BlobStore::address(&encoded.webp),
+        blob: blobs::BlobStore::content_hash(&encoded.webp),
         bytes: encoded.webp.len() as u64,
         size: encoded.size,
     };
     (rendition, encoded.webp.into())
 }
 
-async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<StoredRendition>) -> Indexed {
+async fn indexed(
+    picture: DecodedPicture,
+    metadata: Metadata,
+    renditions: Vec<StoredRendition>,
+) -> IndexedImage {
     let (capture, position) = (metadata.capture, metadata.position);
     // Off the async threads: the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
@@ -200,7 +210,7 @@ async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<Stor
             (capture, None)
         }
     };
-    Indexed {
+    IndexedImage {
         capture,
         size: picture.size,
         position,

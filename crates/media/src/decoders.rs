@@ -1,6 +1,6 @@
 //! Decoders that are not built in: HEIC and AVIF need the system's libheif, which may be missing or lack a codec.
 
-use heif::{Codec, Library};
+use heif::{Codec, Libheif};
 
 use crate::{Format, MediaError};
 
@@ -13,7 +13,7 @@ pub struct Decoders {
     pub avif: Result<String, MediaError>,
     /// Why libheif cannot be used at all, in the words of the system, for example
     /// `libheif cannot be loaded: libheif.so.1: cannot open shared object file: No such file or directory`.
-    pub problem: Option<String>,
+    pub load_error: Option<String>,
 }
 
 /// Finds out which decoders there are. The first call loads them, so that call comes before a sandbox closes the file
@@ -23,13 +23,13 @@ pub fn decoders() -> Decoders {
     Decoders {
         heic: name(Codec::Hevc),
         avif: name(Codec::Av1),
-        problem: Library::load().err().map(ToString::to_string),
+        load_error: Libheif::load().err().map(ToString::to_string),
     }
 }
 
 /// Loads what may be needed later, when files can no longer be opened. What is missing is told by those who need it.
 pub fn load_decoders() {
-    let _found = Library::load();
+    let _found = Libheif::load();
 }
 
 /// Whether files of a format can be decoded here.
@@ -45,8 +45,8 @@ pub fn check_decoder(format: Format) -> Result<(), MediaError> {
 }
 
 /// The library, if it has a decoder for that.
-pub(crate) fn library(codec: Codec) -> Result<&'static Library, MediaError> {
-    let found = Library::load().ok().filter(|library| library.decodes(codec));
+pub(crate) fn library(codec: Codec) -> Result<&'static Libheif, MediaError> {
+    let found = Libheif::load().ok().filter(|library| library.can_decode(codec));
     found.ok_or_else(|| missing(codec))
 }
 
@@ -66,8 +66,8 @@ fn missing(codec: Codec) -> MediaError {
 }
 
 /// The library, whatever it decodes.
-pub(crate) fn any_library() -> Result<&'static Library, MediaError> {
-    Library::load().map_err(|_| MediaError::NoDecoder {
+pub(crate) fn any_library() -> Result<&'static Libheif, MediaError> {
+    Libheif::load().map_err(|_| MediaError::NoDecoder {
         format: "such HEIF",
         missing: "libheif",
         install: "libheif1",
@@ -92,7 +92,7 @@ mod tests {
     fn the_decoders_are_found() {
         load_decoders();
         let found = decoders();
-        assert_eq!(found.problem, None);
+        assert_eq!(found.load_error, None);
         for decoder in [found.heic, found.avif] {
             assert!(decoder.unwrap().starts_with("libheif 1."));
         }

@@ -1,7 +1,7 @@
 //! Photo files: telling formats apart, reading metadata, making renditions.
 //!
 //! Everything here is a function from bytes to values: [`probe`] reads the headers, [`metadata`] says when,
-//! where and with what a photo was taken, [`render`] makes the WebP renditions, [`plain_pictures`] gives plain pixels.
+//! where and with what a photo was taken, [`render`] makes the WebP renditions, [`decode_rgb`] gives plain pixels.
 //! Files are told apart by their
 //! content, never by their name, and every size is checked before anything is decoded.
 //!
@@ -50,12 +50,12 @@ pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
-    FileFacts, Metadata, PictureSidecars, Sidecar, SidecarMatches, is_sidecar_content, match_sidecars,
+    FileFacts, Metadata, PhotoSidecars, Sidecar, SidecarMatches, is_sidecar_content, match_sidecars,
     metadata, sidecar_kind,
 };
 pub use orientation::Orientation;
-pub use probe::{Limits, Probe, accept, probe};
-pub use render::{EncodedRendition, PlainPicture, PlainPictures, Rendered, plain_pictures, render};
+pub use probe::{Limits, Probe, probe, supported_format};
+pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
 
 /// Raised whenever a decoder reads files that it refused before, so that failed files are tried again,
 /// or makes better of files that it read, so that those are read again.

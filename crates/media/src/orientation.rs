@@ -44,6 +44,6 @@ impl Orientation {
 
     /// The upright size of a stored size, and the stored size of an upright one.
     pub fn apply(self, size: PixelSize) -> PixelSize {
-        if self.swaps_sides() { size.turned() } else { size }
+        if self.swaps_sides() { size.transposed() } else { size }
     }
 }

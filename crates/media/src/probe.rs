@@ -57,8 +57,8 @@ impl Probe {
         BASE_BYTES + self.decode_bytes.max(encode)
     }
 
-    /// The same for [`plain_pictures`](crate::plain_pictures).
-    pub fn plain_memory_bytes(&self, longest_sides_px: &[u32]) -> u64 {
+    /// The same for [`decode_rgb`](crate::decode_rgb).
+    pub fn rgb_memory_bytes(&self, longest_sides_px: &[u32]) -> u64 {
         // The pixels before colours are converted (4) and after (4), and without transparency (3).
         const BYTES_PER_PIXEL: u64 = 11;
 
@@ -113,7 +113,7 @@ pub(crate) fn inspect<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Inspected<
 ///
 /// # Errors
 /// [`MediaError::Empty`], [`MediaError::UnknownFormat`], [`MediaError::Movie`] or [`MediaError::NoDecoder`].
-pub fn accept(head: &[u8]) -> Result<Format, MediaError> {
+pub fn supported_format(head: &[u8]) -> Result<Format, MediaError> {
     let format = sniff(head)?;
     check_decoder(format)?;
     Ok(format)

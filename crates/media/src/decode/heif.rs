@@ -1,7 +1,7 @@
 //! HEIC and AVIF by the system's libheif, which also crops and turns them.
 
 use domain::PixelSize;
-use heif::{Codec, DecodeOptions, Error, Image, Library};
+use heif::{Codec, DecodeOptions, DecodedImage, Error, Libheif};
 
 use super::Decoded;
 use crate::MediaError;
@@ -26,14 +26,15 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
     let decoded = library.decode(padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
     drop(padded);
-    let Image { width, height, layout, bytes } = decoded.map_err(|error| refusal(&error, coding, bytes))?;
+    let DecodedImage { width, height, layout, bytes } =
+        decoded.map_err(|error| refusal(&error, coding, bytes))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
         return Err(MediaError::Corrupt("its headers disagree about its size".into()));
     }
     let layout = match layout {
-        heif::Layout::Rgb => Layout::Rgb,
-        heif::Layout::Rgba => Layout::Rgba,
+        heif::PixelFormat::Rgb => Layout::Rgb,
+        heif::PixelFormat::Rgba => Layout::Rgba,
     };
     let damaged = missing.map(|_| CUT_OFF.to_owned());
     Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })
@@ -48,7 +49,7 @@ fn padded(bytes: &[u8], missing: usize) -> Vec<u8> {
 }
 
 /// What decodes that coding. Whether it knows one that is neither HEVC nor AV1 has to be tried.
-fn library_for(coding: Coding) -> Result<&'static Library, MediaError> {
+fn library_for(coding: Coding) -> Result<&'static Libheif, MediaError> {
     match coding {
         Coding::Hevc => library(Codec::Hevc),
         Coding::Av1 => library(Codec::Av1),

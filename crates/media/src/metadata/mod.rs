@@ -21,7 +21,7 @@ use png_text::PngText;
 use takeout::Takeout;
 use xmp::Xmp;
 
-pub use sidecar_name::{PictureSidecars, SidecarMatches, match_sidecars, sidecar_kind};
+pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
 
 /// What is known of a file besides its bytes.
 #[derive(Debug, Clone, Copy)]

@@ -32,7 +32,7 @@ const EDITED: [&str; 15] = [
 
 /// The sidecars of one photo, as places in the list that was given.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PictureSidecars {
+pub struct PhotoSidecars {
     /// Its XMP file.
     pub xmp: Option<usize>,
     /// Its file of a Takeout export.
@@ -43,7 +43,7 @@ pub struct PictureSidecars {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SidecarMatches {
     /// The sidecars of each photo, in the order of the photos.
-    pub of_pictures: Vec<PictureSidecars>,
+    pub by_photo: Vec<PhotoSidecars>,
     /// The sidecars that belong to no photo, as places in the list that was given.
     pub unmatched: Vec<usize>,
 }
@@ -95,14 +95,14 @@ pub fn match_sidecars(pictures: &[&str], sidecars: &[&str]) -> SidecarMatches {
     };
     let of_pictures = pictures
         .iter()
-        .map(|picture| PictureSidecars {
+        .map(|picture| PhotoSidecars {
             xmp: best(xmp_keys(picture)),
             takeout: best(takeout_keys(picture, &shared)),
         })
         .collect();
     let unmatched =
         (0..sidecars.len()).filter(|place| !matched.contains(index.worse.get(place).unwrap_or(place)));
-    SidecarMatches { of_pictures, unmatched: unmatched.collect() }
+    SidecarMatches { by_photo: of_pictures, unmatched: unmatched.collect() }
 }
 
 /// The cut names that photos begin with which are not versions of one another.

@@ -8,7 +8,7 @@ mod turn;
 use domain::{PixelSize, Rendition};
 
 pub(crate) use self::pixels::{Layout, Pixels};
-pub use self::plain::{PlainPicture, PlainPictures, plain_pictures};
+pub use self::plain::{RgbPicture, RgbPictures, decode_rgb};
 use crate::colour::{self, Unconverted};
 use crate::container::Colour;
 use crate::decode::{Decoded, decode};

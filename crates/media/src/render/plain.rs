@@ -9,7 +9,7 @@ use crate::{Limits, MediaError};
 
 /// The pixels of an upright picture in the colours of sRGB. What is transparent lies on white.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlainPicture {
+pub struct RgbPicture {
     /// Its size.
     pub size: PixelSize,
     /// Red, green and blue of each pixel, 8 bits each, rows from top to bottom without gaps.
@@ -18,11 +18,11 @@ pub struct PlainPicture {
 
 /// A picture at several sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlainPictures {
+pub struct RgbPictures {
     /// What is wrong with the file, when only a part of the picture or not its colour profile could be read.
     pub damaged: Option<String>,
     /// One for each size that was asked for, in that order.
-    pub pictures: Vec<PlainPicture>,
+    pub pictures: Vec<RgbPicture>,
 }
 
 /// Unpacks a picture once, and gives it with its longest side at most as long as each of these, never larger than the
@@ -32,15 +32,15 @@ pub struct PlainPictures {
 ///
 /// # Errors
 /// As of [`render`](crate::render).
-pub fn plain_pictures(
+pub fn decode_rgb(
     bytes: &[u8],
     longest_sides_px: &[u32],
     limits: &Limits,
-) -> Result<PlainPictures, MediaError> {
+) -> Result<RgbPictures, MediaError> {
     let Inspected { probe, header, blocks } = inspect(bytes, limits)?;
     let steps = steps(&probe, longest_sides_px.iter().copied());
     let Some(largest) = steps.first() else {
-        return Ok(PlainPictures { damaged: None, pictures: Vec::new() });
+        return Ok(RgbPictures { damaged: None, pictures: Vec::new() });
     };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
@@ -49,9 +49,9 @@ pub fn plain_pictures(
     let pictures = longest_sides_px.iter().filter_map(|side| {
         let size = probe.upright_size.fit_within(*side);
         let (_, rgb) = made.iter().find(|(step, _)| *step == size)?;
-        Some(PlainPicture { size, rgb: rgb.clone() })
+        Some(RgbPicture { size, rgb: rgb.clone() })
     });
-    Ok(PlainPictures { damaged: notes(damaged, unconverted), pictures: pictures.collect() })
+    Ok(RgbPictures { damaged: notes(damaged, unconverted), pictures: pictures.collect() })
 }
 
 /// RGB of RGB or RGBA.
@@ -90,17 +90,17 @@ mod tests {
         let limits = Limits::default();
         let upright = crate::probe(photo, &limits).unwrap().upright_size;
         let sides = [64, u32::MAX, 500, 64];
-        let made = plain_pictures(photo, &sides, &limits).unwrap();
+        let made = decode_rgb(photo, &sides, &limits).unwrap();
         assert_eq!(made.damaged, None);
         let sizes: Vec<_> = made.pictures.iter().map(|picture| picture.size).collect();
         assert_eq!(sizes, sides.map(|side| upright.fit_within(side)));
-        for PlainPicture { size, rgb } in &made.pictures {
+        for RgbPicture { size, rgb } in &made.pictures {
             assert_eq!(u64::try_from(rgb.len()).unwrap(), size.area() * 3);
         }
         assert_eq!(made.pictures[0], made.pictures[3]);
-        assert_eq!(plain_pictures(photo, &[], &limits).unwrap().pictures, []);
+        assert_eq!(decode_rgb(photo, &[], &limits).unwrap().pictures, []);
         assert_eq!(
-            plain_pictures(&photo[..40], &[64], &limits).map(drop),
+            decode_rgb(&photo[..40], &[64], &limits).map(drop),
             crate::probe(&photo[..40], &limits).map(drop)
         );
     }

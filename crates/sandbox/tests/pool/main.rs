@@ -13,13 +13,14 @@ use std::{convert::Infallible, path::PathBuf, time::Duration};
 use bytes::Bytes;
 use domain::Timestamp;
 use sandbox::{
-    DecodeError, Decoded, FileFault, OwnedFileFacts, Pool, PoolOptions, Task, Urgency, Wanted, WorkerCommand,
+    DecodeError, DecodeTask, DecodedPhoto, FileFault, OwnedFileFacts, Pool, PoolOptions, RequestedRenditions,
+    Urgency, WorkerCommand,
 };
 
 /// What these tests do not wait longer for. Nothing here takes so long on any machine.
 const AGES: Duration = Duration::from_secs(600);
 
-type Outcome = Result<Decoded, DecodeError<Infallible>>;
+type Outcome = Result<DecodedPhoto, DecodeError<Infallible>>;
 
 fn worker(example: &str, args: &[&str]) -> WorkerCommand {
     let tests = std::env::current_exe().unwrap();
@@ -43,7 +44,7 @@ fn hostile() -> PoolOptions {
     PoolOptions { command: worker("hostile_decoder", &[]), ..honest() }
 }
 
-fn task() -> Task {
+fn task() -> DecodeTask {
     let added = Timestamp::parse_iso("2024-05-01").unwrap();
     let facts = OwnedFileFacts {
         file_name: Some("wisteria.jpg".into()),
@@ -51,7 +52,7 @@ fn task() -> Task {
         added,
         sidecars: Vec::new(),
     };
-    Task { wanted: Wanted::Displayable, read_metadata: Some(facts) }
+    DecodeTask { renditions: RequestedRenditions::Displayable, read_metadata: Some(facts) }
 }
 
 async fn ask(pool: &Pool, file: &[u8], urgency: Urgency) -> Outcome {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{AlbumChange, AlbumId, ContentHash, ImageId, Plan, SidecarKind, Timestamp};
-use storage::{AddOutcome, AlbumWrite, Indexed, Lookup, NewImage, SearchFilter, Sidecar, Viewer};
+use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, SearchFilter, Sidecar, Viewer};
 
 use crate::{
     Photo, Random, Seed, indexed,
@@ -112,11 +112,11 @@ impl Run<'_> {
         let deleted = self.model.images[&id].1.is_some();
         assert!(match outcome {
             AddOutcome::Restored(_) => deleted,
-            AddOutcome::Refreshed(_) => !deleted,
+            AddOutcome::Reindexed(_) => !deleted,
             _ => false,
         });
         let job = self.seed.lease("reader", at).await.remove(0);
-        let found = Indexed { renditions: Vec::new(), ..indexed(&photo) };
+        let found = IndexedImage { renditions: Vec::new(), ..indexed(&photo) };
         assert!(self.seed.store().complete_job(job.id, "reader", found).await.unwrap());
         let captured = self.placed(&id, requested).await;
         self.model.descriptions.insert(id.clone(), word);

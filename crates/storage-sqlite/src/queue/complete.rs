@@ -1,6 +1,6 @@
 use diesel::{SqliteConnection, prelude::*};
 use domain::{Position, Timestamp};
-use storage::{BlobKind, Indexed, JobId};
+use storage::{BlobKind, IndexedImage, JobId};
 
 use super::{capture_time::free_moment, jobs::held_by};
 use crate::{
@@ -32,7 +32,7 @@ pub(super) fn complete(
     c: &mut SqliteConnection,
     job: JobId,
     worker: &str,
-    indexed: &Indexed,
+    indexed: &IndexedImage,
 ) -> Result<bool, Failure> {
     let Some(seq) = held_by(c, job, worker)? else { return Ok(false) };
     for rendition in &indexed.renditions {
@@ -82,7 +82,12 @@ fn moment(c: &mut SqliteConnection, image: &Known, requested: Timestamp) -> Resu
     }
 }
 
-fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Indexed) -> Result<(), Failure> {
+fn store(
+    c: &mut SqliteConnection,
+    seq: i64,
+    captured_at_ms: i64,
+    indexed: &IndexedImage,
+) -> Result<(), Failure> {
     let capture = &indexed.capture;
     diesel::update(images::table.find(seq))
         .set((

@@ -19,7 +19,7 @@ pub(super) fn shown<'a>(stored: PixelSize, properties: impl Iterator<Item = Prop
     properties.fold(Shown { size: stored, turned: false }, |Shown { size, turned }, property| {
         match (&property.kind, property.body) {
             (b"irot", [angle, ..]) => {
-                Shown { size: if angle & 1 == 1 { size.turned() } else { size }, turned: true }
+                Shown { size: if angle & 1 == 1 { size.transposed() } else { size }, turned: true }
             }
             (b"imir", _) => Shown { size, turned: true },
             (b"clap", body) => Shown { size: cropped(size, body).unwrap_or(size), turned },

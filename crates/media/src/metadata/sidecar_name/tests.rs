@@ -6,7 +6,7 @@ use super::*;
 fn matched<'a>(pictures: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
     let found = match_sidecars(pictures, sidecars);
     let name = |place: Option<usize>| place.map_or("", |place| sidecars[place]);
-    let of_pictures = found.of_pictures.iter().map(|found| (name(found.xmp), name(found.takeout))).collect();
+    let of_pictures = found.by_photo.iter().map(|found| (name(found.xmp), name(found.takeout))).collect();
     (of_pictures, found.unmatched.iter().map(|place| sidecars[*place]).collect())
 }
 
@@ -182,7 +182,7 @@ fn big_folders_take_no_time() {
         &sidecars.iter().map(String::as_str).collect::<Vec<_>>(),
     );
     assert!(found.unmatched.is_empty());
-    assert!(found.of_pictures.iter().enumerate().all(|(place, found)| found.takeout == Some(place)));
+    assert!(found.by_photo.iter().enumerate().all(|(place, found)| found.takeout == Some(place)));
 }
 
 proptest! {
@@ -194,8 +194,8 @@ proptest! {
         let pictures: Vec<&str> = pictures.iter().map(String::as_str).collect();
         let sidecars: Vec<&str> = sidecars.iter().map(String::as_str).collect();
         let found = match_sidecars(&pictures, &sidecars);
-        prop_assert_eq!(found.of_pictures.len(), pictures.len());
-        for picture in &found.of_pictures {
+        prop_assert_eq!(found.by_photo.len(), pictures.len());
+        for picture in &found.by_photo {
             for (place, kind) in [(picture.xmp, SidecarKind::Xmp), (picture.takeout, SidecarKind::Takeout)] {
                 if let Some(place) = place {
                     prop_assert_eq!(sidecar_kind(sidecars[place]), Some(kind));
