@@ -28,11 +28,11 @@ async fn results_equal_those_of_the_decoder() {
     let jobs: Vec<_> = samples()
         .into_iter()
         .enumerate()
-        .map(|(place, path)| {
+        .map(|(index, path)| {
             let pool = pool.clone();
             tokio::spawn(async move {
                 let file = Bytes::from(fs::read(&path).unwrap());
-                let urgency = [Urgency::Background, Urgency::Interactive][place % 2];
+                let urgency = [Urgency::Background, Urgency::Interactive][index % 2];
                 let decoded = pool.decode(&file, &task(), urgency).await;
 
                 let limits = Limits::default();

@@ -196,7 +196,8 @@ impl ParsedQuery {
                 *weight = if *is_required { 1.0 / count } else { -1.0 / count };
             }
         }
-        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not match.
+        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not
+        // match.
         let (midpoint, min_similarity) = match self.concepts.len() {
             1 if negative > 0.0 => (0.6, 0.5),
             1 => (0.5, 0.3),

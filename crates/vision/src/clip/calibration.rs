@@ -1,8 +1,9 @@
 //! Calibration of cosine similarities per family of models.
 //!
-//! Training determines only the order of similarities, not their size: texts and pictures lie in two separate cones. The
-//! similarity of a true match depends on the loss and the training data, so each family has its own curve. The curves follow
-//! published figures and these rules: a match scores above 0.5, the best matches above 0.9, and random pairs below 0.15.
+//! Training determines only the order of similarities, not their size: texts and pictures lie in two separate cones.
+//! The similarity of a true match depends on the loss and the training data, so each family has its own curve. The
+//! curves follow published figures and these rules: a match scores above 0.5, the best matches above 0.9, and random
+//! pairs below 0.15.
 
 use crate::Calibration;
 
@@ -25,18 +26,18 @@ const FAMILIES: [Family; 6] = [
     // 716 has -1.2, -8.9 and -10.9 for "a diagram", "a dog" and "a cat": cosines of 0.10, 0.03 and 0.02.
     Family { names: &["siglip", "nllb"], midpoint: 0.06, steepness: 75.0, least: 0.032 },
     // OpenCLIP's own on LAION (arXiv 2212.07143), DFN (arXiv 2309.17425) and the like spread wider: random pairs lie at
-    // 0 to 0.12, matches at 0.2 to 0.4. This must precede M-CLIP, because one of OpenCLIP's names starts like those of M-CLIP.
-    // It includes the text encoder of M-CLIP that was trained for OpenCLIP's ViT-B-16-plus-240.
+    // 0 to 0.12, matches at 0.2 to 0.4. This must precede M-CLIP, because one of OpenCLIP's names starts like those of
+    // M-CLIP. It includes the text encoder of M-CLIP that was trained for OpenCLIP's ViT-B-16-plus-240.
     Family {
         names: &["laion", "xlm-roberta-large-vit-b-16plus", "dfn", "yfcc", "cc12m", "datacomp"],
         midpoint: 0.19,
         steepness: 35.0,
         least: 0.12,
     },
-    // OpenAI's CLIP (arXiv 2103.00020). LAION-400M (arXiv 2111.02114) used 0.3 of ViT-B/32 as the threshold for a picture
-    // and its caption, LAION-5B (arXiv 2210.08402) 0.28. Short words reach 0.22 to 0.28 (OpenAI's issue 405: 0.25 for the
-    // right word, 0.19 for a wrong one), and random pairs 0.1 to 0.2. The other multilingual text encoders of M-CLIP
-    // were trained to give the same vectors as OpenAI's.
+    // OpenAI's CLIP (arXiv 2103.00020). LAION-400M (arXiv 2111.02114) used 0.3 of ViT-B/32 as the threshold for a
+    // picture and its caption, LAION-5B (arXiv 2210.08402) 0.28. Short words reach 0.22 to 0.28 (OpenAI's issue 405:
+    // 0.25 for the right word, 0.19 for a wrong one), and random pairs 0.1 to 0.2. The other multilingual text encoders
+    // of M-CLIP were trained to give the same vectors as OpenAI's.
     Family {
         names: &["openai", "xlm-roberta-large-vit-", "labse"],
         midpoint: 0.235,
