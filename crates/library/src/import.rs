@@ -1,10 +1,10 @@
 use std::{io, path::Path, time::Duration};
 
 use blobs::{BlobError, Fingerprint, PutError, Staged};
-use domain::{AccountId, BlobKind, ImageId, Timestamp, clean_text};
+use domain::{AccountId, BlobKind, ImageId, Sidecar, Timestamp, clean_text};
 use keys::new_id;
 use media::{Format, MediaError};
-use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, Sidecar, StorageError};
+use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, StorageError};
 
 use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
 

@@ -4,9 +4,9 @@ use std::io;
 
 use blobs::BlobError;
 use bytes::Bytes;
-use domain::BlobKind;
-use media::{EncodedRendition, Metadata};
-use sandbox::{DecodeError, FileFault, OwnedFileFacts, RefusalKind, Task, Urgency, Wanted};
+use domain::{BlobKind, Metadata};
+use media::EncodedRendition;
+use sandbox::{DecodeError, FileFault, RefusalKind, Task, Urgency, Wanted};
 use storage::{Announced, BlobRef, Indexed, Job, KnownPicture, StorageError, StoredRendition};
 
 use crate::{Library, localities};
@@ -92,7 +92,7 @@ impl Library {
     async fn index(&self, job: &Job, worker: &str) -> Result<bool, IndexError> {
         // A picture that these decoders made is as good as new: only its metadata are read again.
         let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
-        let task = Task { wanted: wanted(job, known), read_metadata: Some(facts(job)) };
+        let task = Task { wanted: wanted(job, known), read_metadata: Some(job.file.clone()) };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
         let metadata = decoded
             .metadata
@@ -170,15 +170,6 @@ fn wanted(job: &Job, known: Option<&KnownPicture>) -> Wanted {
     }
 }
 
-fn facts(job: &Job) -> OwnedFileFacts {
-    OwnedFileFacts {
-        file_name: job.file_name.clone(),
-        modified: job.modified_at,
-        added: job.added_at,
-        sidecars: job.sidecars.iter().map(|sidecar| (sidecar.kind, sidecar.content.clone().into())).collect(),
-    }
-}
-
 fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
@@ -190,7 +181,8 @@ fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
 }
 
 async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<StoredRendition>) -> Indexed {
-    let (capture, position) = (metadata.capture, metadata.position);
+    let Metadata { capture, details } = metadata;
+    let position = details.position;
     // Off the async threads: the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
     let (capture, place) = match located {
@@ -201,14 +193,10 @@ async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<Stor
         }
     };
     Indexed {
-        capture,
+        metadata: Metadata { capture, details },
         size: picture.size,
-        position,
         place,
-        description: metadata.description,
         text: None,
-        camera_make: metadata.camera_make,
-        camera_model: metadata.camera_model,
         damaged: picture.damaged,
         decoder_version: picture.decoder_version,
         renditions,

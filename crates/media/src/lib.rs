@@ -15,16 +15,15 @@
 //! apart. When a decoder learns to read files that it refused, raise [`DECODER_VERSION`].
 //!
 //! ```
-//! use domain::{Rendition, Timestamp};
-//! use media::{FileFacts, Limits};
+//! use domain::{FileInfo, Rendition, Timestamp};
+//! use media::Limits;
 //!
 //! # let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/gps-time.jpg"))?;
 //! let probe = media::probe(&file, &Limits::default())?;
 //! assert_eq!(probe.format.media_type(), "image/jpeg");
 //!
 //! let added = Timestamp::parse_iso("2024-05-01")?;
-//! let facts = FileFacts { file_name: Some("thompson-springs.jpg"), modified: None, added, sidecars: &[] };
-//! assert_eq!(media::metadata(&file, &facts).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
+//! assert_eq!(media::metadata(&file, &FileInfo::added_at(added)).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
 //!
 //! let rendered = media::render(&file, &[Rendition::Thumb], &Limits::default())?;
 //! assert!(rendered.renditions.iter().all(|thumb| thumb.size.longest() <= 512));
@@ -50,8 +49,7 @@ pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
-    FileFacts, Metadata, PictureSidecars, Sidecar, SidecarMatches, is_sidecar_content, match_sidecars,
-    metadata, sidecar_kind,
+    PictureSidecars, SidecarMatches, is_sidecar_content, match_sidecars, metadata, sidecar_kind,
 };
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, accept, probe};

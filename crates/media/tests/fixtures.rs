@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use domain::{CaptureSource, PixelSize, Rendition, Timestamp};
+use domain::{CaptureSource, FileInfo, Metadata, PixelSize, Rendition, Timestamp};
 use image::RgbImage;
-use media::{FileFacts, Format, Limits, Metadata, Rendered};
+use media::{Format, Limits, Rendered};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
@@ -17,7 +17,7 @@ fn read(path: &str) -> Vec<u8> {
 
 fn metadata(path: &str) -> Metadata {
     let added = Timestamp::parse_iso("2026-01-01").unwrap();
-    media::metadata(&read(path), &FileFacts { file_name: None, modified: None, added, sidecars: &[] })
+    media::metadata(&read(path), &FileInfo::added_at(added))
 }
 
 fn render(path: &str, wanted: &[Rendition]) -> Rendered {
@@ -129,7 +129,7 @@ fn places_words_and_cameras() {
     let check = |path: &str, position: Option<(f64, f64)>, description: Option<&str>, model: Option<&str>| {
         let found = metadata(path);
         let near = |a: f64, b: f64| (a - b).abs() < 0.001;
-        match (found.position, position) {
+        match (found.details.position, position) {
             (Some(found), Some((latitude, longitude))) => {
                 assert!(
                     near(found.latitude(), latitude) && near(found.longitude(), longitude),
@@ -138,8 +138,8 @@ fn places_words_and_cameras() {
             }
             (found, expect) => assert_eq!(found.is_some(), expect.is_some(), "{path}"),
         }
-        assert_eq!(found.description.as_deref(), description, "{path}");
-        assert_eq!(found.camera_model.as_deref(), model, "{path}");
+        assert_eq!(found.details.description.as_deref(), description, "{path}");
+        assert_eq!(found.details.camera_model.as_deref(), model, "{path}");
     };
     check("samples/wisteria.jpg", Some((40.447, -3.7248)), None, Some("iPhone 6"));
     check("samples/restaurant-bill.jpg", Some((41.853, 12.4888)), None, Some("iPhone 4"));
@@ -150,5 +150,5 @@ fn places_words_and_cameras() {
     let winter = "Early winter scene in the mostly barren, lightly occupied quarter of southeastern Utah, near the \
                   remote settlement of Thompson Springs in the western U.S. state of Utah.";
     check("media/gps-time.jpg", Some((39.115, -108.401)), Some(winter), None);
-    assert_eq!(metadata("samples/wisteria.jpg").camera_make.as_deref(), Some("Apple"));
+    assert_eq!(metadata("samples/wisteria.jpg").details.camera_make.as_deref(), Some("Apple"));
 }

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use domain::{PixelSize, Rendition, Timestamp};
+use domain::{FileInfo, PixelSize, Rendition, Timestamp};
 use image::{RgbImage, RgbaImage};
-use media::{FileFacts, Format, Limits, Orientation, Probe, Rendered};
+use media::{Format, Limits, Orientation, Probe, Rendered};
 
 fn read(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/media").join(name)).unwrap()
@@ -105,8 +105,7 @@ fn grey_stays_grey() {
 #[test]
 fn what_has_no_metadata_still_has_a_time() {
     let added = Timestamp::parse_iso("2026-01-01").unwrap();
-    let facts = FileFacts { file_name: None, modified: None, added, sidecars: &[] };
-    assert_eq!(media::metadata(&read("hopper.heif"), &facts).capture.at, added);
+    assert_eq!(media::metadata(&read("hopper.heif"), &FileInfo::added_at(added)).capture.at, added);
 }
 
 #[test]

@@ -15,15 +15,15 @@ use std::{
     time::Duration,
 };
 
-use domain::Timestamp;
-use media::{FileFacts, Limits, Rendered};
+use domain::{FileInfo, Timestamp};
+use media::{Limits, Rendered};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use sandbox::Wanted;
 use serde_json::{Value, json};
 
 fn main() {
     let mut hello = json!({
-        "protocol": 2,
+        "protocol": 3,
         "decoder_version": media::DECODER_VERSION,
         "protections": { "files": false, "system_calls": false, "limits": false },
         "text_reading": "off",
@@ -89,7 +89,7 @@ impl Wire {
 
 fn serve(wire: &mut Wire, job: u32) {
     let request = wire.hear();
-    for sidecar in request["order"]["render"]["facts"]["sidecars"].as_array().into_iter().flatten() {
+    for sidecar in request["order"]["render"]["file_info"]["sidecars"].as_array().into_iter().flatten() {
         wire.bytes(sidecar["bytes"].as_u64().unwrap());
     }
     let file = wire.bytes(request["file_bytes"].as_u64().unwrap());
@@ -134,11 +134,8 @@ fn decode(wire: &mut Wire, request: &Value, file: &[u8], change: &Change<'_>) {
         change(&mut rendered);
     }
     let lengths: Vec<usize> = rendered.renditions.iter().map(|made| made.webp.len()).collect();
-    let metadata = (!request["order"]["render"]["facts"].is_null()).then(|| {
-        let facts = FileFacts { file_name: None, modified: None, added: Timestamp::MAX, sidecars: &[] };
-        let found = media::metadata(file, &facts);
-        json!({ "captured_ms": found.capture.at.millis(), "source": found.capture.source.as_str() })
-    });
+    let metadata = (!request["order"]["render"]["file_info"].is_null())
+        .then(|| media::metadata(file, &FileInfo::added_at(Timestamp::MAX)));
     let mut answer = json!({ "rendered": { "damaged": null, "webp_bytes": lengths, "metadata": metadata } });
     if let Some(change) = change.answer {
         change(&mut answer["rendered"]);
@@ -238,7 +235,7 @@ fn misbehave(wire: &mut Wire, request: &Value, misdeed: &str, job: u32) {
         }
         "few-blobs" => lie(&Change { answer: Some(&|said| said["webp_bytes"] = json!([10])), ..honest }),
         "unwanted-metadata" => {
-            let metadata = json!({ "captured_ms": 0, "source": "added" });
+            let metadata = json!({ "capture": { "at": 0, "source": "added" }, "details": {} });
             lie(&Change { answer: Some(&move |said| said["metadata"] = metadata.clone()), ..honest });
         }
         "swapped" => lie(&Change { rendered: Some(&|made| made.renditions.reverse()), ..honest }),

@@ -3,7 +3,7 @@
 use std::{io, pin::pin};
 
 use bytes::Bytes;
-use domain::SidecarKind;
+use domain::Sidecar;
 use futures_util::{Stream, StreamExt as _};
 use media::Rendered;
 
@@ -26,7 +26,7 @@ pub(crate) trait Job: Sync {
     fn order(&self, options: &PoolOptions) -> Order;
 
     /// The sidecars that go to the worker with the file.
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)];
+    fn sidecars(&self) -> &[Sidecar];
 
     /// Has it done, now that there is memory for it, and checks all that comes.
     fn finish(
@@ -64,13 +64,13 @@ pub(crate) async fn begin(worker: &mut Worker, request: &Request, patience: &mut
 /// Sends the sidecars and the file.
 pub(crate) async fn send<E>(
     worker: &mut Worker,
-    sidecars: &[(SidecarKind, Bytes)],
+    sidecars: &[Sidecar],
     chunks: impl Stream<Item = Result<Bytes, E>>,
     length: u64,
     patience: &mut Patience,
 ) -> Result<(), Interrupted<E>> {
-    for (_, sidecar) in sidecars {
-        worker.send(sidecar, patience).await?;
+    for sidecar in sidecars {
+        worker.send(&sidecar.content, patience).await?;
     }
     let mut chunks = pin!(chunks);
     let mut left = length;
@@ -123,8 +123,8 @@ impl Job for Task {
         answer::order(self)
     }
 
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
-        self.read_metadata.as_ref().map_or(&[], |facts| &facts.sidecars)
+    fn sidecars(&self) -> &[Sidecar] {
+        self.read_metadata.as_ref().map_or(&[], |info| &info.sidecars)
     }
 
     async fn finish(
@@ -170,7 +170,7 @@ impl Job for Look {
         Order::Look { max_side_px: self.side_px(), read_text_ms: self.read_text.then_some(milliseconds) }
     }
 
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
+    fn sidecars(&self) -> &[Sidecar] {
         &[]
     }
 

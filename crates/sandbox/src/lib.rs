@@ -69,5 +69,5 @@ pub use look::{Look, Looked, MAX_LOOK_SIDE_PX, RawPicture};
 pub use options::{PoolOptions, WorkerCommand};
 pub use pool::Pool;
 pub use reading::READING_VERSION;
-pub use task::{Decoded, FileSource, OwnedFileFacts, Task, Urgency, Wanted};
+pub use task::{Decoded, FileSource, Task, Urgency, Wanted};
 pub use worker::{run_reading_worker, run_worker};

@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use bytes::Bytes;
-use domain::{PixelSize, Rendition, SidecarKind, Timestamp};
+use domain::{FileInfo, Metadata, PixelSize, Rendition};
 use futures_util::{Stream, stream};
-use media::{Metadata, Rendered};
+use media::Rendered;
 
 /// Whether somebody waits for the outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,21 +51,8 @@ impl Wanted {
 pub struct Task {
     /// The renditions to make.
     pub wanted: Wanted,
-    /// Reads the metadata, too, with what is known of the file besides its bytes.
-    pub read_metadata: Option<OwnedFileFacts>,
-}
-
-/// [`media::FileFacts`] that can be sent to a worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnedFileFacts {
-    /// The file's name.
-    pub file_name: Option<String>,
-    /// When it was last changed, as its client says.
-    pub modified: Option<Timestamp>,
-    /// When it arrived.
-    pub added: Timestamp,
-    /// The files beside it that describe it.
-    pub sidecars: Vec<(SidecarKind, Bytes)>,
+    /// Reads the metadata as well, if given: what is known about the file besides its content.
+    pub read_metadata: Option<FileInfo>,
 }
 
 /// What was made of a file. All of it was checked, but a worker that a hostile file has taken over can still give a

@@ -9,17 +9,16 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
-use domain::{Rendition, SidecarKind, Timestamp};
-use media::{FileFacts, Limits, MediaError, PlainPictures};
+use domain::{FileInfo, Rendition, Sidecar};
+use media::{Limits, MediaError, PlainPictures};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
-    Languages, OwnedFileFacts, RefusalKind, Task, Wanted,
+    Languages, RefusalKind, Task, Wanted,
     confinement::confine,
     reading::{self, NotReading, Words},
-    wire::{self, Answer, Go, Hello, Inspected, Order, PROTOCOL, Refusal, Request},
+    wire::{self, Answer, Go, Hello, Inspected, Order, PROTOCOL, Refusal, Request, SidecarHeader},
 };
 
 /// Makes this process a worker: it closes itself off, decodes what comes in at its standard input, answers at its
@@ -143,9 +142,9 @@ impl Service {
         let Some(request) = self.hear::<Request>()? else { return Ok(None) };
         let limits = Limits { max_pixels: request.max_pixels };
         let order = match request.order {
-            Order::Render { wanted: names, facts } => {
-                let facts = facts.map(|facts| self.facts(facts)).transpose()?;
-                Ordered::Render(Task { wanted: wanted(names)?, read_metadata: facts })
+            Order::Render { wanted: names, file_info } => {
+                let file_info = file_info.map(|header| self.file_info(header)).transpose()?;
+                Ordered::Render(Task { wanted: wanted(names)?, read_metadata: file_info })
             }
             Order::Look { max_side_px, read_text_ms } => {
                 Ordered::Look { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }
@@ -154,21 +153,11 @@ impl Service {
         Ok(Some(Job { order, limits, file: self.bytes(request.file_bytes)? }))
     }
 
-    fn facts(&mut self, facts: wire::Facts) -> io::Result<OwnedFileFacts> {
-        let time =
-            |millis| Timestamp::from_millis(millis).ok_or_else(|| wire::invalid("a time is out of range"));
-        let mut sidecars = Vec::new();
-        for sidecar in facts.sidecars {
-            let kind = SidecarKind::from_name(&sidecar.kind);
-            let kind = kind.ok_or_else(|| wire::invalid("a sidecar's kind is unknown"))?;
-            sidecars.push((kind, Bytes::from(self.bytes(sidecar.bytes)?)));
-        }
-        Ok(OwnedFileFacts {
-            file_name: facts.file_name,
-            modified: facts.modified_ms.map(time).transpose()?,
-            added: time(facts.added_ms)?,
-            sidecars,
-        })
+    fn file_info(&mut self, header: wire::FileHeader) -> io::Result<FileInfo> {
+        let wire::FileHeader { name, modified_at, added_at, sidecars } = header;
+        let mut read = |SidecarHeader { kind, bytes }| Ok(Sidecar { kind, content: self.bytes(bytes)? });
+        let sidecars = sidecars.into_iter().map(&mut read).collect::<io::Result<_>>()?;
+        Ok(FileInfo { name, modified_at, added_at, sidecars })
     }
 
     fn answer(&mut self, job: &Job, words: &mut Words) -> io::Result<()> {
@@ -198,7 +187,7 @@ impl Service {
         match media::render(&job.file, wanted, &job.limits) {
             Ok(rendered) => {
                 let webp_bytes = rendered.renditions.iter().map(|made| made.webp.len() as u64).collect();
-                let metadata = task.read_metadata.as_ref().map(|facts| metadata(&job.file, facts));
+                let metadata = task.read_metadata.as_ref().map(|info| media::metadata(&job.file, info));
                 let damaged = rendered.damaged.as_deref().and_then(crate::answer::reason);
                 self.say(&Answer::Rendered { damaged, webp_bytes, metadata })?;
                 rendered.renditions.iter().try_for_each(|made| self.output.write_all(&made.webp))
@@ -247,24 +236,4 @@ fn wanted(names: Option<Vec<String>>) -> io::Result<Wanted> {
 fn refusal(error: &MediaError) -> Refusal {
     let text = error.to_string();
     Refusal { kind: error.into(), reason: crate::answer::reason(&text).unwrap_or(text) }
-}
-
-fn metadata(file: &[u8], facts: &OwnedFileFacts) -> wire::Metadata {
-    let sidecars: Vec<_> =
-        facts.sidecars.iter().map(|(kind, content)| media::Sidecar { kind: *kind, content }).collect();
-    let file_name = facts.file_name.as_deref();
-    let facts = FileFacts { file_name, modified: facts.modified, added: facts.added, sidecars: &sidecars };
-    let found = media::metadata(file, &facts);
-    wire::Metadata {
-        captured_ms: found.capture.at.millis(),
-        wall: found.capture.wall.map(|wall| wall.to_string()),
-        offset_minutes: found.capture.offset_minutes,
-        source: found.capture.source.as_str().to_owned(),
-        position: found
-            .position
-            .map(|position| (position.latitude().to_bits(), position.longitude().to_bits())),
-        description: found.description,
-        camera_make: found.camera_make,
-        camera_model: found.camera_model,
-    }
 }

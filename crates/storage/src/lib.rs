@@ -47,7 +47,7 @@ pub use images::{
 };
 pub use index_queue::{
     AddOutcome, FailedImage, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture,
-    LeaseRequest, NewImage, QueueLength, Sidecar,
+    LeaseRequest, NewImage, QueueLength,
 };
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;

@@ -4,8 +4,7 @@ use ::words::{
     Alternative, EXACT, Fields, Search, Wanted, each_token, fold, is_typo_of, one_slip_away, query_words,
     same_stem, stem_keys,
 };
-use domain::{Circle, MAX_TEXT_CHARS, Timestamp, clean_text, parse_decimal, parse_digits};
-use media::FileFacts;
+use domain::{Circle, FileInfo, MAX_TEXT_CHARS, Timestamp, clean_text, parse_decimal, parse_digits};
 
 /// One file name a line: the time in it, whether it is junk, and which sidecar belongs to which picture.
 pub(crate) fn file_names(bytes: &[u8]) {
@@ -18,8 +17,8 @@ pub(crate) fn file_names(bytes: &[u8]) {
     assert!(matches.unmatched.iter().all(|place| *place < sidecars.len()));
     for name in &names {
         let _ = media::is_junk_file_name(name);
-        let facts = FileFacts { file_name: Some(name), modified: None, added: Timestamp::MAX, sidecars: &[] };
-        let _ = media::metadata(b"", &facts);
+        let info = FileInfo { name: Some((*name).to_owned()), ..FileInfo::added_at(Timestamp::MAX) };
+        let _ = media::metadata(b"", &info);
     }
 }
 

@@ -1,11 +1,11 @@
 //! When a photo was taken: every source in its order, each time tag with its own offset only.
 
-use domain::{CaptureSource, CaptureTime, Timestamp};
+use domain::{CaptureSource, CaptureTime, FileInfo, Timestamp};
 use jiff::civil::DateTime;
 
 use super::exif_time::{parse_date, parse_offset, parse_wall};
 use super::written_time::WrittenTime;
-use super::{FileFacts, Sources, file_name, takeout::Takeout, xmp::Xmp};
+use super::{Sources, file_name, takeout::Takeout, xmp::Xmp};
 use crate::tiff::{Directory, Rational, Tags, tag};
 
 const MINUTE_MS: i64 = 60_000;
@@ -35,17 +35,17 @@ const FIRST_PHOTO_YEAR: i16 = 1826;
 /// The offset of one EXIF time never completes another one: programs write the zone of their own computer beside the
 /// time of a camera. An EXIF time without an offset has the offset of an XMP time of the same second, because that is
 /// the same time written once more. The difference to the GPS time comes before it.
-pub(super) fn capture_time(sources: &Sources<'_>, facts: &FileFacts<'_>) -> CaptureTime {
-    let gps = gps_times(sources).find_map(|time| sane(at(time, CaptureSource::Gps), facts));
-    let clock = Clock { gps_at: gps.map(|time| time.at), facts };
+pub(super) fn capture_time(sources: &Sources<'_>, info: &FileInfo) -> CaptureTime {
+    let gps = gps_times(sources).find_map(|time| sane(at(time, CaptureSource::Gps), info));
+    let clock = Clock { gps_at: gps.map(|time| time.at), info };
     from_sidecars(sources, &clock)
         .or_else(|| from_tags(sources, &clock))
         .or_else(|| from_embedded(sources, &clock))
         .or(gps)
-        .or_else(|| from_name(facts))
+        .or_else(|| from_name(info))
         .or_else(|| clock.capture(EXIF_CHANGED.read(sources.tags.as_ref()?)?, EXIF_CHANGED.source))
-        .or_else(|| sane(at(facts.modified?, CaptureSource::FileModified), facts))
-        .unwrap_or(at(facts.added, CaptureSource::Added))
+        .or_else(|| sane(at(info.modified_at?, CaptureSource::FileModified), info))
+        .unwrap_or(at(info.added_at, CaptureSource::Added))
 }
 
 fn from_sidecars(Sources { sidecars, .. }: &Sources<'_>, clock: &Clock<'_>) -> Option<CaptureTime> {
@@ -54,7 +54,7 @@ fn from_sidecars(Sources { sidecars, .. }: &Sources<'_>, clock: &Clock<'_>) -> O
             [xmp.date_time_original(), xmp.date_created(), xmp.date_time_digitized(), xmp.create_date()];
         clock.best(&times, CaptureSource::Sidecar)
     };
-    let in_takeout = |takeout: &Takeout| sane(at(takeout.taken?, CaptureSource::Sidecar), clock.facts);
+    let in_takeout = |takeout: &Takeout| sane(at(takeout.taken?, CaptureSource::Sidecar), clock.info);
     sidecars.xmp.iter().find_map(in_xmp).or_else(|| sidecars.takeout.iter().find_map(in_takeout))
 }
 
@@ -94,17 +94,17 @@ fn from_embedded(Sources { xmp, iptc, png, .. }: &Sources<'_>, clock: &Clock<'_>
     clock.best(&times, CaptureSource::Embedded)
 }
 
-fn from_name(facts: &FileFacts<'_>) -> Option<CaptureTime> {
-    let named = file_name::named_time(facts.file_name?)?;
+fn from_name(info: &FileInfo) -> Option<CaptureTime> {
+    let named = file_name::named_time(info.name.as_deref()?)?;
     let time = local_time(named.wall, None, CaptureSource::FileName)?;
     let time = if named.utc { CaptureTime { wall: None, ..time } } else { time };
-    sane(time, facts)
+    sane(time, info)
 }
 
 /// What a camera's clock is held against.
 struct Clock<'a> {
     gps_at: Option<Timestamp>,
-    facts: &'a FileFacts<'a>,
+    info: &'a FileInfo,
 }
 
 impl Clock<'_> {
@@ -121,7 +121,7 @@ impl Clock<'_> {
     fn capture(&self, time: WrittenTime, source: CaptureSource) -> Option<CaptureTime> {
         let gps_at = self.gps_at.filter(|_| time.has_time);
         let offset = time.offset_minutes.or_else(|| offset_to_gps(time.wall, gps_at?));
-        sane(local_time(time.wall, offset, source)?, self.facts)
+        sane(local_time(time.wall, offset, source)?, self.info)
     }
 }
 
@@ -192,11 +192,11 @@ fn offset_to_gps(wall: DateTime, gps_at: Timestamp) -> Option<i32> {
 
 /// Refuses what a clock shows that was never set: 1970-01-01 00:00:00, years before photography, and the future by
 /// more than a day.
-fn sane(time: CaptureTime, facts: &FileFacts<'_>) -> Option<CaptureTime> {
+fn sane(time: CaptureTime, info: &FileInfo) -> Option<CaptureTime> {
     let shown_ms = time.wall.and_then(|wall| Timestamp::from_wall(wall, 0)).map_or(0, Timestamp::millis);
     let is_epoch = time.at.millis() == 0 || (time.wall.is_some() && shown_ms == 0);
     let first_photo_at = Timestamp::from_wall(jiff::civil::date(FIRST_PHOTO_YEAR, 1, 1).at(0, 0, 0, 0), 0)?;
-    let is_past = time.at <= facts.added.plus_millis(DAY_MS);
+    let is_past = time.at <= info.added_at.plus_millis(DAY_MS);
     (!is_epoch && is_past && time.at >= first_photo_at).then_some(time)
 }
 

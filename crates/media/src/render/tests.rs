@@ -1,4 +1,5 @@
 use domain::Rendition::{Full, Medium, Thumb};
+use domain::{FileInfo, Timestamp};
 use image::{DynamicImage, GrayImage, ImageBuffer, Luma, Rgba, RgbaImage};
 use proptest::prelude::*;
 
@@ -7,7 +8,7 @@ use crate::samples::{
     ExifBlock, Number, encode, png_chunk, quarters, riff_chunk, riff_file, small_files, with_exif,
 };
 use crate::tiff::{Directory, tag};
-use crate::{FileFacts, Format, metadata, probe};
+use crate::{Format, metadata, probe};
 
 fn size(width: u32, height: u32) -> PixelSize {
     PixelSize { width, height }
@@ -257,14 +258,10 @@ fn memory_grows_with_what_is_wanted() {
     assert!(bytes(&file, &[Medium]) < bytes(&file, &[Full]));
 }
 
-fn facts() -> FileFacts<'static> {
-    FileFacts { file_name: None, modified: None, added: domain::Timestamp::MAX, sidecars: &[] }
-}
-
 /// Everything that may be asked of a file, on a limit that keeps a test small.
 fn ask_everything(file: &[u8]) {
     let limits = Limits { max_pixels: 4_000_000 };
-    let _ = metadata(file, &facts());
+    let _ = metadata(file, &FileInfo::added_at(Timestamp::MAX));
     let probed = probe(file, &limits);
     let rendered = render(file, &[Medium, Thumb], &limits);
     assert!(probed.is_ok() || rendered.is_err());

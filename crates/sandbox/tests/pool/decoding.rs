@@ -1,9 +1,9 @@
 use std::{fs, io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
-use domain::{Rendition, SidecarKind};
+use domain::{Rendition, Sidecar, SidecarKind};
 use futures_util::{Stream, StreamExt as _, stream};
-use media::{FileFacts, Limits, Sidecar};
+use media::Limits;
 use sandbox::{DecodeError, FileFault, FileSource, Pool, RefusalKind, Task, Urgency, Wanted};
 
 use crate::{ask, honest, hostile, said, task, who};
@@ -43,14 +43,8 @@ async fn workers_give_what_the_decoder_gives() {
                     (decoded, rendered) => panic!("{path:?}: {decoded:?}, not {rendered:?}"),
                 };
                 assert_eq!(decoded.rendered, rendered, "{path:?}");
-                let told = task().read_metadata.unwrap();
-                let facts = FileFacts {
-                    file_name: told.file_name.as_deref(),
-                    modified: told.modified,
-                    added: told.added,
-                    sidecars: &[],
-                };
-                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts), "{path:?}");
+                let info = task().read_metadata.unwrap();
+                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &info), "{path:?}");
             })
         })
         .collect();
@@ -80,19 +74,16 @@ async fn what_is_asked_for_comes_in_that_order() {
 async fn sidecars_go_with_the_file() {
     let pool = Pool::new(honest()).unwrap();
     let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
-    let packet = Bytes::from_static(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>");
+    let packet = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
     let mut task = task();
-    let told = task.read_metadata.as_mut().unwrap();
-    told.sidecars =
-        vec![(SidecarKind::Xmp, packet.clone()), (SidecarKind::Takeout, Bytes::from_static(b"{}"))];
-    let sidecars = [
-        Sidecar { kind: SidecarKind::Xmp, content: &packet },
-        Sidecar { kind: SidecarKind::Takeout, content: b"{}" },
+    let info = task.read_metadata.as_mut().unwrap();
+    info.sidecars = vec![
+        Sidecar { kind: SidecarKind::Xmp, content: packet.to_vec() },
+        Sidecar { kind: SidecarKind::Takeout, content: b"{}".to_vec() },
     ];
-    let (name, modified, added) = (told.file_name.clone(), told.modified, told.added);
-    let facts = FileFacts { file_name: name.as_deref(), modified, added, sidecars: &sidecars };
+    let expect = media::metadata(&file, info);
     let decoded = pool.decode(&file, &task, Urgency::Background).await.unwrap();
-    assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts));
+    assert_eq!(decoded.metadata.unwrap(), expect);
 }
 
 #[tokio::test]

@@ -11,10 +11,8 @@ mod scheduling;
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
-use domain::Timestamp;
-use sandbox::{
-    DecodeError, Decoded, FileFault, OwnedFileFacts, Pool, PoolOptions, Task, Urgency, Wanted, WorkerCommand,
-};
+use domain::{FileInfo, Timestamp};
+use sandbox::{DecodeError, Decoded, FileFault, Pool, PoolOptions, Task, Urgency, Wanted, WorkerCommand};
 
 /// What these tests do not wait longer for. Nothing here takes so long on any machine.
 const AGES: Duration = Duration::from_secs(600);
@@ -45,13 +43,8 @@ fn hostile() -> PoolOptions {
 
 fn task() -> Task {
     let added = Timestamp::parse_iso("2024-05-01").unwrap();
-    let facts = OwnedFileFacts {
-        file_name: Some("wisteria.jpg".into()),
-        modified: None,
-        added,
-        sidecars: Vec::new(),
-    };
-    Task { wanted: Wanted::Displayable, read_metadata: Some(facts) }
+    let info = FileInfo { name: Some("wisteria.jpg".into()), ..FileInfo::added_at(added) };
+    Task { wanted: Wanted::Displayable, read_metadata: Some(info) }
 }
 
 async fn ask(pool: &Pool, file: &[u8], urgency: Urgency) -> Outcome {

@@ -1,3 +1,4 @@
+mod details;
 mod filter;
 mod lookup;
 mod page;
@@ -17,6 +18,7 @@ use storage::{
 
 use crate::SqliteStore;
 
+pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
 pub(crate) use lookup::{Resolver, Seen};
 pub(crate) use places::{add_place, latitudes, remove_place};

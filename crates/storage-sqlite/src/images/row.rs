@@ -4,7 +4,7 @@ use diesel::{SqliteConnection, prelude::*};
 use domain::{Circle, Image, ImageId};
 use storage::Found;
 
-use super::sight::Sight;
+use super::{details::DetailsRow, sight::Sight};
 use crate::{error::Failure, schema::images, value::RowName};
 
 /// What an image's owner sees of it; the row of a ready image.
@@ -18,14 +18,11 @@ pub(crate) struct ImageRow {
     added_at_ms: i64,
     width: Option<i64>,
     height: Option<i64>,
-    latitude: Option<f64>,
-    longitude: Option<f64>,
     place: Option<String>,
-    description: Option<String>,
     ocr_text: Option<String>,
-    camera_make: Option<String>,
-    camera_model: Option<String>,
     file_name: Option<String>,
+    #[diesel(embed)]
+    details: DetailsRow,
 }
 
 /// An image that was looked up by a key, with what decides who sees it. Conditions of the query would not do: SQLite
@@ -60,12 +57,9 @@ impl TryFrom<ImageRow> for Image {
             utc_offset: name.utc_offset("capture_offset_min", row.capture_offset_min)?,
             added_at: name.timestamp("added_at_ms", row.added_at_ms)?,
             size,
-            position: name.position(row.latitude, row.longitude)?,
+            details: row.details.read(name)?,
             place: row.place,
-            description: row.description,
             text: row.ocr_text,
-            camera_make: row.camera_make,
-            camera_model: row.camera_model,
             file_name: row.file_name,
         })
     }
@@ -75,7 +69,7 @@ impl TryFrom<ImageRow> for Image {
 pub(super) fn found(row: ImageRow, circle: Option<Circle>) -> Result<Found, Failure> {
     let image = Image::try_from(row)?;
     let distance_m =
-        circle.and_then(|circle| image.position.map(|position| circle.centre().distance_m(position)));
+        circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));
     Ok(Found { image, distance_m })
 }
 

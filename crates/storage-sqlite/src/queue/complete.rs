@@ -1,5 +1,5 @@
 use diesel::{SqliteConnection, prelude::*};
-use domain::{Position, Timestamp};
+use domain::Timestamp;
 use storage::{BlobKind, Indexed, JobId};
 
 use super::{capture_time::free_moment, jobs::held_by};
@@ -7,7 +7,9 @@ use crate::{
     accounts::add_live_images,
     blob_registry::can_keep,
     error::Failure,
-    images::{add_place, add_text, move_in_albums, remove_place, remove_text, replace_renditions},
+    images::{
+        DetailsRow, add_place, add_text, move_in_albums, remove_place, remove_text, replace_renditions,
+    },
     rendition_queue,
     schema::{images, index_jobs},
     stages::queue_anew,
@@ -47,10 +49,10 @@ pub(super) fn complete(
         remove_text(c, seq)?;
         remove_place(c, seq)?;
     }
-    let captured_at_ms = moment(c, &image, indexed.capture.at)?;
+    let captured_at_ms = moment(c, &image, indexed.metadata.capture.at)?;
     store(c, seq, captured_at_ms, indexed)?;
     add_text(c, seq)?;
-    if let Some(position) = indexed.position {
+    if let Some(position) = indexed.metadata.details.position {
         add_place(c, seq, image.account_id, position)?;
     }
     if again && image.captured_at_ms != Some(captured_at_ms) {
@@ -83,7 +85,7 @@ fn moment(c: &mut SqliteConnection, image: &Known, requested: Timestamp) -> Resu
 }
 
 fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Indexed) -> Result<(), Failure> {
-    let capture = &indexed.capture;
+    let capture = &indexed.metadata.capture;
     diesel::update(images::table.find(seq))
         .set((
             images::state.eq("ready"),
@@ -94,14 +96,10 @@ fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Inde
             images::capture_source.eq(capture.source.as_str()),
             images::width.eq(i64::from(indexed.size.width)),
             images::height.eq(i64::from(indexed.size.height)),
-            images::latitude.eq(indexed.position.map(Position::latitude)),
-            images::longitude.eq(indexed.position.map(Position::longitude)),
             images::decoder_version.eq(i64::from(indexed.decoder_version)),
             images::damaged.eq(indexed.damaged.as_deref()),
-            images::camera_make.eq(indexed.camera_make.as_deref()),
-            images::camera_model.eq(indexed.camera_model.as_deref()),
             images::place.eq(indexed.place.as_deref()),
-            images::description.eq(indexed.description.as_deref()),
+            DetailsRow::from(indexed.metadata.details.clone()),
         ))
         .execute(c)?;
     if let Some(text) = &indexed.text {

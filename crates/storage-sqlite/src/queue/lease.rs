@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use diesel::{SqliteConnection, prelude::*};
-use domain::{ImageId, Timestamp};
-use storage::{Job, JobId, KnownPicture, Sidecar};
+use domain::{FileInfo, ImageId, Sidecar, Timestamp};
+use storage::{Job, JobId, KnownPicture};
 
 use super::{jobs::fail_image, sidecars};
 use crate::{
@@ -105,10 +105,12 @@ fn described(job: &WaitingJob, image: ImageToIndex, sidecars: Vec<Sidecar>) -> R
         image: name.some("id", ImageId::parse(image.id))?,
         original: name.hash("original", &image.original)?,
         original_bytes: name.unsigned("original_bytes", image.original_bytes)?,
-        file_name: image.file_name,
-        modified_at: name.optional_timestamp("modified_at_ms", image.modified_at_ms)?,
-        added_at: name.timestamp("added_at_ms", image.added_at_ms)?,
-        sidecars,
+        file: FileInfo {
+            name: image.file_name,
+            modified_at: name.optional_timestamp("modified_at_ms", image.modified_at_ms)?,
+            added_at: name.timestamp("added_at_ms", image.added_at_ms)?,
+            sidecars,
+        },
         attempts: RowName::new("index_jobs", &job.id).unsigned("attempts", job.attempts.saturating_add(1))?,
     })
 }

@@ -3,8 +3,8 @@ use std::{path::Path, sync::Arc};
 use ::tests::outside::AnyError;
 use blobs::BlobStore;
 use domain::{
-    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, PixelSize, Plan, Position,
-    Rendition, Timestamp,
+    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, Metadata, PhotoDetails,
+    PixelSize, Plan, Position, Rendition, Timestamp,
 };
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
 use library::{Library, Settings, SystemClock, WorkerCommand};
@@ -104,7 +104,7 @@ async fn index(store: &SqliteStore, count: usize, random: &SeededRandom) -> Resu
     };
     for job in store.lease_jobs(request, 1).await? {
         let number: u32 =
-            job.file_name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
+            job.file.name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
         // All of them, so that the server has nothing to make while it is measured.
         let sizes =
             [(Rendition::Full, 4000, 3000), (Rendition::Medium, 1200, 900), (Rendition::Thumb, 512, 384)];
@@ -134,22 +134,26 @@ fn indexed(
     let taken = 1_400_000_000_000 + i64::from(number) * 3_157_000 + i64::from(dice[0]) * 1000;
     let spread = |die: u8| f64::from(die) / 255.0 - 0.5;
     Ok(Indexed {
-        capture: CaptureTime {
-            at: Timestamp::from_millis(taken).ok_or("a bad time")?,
-            wall: None,
-            offset_minutes: None,
-            source: CaptureSource::ExifOriginal,
+        metadata: Metadata {
+            capture: CaptureTime {
+                at: Timestamp::from_millis(taken).ok_or("a bad time")?,
+                wall: None,
+                offset_minutes: None,
+                source: CaptureSource::ExifOriginal,
+            },
+            details: PhotoDetails {
+                position: Some(Position::new(
+                    48.0 + 4.0 * spread(dice[1]) + 0.1 * spread(dice[2]),
+                    11.0 + 6.0 * spread(dice[3]),
+                )?),
+                description: Some(format!("{} {} {}", word(dice[4]), word(dice[5]), word(dice[6]))),
+                camera_make: Some("Maker".into()),
+                camera_model: Some("Model".into()),
+            },
         },
         size: PixelSize { width: 4000, height: 3000 },
-        position: Some(Position::new(
-            48.0 + 4.0 * spread(dice[1]) + 0.1 * spread(dice[2]),
-            11.0 + 6.0 * spread(dice[3]),
-        )?),
         place: None,
-        description: Some(format!("{} {} {}", word(dice[4]), word(dice[5]), word(dice[6]))),
         text: (dice[7] < 64).then(|| format!("receipt {number} total {}", dice[7])),
-        camera_make: Some("Maker".into()),
-        camera_model: Some("Model".into()),
         damaged: None,
         decoder_version: 1,
         renditions,

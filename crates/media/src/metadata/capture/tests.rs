@@ -65,13 +65,12 @@ impl Says<'_> {
             block = block.rationals(Directory::Gps, tag::GPS_TIME_STAMP, &time);
         }
         let block = block.build();
-        let facts = FileFacts {
-            file_name: (!self.name.is_empty()).then_some(self.name),
-            modified: (!self.modified.is_empty()).then(|| moment(self.modified)),
-            added: moment(ADDED),
-            sidecars: &[],
+        let info = FileInfo {
+            name: (!self.name.is_empty()).then(|| self.name.to_owned()),
+            modified_at: (!self.modified.is_empty()).then(|| moment(self.modified)),
+            ..FileInfo::added_at(moment(ADDED))
         };
-        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &facts)
+        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &info)
     }
 
     fn check(&self, at: &str, source: CaptureSource, offset_minutes: Option<i32>) {
