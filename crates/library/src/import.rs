@@ -236,7 +236,7 @@ fn acceptable(fingerprint: &Fingerprint, max_bytes: u64) -> Result<Format, Impor
     if fingerprint.bytes > max_bytes {
         return Err(ImportError::TooLarge { bytes: fingerprint.bytes, max_bytes });
     }
-    media::accept(&fingerprint.head).map_err(ImportError::Refused)
+    media::supported_format(&fingerprint.head).map_err(ImportError::Refused)
 }
 
 /// Reads a file's facts and, unless it is too large, its fingerprint. It blocks.

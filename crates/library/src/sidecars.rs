@@ -71,7 +71,7 @@ impl Folder {
         let sidecar_names: Vec<&str> = self.sidecars.iter().map(|(name, ..)| name.as_str()).collect();
         let matches = media::match_sidecars(&photo_names, &sidecar_names);
         let sidecar = |place: usize| self.sidecars.get(place).map(|(_, kind, path)| (*kind, path.clone()));
-        for ((_, place), found) in self.photos.iter().zip(&matches.of_pictures) {
+        for ((_, place), found) in self.photos.iter().zip(&matches.by_photo) {
             if let Some(photo) = photos.get_mut(*place) {
                 photo.sidecars = found.xmp.into_iter().chain(found.takeout).filter_map(sidecar).collect();
             }

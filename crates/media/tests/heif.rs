@@ -40,7 +40,7 @@ fn formats_and_sizes() {
         let probe = probe(name);
         assert_eq!(probe.format, format, "{name}");
         assert_eq!(probe.upright_size, PixelSize { width, height }, "{name}");
-        assert_eq!(probe.orientation, Orientation::Upright, "{name}");
+        assert_eq!(probe.orientation, Orientation::Normal, "{name}");
         assert_eq!(render(name).full_size, probe.upright_size, "{name}");
     };
     check("hopper.heif", Format::Heif, (128, 128));

@@ -10,7 +10,7 @@ use std::{
 };
 
 use domain::{FileInfo, Rendition, Sidecar};
-use media::{Limits, MediaError, PlainPictures};
+use media::{Limits, MediaError, RgbPictures};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -170,7 +170,7 @@ impl Service {
             Ordered::Render(task) => probe.decode_memory_bytes(&task.wanted.renditions(size)),
             Ordered::Look { max_side_px, read_text } => {
                 let reading = if read_text.is_some() { reading::MEMORY_BYTES } else { 0 };
-                probe.plain_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(reading)
+                probe.rgb_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(reading)
             }
         };
         self.say(&Inspected::Picture { upright_size: (size.width, size.height), memory_bytes })?;
@@ -203,8 +203,8 @@ impl Service {
         read_text: Option<Duration>,
         words: &mut Words,
     ) -> io::Result<()> {
-        let made = media::plain_pictures(&job.file, &sides(max_side_px, read_text), &job.limits);
-        let PlainPictures { mut pictures, .. } = match made {
+        let made = media::decode_rgb(&job.file, &sides(max_side_px, read_text), &job.limits);
+        let RgbPictures { mut pictures, .. } = match made {
             Ok(made) => made,
             Err(error) => return self.say(&Answer::Refused(refusal(&error))),
         };

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use media::{Limits, PlainPicture};
+use media::{Limits, RgbPicture};
 use tesseract::{Gray, Layout, Library, ReadError, ReadOptions, Reader, ReaderError, Text, Version};
 
 const PLENTY: ReadOptions =
@@ -18,8 +18,8 @@ fn reader() -> Reader<'static> {
 fn picture(name: &str) -> (u32, u32, Vec<u8>) {
     let file =
         std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)).unwrap();
-    let mut made = media::plain_pictures(&file, &[2000], &Limits::default()).unwrap();
-    let PlainPicture { size, rgb } = made.pictures.pop().unwrap();
+    let mut made = media::decode_rgb(&file, &[2000], &Limits::default()).unwrap();
+    let RgbPicture { size, rgb } = made.pictures.pop().unwrap();
     (size.width, size.height, rgb.chunks_exact(3).map(|pixel| pixel[1]).collect())
 }
 

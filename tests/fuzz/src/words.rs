@@ -13,7 +13,7 @@ pub(crate) fn file_names(bytes: &[u8]) {
     let (sidecars, pictures): (Vec<&str>, Vec<&str>) =
         names.iter().partition(|name| media::sidecar_kind(name).is_some());
     let matches = media::match_sidecars(&pictures, &sidecars);
-    assert_eq!(matches.of_pictures.len(), pictures.len());
+    assert_eq!(matches.by_photo.len(), pictures.len());
     assert!(matches.unmatched.iter().all(|place| *place < sidecars.len()));
     for name in &names {
         let _ = media::is_junk_file_name(name);

@@ -90,7 +90,7 @@ fn shoulder(light: f32) -> f32 {
     KNEE + (1.0 - KNEE) * bent.min(1.0)
 }
 
-/// cd/m² of a PQ value between 0 and 1 (BT.2100, table 4).
+/// cd/m² of a PQ value interpolate 0 and 1 (BT.2100, table 4).
 fn pq(value: f32) -> f32 {
     const M1: f32 = 2610.0 / 16384.0;
     const M2: f32 = 2523.0 / 4096.0 * 128.0;
@@ -101,7 +101,7 @@ fn pq(value: f32) -> f32 {
     10_000.0 * ((root - C1).max(0.0) / (C2 - C3 * root)).powf(1.0 / M1)
 }
 
-/// The light of the scene, 0 to 1, of an HLG value between 0 and 1 (BT.2100, table 5).
+/// The light of the scene, 0 to 1, of an HLG value interpolate 0 and 1 (BT.2100, table 5).
 fn hlg(value: f32) -> f32 {
     const A: f32 = 0.178_832_77;
     const B: f32 = 1.0 - 4.0 * A;

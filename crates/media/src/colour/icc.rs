@@ -3,7 +3,7 @@
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
 use super::table::Table;
-use super::{Change, Conversion, Unconverted, cicp, encode, light_of_lightness};
+use super::{RgbConversion, Conversion, ProfileError, cicp, encode, light_of_lightness};
 
 pub(super) use crate::container::MAX_BLOCK_BYTES as MAX_PROFILE_BYTES;
 
@@ -21,12 +21,12 @@ type Tag = [u8; 12];
 const NEEDED: [&[u8; 4]; 8] = [b"rXYZ", b"gXYZ", b"bXYZ", b"rTRC", b"gTRC", b"bTRC", b"kTRC", b"A2B0"];
 
 /// The conversion from a profile's colours.
-pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, Unconverted> {
+pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, ProfileError> {
     let read = || {
-        let needed = needed_part(profile)?;
+        let needed = without_unused_tags(profile)?;
         ColorProfile::new_from_slice(&needed).ok()
     };
-    let source = read().ok_or(Unconverted::Unreadable)?;
+    let source = read().ok_or(ProfileError::Unreadable)?;
     match source.color_space {
         DataColorSpace::Gray => gray(&source),
         DataColorSpace::Rgb => match hdr_code_points(profile) {
@@ -35,31 +35,31 @@ pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, Unconverted> {
         },
         DataColorSpace::Cmyk => Table::of(&source, 4)
             .map(|table| Conversion::Cmyk(Box::new(table)))
-            .ok_or(Unconverted::Unreadable),
-        _ => Err(Unconverted::Unfit),
+            .ok_or(ProfileError::Unreadable),
+        _ => Err(ProfileError::Unfit),
     }
 }
 
 /// The change from the colours of an RGB profile: by its table if it has one.
-pub(super) fn rgb(source: &ColorProfile) -> Result<Change, Unconverted> {
+pub(super) fn rgb(source: &ColorProfile) -> Result<RgbConversion, ProfileError> {
     let change = if source.lut_a_to_b_perceptual.is_some() {
-        Table::of(source, 3).map(|table| Change::Table(Box::new(table)))
+        Table::of(source, 3).map(|table| RgbConversion::Table(Box::new(table)))
     } else {
         let (srgb, options) = (ColorProfile::new_srgb(), TransformOptions::default());
         let transform = source.create_transform_8bit(Layout::Rgb, &srgb, Layout::Rgb, options);
-        transform.ok().filter(|_| source.is_matrix_shaper()).map(Change::Transform)
+        transform.ok().filter(|_| source.is_matrix_shaper()).map(RgbConversion::Transform)
     };
-    let change = change.ok_or(Unconverted::Unreadable)?;
-    Ok(if change.is_nothing() { Change::Nothing } else { change })
+    let change = change.ok_or(ProfileError::Unreadable)?;
+    Ok(if change.is_identity() { RgbConversion::Identity } else { change })
 }
 
 /// Grey has one curve, to light or to its lightness (F.2).
-fn gray(source: &ColorProfile) -> Result<Conversion, Unconverted> {
-    let curve = source.build_gray_linearize_table::<u8, 256, 8>().map_err(|_| Unconverted::Unreadable)?;
+fn gray(source: &ColorProfile) -> Result<Conversion, ProfileError> {
+    let curve = source.build_gray_linearize_table::<u8, 256, 8>().map_err(|_| ProfileError::Unreadable)?;
     let table = match source.pcs {
         DataColorSpace::Xyz => curve.map(encode),
         DataColorSpace::Lab => curve.map(|lightness| encode(light_of_lightness(lightness))),
-        _ => return Err(Unconverted::Unreadable),
+        _ => return Err(ProfileError::Unreadable),
     };
     Ok(Conversion::Gray(Box::new(table)))
 }
@@ -72,7 +72,7 @@ fn tags(profile: &[u8]) -> Option<&[Tag]> {
 }
 
 /// The profile with no other tags in its table than the needed ones.
-fn needed_part(profile: &[u8]) -> Option<Vec<u8>> {
+fn without_unused_tags(profile: &[u8]) -> Option<Vec<u8>> {
     let tags = tags(profile)?;
     let find = |name: &[u8; 4]| tags.iter().find(|tag| tag.starts_with(name));
     let mut needed: Vec<Tag> = NEEDED.into_iter().filter_map(find).copied().collect();

@@ -1,7 +1,7 @@
 //! From the colours of a file to those of a rendition, which are sRGB (IEC 61966-2-1), 8 bits each.
 //!
 //! Profiles are followed as image servers do: by their perceptual table where they have one, with its black moved to
-//! that of sRGB, else by their primaries and curves, which is relative colorimetry and has a black of none. Colours
+//! that of sRGB, else by their primaries and curves, which is relative colorimetry and has a black of none. ColourSpace
 //! outside of sRGB are clipped channel by channel.
 //!
 //! A profile that cannot be read, or that is one for other pixels, is left out of account and said so: a picture whose
@@ -26,22 +26,22 @@ use crate::container::Colour;
 use crate::render::{Layout, Pixels};
 
 /// Pixels that are converted at a time: no second picture has to be kept, and both copies stay in the processor's cache.
-const STRETCH: usize = 4096;
+const CHUNK_PIXELS: usize = 4096;
 
 /// The most by which a conversion may change a channel, in steps of 0 to 255, for the colours to be taken as sRGB. The
 /// many profiles of that name differ so much by their rounding.
-const SAME: u8 = 2;
+const MAX_IDENTITY_DIFFERENCE: u8 = 2;
 
 /// Why colours are taken as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unconverted {
+pub(crate) enum ProfileError {
     /// What describes them is none of the descriptions that pictures have.
     Unreadable,
     /// It describes other pixels, for example ink where there is light.
     Unfit,
 }
 
-impl Unconverted {
+impl ProfileError {
     /// In words that a photo's owner can read.
     pub(crate) const fn note(self) -> &'static str {
         match self {
@@ -52,7 +52,7 @@ impl Unconverted {
 }
 
 /// The picture in the colours of sRGB: RGB, or RGBA if it has an alpha channel.
-pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, Option<Unconverted>) {
+pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, Option<ProfileError>) {
     let conversion = match colour {
         None => return (pixels.into_rgb(), None),
         Some(Colour::Icc(profile)) => cache::of_profile(profile),
@@ -69,14 +69,14 @@ enum Conversion {
     /// From grey.
     Gray(Box<[u8; 256]>),
     /// From light in three colours.
-    Rgb(Change),
+    Rgb(RgbConversion),
     /// From ink.
     Cmyk(Box<Table>),
 }
 
 /// What is done to light in three colours.
-enum Change {
-    Nothing,
+enum RgbConversion {
+    Identity,
     /// By primaries and curves.
     Transform(Arc<Transform8BitExecutor>),
     Table(Box<Table>),
@@ -87,12 +87,12 @@ impl Conversion {
     /// The nodes of its table, if it has one.
     fn nodes(&self) -> usize {
         match self {
-            Self::Rgb(Change::Table(table)) | Self::Cmyk(table) => table.nodes(),
+            Self::Rgb(RgbConversion::Table(table)) | Self::Cmyk(table) => table.nodes(),
             _ => 0,
         }
     }
 
-    fn apply(&self, mut pixels: Pixels) -> (Pixels, Option<Unconverted>) {
+    fn apply(&self, mut pixels: Pixels) -> (Pixels, Option<ProfileError>) {
         match (self, pixels.layout) {
             (Self::Gray(table), Layout::Gray | Layout::GrayAlpha) => {
                 (look_up(table, pixels).into_rgb(), None)
@@ -106,8 +106,8 @@ impl Conversion {
                 change.apply(&mut pixels);
                 (pixels, None)
             }
-            (Self::Cmyk(table), Layout::Cmyk { inverted }) => (ink_to_light(table, &pixels, inverted), None),
-            _ => (pixels.into_rgb(), Some(Unconverted::Unfit)),
+            (Self::Cmyk(table), Layout::Cmyk { inverted }) => (cmyk_to_rgb(table, &pixels, inverted), None),
+            _ => (pixels.into_rgb(), Some(ProfileError::Unfit)),
         }
     }
 }
@@ -124,15 +124,15 @@ fn look_up(table: &[u8; 256], mut pixels: Pixels) -> Pixels {
     pixels
 }
 
-impl Change {
+impl RgbConversion {
     /// Changes RGB or RGBA; alpha is left as it is.
     fn apply(&self, pixels: &mut Pixels) {
-        if matches!(self, Self::Nothing) {
+        if matches!(self, Self::Identity) {
             return;
         }
-        let (mut source, mut target) = (vec![0; 3 * STRETCH], vec![0; 3 * STRETCH]);
+        let (mut source, mut target) = (vec![0; 3 * CHUNK_PIXELS], vec![0; 3 * CHUNK_PIXELS]);
         let channels = pixels.layout.channels();
-        for stretch in pixels.bytes.chunks_mut(channels * STRETCH) {
+        for stretch in pixels.bytes.chunks_mut(channels * CHUNK_PIXELS) {
             let length = stretch.len() / channels * 3;
             let (Some(source), Some(target)) = (source.get_mut(..length), target.get_mut(..length)) else {
                 continue;
@@ -159,7 +159,7 @@ impl Change {
     /// From RGB to as much RGB.
     fn convert(&self, source: &[u8], target: &mut [u8]) {
         match self {
-            Self::Nothing => target.copy_from_slice(source),
+            Self::Identity => target.copy_from_slice(source),
             Self::Transform(transform) => {
                 // Fails only if the lengths do not fit each other.
                 if transform.transform(source, target).is_err() {
@@ -172,7 +172,7 @@ impl Change {
     }
 
     /// Whether it changes so little that it need not be done: tried on colours all over the cube.
-    fn is_nothing(&self) -> bool {
+    fn is_identity(&self) -> bool {
         const STEPS: [u8; 9] = [0, 8, 32, 64, 96, 128, 176, 224, 255];
         let source: Vec<u8> = STEPS
             .iter()
@@ -180,15 +180,15 @@ impl Change {
             .collect();
         let mut target = vec![0; source.len()];
         self.convert(&source, &mut target);
-        source.iter().zip(&target).all(|(before, after)| before.abs_diff(*after) <= SAME)
+        source.iter().zip(&target).all(|(before, after)| before.abs_diff(*after) <= MAX_IDENTITY_DIFFERENCE)
     }
 }
 
 /// CMYK to RGB. Profiles take ink; Adobe's programs store how much of it is missing.
-fn ink_to_light(table: &Table, pixels: &Pixels, inverted: bool) -> Pixels {
-    let mut ink = vec![0; 4 * STRETCH];
+fn cmyk_to_rgb(table: &Table, pixels: &Pixels, inverted: bool) -> Pixels {
+    let mut ink = vec![0; 4 * CHUNK_PIXELS];
     let mut bytes = vec![0; pixels.bytes.len() / 4 * 3];
-    for (stretch, target) in pixels.bytes.chunks(4 * STRETCH).zip(bytes.chunks_mut(3 * STRETCH)) {
+    for (stretch, target) in pixels.bytes.chunks(4 * CHUNK_PIXELS).zip(bytes.chunks_mut(3 * CHUNK_PIXELS)) {
         let Some(ink) = ink.get_mut(..target.len() / 3 * 4) else { continue };
         for (ink, stored) in ink.iter_mut().zip(stretch) {
             *ink = if inverted { 255 - stored } else { *stored };

@@ -5,7 +5,7 @@ use moxcms::{
     ParametricCurve, ProfileVersion, ToneReprCurve,
 };
 
-use super::grid::{Grid, Place, between};
+use super::grid::{Grid, GridPosition, interpolate};
 use super::{D50, Encoder, light_of_root, light_of_xyz};
 
 /// The black of perceptual tables of version 4 (ICC.1, 6.3.3), as XYZ.
@@ -45,7 +45,7 @@ const fn roots(lightness: f32, colour: f32) -> Affine {
 /// The way from light in three colours, or from four inks, to sRGB. Of the four channels the first is unused by light.
 pub(super) struct Table {
     /// Where each value of each channel lies on the grid, behind its curve.
-    places: [Box<[Place; 256]>; 4],
+    places: [Box<[GridPosition; 256]>; 4],
     grid: Grid,
     middle: Vec<Curve>,
     matrix: Option<Affine>,
@@ -78,11 +78,11 @@ impl Table {
             LutWarehouse::Lut(table) => Self::of_luts(table, channels, lab),
             LutWarehouse::Multidimensional(table) => Self::of_stages(table, channels, lab),
         }?;
-        table.move_black(if profile.version() >= ProfileVersion::V4_0 {
+        table.set_black_point(if profile.version() >= ProfileVersion::V4_0 {
             PERCEPTUAL_BLACK
         } else {
-            // The darkest of ink is all of it.
-            darkest(table.xyz(if channels == 4 { [255; 4] } else { [0; 4] }))
+            // The black_point of ink is all of it.
+            black_point(table.xyz(if channels == 4 { [255; 4] } else { [0; 4] }))
         });
         Some(table)
     }
@@ -95,7 +95,7 @@ impl Table {
             grid,
             middle: Vec::new(),
             matrix: None,
-            output: bent(tables(&table.output_table, 3)?),
+            output: non_linear(tables(&table.output_table, 3)?),
             connection: match (lab, table.lut_type) {
                 (false, _) => XYZ,
                 (true, LutType::Lut16) => OLD_LAB,
@@ -111,7 +111,7 @@ impl Table {
         let [a, b, c, d, ..] = table.grid_points;
         let (sides, grid) = match &table.clut {
             Some(clut) => grid([a, b, c, d], channels, clut)?,
-            None if channels == 3 => plain_grid()?,
+            None if channels == 3 => identity_grid()?,
             None => return None,
         };
         let mut matrix = UNCHANGED;
@@ -122,9 +122,9 @@ impl Table {
         Some(Self {
             places: places(sides, &curves(&table.a_curves, channels)?),
             grid,
-            middle: bent(curves(&table.m_curves, 3)?),
+            middle: non_linear(curves(&table.m_curves, 3)?),
             matrix: Some(matrix),
-            output: bent(curves(&table.b_curves, 3)?),
+            output: non_linear(curves(&table.b_curves, 3)?),
             connection: if lab { LAB } else { XYZ },
             lab,
             light: UNCHANGED,
@@ -132,9 +132,9 @@ impl Table {
         })
     }
 
-    /// Makes that XYZ black; white stays white, and what lies between moves in proportion (black point compensation,
+    /// Makes that XYZ black; white stays white, and what lies interpolate moves in proportion (black point compensation,
     /// ISO 18619).
-    fn move_black(&mut self, black: [f32; 3]) {
+    fn set_black_point(&mut self, black: [f32; 3]) {
         let mut light = UNCHANGED;
         for (row, factors) in light.iter_mut().zip(light_of_xyz()) {
             let [x, y, z, added] = row;
@@ -172,11 +172,11 @@ impl Table {
 
     /// XYZ relative to [`D50`].
     fn xyz(&self, values: [u8; 4]) -> [f32; 3] {
-        let mut places = [Place::default(); 4];
+        let mut places = [GridPosition::default(); 4];
         for ((place, value), channel) in places.iter_mut().zip(values).zip(&self.places) {
             *place = channel.get(usize::from(value)).copied().unwrap_or_default();
         }
-        let mut colour = self.grid.between(places);
+        let mut colour = self.grid.interpolate(places);
         apply(&self.middle, &mut colour);
         if let Some(matrix) = &self.matrix {
             colour = affine(matrix, colour);
@@ -194,7 +194,7 @@ fn light_of_roots(roots: [f32; 3]) -> [f32; 3] {
 }
 
 /// The XYZ that becomes black.
-fn darkest(xyz: [f32; 3]) -> [f32; 3] {
+fn black_point(xyz: [f32; 3]) -> [f32; 3] {
     let [_, luminance, _] = xyz;
     let part = if luminance > LIGHTEST_BLACK { LIGHTEST_BLACK / luminance } else { 1.0 };
     let mut black = D50;
@@ -210,17 +210,17 @@ fn affine(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
 }
 
 /// The places of the values of four channels on a grid of such sides. Three curves are those of the last three.
-fn places(sides: [usize; 4], curves: &[Curve]) -> [Box<[Place; 256]>; 4] {
+fn places(sides: [usize; 4], curves: &[Curve]) -> [Box<[GridPosition; 256]>; 4] {
     let unused = sides.len() - curves.len().min(sides.len());
     let mut curves = curves.iter();
     let mut channel = 0;
     sides.map(|side| {
         let curve = if channel < unused { None } else { curves.next() };
         channel += 1;
-        let mut places = Box::new([Place::default(); 256]);
+        let mut places = Box::new([GridPosition::default(); 256]);
         for (place, value) in places.iter_mut().zip(0..=u8::MAX) {
             let value = f32::from(value) / 255.0;
-            *place = Place::of(curve.map_or(value, |curve| curve.at(value)), side);
+            *place = GridPosition::of(curve.map_or(value, |curve| curve.at(value)), side);
         }
         places
     })
@@ -264,12 +264,12 @@ impl Curve {
 
     /// Of numbers below 0 and above 1 only a straight curve makes anything but its ends.
     fn at(&self, number: f32) -> f32 {
-        self.0.as_ref().map_or(number, |table| between(table, number))
+        self.0.as_ref().map_or(number, |table| interpolate(table, number))
     }
 }
 
 /// No curves, if all of them are straight.
-fn bent(curves: Vec<Curve>) -> Vec<Curve> {
+fn non_linear(curves: Vec<Curve>) -> Vec<Curve> {
     if curves.iter().all(|curve| curve.0.is_none()) { Vec::new() } else { curves }
 }
 
@@ -302,7 +302,7 @@ fn grid([a, b, c, d]: [u8; 4], channels: usize, store: &LutStore) -> Option<([us
 }
 
 /// The grid that gives back its values.
-fn plain_grid() -> Option<([usize; 4], Grid)> {
+fn identity_grid() -> Option<([usize; 4], Grid)> {
     let sides = [1, 2, 2, 2];
     let ends = [0, u16::MAX];
     let corners = ends.iter().flat_map(|a| ends.iter().flat_map(|b| ends.iter().map(|c| [*a, *b, *c])));
@@ -340,10 +340,10 @@ mod tests {
 
     #[test]
     fn a_plain_grid_gives_back_its_values() {
-        let (sides, grid) = plain_grid().unwrap();
-        let places = [0.0, 0.3, 0.9, 0.5].map(|value| Place::of(value, 2));
+        let (sides, grid) = identity_grid().unwrap();
+        let places = [0.0, 0.3, 0.9, 0.5].map(|value| GridPosition::of(value, 2));
         assert_eq!(sides, [1, 2, 2, 2]);
-        for (found, expect) in grid.between(places).into_iter().zip([0.3, 0.9, 0.5]) {
+        for (found, expect) in grid.interpolate(places).into_iter().zip([0.3, 0.9, 0.5]) {
             assert!((found - expect).abs() < 1e-6);
         }
     }

@@ -109,10 +109,10 @@ fn long_pictures_are_converted_to_their_end() {
         let profile = profile(name);
         let long = pixels(
             layout,
-            &[200, 30, 60, 90].repeat(3 * STRETCH + 7)[..layout.channels() * (3 * STRETCH + 7)],
+            &[200, 30, 60, 90].repeat(3 * CHUNK_PIXELS + 7)[..layout.channels() * (3 * CHUNK_PIXELS + 7)],
         );
         let (converted, _) = to_srgb(long.clone(), Some(&icc(&profile)));
-        for at in [0, STRETCH - 1, STRETCH, 3 * STRETCH + 6] {
+        for at in [0, CHUNK_PIXELS - 1, CHUNK_PIXELS, 3 * CHUNK_PIXELS + 6] {
             let channels = layout.channels();
             let one = pixels(layout, &long.bytes[at * channels..(at + 1) * channels]);
             let (one, _) = to_srgb(one, Some(&icc(&profile)));
@@ -128,10 +128,10 @@ fn what_is_called_srgb_is_left_as_it_is() {
     let Some(Colour::Icc(compact)) = stored(&facebook).1 else { panic!() };
     let own = ColorProfile::new_srgb().encode().unwrap();
     for profile in [&*compact, &own] {
-        assert!(matches!(icc::conversion(profile), Ok(Conversion::Rgb(Change::Nothing))));
+        assert!(matches!(icc::conversion(profile), Ok(Conversion::Rgb(RgbConversion::Identity))));
     }
-    assert!(matches!(cicp::conversion(1, 13), Ok(Conversion::Rgb(Change::Nothing))));
-    assert!(matches!(cicp::conversion(2, 2), Ok(Conversion::Rgb(Change::Nothing))));
+    assert!(matches!(cicp::conversion(1, 13), Ok(Conversion::Rgb(RgbConversion::Identity))));
+    assert!(matches!(cicp::conversion(2, 2), Ok(Conversion::Rgb(RgbConversion::Identity))));
 }
 
 #[test]
@@ -144,14 +144,14 @@ fn a_profile_for_other_pixels_is_told() {
         assert_eq!(expect.is_some(), converted == plain.into_rgb(), "{layout:?}");
     };
     let cmyk = Layout::Cmyk { inverted: true };
-    check(Layout::Rgb, &[200, 30, 60], &ink, Some(Unconverted::Unfit));
-    check(Layout::Rgb, &[200, 30, 60], &grey, Some(Unconverted::Unfit));
-    check(Layout::Gray, &[30], &ink, Some(Unconverted::Unfit));
-    check(cmyk, &[200, 30, 60, 90], &rgb, Some(Unconverted::Unfit));
-    check(cmyk, &[200, 30, 60, 90], &grey, Some(Unconverted::Unfit));
-    check(Layout::Rgb, &[200, 30, 60], b"not a profile", Some(Unconverted::Unreadable));
-    check(Layout::Rgb, &[200, 30, 60], &rgb[..200], Some(Unconverted::Unreadable));
-    check(Layout::Rgb, &[200, 30, 60], &vec![0; icc::MAX_PROFILE_BYTES + 1], Some(Unconverted::Unreadable));
+    check(Layout::Rgb, &[200, 30, 60], &ink, Some(ProfileError::Unfit));
+    check(Layout::Rgb, &[200, 30, 60], &grey, Some(ProfileError::Unfit));
+    check(Layout::Gray, &[30], &ink, Some(ProfileError::Unfit));
+    check(cmyk, &[200, 30, 60, 90], &rgb, Some(ProfileError::Unfit));
+    check(cmyk, &[200, 30, 60, 90], &grey, Some(ProfileError::Unfit));
+    check(Layout::Rgb, &[200, 30, 60], b"not a profile", Some(ProfileError::Unreadable));
+    check(Layout::Rgb, &[200, 30, 60], &rgb[..200], Some(ProfileError::Unreadable));
+    check(Layout::Rgb, &[200, 30, 60], &vec![0; icc::MAX_PROFILE_BYTES + 1], Some(ProfileError::Unreadable));
     // Grey in three channels.
     check(Layout::Rgba, &[30, 30, 30, 9], &grey, None);
 }
@@ -161,7 +161,7 @@ fn a_profile_of_endless_tags_is_not_read() {
     let mut profile = profile("rgb-table.png");
     profile.resize(profile.len() + 12 * 200, 0);
     profile[128..132].copy_from_slice(&101_u32.to_be_bytes());
-    assert!(matches!(icc::conversion(&profile), Err(Unconverted::Unreadable)));
+    assert!(matches!(icc::conversion(&profile), Err(ProfileError::Unreadable)));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn code_points_are_as_good_as_a_profile() {
         assert!(differ <= Some(1), "{transfer}: {differ:?}");
     }
     for (primaries, transfer) in [(3, 13), (255, 13), (10, 13), (12, 9), (12, 255), (255, 16)] {
-        assert!(matches!(cicp::conversion(primaries, transfer), Err(Unconverted::Unreadable)));
+        assert!(matches!(cicp::conversion(primaries, transfer), Err(ProfileError::Unreadable)));
     }
 }
 
@@ -234,9 +234,9 @@ fn a_profile_that_says_hdr_is_tone_mapped() {
     let at = profile.windows(4).position(|name| name == b"mluc").unwrap();
     profile[entry..entry + 4].copy_from_slice(b"cicp");
     profile[at..at + 12].copy_from_slice(b"cicp\0\0\0\0\x0C\x10\0\x01");
-    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(Change::ToneMap(_)))));
+    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(RgbConversion::ToneMap(_)))));
     profile[at + 9] = 13;
-    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(Change::Transform(_)))));
+    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(RgbConversion::Transform(_)))));
 }
 
 /// A file of one colour with a profile, in each format that has a place for it.

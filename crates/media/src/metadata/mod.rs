@@ -21,7 +21,7 @@ use png_text::PngText;
 use takeout::Takeout;
 use xmp::Xmp;
 
-pub use sidecar_name::{PictureSidecars, SidecarMatches, match_sidecars, sidecar_kind};
+pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
 
 /// Reads the metadata. It never fails: a broken, blank or implausible value counts as missing. A file without a capture
 /// time gets the time when it was added.
@@ -46,7 +46,7 @@ fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
     let sources = Sources::read(blocks, &info.sidecars);
     let exif_text =
         |tag| sources.tags.as_ref()?.text(Directory::Primary, tag).as_deref().and_then(clean_text);
-    let xmp_text = |property: fn(&Xmp) -> Option<String>| sources.every_xmp().find_map(property);
+    let xmp_text = |property: fn(&Xmp) -> Option<String>| sources.all_xmp().find_map(property);
     Metadata {
         capture: capture::capture_time(&sources, info),
         details: PhotoDetails {
@@ -100,7 +100,7 @@ impl<'a> Sources<'a> {
     }
 
     /// The XMP in the file, then in the sidecars.
-    fn every_xmp(&self) -> impl Iterator<Item = &Xmp> {
+    fn all_xmp(&self) -> impl Iterator<Item = &Xmp> {
         std::iter::once(&self.xmp).chain(&self.sidecars.xmp)
     }
 }

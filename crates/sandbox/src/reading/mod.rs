@@ -21,7 +21,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use domain::clean_text;
-use media::PlainPicture;
+use media::RgbPicture;
 use tesseract::{Bounds, Layout, Library, LoadError, ReadOptions, Reader, ReaderError, Text};
 
 use self::{gray::Gray, parts::Part, rows::Row, strokes::Run};
@@ -104,7 +104,7 @@ impl Words {
     /// [`NotReading`]
     pub(crate) fn read(
         &mut self,
-        picture: &PlainPicture,
+        picture: &RgbPicture,
         time: Duration,
     ) -> Result<Option<String>, NotReading> {
         let Self::Ready { reader, .. } = self else { return Err(NotReading) };
@@ -303,7 +303,7 @@ mod tests {
         for (width, height) in [(1, 1), (500, 11), (11, 500), (12, 12)] {
             let size = domain::PixelSize { width, height };
             let rgb = vec![255; usize::try_from(size.area() * 3).unwrap()];
-            let picture = PlainPicture { size, rgb };
+            let picture = RgbPicture { size, rgb };
             assert_eq!(words.read(&picture, Duration::from_secs(60)), Ok(None), "{width} x {height}");
             assert_eq!(Words::Off.read(&picture, Duration::from_secs(60)), Err(NotReading));
         }

@@ -36,7 +36,7 @@ async fn pixels_are_those_of_the_decoder() {
     for path in [fixtures("media"), fixtures("samples")].concat() {
         let file = fs::read(&path).unwrap();
         let looked = look(&pool, &file, &SMALL).await;
-        match (looked, media::plain_pictures(&file, &[224], &limits)) {
+        match (looked, media::decode_rgb(&file, &[224], &limits)) {
             (Ok(Looked { picture, text }), Ok(mut made)) => {
                 let (picture, made) = (picture.unwrap(), made.pictures.remove(0));
                 assert_eq!((picture.size, &picture.rgb, text), (made.size, &made.rgb, None), "{path:?}");

@@ -19,7 +19,7 @@ fn tell(found: &Decoders, findings: &mut Findings) {
             Err(error) => findings.warn(DECODERS, &error.to_string()),
         }
     }
-    if let Some(problem) = &found.problem {
+    if let Some(problem) = &found.load_error {
         findings.warn(DECODERS, problem);
     }
 }
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn a_missing_decoder_is_told_with_its_package() {
         let missing = MediaError::NoDecoder { format: "HEIC", missing: "a library", install: "libheif1" };
-        let found = Decoders { heic: Err(missing), avif: Ok("libheif 1.15.1".into()), problem: None };
+        let found = Decoders { heic: Err(missing), avif: Ok("libheif 1.15.1".into()), load_error: None };
         let mut findings = Findings::default();
         tell(&found, &mut findings);
         let report = findings.report();

@@ -189,7 +189,7 @@ fn crops_and_turns_are_foretold() {
                 assert_eq!(header.size, size(expect.0, expect.1), "{properties:?}");
             }
             let turned = properties.iter().any(|(kind, _)| matches!(*kind, b"irot" | b"imir"));
-            assert_eq!(header.orientation, turned.then_some(Orientation::Upright));
+            assert_eq!(header.orientation, turned.then_some(Orientation::Normal));
         }
     };
     let strip = clap([100, 1, 50, 1, 0, 1, 0, 1]);

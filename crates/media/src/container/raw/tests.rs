@@ -242,7 +242,7 @@ fn the_largest_preview_of_each_kind_is_shown() {
         assert_eq!(probe.format, Format::Raw, "{kind}");
         assert_eq!(probe.stored_size, PixelSize { width: 800, height: 600 }, "{kind}");
         assert_eq!(probe.upright_size, PixelSize { width: 600, height: 800 }, "{kind}");
-        assert_eq!(probe.orientation, Orientation::QuarterLeft, "{kind}");
+        assert_eq!(probe.orientation, Orientation::Rotate270, "{kind}");
         let rendered = crate::render(&file, &[domain::Rendition::Medium], &Limits::default()).unwrap();
         assert_eq!(rendered.damaged, None, "{kind}");
         // Red lies at the lower left when the top is turned to the left.

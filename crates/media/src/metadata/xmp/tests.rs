@@ -11,7 +11,7 @@ fn described(nodes: &str) -> Option<String> {
     read(&packet(nodes)).description().map(ToOwned::to_owned)
 }
 
-fn shown(time: Option<WrittenTime>) -> Option<String> {
+fn shown(time: Option<ParsedTime>) -> Option<String> {
     time.map(|time| format!("{} {:?}", time.wall, time.offset_minutes))
 }
 

@@ -1,15 +1,15 @@
-//! Plain pixels for whoever looks at a picture: encoders of appearance, readers of words.
+//! Decodes RGB pixels for image encoders and OCR.
 
 use domain::PixelSize;
 
-use super::{Layout, Pixels, make_steps, notes, steps};
+use super::{Layout, Pixels, resize_steps, join_damage, steps};
 use crate::decode::{Decoded, decode};
-use crate::probe::{Inspected, inspect};
+use crate::probe::{ParsedHeaders, parse_headers};
 use crate::{Limits, MediaError};
 
-/// The pixels of an upright picture in the colours of sRGB. What is transparent lies on white.
+/// The pixels of an upright picture in sRGB, transparent ones on white.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlainPicture {
+pub struct RgbPicture {
     /// Its size.
     pub size: PixelSize,
     /// Red, green and blue of each pixel, 8 bits each, rows from top to bottom without gaps.
@@ -18,44 +18,44 @@ pub struct PlainPicture {
 
 /// A picture at several sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlainPictures {
-    /// What is wrong with the file, when only a part of the picture or not its colour profile could be read.
+pub struct RgbPictures {
+    /// The damage, if a part of the picture or its colour profile could not be read.
     pub damaged: Option<String>,
-    /// One for each size that was asked for, in that order.
-    pub pictures: Vec<PlainPicture>,
+    /// One picture for each requested size, in that order.
+    pub pictures: Vec<RgbPicture>,
 }
 
-/// Unpacks a picture once, and gives it with its longest side at most as long as each of these, never larger than the
-/// original. A JPEG is decoded at the smallest fraction of its size that serves them all.
+/// Decodes a picture once and resizes it so that its longest side is at most each of these lengths; never enlarged. A JPEG
+/// is decoded at the smallest sufficient fraction of its size.
 ///
-/// Everything is checked as in [`probe`](crate::probe()) before a pixel is decoded.
+/// The headers are checked as in [`probe`](crate::probe()) before any pixel is decoded.
 ///
 /// # Errors
 /// As of [`render`](crate::render).
-pub fn plain_pictures(
+pub fn decode_rgb(
     bytes: &[u8],
     longest_sides_px: &[u32],
     limits: &Limits,
-) -> Result<PlainPictures, MediaError> {
-    let Inspected { probe, header, blocks } = inspect(bytes, limits)?;
+) -> Result<RgbPictures, MediaError> {
+    let ParsedHeaders { probe, header, blocks } = parse_headers(bytes, limits)?;
     let steps = steps(&probe, longest_sides_px.iter().copied());
     let Some(largest) = steps.first() else {
-        return Ok(PlainPictures { damaged: None, pictures: Vec::new() });
+        return Ok(RgbPictures { damaged: None, pictures: Vec::new() });
     };
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
     let (made, unconverted) =
-        make_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| Ok(on_white(pixels)))?;
+        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| Ok(flatten_on_white(pixels)))?;
     let pictures = longest_sides_px.iter().filter_map(|side| {
         let size = probe.upright_size.fit_within(*side);
         let (_, rgb) = made.iter().find(|(step, _)| *step == size)?;
-        Some(PlainPicture { size, rgb: rgb.clone() })
+        Some(RgbPicture { size, rgb: rgb.clone() })
     });
-    Ok(PlainPictures { damaged: notes(damaged, unconverted), pictures: pictures.collect() })
+    Ok(RgbPictures { damaged: join_damage(damaged, unconverted), pictures: pictures.collect() })
 }
 
-/// RGB of RGB or RGBA.
-fn on_white(pixels: &Pixels) -> Vec<u8> {
+/// Converts RGB or RGBA to RGB on white.
+fn flatten_on_white(pixels: &Pixels) -> Vec<u8> {
     if pixels.layout != Layout::Rgba {
         return pixels.bytes.clone();
     }
@@ -79,28 +79,28 @@ mod tests {
     fn transparency_becomes_white() {
         let bytes = [[9, 8, 7, 255], [0, 0, 0, 0], [100, 0, 255, 128]].concat();
         let pixels = Pixels { size: size(3, 1), layout: Layout::Rgba, bytes };
-        assert_eq!(on_white(&pixels), [9, 8, 7, 255, 255, 255, 177, 127, 255]);
+        assert_eq!(flatten_on_white(&pixels), [9, 8, 7, 255, 255, 255, 177, 127, 255]);
         let pixels = Pixels { size: size(1, 1), layout: Layout::Rgb, bytes: vec![1, 2, 3] };
-        assert_eq!(on_white(&pixels), [1, 2, 3]);
+        assert_eq!(flatten_on_white(&pixels), [1, 2, 3]);
     }
 
     #[test]
-    fn pictures_come_upright_in_the_sizes_asked_for() {
+    fn pictures_are_upright_in_the_requested_sizes() {
         let photo = include_bytes!("../../../../fixtures/samples/wisteria.jpg");
         let limits = Limits::default();
         let upright = crate::probe(photo, &limits).unwrap().upright_size;
         let sides = [64, u32::MAX, 500, 64];
-        let made = plain_pictures(photo, &sides, &limits).unwrap();
+        let made = decode_rgb(photo, &sides, &limits).unwrap();
         assert_eq!(made.damaged, None);
         let sizes: Vec<_> = made.pictures.iter().map(|picture| picture.size).collect();
         assert_eq!(sizes, sides.map(|side| upright.fit_within(side)));
-        for PlainPicture { size, rgb } in &made.pictures {
+        for RgbPicture { size, rgb } in &made.pictures {
             assert_eq!(u64::try_from(rgb.len()).unwrap(), size.area() * 3);
         }
         assert_eq!(made.pictures[0], made.pictures[3]);
-        assert_eq!(plain_pictures(photo, &[], &limits).unwrap().pictures, []);
+        assert_eq!(decode_rgb(photo, &[], &limits).unwrap().pictures, []);
         assert_eq!(
-            plain_pictures(&photo[..40], &[64], &limits).map(drop),
+            decode_rgb(&photo[..40], &[64], &limits).map(drop),
             crate::probe(&photo[..40], &limits).map(drop)
         );
     }
