@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What the service said.
 #[derive(Debug, Clone)]
-pub struct Answer {
+pub struct TestResponse {
     /// The status code.
     pub status: u16,
     /// The headers.
@@ -15,7 +15,7 @@ pub struct Answer {
     pub json: Value,
 }
 
-impl Answer {
+impl TestResponse {
     pub(crate) async fn read(response: reqwest::Response) -> Self {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.unwrap();

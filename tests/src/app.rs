@@ -17,7 +17,7 @@ use storage::{NewAccount, SchemaStore as _, SharedStore};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
-use web::{App, BaseUrl, Limits, WebConfig};
+use web::{App, BaseUrl, HttpLimits, WebConfig};
 
 use crate::log_watch;
 
@@ -26,21 +26,21 @@ use crate::log_watch;
 struct BrokenModel;
 
 impl ModelSource for BrokenModel {
-    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+    fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
         Err("its file is torn".to_owned())
     }
 
-    fn named(&self, _: &str) -> Option<SharedEncoder> {
+    fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
         None
     }
 }
 
 /// What the clock of every test shows at first.
-pub const START: &str = "2024-06-01T12:00:00.000Z";
+pub const START_TIME: &str = "2024-06-01T12:00:00.000Z";
 
 /// Someone with a library.
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct TestAccount {
     /// The account's name inside the service.
     pub id: AccountId,
     /// Its address.
@@ -53,7 +53,7 @@ pub struct Account {
 #[derive(Debug)]
 pub struct TestAppBuilder {
     settings: Settings,
-    limits: Limits,
+    limits: HttpLimits,
     public_base_url: Option<String>,
     trusted_proxies: Vec<String>,
     client_documents: Option<Options>,
@@ -70,7 +70,7 @@ impl TestAppBuilder {
 
     /// What one client may cost.
     #[must_use]
-    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub fn limits(mut self, change: impl FnOnce(&mut HttpLimits)) -> Self {
         change(&mut self.limits);
         self
     }
@@ -112,10 +112,10 @@ impl TestAppBuilder {
 
     /// Reads words in photos, in these languages.
     #[must_use]
-    pub fn reading(mut self, languages: &str) -> Self {
+    pub fn ocr(mut self, languages: &str) -> Self {
         let mut reader = self.settings.decoder.clone();
         reader.args.push(languages.into());
-        self.settings.text_reader = Some(reader);
+        self.settings.ocr_worker = Some(reader);
         self
     }
 
@@ -141,7 +141,7 @@ impl TestAppBuilder {
         let dir = tempfile::tempdir().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let clock = Arc::new(ManualClock::new(Timestamp::parse_iso(START).unwrap()));
+        let clock = Arc::new(ManualClock::new(Timestamp::parse_iso(START_TIME).unwrap()));
         let (library, store) = open(&dir, &clock, &self.settings, 1, self.migrated).await;
         let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
@@ -227,7 +227,7 @@ impl TestApp {
 
     /// A service that is set up otherwise.
     pub fn builder() -> TestAppBuilder {
-        let limits = Limits { drain_timeout: Duration::from_secs(5), ..Limits::default() };
+        let limits = HttpLimits { drain_timeout: Duration::from_secs(5), ..HttpLimits::default() };
         TestAppBuilder {
             settings: crate::settings(),
             limits,
@@ -250,35 +250,35 @@ impl TestApp {
     }
 
     /// An account of the paid plan that has a sync set up.
-    pub async fn account(&self, name: &str) -> Account {
+    pub async fn account(&self, name: &str) -> TestAccount {
         let account = self.account_on(name, Plan::Paid).await;
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
         account
     }
 
     /// An account of the free plan that has a sync set up.
-    pub async fn free_account(&self, name: &str) -> Account {
+    pub async fn free_account(&self, name: &str) -> TestAccount {
         let account = self.account_on(name, Plan::Free).await;
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
         account
     }
 
     /// An account of the paid plan that never synced.
-    pub async fn unsynced_account(&self, name: &str) -> Account {
+    pub async fn unsynced_account(&self, name: &str) -> TestAccount {
         self.account_on(name, Plan::Paid).await
     }
 
     /// An account of the paid plan, with a sync set up, that can sign in with [`PASSWORD`](crate::oauth::PASSWORD).
-    pub async fn person(&self, name: &str) -> Account {
+    pub async fn person(&self, name: &str) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let password = Some(crate::oauth::PASSWORD.to_owned());
         let (account, _) = self.library.create_account(email.clone(), Plan::Paid, password).await.unwrap();
         self.store.mark_synced(account.id, self.library.clock().now()).await.unwrap();
         let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
-        Account { id: account.id, email, key }
+        TestAccount { id: account.id, email, key }
     }
 
-    async fn account_on(&self, name: &str, plan: Plan) -> Account {
+    async fn account_on(&self, name: &str, plan: Plan) -> TestAccount {
         let email = Email::parse(&format!("{name}@example.org")).unwrap();
         let created_at = self.library.clock().now();
         // No password opens it, and none is hashed, which is slow by design.
@@ -286,11 +286,11 @@ impl TestApp {
         let account = NewAccount { email: email.clone(), password_hash, plan, created_at };
         let id = self.store.create_account(account).await.unwrap().id;
         let key = self.library.create_key(&email, KeyName::parse("test").unwrap()).await.unwrap();
-        Account { id, email, key }
+        TestAccount { id, email, key }
     }
 
     /// Puts an account on a plan.
-    pub async fn set_plan(&self, account: &Account, plan: Plan) {
+    pub async fn set_plan(&self, account: &TestAccount, plan: Plan) {
         self.library.set_plan(&account.email, plan).await.unwrap();
     }
 

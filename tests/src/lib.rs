@@ -17,19 +17,19 @@
 
 mod answer;
 mod app;
+pub mod black_box;
 mod date_cases;
 mod decoder;
 mod log_watch;
 pub mod mutations;
 pub mod oauth;
-pub mod outside;
 mod raw;
 mod redacted;
 mod requests;
 mod seed;
 
-pub use answer::Answer;
-pub use app::{Account, START, TestApp, TestAppBuilder, secret};
+pub use answer::TestResponse;
+pub use app::{START_TIME, TestAccount, TestApp, TestAppBuilder, secret};
 pub use date_cases::{DATE_CASES_ADDED, DateCase, ExpectedTime, SidecarFile, date_cases};
 pub use decoder::settings;
 pub use redacted::redacted;

@@ -22,18 +22,18 @@ impl TestApp {
     ///
     /// # Panics
     /// When it does not close it.
-    pub async fn raw(&self, bytes: impl AsRef<[u8]>) -> String {
+    pub async fn send_raw(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect().await;
         // The service may have answered and closed before it took everything.
         let _ = stream.write_all(bytes.as_ref()).await;
-        Self::rest(stream).await
+        Self::read_until_closed(stream).await
     }
 
     /// What still comes on a connection until the service closes it.
     ///
     /// # Panics
     /// When it does not close it.
-    pub async fn rest(mut stream: TcpStream) -> String {
+    pub async fn read_until_closed(mut stream: TcpStream) -> String {
         let mut received = Vec::new();
         let closed = timeout(PATIENCE, async {
             let mut buffer = [0; 4096];

@@ -1,7 +1,7 @@
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
 
-use crate::{Answer, TestApp};
+use crate::{TestApp, TestResponse};
 
 /// Where the image and album API begins.
 const API: &str = "/api/ext/v2";
@@ -19,32 +19,32 @@ impl TestApp {
     }
 
     /// Sends a request.
-    pub async fn send(&self, request: RequestBuilder) -> Answer {
-        Answer::read(request.send().await.unwrap()).await
+    pub async fn send(&self, request: RequestBuilder) -> TestResponse {
+        TestResponse::read(request.send().await.unwrap()).await
     }
 
     /// GET of a path of the image and album API, such as `/images?limit=2`.
-    pub async fn get(&self, path: &str, key: &str) -> Answer {
+    pub async fn get(&self, path: &str, key: &str) -> TestResponse {
         self.send(self.call(Method::GET, path, key)).await
     }
 
     /// POST of JSON to a path of the image and album API.
-    pub async fn post(&self, path: &str, key: &str, body: &Value) -> Answer {
+    pub async fn post(&self, path: &str, key: &str, body: &Value) -> TestResponse {
         self.send(self.call(Method::POST, path, key).json(body)).await
     }
 
     /// PATCH with JSON of a path of the image and album API.
-    pub async fn patch(&self, path: &str, key: &str, body: &Value) -> Answer {
+    pub async fn patch(&self, path: &str, key: &str, body: &Value) -> TestResponse {
         self.send(self.call(Method::PATCH, path, key).json(body)).await
     }
 
     /// DELETE of a path of the image and album API.
-    pub async fn delete(&self, path: &str, key: &str) -> Answer {
+    pub async fn delete(&self, path: &str, key: &str) -> TestResponse {
         self.send(self.call(Method::DELETE, path, key)).await
     }
 
     /// GET without a key: of a whole URL that the service gave, or of a path from the base URL on.
-    pub async fn fetch(&self, url: &str) -> Answer {
+    pub async fn fetch(&self, url: &str) -> TestResponse {
         let path = url.strip_prefix(&self.base_url).unwrap_or(url);
         self.send(self.request(Method::GET, path)).await
     }
@@ -53,7 +53,7 @@ impl TestApp {
     ///
     /// # Panics
     /// When a page brings nothing new before the walk is over.
-    pub async fn walk(&self, key: &str, limit: usize) -> Vec<String> {
+    pub async fn walk_images(&self, key: &str, limit: usize) -> Vec<String> {
         let mut met: Vec<String> = Vec::new();
         let mut path = format!("/images?limit={limit}");
         loop {

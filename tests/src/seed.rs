@@ -12,9 +12,11 @@ use domain::{
 };
 use keys::new_id;
 use library::{ImportReport, IndexingScope};
-use storage::{AddOutcome, Announced, BlobRef, Indexed, Job, LeaseRequest, NewImage, StoredRendition};
+use storage::{
+    AddOutcome, AnnounceOutcome, BlobRef, IndexJob, IndexedImage, LeaseRequest, NewImage, StoredRendition,
+};
 
-use crate::{Account, TestApp};
+use crate::{TestAccount, TestApp};
 
 /// The bytes of every rendition of every seeded image.
 const RENDITION: &[u8] = b"a rendition that nobody decodes";
@@ -119,7 +121,7 @@ impl SeedImage {
         self
     }
 
-    fn indexed(self, renditions: Vec<StoredRendition>) -> Indexed {
+    fn indexed(self, renditions: Vec<StoredRendition>) -> IndexedImage {
         let (make, model) = self.camera.unzip();
         Indexed {
             metadata: Metadata {
@@ -161,7 +163,11 @@ impl TestApp {
     ///
     /// # Panics
     /// When the store refuses one, or other images wait to be indexed.
-    pub async fn seed(&self, account: &Account, images: impl IntoIterator<Item = SeedImage>) -> Vec<String> {
+    pub async fn seed(
+        &self,
+        account: &TestAccount,
+        images: impl IntoIterator<Item = SeedImage>,
+    ) -> Vec<String> {
         let images: Vec<SeedImage> = images.into_iter().collect();
         let blob = self.rendition_blob().await;
         let mut ids = Vec::with_capacity(images.len());
@@ -189,12 +195,12 @@ impl TestApp {
     }
 
     /// Seeds one image.
-    pub async fn seed_one(&self, account: &Account, image: SeedImage) -> String {
+    pub async fn seed_one(&self, account: &TestAccount, image: SeedImage) -> String {
         self.seed(account, [image]).await.remove(0)
     }
 
     async fn rendition_blob(&self) -> BlobRef {
-        let hash = BlobStore::address(RENDITION);
+        let hash = BlobStore::content_hash(RENDITION);
         let blob = BlobRef { kind: BlobKind::Rendition, hash, bytes: RENDITION.len() as u64 };
         self.announce(&[blob]).await;
         let blobs = BlobStore::open_folder(&self.dir().join("blobs")).unwrap();
@@ -204,7 +210,7 @@ impl TestApp {
 
     async fn announce(&self, blobs: &[BlobRef]) {
         let announced = self.store.announce_blobs(blobs, self.library.clock().now()).await;
-        assert_eq!(announced.unwrap(), Announced::Ready);
+        assert_eq!(announced.unwrap(), AnnounceOutcome::Ready);
     }
 
     /// An original that is unlike any other, and that nobody will read.
@@ -214,7 +220,7 @@ impl TestApp {
         BlobRef { kind: BlobKind::Original, hash: ContentHash::new(hash), bytes: 1 }
     }
 
-    async fn add(&self, account: &Account, image: &SeedImage, original: BlobRef) -> ImageId {
+    async fn add(&self, account: &TestAccount, image: &SeedImage, original: BlobRef) -> ImageId {
         let id = ImageId::parse(new_id(self.library.random()).unwrap()).unwrap();
         let new = NewImage {
             id: id.clone(),
@@ -231,7 +237,7 @@ impl TestApp {
         id
     }
 
-    async fn lease(&self, max: usize) -> Vec<Job> {
+    async fn lease(&self, max: usize) -> Vec<IndexJob> {
         let at = self.library.clock().now();
         let request = LeaseRequest {
             worker: "seed",
@@ -247,7 +253,7 @@ impl TestApp {
     ///
     /// # Panics
     /// When the service is at fault.
-    pub async fn import(&self, account: &Account, paths: &[PathBuf]) -> ImportReport {
+    pub async fn import(&self, account: &TestAccount, paths: &[PathBuf]) -> ImportReport {
         self.indexed.store(true, Ordering::SeqCst);
         let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
         let report = self.library.import_folder(account.id, paths, |_| {}).await;
@@ -260,7 +266,7 @@ impl TestApp {
     ///
     /// # Panics
     /// When one does not come in.
-    pub async fn import_fixtures(&self, account: &Account, names: &[&str]) -> HashMap<String, String> {
+    pub async fn import_fixtures(&self, account: &TestAccount, names: &[&str]) -> HashMap<String, String> {
         let paths: Vec<PathBuf> = names.iter().map(|name| fixture(name)).collect();
         let report = self.import(account, &paths).await;
         assert_eq!(report.failed, []);

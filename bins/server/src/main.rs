@@ -40,7 +40,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Command::Decoder(options) = &cli.command {
         return match &options.read_text {
-            Some(languages) => sandbox::run_reading_worker(languages),
+            Some(languages) => sandbox::run_ocr_worker(languages),
             None => sandbox::run_worker(),
         };
     }

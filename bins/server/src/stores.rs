@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use blobs::{BlobError, BlobStore, close_to_others};
+use blobs::{BlobError, BlobStore, restrict_permissions};
 use keys::{Secret, SecretError, SystemRandom};
 use library::{Library, StorageError, SystemClock};
 use storage::SharedStore;
@@ -78,7 +78,7 @@ pub(crate) async fn open_library(config: &Config, absent: Absent) -> Result<Libr
 pub(crate) fn load_secret(config: &Config) -> Result<Secret, OpenError> {
     let secret = config.secret.load(&SystemRandom::new())?;
     if let SecretSource::File(path) = &config.secret
-        && close_to_others(path, 0o600).is_ok_and(|was_open| was_open)
+        && restrict_permissions(path, 0o600).is_ok_and(|was_open| was_open)
     {
         tracing::warn!(
             "other users could open the secret file {}; if one of them may have read it, remove it and run \
@@ -160,7 +160,7 @@ fn check_database(config: &Config, absent: Absent) -> Result<(), OpenError> {
                 let mut name = path.clone().into_os_string();
                 name.push(suffix);
                 // The last two are only there while the database is in use.
-                let _ = close_to_others(Path::new(&name), 0o600);
+                let _ = restrict_permissions(Path::new(&name), 0o600);
             }
             Ok(())
         }

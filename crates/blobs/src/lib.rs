@@ -17,7 +17,7 @@ mod staging;
 mod store;
 
 pub use error::{BlobError, PutError, StageError};
-pub use local::{TemporaryFile, close_to_others};
+pub use local::{TemporaryFile, restrict_permissions};
 pub use reading::BlobReader;
 pub use staging::{Fingerprint, Staged, fingerprint};
 pub use store::{BlobStore, Indexer, Service, Sweeper};

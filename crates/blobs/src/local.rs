@@ -226,7 +226,7 @@ fn lock_file(root: &Path, name: &str) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(&path)?;
-    close_to_others(&path, 0o600)?;
+    restrict_permissions(&path, 0o600)?;
     Ok(file)
 }
 
@@ -236,7 +236,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)?;
-    close_to_others(folder, 0o700).map(|_| ())
+    restrict_permissions(folder, 0o700).map(|_| ())
 }
 
 /// Takes a file or folder away from other users of the machine, and logs that; `true` when they could open it. Some file
@@ -245,7 +245,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
 /// # Errors
 /// The file or folder is not there, or cannot be looked at.
 #[cfg(unix)]
-pub fn close_to_others(path: &Path, mode: u32) -> io::Result<bool> {
+pub fn restrict_permissions(path: &Path, mode: u32) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;
     let before = path.metadata()?.permissions().mode() & 0o777;
     if before & 0o077 == 0 {

@@ -197,7 +197,7 @@ impl BlobStore {
     }
 
     /// The address that these bytes have.
-    pub fn address(bytes: &[u8]) -> ContentHash {
+    pub fn content_hash(bytes: &[u8]) -> ContentHash {
         sha256(bytes)
     }
 

@@ -40,7 +40,7 @@ async fn an_upload_is_staged_stored_and_read_back() {
     let staged = store.stage(chunks(&[b"hello ", b"world"]), 11).await.unwrap();
     assert_eq!(staged.fingerprint.bytes, 11);
     assert_eq!(staged.fingerprint.head, b"hello world");
-    assert_eq!(staged.fingerprint.hash, BlobStore::address(b"hello world"));
+    assert_eq!(staged.fingerprint.hash, BlobStore::content_hash(b"hello world"));
     let hash = staged.fingerprint.hash;
     store.put_file(Original, hash, staged.path()).await.unwrap();
     drop(staged);
@@ -97,7 +97,7 @@ async fn the_same_bytes_stand_once_even_when_written_at_once() {
     }
     assert_eq!(files(dir.path()).len(), 1);
     let listed: Vec<_> = store.list(Rendition).try_collect().await.unwrap();
-    assert_eq!(listed, [(BlobStore::address(b"webp"), 4)]);
+    assert_eq!(listed, [(BlobStore::content_hash(b"webp"), 4)]);
     assert_eq!(store.list(Original).try_collect::<Vec<_>>().await.unwrap(), []);
 }
 

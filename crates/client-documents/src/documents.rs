@@ -40,7 +40,7 @@ pub struct Options {
     /// How long one fetch may take, from the look-up of its host to its last byte.
     pub timeout: Duration,
     /// How many documents are fetched at once; who asks for one more is told to come later.
-    pub at_once: usize,
+    pub max_concurrent: usize,
 }
 
 impl Default for Options {
@@ -49,7 +49,7 @@ impl Default for Options {
             network: Arc::new(Internet::default()),
             roots: Roots::default(),
             timeout: Duration::from_secs(5),
-            at_once: 16,
+            max_concurrent: 16,
         }
     }
 }
@@ -59,7 +59,7 @@ impl fmt::Debug for Options {
         f.debug_struct("Options")
             .field("roots", &self.roots)
             .field("timeout", &self.timeout)
-            .field("at_once", &self.at_once)
+            .field("at_once", &self.max_concurrent)
             .finish_non_exhaustive()
     }
 }
@@ -89,20 +89,20 @@ pub type MonotonicClock = Arc<dyn Fn() -> Duration + Send + Sync>;
 
 /// The documents of the internet, as [`ClientDocuments`]: fetched once for all who ask at the same time, and
 /// remembered.
-pub struct Documents {
+pub struct HttpClientDocuments {
     fetcher: Fetcher,
     clock: MonotonicClock,
     slots: Semaphore,
     known: Cache<ClientUrl, Known>,
 }
 
-impl fmt::Debug for Documents {
+impl fmt::Debug for HttpClientDocuments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Documents").field("known", &self.known.len()).finish_non_exhaustive()
     }
 }
 
-impl Documents {
+impl HttpClientDocuments {
     /// Fetches documents with this `user_agent`; what it remembers expires by `clock`.
     ///
     /// # Errors
@@ -121,7 +121,12 @@ impl Documents {
             user_agent: HeaderValue::from_str(user_agent)?,
             timeout: options.timeout,
         };
-        Ok(Self { fetcher, clock, slots: Semaphore::new(options.at_once), known: Cache::new(CAPACITY) })
+        Ok(Self {
+            fetcher,
+            clock,
+            slots: Semaphore::new(options.max_concurrent),
+            known: Cache::new(CAPACITY),
+        })
     }
 
     fn after(&self, lifetime: Duration) -> Duration {
@@ -143,7 +148,7 @@ fn believed(roots: &Roots) -> Result<RootCertStore, rustls::Error> {
 }
 
 #[async_trait]
-impl ClientDocuments for Documents {
+impl ClientDocuments for HttpClientDocuments {
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
         let now = (self.clock)();
         // Whoever comes while the document is fetched waits for that fetch; if whoever began it leaves, the next goes on.
@@ -185,14 +190,14 @@ impl ClientDocuments for Documents {
         outcome
     }
 
-    fn is_at_hand(&self, url: &ClientUrl) -> bool {
+    fn is_cached(&self, url: &ClientUrl) -> bool {
         let now = (self.clock)();
         self.known
             .peek(url)
             .is_some_and(|known| known.until > now || (known.outcome.is_ok() && known.stands_in_until > now))
     }
 
-    fn refuse(&self, url: &ClientUrl) {
+    fn reject(&self, url: &ClientUrl) {
         if let Some(known) = self.known.peek(url) {
             let until = known.until.min(self.after(FAILURE));
             // It is gone already when there is nothing to replace.

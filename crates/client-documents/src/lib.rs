@@ -25,6 +25,6 @@ mod freshness;
 mod network;
 mod public;
 
-pub use documents::{BuildError, Documents, MonotonicClock, Options, Roots};
+pub use documents::{BuildError, HttpClientDocuments, MonotonicClock, Options, Roots};
 pub use network::{Internet, Network};
 pub use public::is_public;

@@ -27,7 +27,7 @@ impl PixelSize {
 
     /// The same picture turned by a quarter.
     #[must_use]
-    pub fn turned(self) -> Self {
+    pub fn transposed(self) -> Self {
         Self { width: self.height, height: self.width }
     }
 
@@ -146,7 +146,7 @@ mod tests {
             prop_assert!(fitted.width >= 1 && fitted.height >= 1);
             prop_assert!(fitted.width <= width && fitted.height <= height);
             prop_assert!(fitted.longest() == side.min(size.longest()));
-            prop_assert_eq!(size.turned().fit_within(side), fitted.turned());
+            prop_assert_eq!(size.transposed().fit_within(side), fitted.transposed());
         }
     }
 }

@@ -57,8 +57,8 @@ pub use number::{parse_decimal, parse_digits};
 pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password};
 pub use position::{EARTH_RADIUS_M, Position};
 pub use query::{
-    Channel, Channels, DateRange, LIST_CIRCLE_NEWEST, Limit, ListQuery, MAX_QUERY_CHARS, Offset, QueryText,
-    SearchQuery, SearchTarget,
+    Channel, Channels, DateRange, Limit, ListQuery, MAX_CIRCLE_CANDIDATES, MAX_QUERY_CHARS, Offset,
+    QueryText, SearchQuery, SearchTarget,
 };
 pub use security_event::SecurityEventKind;
 pub use text::{MAX_TEXT_CHARS, clean_text};

@@ -1,7 +1,7 @@
 use crate::{Circle, Invalid, Timestamp, parse_digits};
 
 /// How many of the newest images in the date range List images looks at when a circle is given.
-pub const LIST_CIRCLE_NEWEST: u32 = 1000;
+pub const MAX_CIRCLE_CANDIDATES: u32 = 1000;
 
 /// The longest search query in characters.
 pub const MAX_QUERY_CHARS: usize = 2000;
@@ -130,7 +130,7 @@ pub struct ListQuery {
     pub limit: Limit,
     /// Which capture times.
     pub range: DateRange,
-    /// Which places, among the newest [`LIST_CIRCLE_NEWEST`] images of the range.
+    /// Which places, among the newest [`MAX_CIRCLE_CANDIDATES`] images of the range.
     pub circle: Option<Circle>,
 }
 

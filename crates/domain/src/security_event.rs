@@ -55,7 +55,7 @@ impl SecurityEventKind {
     }
 
     /// The kind of that name.
-    pub fn parse(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }
 }
@@ -67,8 +67,8 @@ mod tests {
     #[test]
     fn every_kind_is_read_back() {
         for kind in SecurityEventKind::ALL {
-            assert_eq!(SecurityEventKind::parse(kind.as_str()), Some(kind));
+            assert_eq!(SecurityEventKind::from_name(kind.as_str()), Some(kind));
         }
-        assert_eq!(SecurityEventKind::parse("Signed_in"), None);
+        assert_eq!(SecurityEventKind::from_name("Signed_in"), None);
     }
 }

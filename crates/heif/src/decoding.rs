@@ -8,7 +8,7 @@ use crate::functions::{
     CHANNEL_INTERLEAVED, CHROMA_INTERLEAVED_RGB, CHROMA_INTERLEAVED_RGBA, COLORSPACE_RGB, Functions,
     RawContext, RawError, RawHandle, RawImage, SUBERROR_SECURITY_LIMIT, code,
 };
-use crate::{DecodeOptions, Error, Image, Layout, Version};
+use crate::{DecodeOptions, DecodedImage, Error, PixelFormat, Version};
 
 /// As much of libheif's words as is passed on, in characters.
 const MAX_WORDS: usize = 200;
@@ -40,13 +40,13 @@ pub(crate) fn decode(
     version: Version,
     bytes: &[u8],
     options: &DecodeOptions,
-) -> Result<Image, Error> {
+) -> Result<DecodedImage, Error> {
     let context = Context::alloc(functions)?;
     context.limit(version, options);
     let picture = context.read(bytes)?.primary()?;
     let (width, height) = picture.stored_size();
     side_lengths(width, height, options)?;
-    let layout = if picture.has_alpha() { Layout::Rgba } else { Layout::Rgb };
+    let layout = if picture.has_alpha() { PixelFormat::Rgba } else { PixelFormat::Rgb };
     picture.decode(layout)?.copy(layout, options)
 }
 
@@ -179,10 +179,10 @@ impl<'a> Picture<'a> {
         unsafe { (self.functions.handle_has_alpha)(self.raw.as_ptr()) != 0 }
     }
 
-    fn decode(self, layout: Layout) -> Result<Decoded<'a>, Error> {
+    fn decode(self, layout: PixelFormat) -> Result<Decoded<'a>, Error> {
         let chroma = match layout {
-            Layout::Rgb => CHROMA_INTERLEAVED_RGB,
-            Layout::Rgba => CHROMA_INTERLEAVED_RGBA,
+            PixelFormat::Rgb => CHROMA_INTERLEAVED_RGB,
+            PixelFormat::Rgba => CHROMA_INTERLEAVED_RGBA,
         };
         let mut raw = ptr::null_mut();
         // SAFETY: the handle is alive, `raw` can be written to, and null options are allowed: they mean to transform
@@ -213,7 +213,7 @@ struct Decoded<'a> {
 
 impl Decoded<'_> {
     /// The pixels in memory of our own, without the gaps between the rows.
-    fn copy(&self, layout: Layout, options: &DecodeOptions) -> Result<Image, Error> {
+    fn copy(&self, layout: PixelFormat, options: &DecodeOptions) -> Result<DecodedImage, Error> {
         let unexpected = || Error::Damaged("the pixels are not as they were asked for".into());
         // SAFETY: the image is alive.
         let width = unsafe { (self.functions.image_width)(self.raw.as_ptr(), CHANNEL_INTERLEAVED) };
@@ -249,10 +249,10 @@ impl Decoded<'_> {
         for line in plane.chunks(stride) {
             bytes.extend_from_slice(line.get(..row).ok_or_else(unexpected)?);
         }
-        if layout == Layout::Rgba && self.is_premultiplied() {
+        if layout == PixelFormat::Rgba && self.is_premultiplied() {
             divide_by_alpha(&mut bytes);
         }
-        Ok(Image { width, height, layout, bytes })
+        Ok(DecodedImage { width, height, layout, bytes })
     }
 
     fn is_premultiplied(&self) -> bool {

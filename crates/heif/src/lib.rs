@@ -31,4 +31,4 @@ mod decoding;
 mod functions;
 mod library;
 
-pub use library::{Codec, DecodeOptions, Error, Image, Layout, Library, LoadError, Version};
+pub use library::{Codec, DecodeOptions, DecodedImage, Error, Libheif, LoadError, PixelFormat, Version};

@@ -102,14 +102,14 @@ pub struct DecodeOptions {
 
 /// What the bytes of a pixel mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum PixelFormat {
     /// Red, green, blue.
     Rgb,
     /// Red, green, blue, and alpha that they are not multiplied with.
     Rgba,
 }
 
-impl Layout {
+impl PixelFormat {
     /// Bytes per pixel.
     pub const fn channels(self) -> usize {
         match self {
@@ -121,31 +121,31 @@ impl Layout {
 
 /// A decoded picture, upright as far as its container knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Image {
+pub struct DecodedImage {
     /// Pixels in a row; at least 1.
     pub width: u32,
     /// Rows; at least 1.
     pub height: u32,
     /// What the bytes of a pixel mean.
-    pub layout: Layout,
+    pub layout: PixelFormat,
     /// The pixels: rows from top to bottom without gaps, 8 bits a channel.
     pub bytes: Vec<u8>,
 }
 
 /// The system's libheif.
-pub struct Library {
+pub struct Libheif {
     pub(crate) functions: Functions,
     version: Version,
 }
 
-impl Library {
+impl Libheif {
     /// The library, opened with all its decoders by the first call in this process. Make that call before a sandbox
     /// closes the file system.
     ///
     /// # Errors
     /// When there is none that can be used; every later call gives the same error.
     pub fn load() -> Result<&'static Self, &'static LoadError> {
-        static LIBRARY: OnceLock<Result<Library, LoadError>> = OnceLock::new();
+        static LIBRARY: OnceLock<Result<Libheif, LoadError>> = OnceLock::new();
         LIBRARY.get_or_init(Self::open).as_ref()
     }
 
@@ -165,7 +165,7 @@ impl Library {
     }
 
     /// Whether it has a decoder for that.
-    pub fn decodes(&self, codec: Codec) -> bool {
+    pub fn can_decode(&self, codec: Codec) -> bool {
         decoding::have_decoder(&self.functions, codec.number())
     }
 
@@ -177,12 +177,12 @@ impl Library {
     ///
     /// # Errors
     /// Any [`Error`].
-    pub fn decode(&self, bytes: &[u8], options: &DecodeOptions) -> Result<Image, Error> {
+    pub fn decode(&self, bytes: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
         decoding::decode(&self.functions, self.version, bytes, options)
     }
 }
 
-impl fmt::Debug for Library {
+impl fmt::Debug for Libheif {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Library").field("version", &self.version).finish_non_exhaustive()
     }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use heif::{Codec, DecodeOptions, Error, Image, Layout, Library, Version};
+use heif::{Codec, DecodeOptions, DecodedImage, Error, Libheif, PixelFormat, Version};
 
 const PLENTY: DecodeOptions = DecodeOptions { max_pixels: 1_000_000 };
 
@@ -11,34 +11,34 @@ fn read(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/media").join(name)).unwrap()
 }
 
-fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<Image, Error> {
-    Library::load().unwrap().decode(bytes, options)
+fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> {
+    Libheif::load().unwrap().decode(bytes, options)
 }
 
 #[test]
 fn the_library_is_loaded_once_with_its_decoders() {
-    let library = Library::load().unwrap();
-    assert!(std::ptr::eq(library, Library::load().unwrap()));
+    let library = Libheif::load().unwrap();
+    assert!(std::ptr::eq(library, Libheif::load().unwrap()));
     assert!(library.version() >= Version { major: 1, minor: 12, patch: 0 });
-    assert!(library.decodes(Codec::Hevc) && library.decodes(Codec::Av1));
+    assert!(library.can_decode(Codec::Hevc) && library.can_decode(Codec::Av1));
 }
 
 #[test]
 fn pictures_come_out_packed() {
-    let check = |name: &str, width: u32, height: u32, layout: Layout| {
+    let check = |name: &str, width: u32, height: u32, layout: PixelFormat| {
         let image = decode(&read(name), &PLENTY).unwrap();
         assert_eq!((image.width, image.height, image.layout), (width, height, layout), "{name}");
         let pixels = usize::try_from(width * height).unwrap();
         assert_eq!(image.bytes.len(), pixels * layout.channels(), "{name}");
     };
-    check("hopper.heif", 128, 128, Layout::Rgb);
-    check("hopper.avif", 128, 128, Layout::Rgb);
-    check("10-bit.heif", 128, 128, Layout::Rgb);
-    check("grey-grid.heic", 16, 16, Layout::Rgb);
-    check("transparency.avif", 64, 64, Layout::Rgba);
+    check("hopper.heif", 128, 128, PixelFormat::Rgb);
+    check("hopper.avif", 128, 128, PixelFormat::Rgb);
+    check("10-bit.heif", 128, 128, PixelFormat::Rgb);
+    check("grey-grid.heic", 16, 16, PixelFormat::Rgb);
+    check("transparency.avif", 64, 64, PixelFormat::Rgba);
     // Rows that are not as long as libheif stores them, and turned by a quarter.
-    check("xmp-and-profile.avif", 326, 268, Layout::Rgb);
-    check("rot1mir0.avif", 640, 427, Layout::Rgb);
+    check("xmp-and-profile.avif", 326, 268, PixelFormat::Rgb);
+    check("rot1mir0.avif", 640, 427, PixelFormat::Rgb);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use crate::{Random, RandomFailed, parts::sha256, random::base32};
+use crate::{Random, RandomError, parts::sha256, random::base32};
 
 /// How every API key begins, so that people and secret scanners know one when they see it.
 pub const API_KEY_PREFIX: &str = "photos_";
@@ -6,8 +6,8 @@ pub const API_KEY_PREFIX: &str = "photos_";
 /// A new API key: the prefix and 160 random bits. It is shown once; only its hash is kept.
 ///
 /// # Errors
-/// [`RandomFailed`].
-pub fn new_api_key(random: &dyn Random) -> Result<String, RandomFailed> {
+/// [`RandomError`].
+pub fn new_api_key(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 20];
     random.fill(&mut bytes)?;
     Ok(format!("{API_KEY_PREFIX}{}", base32(&bytes)))
@@ -22,8 +22,8 @@ pub fn api_key_hash(key: &str) -> [u8; 32] {
 /// A strong password that can be read out and typed: 100 random bits in four groups of five characters.
 ///
 /// # Errors
-/// [`RandomFailed`].
-pub fn new_password(random: &dyn Random) -> Result<String, RandomFailed> {
+/// [`RandomError`].
+pub fn new_password(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 13];
     random.fill(&mut bytes)?;
     let characters: Vec<char> = base32(&bytes).chars().take(20).collect();

@@ -39,7 +39,7 @@ impl FormSigner {
 
     /// 256 bits that only the service can tell from these parts, the same each time. They say nothing about the
     /// signature of the same parts.
-    pub fn derive_attempt(&self, parts: &[&[u8]]) -> [u8; 32] {
+    pub fn derive_code(&self, parts: &[&[u8]]) -> [u8; 32] {
         let tag = hmac::sign(&self.deriving, &message(parts));
         let mut bytes = [0; 32];
         bytes.iter_mut().zip(tag.as_ref()).for_each(|(to, from)| *to = *from);
@@ -65,7 +65,7 @@ mod tests {
             assert_eq!(ours.verify(parts, &signature), expect, "{parts:?}");
             assert_eq!(ours.sign(parts) == signature, expect, "{parts:?}");
             assert_eq!(
-                ours.derive_attempt(parts) == ours.derive_attempt(&[b"session", b"form"]),
+                ours.derive_code(parts) == ours.derive_code(&[b"session", b"form"]),
                 expect,
                 "{parts:?}"
             );
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn an_attempt_is_no_signature() {
         let ours = signer("a");
-        let attempt = ours.derive_attempt(&[b"form"]);
+        let attempt = ours.derive_code(&[b"form"]);
         assert_ne!(BASE64URL_NOPAD.encode(&attempt), ours.sign(&[b"form"]));
-        assert_ne!(attempt, signer("b").derive_attempt(&[b"form"]));
+        assert_ne!(attempt, signer("b").derive_code(&[b"form"]));
         assert_eq!(format!("{ours:?}"), "FormSigner(…)");
     }
 

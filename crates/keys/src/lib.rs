@@ -36,7 +36,7 @@ pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password};
 pub use form_signer::FormSigner;
 pub use parts::hash_parts;
 pub use parts::sha256;
-pub use random::{Random, RandomFailed, SeededRandom, SystemRandom, new_id};
+pub use random::{Random, RandomError, SeededRandom, SystemRandom, new_id};
 pub use secret::{Secret, SecretError};
 pub use session::{new_session_token, session_hash};
 pub use signed_url::UrlSigner;

@@ -6,15 +6,15 @@ use ring::{digest, rand::SecureRandom as _};
 /// The operating system gave no random bytes.
 #[derive(Debug, thiserror::Error)]
 #[error("the operating system gave no random bytes")]
-pub struct RandomFailed;
+pub struct RandomError;
 
 /// A source of random bytes.
 pub trait Random: Send + Sync + 'static {
     /// Fills `bytes`.
     ///
     /// # Errors
-    /// [`RandomFailed`]; nothing may be made from `bytes` then.
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed>;
+    /// [`RandomError`]; nothing may be made from `bytes` then.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError>;
 }
 
 /// The operating system's randomness.
@@ -36,8 +36,8 @@ impl Default for SystemRandom {
 }
 
 impl Random for SystemRandom {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
-        self.0.fill(bytes).map_err(|_| RandomFailed)
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        self.0.fill(bytes).map_err(|_| RandomError)
     }
 }
 
@@ -53,8 +53,8 @@ impl SeededRandom {
 }
 
 impl Random for SeededRandom {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
-        let mut state = self.0.lock().map_err(|_| RandomFailed)?;
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        let mut state = self.0.lock().map_err(|_| RandomError)?;
         for chunk in bytes.chunks_mut(32) {
             let (seed, counter) = *state;
             let block =
@@ -74,8 +74,8 @@ pub(crate) fn base32(bytes: &[u8]) -> String {
 /// A new public id: 128 random bits as 26 characters from `a-z 2-7`.
 ///
 /// # Errors
-/// [`RandomFailed`].
-pub fn new_id(random: &dyn Random) -> Result<String, RandomFailed> {
+/// [`RandomError`].
+pub fn new_id(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 16];
     random.fill(&mut bytes)?;
     Ok(base32(&bytes))

@@ -26,7 +26,7 @@ pub enum SecretError {
     },
     /// No randomness to make one.
     #[error("no secret could be made: {0}")]
-    Random(#[from] crate::RandomFailed),
+    Random(#[from] crate::RandomError),
 }
 
 /// What the service keeps secret: the root of all its keys. `Debug` does not show it.

@@ -1,13 +1,13 @@
 use data_encoding::BASE64URL_NOPAD;
 
-use crate::{Random, RandomFailed, parts::sha256};
+use crate::{Random, RandomError, parts::sha256};
 
 /// A new session's token, which its browser keeps: 256 random bits as 43 characters of base64url. Only its hash is
 /// stored.
 ///
 /// # Errors
-/// [`RandomFailed`].
-pub fn new_session_token(random: &dyn Random) -> Result<String, RandomFailed> {
+/// [`RandomError`].
+pub fn new_session_token(random: &dyn Random) -> Result<String, RandomError> {
     let mut bytes = [0; 32];
     random.fill(&mut bytes)?;
     Ok(BASE64URL_NOPAD.encode(&bytes))

@@ -1,5 +1,5 @@
 use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, Timestamp};
-use keys::{OpenKeyError, RandomFailed, SignError, api_key_hash, new_api_key, new_password};
+use keys::{OpenKeyError, RandomError, SignError, api_key_hash, new_api_key, new_password};
 use oauth_core::{Grant, UnixMillis};
 use storage::{CreateAccountError, CreateKeyError, KeyHash, KeyInfo, NewAccount, NewKey, StorageError};
 
@@ -16,7 +16,7 @@ pub enum Unavailable {
     Storage(#[from] StorageError),
     /// There is no randomness.
     #[error(transparent)]
-    Random(#[from] RandomFailed),
+    Random(#[from] RandomError),
     /// Passwords cannot be checked.
     #[error("passwords cannot be checked: {0}")]
     Passwords(String),
@@ -118,7 +118,7 @@ impl Library {
         match self.parts.store.create_account(account).await {
             Ok(account) => {
                 let kind = SecurityEventKind::AccountCreated;
-                self.note_security_event(account.id, kind, None, None).await;
+                self.record_security_event(account.id, kind, None, None).await;
                 Ok((account, made))
             }
             Err(CreateAccountError::EmailTaken) => Err(AccountError::EmailTaken),
@@ -164,12 +164,12 @@ impl Library {
         let account = self.account(email).await?;
         let (password_hash, made) = self.password_hash(password).await?;
         self.done(self.parts.store.set_password_hash(account.id, password_hash, None).await?)?;
-        self.note_security_event(account.id, SecurityEventKind::PasswordChanged, None, None).await;
+        self.record_security_event(account.id, SecurityEventKind::PasswordChanged, None, None).await;
         Ok(made)
     }
 
     /// Ends an account, from the next request on. What it held is removed by
-    /// [`finish_deletions`](Self::finish_deletions), or by a running service in its time.
+    /// [`purge_deleted`](Self::purge_deleted), or by a running service in its time.
     ///
     /// # Errors
     /// [`AccountError`].
@@ -215,7 +215,7 @@ impl Library {
     ///
     /// # Errors
     /// [`StorageError`]; never to be taken for a wrong key.
-    pub async fn caller(&self, key: &str) -> Result<Option<Caller>, StorageError> {
+    pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>, StorageError> {
         let Some(holder) = self.parts.store.key_holder(&KeyHash(api_key_hash(key))).await? else {
             return Ok(None);
         };
@@ -238,7 +238,7 @@ impl Library {
         if holder.grant.revoked_at.is_none() && is_due(holder.last_used_at, now) {
             let (store, id) = (self.parts.store.clone(), holder.grant.id.clone());
             let at = UnixMillis(now.millis());
-            self.parts.grant_notes.take(async move { store.note_use(&id, at).await });
+            self.parts.grant_notes.take(async move { store.record_use(&id, at).await });
         }
         Ok(Some((Caller { account: holder.account }, holder.grant)))
     }

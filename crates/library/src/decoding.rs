@@ -4,7 +4,7 @@ use blobs::{BlobError, BlobStore};
 use bytes::Bytes;
 use domain::{BlobKind, ContentHash};
 use futures_util::Stream;
-use sandbox::{DecodeError, Decoded, FileSource, Pool, PoolOptions, Task, Urgency};
+use sandbox::{DecodeError, DecodeTask, DecodedPhoto, FileSource, Pool, PoolOptions, Urgency};
 
 use crate::{Library, Settings, stages::Reader};
 
@@ -21,9 +21,9 @@ pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
 /// Workers that read words, if the settings want them, within the memory of the decoders. None is started before it is
 /// needed.
 pub(crate) fn reader(settings: &Settings, decoders: &Pool) -> io::Result<Option<Reader>> {
-    let Some(command) = settings.text_reader.clone() else { return Ok(None) };
-    let options = PoolOptions { max_pixels: settings.max_pixels, ..PoolOptions::reading(command) };
-    Ok(Some(Reader::new(decoders.beside(options)?)))
+    let Some(command) = settings.ocr_worker.clone() else { return Ok(None) };
+    let options = PoolOptions { max_pixels: settings.max_pixels, ..PoolOptions::ocr(command) };
+    Ok(Some(Reader::new(decoders.with_shared_memory(options)?)))
 }
 
 /// A blob as the decoders read it: straight from the blob store, never as a whole in this process.
@@ -59,7 +59,7 @@ impl FileSource for Stored<'_> {
 impl Library {
     /// Ends the workers that have nothing to do, so that another process can have their memory.
     pub(crate) async fn end_idle_workers(&self) {
-        self.parts.decoders.end_idle().await;
+        self.parts.decoders.stop_idle_workers().await;
         if let Some(reader) = &self.parts.reader {
             reader.end_idle().await;
         }
@@ -70,9 +70,9 @@ impl Library {
         &self,
         original: ContentHash,
         original_bytes: u64,
-        task: &Task,
+        task: &DecodeTask,
         urgency: Urgency,
-    ) -> Result<Decoded, DecodeError<BlobError>> {
+    ) -> Result<DecodedPhoto, DecodeError<BlobError>> {
         let original = Stored::original(&self.parts.blobs, original, original_bytes);
         self.parts.decoders.decode(&original, task, urgency).await
     }

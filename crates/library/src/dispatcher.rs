@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use blobs::{BlobError, Indexer, Service};
 use domain::ContentHash;
 use keys::new_id;
-use storage::{Job, JobId, LeaseRequest, RenditionJob, StageJob};
+use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob};
 use tokio::{
     sync::watch,
     task::{self, JoinError, JoinHandle, JoinSet},
@@ -64,7 +64,7 @@ impl Library {
     ///
     /// # Errors
     /// There is no randomness to name the worker by.
-    pub fn start_indexing(&self, scope: IndexingScope) -> Result<Indexing, keys::RandomFailed> {
+    pub fn start_indexing(&self, scope: IndexingScope) -> Result<Indexing, keys::RandomError> {
         let worker: Arc<str> = new_id(self.random())?.into();
         let (stop, stopped) = watch::channel(false);
         let dispatcher = Dispatcher {
@@ -300,7 +300,7 @@ impl Dispatcher {
     /// Looks whether another process of another version added words, or took the index over.
     async fn check_words(&mut self) -> Result<(), storage::StorageError> {
         let store = &self.library.parts.store;
-        if store.words_are_newer().await? {
+        if store.word_index_is_newer().await? {
             if !self.words_are_newer {
                 tracing::warn!(
                     "a newer version of this program made the index of words; this version leaves it alone"
@@ -308,7 +308,7 @@ impl Dispatcher {
             }
             self.words_are_newer = true;
         } else if self.scope == IndexingScope::Everything && !self.some_words_are_outdated {
-            self.some_words_are_outdated = store.words_outdated().await? > 0;
+            self.some_words_are_outdated = store.count_outdated_words().await? > 0;
         }
         Ok(())
     }
@@ -349,7 +349,7 @@ impl Dispatcher {
         }
     }
 
-    async fn lease_images(&self, max: usize) -> Vec<Job> {
+    async fn lease_images(&self, max: usize) -> Vec<IndexJob> {
         let leased = self.library.parts.store.lease_jobs(self.lease(max), media::DECODER_VERSION).await;
         leased.unwrap_or_else(|error| {
             tracing::warn!(%error, "the queue cannot be read");

@@ -158,7 +158,9 @@ impl Library {
         let image = self.new_image(account, fingerprint, format, facts)?;
         let blob = BlobRef { kind: BlobKind::Original, hash: fingerprint.hash, bytes: fingerprint.bytes };
         for _ in 0..TRIES {
-            if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await? == Announced::Ready {
+            if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await?
+                == AnnounceOutcome::Ready
+            {
                 self.parts.blobs.put_file(BlobKind::Original, fingerprint.hash, path).await?;
                 let outcome = self.parts.store.add_image(image.clone()).await?;
                 if let Some(received) = received(outcome, &image.id)? {
@@ -179,7 +181,7 @@ impl Library {
         account: AccountId,
         fingerprint: &Fingerprint,
     ) -> Result<Option<Received>, ImportError> {
-        let known = self.parts.store.known_image(account, &fingerprint.hash).await?;
+        let known = self.parts.store.image_by_original(account, &fingerprint.hash).await?;
         let Some(known) = known.filter(|known| !known.deleted) else { return Ok(None) };
         let is_there = match known.state {
             ImageState::Pending => true,
@@ -198,7 +200,7 @@ impl Library {
     ) -> Result<NewImage, ImportError> {
         let id = new_id(self.random()).map_err(Unavailable::from)?;
         // A new id has the characters of one.
-        let id = ImageId::parse(id).ok_or(Unavailable::Random(keys::RandomFailed))?;
+        let id = ImageId::parse(id).ok_or(Unavailable::Random(keys::RandomError))?;
         Ok(NewImage {
             id,
             account,
@@ -213,7 +215,7 @@ impl Library {
     }
 }
 
-fn duplicate(known: KnownImage) -> Received {
+fn duplicate(known: ExistingImage) -> Received {
     Received::Duplicate(known.id, known.state)
 }
 
@@ -222,7 +224,7 @@ fn received(outcome: AddOutcome, new: &ImageId) -> Result<Option<Received>, Impo
     Ok(match outcome {
         AddOutcome::Added => Some(Received::Queued(new.clone())),
         AddOutcome::Retried(id) => Some(Received::Queued(id)),
-        AddOutcome::Duplicate(known) | AddOutcome::Refreshed(known) => Some(duplicate(known)),
+        AddOutcome::Duplicate(known) | AddOutcome::Reindexed(known) => Some(duplicate(known)),
         AddOutcome::Restored(known) => Some(Received::Restored(known.id, known.state)),
         AddOutcome::OriginalGone => None,
         AddOutcome::AccountGone => return Err(ImportError::AccountGone),

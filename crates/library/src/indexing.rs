@@ -64,7 +64,7 @@ impl From<DecodeError<BlobError>> for IndexError {
 
 impl Library {
     /// Indexes one image and writes the outcome down.
-    pub(crate) async fn run_job(&self, job: Job, worker: &str) {
+    pub(crate) async fn run_job(&self, job: IndexJob, worker: &str) {
         let outcome = match self.index(&job, worker).await {
             Ok(true) => return,
             Ok(false) => {
@@ -89,7 +89,7 @@ impl Library {
     }
 
     /// `false`: the job is not this worker's any more.
-    async fn index(&self, job: &Job, worker: &str) -> Result<bool, IndexError> {
+    async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
         // A picture that these decoders made is as good as new: only its metadata are read again.
         let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
         let task = Task { wanted: wanted(job, known), read_metadata: Some(job.file.clone()) };
@@ -100,11 +100,11 @@ impl Library {
         let renditions = self.keep_renditions(decoded.rendered.renditions).await?;
         let picture = match known {
             // These decoders read the metadata. A newer program, whose picture it is, reads them again.
-            Some(known) => KnownPicture {
+            Some(known) => DecodedPicture {
                 decoder_version: known.decoder_version.min(media::DECODER_VERSION),
                 ..known.clone()
             },
-            None => KnownPicture {
+            None => DecodedPicture {
                 size: decoded.rendered.full_size,
                 damaged: decoded.rendered.damaged,
                 decoder_version: media::DECODER_VERSION,
@@ -131,7 +131,9 @@ impl Library {
                 bytes: rendition.bytes,
             })
             .collect();
-        if self.parts.store.announce_blobs(&blobs, self.parts.clock.now()).await? == Announced::BeingRemoved {
+        if self.parts.store.announce_blobs(&blobs, self.parts.clock.now()).await?
+            == AnnounceOutcome::BeingRemoved
+        {
             return Err(StorageError::Unavailable("an equal rendition is just being removed".into()).into());
         }
         let mut kept = Vec::with_capacity(stored.len());
@@ -162,18 +164,18 @@ impl From<StorageErrorOrBlob> for IndexError {
 }
 
 /// Medium and thumb make an image visible, and full follows. All are made anew of what older decoders made.
-fn wanted(job: &Job, known: Option<&KnownPicture>) -> Wanted {
+fn wanted(job: &IndexJob, known: Option<&DecodedPicture>) -> RequestedRenditions {
     match (&job.picture, known) {
-        (None, _) => Wanted::Displayable,
-        (Some(_), None) => Wanted::These(domain::Rendition::ALL.to_vec()),
-        (Some(_), Some(_)) => Wanted::These(Vec::new()),
+        (None, _) => RequestedRenditions::Displayable,
+        (Some(_), None) => RequestedRenditions::Only(domain::Rendition::ALL.to_vec()),
+        (Some(_), Some(_)) => RequestedRenditions::Only(Vec::new()),
     }
 }
 
 fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
-        blob: blobs::BlobStore::address(&encoded.webp),
+        blob: blobs::BlobStore::content_hash(&encoded.webp),
         bytes: encoded.webp.len() as u64,
         size: encoded.size,
     };

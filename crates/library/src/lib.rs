@@ -22,6 +22,7 @@ mod images;
 mod import;
 mod indexing;
 mod localities;
+mod maintenance;
 mod notes;
 mod passwords;
 mod renditions;
@@ -34,7 +35,6 @@ mod sidecars;
 mod sign_in;
 mod signing_keys;
 mod stages;
-mod upkeep;
 
 use std::{io, sync::Arc};
 
@@ -52,19 +52,21 @@ pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
 pub use import::{FileFacts, ImportError, Received};
+pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
 pub use search::{Hit, SearchError};
 pub use set_up::SetUpError;
 pub use settings::Settings;
-pub use sign_in::{ChangePasswordError, SignInError, SignInFrom, SignedIn, network, subscriber};
+pub use sign_in::{
+    ChangePasswordError, SignInError, SignInSource, SignedIn, network_prefix, subscriber_prefix,
+};
 pub use signing_keys::SigningKeys;
 pub use stages::{SearchProgress, SearchStage};
 pub use storage::{
     AlbumPage, AlbumWrite, ImageState, KeyInfo, Lookup, QueueLength, SecurityEvent, SessionHash,
     SessionHolder, SessionInfo, StorageError,
 };
-pub use upkeep::Upkeep;
 
 /// The photo library of all accounts. Clones share it.
 #[derive(Clone)]
@@ -114,7 +116,7 @@ impl Library {
     ) -> io::Result<Self> {
         let decoders = decoding::pool(&settings)?;
         let reader = decoding::reader(&settings, &decoders)?;
-        let built_in = Arc::new(vision::Appearance);
+        let built_in = Arc::new(vision::BuiltInEncoder);
         let encoders = Arc::new(encoders::Encoders::new(built_in, settings.models.clone()));
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let passwords = passwords::Passwords::on(processors, settings.passwords_waiting);

@@ -4,7 +4,7 @@ use argon2::{
     Argon2, PasswordHasher as _, PasswordVerifier as _,
     password_hash::{self, phc::PasswordHash},
 };
-use keys::{Random, RandomFailed};
+use keys::{Random, RandomError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// A hash that no password has, made as [`Passwords::hash`] makes them: whoever has no account waits as long as one who
@@ -23,7 +23,7 @@ pub(crate) struct Passwords {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PasswordError {
     #[error(transparent)]
-    Random(#[from] RandomFailed),
+    Random(#[from] RandomError),
     #[error("the password could not be hashed: {0}")]
     Hash(String),
 }

@@ -8,7 +8,7 @@ use std::{
 
 use blobs::{BlobError, BlobReader};
 use domain::{BlobKind, ContentHash, ImageId, Rendition};
-use sandbox::{DecodeError, Task, Urgency, Wanted};
+use sandbox::{DecodeError, DecodeTask, RequestedRenditions, Urgency};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
 
@@ -94,10 +94,10 @@ pub enum RenditionError {
     NoImage,
     /// It could not be made from the original.
     #[error("the rendition could not be made: {0}")]
-    NotMade(String),
+    Failed(String),
     /// It cannot be made now; the same call may succeed later.
     #[error("no rendition can be made now: {0}")]
-    NoDecoder(io::Error),
+    DecoderUnavailable(io::Error),
     /// The metadata store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -109,10 +109,10 @@ pub enum RenditionError {
 impl From<DecodeError<BlobError>> for RenditionError {
     fn from(error: DecodeError<BlobError>) -> Self {
         match error {
-            DecodeError::File(fault) => Self::NotMade(fault.to_string()),
+            DecodeError::File(fault) => Self::Failed(fault.to_string()),
             DecodeError::Source(error) => Self::Blob(error),
-            error @ DecodeError::SourceLength { .. } => Self::NotMade(error.to_string()),
-            DecodeError::Unavailable(error) => Self::NoDecoder(error),
+            error @ DecodeError::SourceLength { .. } => Self::Failed(error.to_string()),
+            DecodeError::Unavailable(error) => Self::DecoderUnavailable(error),
         }
     }
 }
@@ -207,7 +207,8 @@ impl Library {
         let library = self.clone();
         let made = tokio::spawn(async move {
             let in_the_making = &library.parts.in_the_making;
-            let busy = |_| RenditionError::NoDecoder(io::Error::other("too many are asked for at once"));
+            let busy =
+                |_| RenditionError::DecoderUnavailable(io::Error::other("too many are asked for at once"));
             let _asked = in_the_making.asked.try_acquire().map_err(busy)?;
             let lock = in_the_making.lock((original, rendition));
             let _guard = lock.lock().await;
@@ -220,7 +221,7 @@ impl Library {
                 }
             }
         });
-        made.await.unwrap_or_else(|error| Err(RenditionError::NotMade(error.to_string())))
+        made.await.unwrap_or_else(|error| Err(RenditionError::Failed(error.to_string())))
     }
 
     async fn make(
@@ -232,21 +233,21 @@ impl Library {
     ) -> Result<StoredRendition, RenditionError> {
         let in_the_making = &self.parts.in_the_making;
         if let Some(reason) = in_the_making.failure((original, rendition), self.parts.clock.monotonic()) {
-            return Err(RenditionError::NotMade(reason));
+            return Err(RenditionError::Failed(reason));
         }
-        let task = Task { wanted: Wanted::These(vec![rendition]), read_metadata: None };
+        let task = DecodeTask { renditions: RequestedRenditions::Only(vec![rendition]), read_metadata: None };
         let decoded = match self.decode(original, original_bytes, &task, urgency).await {
             Err(DecodeError::File(fault)) => {
                 let reason = fault.to_string();
                 let now = self.parts.clock.monotonic();
                 in_the_making.note_failure((original, rendition), reason.clone(), now);
-                return Err(RenditionError::NotMade(reason));
+                return Err(RenditionError::Failed(reason));
             }
             decoded => decoded?,
         };
         let kept = self.keep_renditions(decoded.rendered.renditions).await?;
         let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
-        let stored = stored.ok_or_else(|| RenditionError::NotMade("the decoder left it out".into()))?;
+        let stored = stored.ok_or_else(|| RenditionError::Failed("the decoder left it out".into()))?;
         if self.parts.store.add_rendition(&original, stored).await? {
             Ok(stored)
         } else {
@@ -268,7 +269,7 @@ impl Library {
         };
         let outcome = match made {
             Ok(_) => return,
-            Err(error @ RenditionError::NotMade(_)) => {
+            Err(error @ RenditionError::Failed(_)) => {
                 tracing::info!(%original, %error, "a full rendition was not made");
                 store.drop_rendition_job(&original, worker).await
             }

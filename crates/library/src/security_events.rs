@@ -12,7 +12,7 @@ impl Library {
     /// Writes down what happened to an account, for its owner to see: from which address (none when it was done on the
     /// machine itself), and to which app or key. What cannot be written is left out, and the log says so: the thing
     /// itself has happened already.
-    pub async fn note_security_event(
+    pub async fn record_security_event(
         &self,
         account: AccountId,
         kind: SecurityEventKind,
@@ -26,7 +26,7 @@ impl Library {
             detail: detail.map(|detail| detail.chars().take(MAX_DETAIL_CHARS).collect()),
             at: self.parts.clock.now(),
         };
-        if let Err(error) = self.parts.store.note_security_event(event).await {
+        if let Err(error) = self.parts.store.record_security_event(event).await {
             tracing::warn!(%error, kind = kind.as_str(), "a security event was not noted");
         }
     }

@@ -2,14 +2,14 @@ use domain::{Email, Plan, SecurityEventKind};
 use keys::{new_session_token, session_hash};
 use storage::{NewAccount, StorageError};
 
-use crate::{AccountError, Library, SignInFrom, SignedIn, Unavailable};
+use crate::{AccountError, Library, SignInSource, SignedIn, Unavailable};
 
 /// Why the first account was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// The link does not hold: it is another one, or there is an account already.
     #[error("this set-up link does not hold, or no longer")]
-    NotOffered,
+    InvalidLink,
     /// The account could not be made.
     #[error(transparent)]
     Account(#[from] AccountError),
@@ -26,9 +26,10 @@ impl Library {
     ///
     /// # Errors
     /// [`Unavailable`].
-    pub async fn offer_setup(&self) -> Result<Option<String>, Unavailable> {
+    pub async fn create_setup_link(&self) -> Result<Option<String>, Unavailable> {
         let secret = new_session_token(self.random())?;
-        let offered = self.parts.store.offer_setup(session_hash(&secret), self.parts.clock.now()).await?;
+        let offered =
+            self.parts.store.create_setup_link(session_hash(&secret), self.parts.clock.now()).await?;
         Ok(offered.then_some(secret))
     }
 
@@ -36,8 +37,8 @@ impl Library {
     ///
     /// # Errors
     /// [`StorageError`]; never to be taken for a wrong link.
-    pub async fn setup_is_offered(&self, secret: &str) -> Result<bool, StorageError> {
-        self.parts.store.setup_is_offered(session_hash(secret)).await
+    pub async fn is_setup_link_valid(&self, secret: &str) -> Result<bool, StorageError> {
+        self.parts.store.is_setup_link_valid(session_hash(secret)).await
     }
 
     /// Makes the first account, on the paid plan, and signs its owner in. When only that fails they are told to sign in
@@ -45,16 +46,16 @@ impl Library {
     ///
     /// # Errors
     /// [`SetUpError`]; no account was made then.
-    pub async fn set_up(
+    pub async fn create_first_account(
         &self,
         secret: &str,
         email: Email,
         password: String,
-        from: SignInFrom,
+        from: SignInSource,
     ) -> Result<Option<SignedIn>, SetUpError> {
         // Without the right link nobody has the service hash passwords.
-        if !self.setup_is_offered(secret).await? {
-            return Err(SetUpError::NotOffered);
+        if !self.is_setup_link_valid(secret).await? {
+            return Err(SetUpError::InvalidLink);
         }
         let (password_hash, _) = self.password_hash(Some(password)).await?;
         let account = NewAccount {
@@ -63,10 +64,10 @@ impl Library {
             plan: Plan::Paid,
             created_at: self.parts.clock.now(),
         };
-        let made = self.parts.store.set_up(session_hash(secret), account).await?;
-        let account = made.ok_or(SetUpError::NotOffered)?;
+        let made = self.parts.store.create_first_account(session_hash(secret), account).await?;
+        let account = made.ok_or(SetUpError::InvalidLink)?;
         let (kind, address) = (SecurityEventKind::AccountCreated, Some(from.address));
-        self.note_security_event(account.id, kind, address, None).await;
+        self.record_security_event(account.id, kind, address, None).await;
         Ok(self.session_or_none(account, &password_hash, from).await)
     }
 }

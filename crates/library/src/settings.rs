@@ -24,9 +24,9 @@ pub struct Settings {
     pub decoder: WorkerCommand,
     /// The program that reads the words in photos, in a process of its own, and in which languages; none: they are not
     /// read.
-    pub text_reader: Option<WorkerCommand>,
+    pub ocr_worker: Option<WorkerCommand>,
     /// The languages that its arguments name, as they were asked for; which of them it reads, it says itself.
-    pub text_languages: Languages,
+    pub ocr_languages: Languages,
     /// Where vision models come from, if there are any beside the encoder that is always there.
     pub models: Option<Arc<dyn ModelSource>>,
     /// How much memory may hold what pictures look like, in bytes; an account that alone needs more has more while it
@@ -49,8 +49,8 @@ impl Settings {
             decode_memory_bytes: 300 * 1024 * 1024,
             passwords_waiting: 64,
             decoder,
-            text_reader: None,
-            text_languages: Languages::Installed,
+            ocr_worker: None,
+            ocr_languages: Languages::Installed,
             models: None,
             search_memory_bytes: 1 << 30,
             search_threads: std::thread::available_parallelism().map_or(2, usize::from),

@@ -6,7 +6,7 @@ use std::{
 
 use domain::{Account, Email, SecurityEventKind, Timestamp};
 use keys::{hash_parts, new_session_token, session_hash};
-use storage::{Attempt, AttemptId, NewSession, SignInAttempt, SignInLimits, StorageError};
+use storage::{AttemptId, NewSession, SignInAttempt, SignInDecision, SignInLimits, StorageError};
 use tokio::sync::Mutex;
 
 use crate::{
@@ -25,7 +25,7 @@ const MAX_USER_AGENT_CHARS: usize = 300;
 
 /// Where somebody signs in from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SignInFrom {
+pub struct SignInSource {
     /// The address.
     pub address: IpAddr,
     /// What the browser calls itself.
@@ -122,12 +122,12 @@ impl Library {
         &self,
         email: &str,
         password: &str,
-        from: SignInFrom,
+        from: SignInSource,
     ) -> Result<SignedIn, SignInError> {
         let address = from.address;
         let signed_in = self.within_limits(email, address, self.try_sign_in(email, password, from)).await?;
         let (account, kind) = (signed_in.account.id, SecurityEventKind::SignedIn);
-        self.note_security_event(account, kind, Some(address), None).await;
+        self.record_security_event(account, kind, Some(address), None).await;
         Ok(signed_in)
     }
 
@@ -154,7 +154,7 @@ impl Library {
         account: &Account,
         current: &str,
         new: String,
-        from: SignInFrom,
+        from: SignInSource,
     ) -> Result<Option<SignedIn>, ChangePasswordError> {
         let old = self.confirmed(account, current, from.address).await?;
         let (hash, _) = self.password_hash(Some(new)).await?;
@@ -164,7 +164,7 @@ impl Library {
             return Err(SignInError::Wrong.into());
         }
         let kind = SecurityEventKind::PasswordChanged;
-        self.note_security_event(account.id, kind, Some(from.address), None).await;
+        self.record_security_event(account.id, kind, Some(from.address), None).await;
         Ok(self.session_or_none(account.clone(), &hash, from).await)
     }
 
@@ -194,8 +194,8 @@ impl Library {
         let _turn = self.parts.sign_in_turns.of(&attempt.pair).lock().await;
         let begun = self.parts.store.begin_sign_in(&attempt, self.parts.clock.now(), LIMITS).await?;
         let attempt = match begun {
-            Attempt::Go(attempt) => attempt,
-            Attempt::LockedUntil(until) => {
+            SignInDecision::Allowed(attempt) => attempt,
+            SignInDecision::LockedUntil(until) => {
                 let left_ms = until.millis().saturating_sub(self.parts.clock.now().millis());
                 let retry_after_s = u64::try_from(left_ms).unwrap_or(0).div_ceil(1000).max(1);
                 return Err(SignInError::LockedOut { retry_after_s });
@@ -220,7 +220,7 @@ impl Library {
 
     /// Has an attempt not count.
     async fn withdraw(&self, attempt: AttemptId) {
-        if let Err(error) = self.parts.store.succeed_sign_in(attempt).await {
+        if let Err(error) = self.parts.store.record_sign_in_success(attempt).await {
             tracing::warn!(%error, "a sign-in that did not fail counts as failed");
         }
     }
@@ -247,7 +247,7 @@ impl Library {
             let library = self.clone();
             self.parts.failure_notes.take(async move {
                 let kind = SecurityEventKind::SignInFailed;
-                library.note_security_event(account.id, kind, Some(address), None).await;
+                library.record_security_event(account.id, kind, Some(address), None).await;
                 Ok::<_, Infallible>(())
             });
         }
@@ -259,7 +259,7 @@ impl Library {
         &self,
         email: &str,
         password: &str,
-        from: SignInFrom,
+        from: SignInSource,
     ) -> Result<Option<SignedIn>, Undecided> {
         let Some((account, hash)) = self.owner(email, password, from.address).await? else { return Ok(None) };
         Ok(self.begin_session(account, &hash, from).await?)
@@ -270,7 +270,7 @@ impl Library {
         &self,
         account: Account,
         hash: &str,
-        from: SignInFrom,
+        from: SignInSource,
     ) -> Option<SignedIn> {
         self.begin_session(account, hash, from)
             .await
@@ -285,7 +285,7 @@ impl Library {
         &self,
         account: Account,
         hash: &str,
-        from: SignInFrom,
+        from: SignInSource,
     ) -> Result<Option<SignedIn>, Unavailable> {
         let token = new_session_token(self.random())?;
         let at = self.parts.clock.now();
@@ -315,10 +315,10 @@ impl Library {
 fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
     // Neighbours in an IPv4 network are strangers, who must not lock each other out.
     let network = match address.to_canonical() {
-        IpAddr::V4(_) => subscriber(address),
-        IpAddr::V6(_) => network(address),
+        IpAddr::V4(_) => subscriber_prefix(address),
+        IpAddr::V6(_) => network_prefix(address),
     };
-    let (subscriber, network) = (subscriber(address).to_string(), network.to_string());
+    let (subscriber, network) = (subscriber_prefix(address).to_string(), network.to_string());
     let name = Email::parse(email).map_or_else(|_| email.trim().to_lowercase(), |email| email.to_string());
     SignInAttempt {
         pair: hash_parts(&[b"pair", name.as_bytes(), subscriber.as_bytes()]),
@@ -349,7 +349,7 @@ impl Turns {
 
 /// What one subscriber holds of addresses, so that they count as one: an IPv4 address, or an IPv6 network of 64 bits,
 /// by its first address.
-pub fn subscriber(address: IpAddr) -> IpAddr {
+pub fn subscriber_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
         IpAddr::V6(address) => IpAddr::V6(address & Ipv6Addr::from_bits(u128::MAX << 64)),
@@ -358,7 +358,7 @@ pub fn subscriber(address: IpAddr) -> IpAddr {
 
 /// What one organisation holds of addresses: an IPv4 network of 24 bits or an IPv6 network of 48 bits, by its first
 /// address. Limits for it are wider than those for one [`subscriber`].
-pub fn network(address: IpAddr) -> IpAddr {
+pub fn network_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address & Ipv4Addr::from_bits(u32::MAX << 8)),
         IpAddr::V6(address) => IpAddr::V6(address & Ipv6Addr::from_bits(u128::MAX << 80)),
@@ -371,7 +371,9 @@ mod tests {
 
     #[test]
     fn addresses_of_one_organisation_share_a_network() {
-        let same = |one: &str, two: &str| network(one.parse().unwrap()) == network(two.parse().unwrap());
+        let same = |one: &str, two: &str| {
+            network_prefix(one.parse().unwrap()) == network_prefix(two.parse().unwrap())
+        };
         assert!(same("192.0.2.1", "192.0.2.254"));
         assert!(same("192.0.2.1", "::ffff:192.0.2.9"));
         assert!(!same("192.0.2.1", "192.0.3.1"));
@@ -386,8 +388,9 @@ mod tests {
 
     #[test]
     fn neighbours_in_one_network_count_as_one() {
-        let same =
-            |one: &str, two: &str| subscriber(one.parse().unwrap()) == subscriber(two.parse().unwrap());
+        let same = |one: &str, two: &str| {
+            subscriber_prefix(one.parse().unwrap()) == subscriber_prefix(two.parse().unwrap())
+        };
         assert!(same("192.0.2.1", "192.0.2.1"));
         assert!(same("192.0.2.1", "::ffff:192.0.2.1"));
         assert!(!same("192.0.2.1", "192.0.2.2"));

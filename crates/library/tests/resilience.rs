@@ -163,7 +163,7 @@ async fn nobody_removes_blobs_beside_another_sweeper() {
         .await
         .unwrap();
     assert!(taken.iter().any(|blob| blob.hash == original));
-    quick.library.finish_deletions().await.unwrap();
+    quick.library.purge_deleted().await.unwrap();
     assert!(
         slow.blobs.contains(BlobKind::Original, original).await.unwrap(),
         "that is the slow one's to remove"
@@ -185,7 +185,7 @@ async fn an_import_into_a_deleted_account_says_so() {
     it.library.delete_account(ann.id).await.unwrap();
     let report = it.import(&ann, &[fixture("media/grey.jpg")]).await;
     assert_eq!(report.stopped.as_deref(), Some("the account was deleted"));
-    it.library.finish_deletions().await.unwrap();
+    it.library.purge_deleted().await.unwrap();
     assert_eq!(it.kept(BlobKind::Original).await, []);
 }
 

@@ -196,7 +196,7 @@ impl Tool {
     /// let tool = Tool::taking::<Greet>("greet", "Greets somebody.");
     /// assert_eq!(tool.input_schema["required"][0], "name");
     /// ```
-    pub fn taking<A: JsonSchema>(name: impl Into<String>, description: impl Into<String>) -> Self {
+    pub fn typed<A: JsonSchema>(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self::new(name, description, input_schema_of::<A>())
     }
 
@@ -366,7 +366,7 @@ impl InputRequiredResult {
     /// assert_eq!(serde_json::to_value(&asked)?["inputRequests"]["folders"]["method"], "roots/list");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
-    pub fn asking<N: Into<String>>(requests: impl IntoIterator<Item = (N, Value)>) -> Self {
+    pub fn new<N: Into<String>>(requests: impl IntoIterator<Item = (N, Value)>) -> Self {
         let requests = requests.into_iter().map(|(name, request)| (name.into(), request)).collect();
         Self {
             result_type: ResultType::InputRequired,

@@ -1,6 +1,6 @@
 //! Decoders that are not built in. HEIC and AVIF need the system's libheif, which may be missing or lack a codec.
 
-use heif::{Codec, Library};
+use heif::{Codec, Libheif};
 
 use crate::{Format, MediaError};
 
@@ -29,7 +29,7 @@ pub fn decoders() -> Decoders {
 
 /// Loads the decoders, before a sandbox closes the file system. A missing decoder is reported when a file needs it.
 pub fn load_decoders() {
-    let _found = Library::load();
+    let _found = Libheif::load();
 }
 
 /// Checks that the decoder of a format is available.

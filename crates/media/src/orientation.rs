@@ -44,6 +44,6 @@ impl Orientation {
 
     /// Converts a stored size to the upright size, or an upright size to the stored size.
     pub fn apply(self, size: PixelSize) -> PixelSize {
-        if self.swaps_sides() { size.turned() } else { size }
+        if self.swaps_sides() { size.transposed() } else { size }
     }
 }

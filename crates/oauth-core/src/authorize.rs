@@ -51,7 +51,7 @@ impl AuthorizationRequest {
 
     /// Where the answer goes, as a source for the `form-action` directive of the consent page's
     /// Content-Security-Policy.
-    pub fn redirect_target(&self) -> String {
+    pub fn redirect_csp_source(&self) -> String {
         redirect_target(&self.redirect_uri)
     }
 
@@ -62,7 +62,7 @@ impl AuthorizationRequest {
     }
 
     /// Whether the answer of a client that describes itself goes elsewhere than to the host that describes it.
-    pub fn leaves_the_clients_host(&self) -> bool {
+    pub fn redirects_to_other_host(&self) -> bool {
         self.client_url.as_ref().is_some_and(|url| !url.host().eq_ignore_ascii_case(&self.redirect_host()))
     }
 }

@@ -21,10 +21,10 @@ pub trait ClientDocuments: Send + Sync + 'static {
 
     /// Whether [`document`](Self::document) would answer from memory, so that whoever makes the service ask for it may
     /// be limited in how often.
-    fn is_at_hand(&self, url: &ClientUrl) -> bool;
+    fn is_cached(&self, url: &ClientUrl) -> bool;
 
     /// The document of that URL turned out to be useless. It is not to be kept as a good one would be.
-    fn refuse(&self, url: &ClientUrl);
+    fn reject(&self, url: &ClientUrl);
 }
 
 /// Why there is no document.
@@ -63,7 +63,7 @@ impl AuthorizationServer {
             DocumentError::Failed { told, detail } => PageError::UnreadableDocument { told, detail },
         })?;
         let metadata = metadata(&self.config, url, &document).map_err(|words| {
-            documents.refuse(url);
+            documents.reject(url);
             PageError::RefusedDocument(words)
         })?;
         Ok(Client { id: url.as_str().to_owned(), metadata, secret: None, issued_at: self.now() })

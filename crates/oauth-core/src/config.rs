@@ -48,7 +48,7 @@ pub struct Resource {
     /// The scopes that apply to it, at least one.
     pub scopes: Vec<String>,
     /// Scopes that are taken for others here: what is asked for, and what is granted instead.
-    pub replaced_scopes: Vec<(String, String)>,
+    pub scope_aliases: Vec<(String, String)>,
     /// Where its metadata document is (RFC 9728).
     pub metadata_url: String,
 }
@@ -198,7 +198,7 @@ impl Resource {
             url,
             name: name.into(),
             scopes: scopes.iter().map(|scope| (*scope).to_owned()).collect(),
-            replaced_scopes: Vec::new(),
+            scope_aliases: Vec::new(),
         }
     }
 
@@ -210,11 +210,11 @@ impl Resource {
         if self.scopes.is_empty() {
             return Err(ConfigError::NoScope(self.url.clone()));
         }
-        let asked = self.replaced_scopes.iter().map(|(asked, _)| asked);
+        let asked = self.scope_aliases.iter().map(|(asked, _)| asked);
         if let Some(scope) = self.scopes.iter().chain(asked).find(|scope| !is_scope(scope)) {
             return Err(ConfigError::Scope(scope.clone()));
         }
-        match self.replaced_scopes.iter().find(|(_, granted)| !self.scopes.contains(granted)) {
+        match self.scope_aliases.iter().find(|(_, granted)| !self.scopes.contains(granted)) {
             Some((_, granted)) => Err(ConfigError::Replacement(granted.clone())),
             None => Ok(()),
         }
@@ -224,7 +224,7 @@ impl Resource {
     pub(crate) fn applicable(&self, asked: &[&str]) -> Vec<String> {
         let mut granted: Vec<String> = Vec::new();
         for scope in asked {
-            let replaced = self.replaced_scopes.iter().find(|(from, _)| from == scope);
+            let replaced = self.scope_aliases.iter().find(|(from, _)| from == scope);
             let scope = replaced.map_or(*scope, |(_, to)| to);
             if self.scopes.iter().any(|own| own == scope) && !granted.iter().any(|other| other == scope) {
                 granted.push(scope.to_owned());

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use crate::{
-    AuthorizationRequest, AuthorizationServer, Grant, Issued, IssuedCode, NewCode, Redirect, SecretHash,
+    AuthorizationRequest, AuthorizationServer, CodeStatus, Grant, IssuedCode, NewCode, Redirect, SecretHash,
     Unavailable,
     secret::{base64url, new_id},
 };
@@ -65,10 +65,10 @@ impl AuthorizationServer {
         let client = request.client_url.is_some().then(|| request.client.clone());
         let new = NewCode { hash: SecretHash::of(&code), code: issued, client };
         match self.store.issue_code(new).await.map_err(Unavailable::from)? {
-            Issued::Waiting => Ok(Allowed {
+            CodeStatus::Pending => Ok(Allowed {
                 to: self.answer(&request.redirect_uri, &[("code", &code)], request.state.as_deref()),
             }),
-            Issued::Spent => Err(AllowError::AlreadyAnswered),
+            CodeStatus::Spent => Err(AllowError::AlreadyAnswered),
         }
     }
 

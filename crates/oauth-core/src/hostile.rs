@@ -45,7 +45,7 @@ proptest! {
                 TokenRequest::from_json(&body, header.as_deref()),
             ];
             for request in requests.into_iter().flatten() {
-                let _ = (request.client_hint(), request.token_hash());
+                let _ = (request.claimed_client_id(), request.token_hash());
                 let _ = bench.server.token(request).await.unwrap_err();
             }
             for request in [RevokeRequest::from_form(&body), RevokeRequest::from_json(&body)].into_iter().flatten() {

@@ -94,16 +94,16 @@ pub use model::{
     MAX_RECENT_ROTATIONS, RefreshableGrant, SecretHash, UnixMillis,
 };
 pub use opaque_tokens::OpaqueTokens;
-pub use ports::{AccessTokens, Clock, Random, RandomFailed, TokensUnavailable, Unavailable};
+pub use ports::{AccessTokens, Clock, Random, RandomError, TokensUnavailable, Unavailable};
 pub use redirect_uri::{MAX_REDIRECT_URI_CHARS, RefusedRedirectUri, check_redirect_uri};
 pub use registration::{MAX_REDIRECT_URIS, RegisterError, Registration};
 pub use revocation::{MalformedRevocation, RevokeRequest, Revoked};
-pub use secret::Secret;
+pub use secret::SecretString;
 pub use server::AuthorizationServer;
 pub use store::{
-    Eviction, Issued, NewClient, NewCode, NewRefreshToken, REGISTERED_AGAIN_AFTER_MS, Redemption, Rotation,
-    Store, StoreError, Sweep,
+    CodeStatus, Eviction, NewClient, NewCode, NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption,
+    Rotation, Store, StoreError, Sweep,
 };
 pub use system::{SystemClock, SystemRandom};
-pub use token::{Reason, TokenError, TokenRequest, TokenResponse};
+pub use token::{InvalidGrantReason, TokenError, TokenRequest, TokenResponse};
 pub use visible_name::visible_name;

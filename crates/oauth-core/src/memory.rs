@@ -7,8 +7,8 @@ use std::{
 use async_trait::async_trait;
 
 use crate::{
-    Client, Connection, CurrentRefreshToken, Eviction, Grant, Issued, IssuedCode, NewClient, NewCode,
-    REGISTERED_AGAIN_AFTER_MS, Redemption, RefreshableGrant, Rotation, SecretHash, Store, StoreError, Sweep,
+    Client, CodeStatus, Connection, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
+    REREGISTRATION_INTERVAL_MS, Redemption, RefreshableGrant, Rotation, SecretHash, Store, StoreError, Sweep,
     UnixMillis,
 };
 
@@ -159,7 +159,7 @@ impl Store for MemoryStore {
         let known = new.digest.and_then(|digest| state.digests.get(&digest));
         if let Some(mut row) = known.and_then(|id| state.clients.get(id)).cloned() {
             let (client, now) = (row.client.clone(), new.client.issued_at);
-            if row.registered_last_at.plus_ms(REGISTERED_AGAIN_AFTER_MS) <= now {
+            if row.registered_last_at.plus_ms(REREGISTRATION_INTERVAL_MS) <= now {
                 row.registered_last_at = now;
                 state.put_client(row);
             }
@@ -183,7 +183,7 @@ impl Store for MemoryStore {
         Ok(self.state()?.clients.get(id).map(|row| row.client.clone()))
     }
 
-    async fn issue_code(&self, new: NewCode) -> Result<Issued, StoreError> {
+    async fn issue_code(&self, new: NewCode) -> Result<CodeStatus, StoreError> {
         let mut state = self.state()?;
         if let Some(code) = state.codes.get(&new.hash) {
             let waits = code.redeemed_at.is_none()
@@ -191,7 +191,7 @@ impl Store for MemoryStore {
                     .grants
                     .get(&code.grant_id)
                     .is_some_and(|row| row.is_alive() && code.is_same(row, &new.code));
-            return Ok(if waits { Issued::Waiting } else { Issued::Spent });
+            return Ok(if waits { CodeStatus::Pending } else { CodeStatus::Spent });
         }
         let IssuedCode { grant, redirect_uri, challenge, expires_at, redeemed_at } = new.code;
         if state.grants.contains_key(&grant.id) {
@@ -212,7 +212,7 @@ impl Store for MemoryStore {
         let row =
             GrantRow { grant, redirect_uri, refresh: None, access_expires_at: None, last_used_at: None };
         state.grants.insert(row.grant.id.clone(), row);
-        Ok(Issued::Waiting)
+        Ok(CodeStatus::Pending)
     }
 
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError> {
@@ -247,7 +247,7 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
-    async fn refreshable(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
+    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
         let mut state = self.state()?;
         Ok(state.grant_mut(handle).and_then(|row| {
             let current = row.refresh.clone()?;
@@ -305,7 +305,7 @@ impl Store for MemoryStore {
         Ok(of_subject.map(|row| u64::from(row.revoke(at))).sum())
     }
 
-    async fn note_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
+    async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
         if let Some(row) = self.state()?.grants.get_mut(grant_id) {
             row.last_used_at = row.last_used_at.max(Some(at));
         }

@@ -11,15 +11,15 @@ pub trait Clock: Send + Sync + 'static {
 /// There are no random bytes to be had.
 #[derive(Debug, thiserror::Error)]
 #[error("there are no random bytes to be had")]
-pub struct RandomFailed;
+pub struct RandomError;
 
 /// A source of random bytes that nobody can guess.
 pub trait Random: Send + Sync + 'static {
     /// Fills `bytes`.
     ///
     /// # Errors
-    /// [`RandomFailed`]; nothing is made from `bytes` then.
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed>;
+    /// [`RandomError`]; nothing is made from `bytes` then.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError>;
 }
 
 /// The signing keys cannot be used now.
@@ -52,5 +52,5 @@ pub enum Unavailable {
     Tokens(#[from] TokensUnavailable),
     /// Randomness.
     #[error(transparent)]
-    Random(#[from] RandomFailed),
+    Random(#[from] RandomError),
 }

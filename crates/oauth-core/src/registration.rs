@@ -3,7 +3,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     AuthMethod, AuthorizationServer, Client, ClientMetadata, Config, ErrorBody, Eviction, GrantType,
-    NewClient, Secret, SecretHash, Unavailable, check_redirect_uri,
+    NewClient, SecretHash, SecretString, Unavailable, check_redirect_uri,
     errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
     json,
     secret::{base64url, new_id, random, sha256},
@@ -44,7 +44,7 @@ pub struct Registration {
     pub client_id_issued_at: i64,
     /// The secret of a confidential client, which is told this once.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub client_secret: Option<Secret>,
+    pub client_secret: Option<SecretString>,
     /// When that expires: 0, which is never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret_expires_at: Option<i64>,
@@ -119,7 +119,7 @@ impl AuthorizationServer {
             (None, Some(digest(&metadata)))
         } else {
             let bytes = random::<32>(&*self.random).map_err(Unavailable::from)?;
-            (Some(Secret::new(base64url(&bytes))), None)
+            (Some(SecretString::new(base64url(&bytes))), None)
         };
         let hash = secret.as_ref().map(|secret| SecretHash::of(secret.expose()));
         let now = self.now();
@@ -132,7 +132,7 @@ impl AuthorizationServer {
     }
 }
 
-fn registration(client: Client, secret: Option<Secret>) -> Registration {
+fn registration(client: Client, secret: Option<SecretString>) -> Registration {
     Registration {
         client_id: client.id,
         client_name: client.metadata.client_name,

@@ -4,14 +4,14 @@ use data_encoding::{BASE32_NOPAD, BASE64URL_NOPAD};
 use ring::{digest, hmac};
 use serde::{Serialize, Serializer};
 
-use crate::{Random, RandomFailed, SecretHash};
+use crate::{Random, RandomError, SecretHash};
 
 /// A token, a code or a client secret on its way to a client. It is shown by [`Secret::expose`] and by serialising
 /// only, never by `{:?}`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct SecretString(String);
 
-impl Secret {
+impl SecretString {
     pub(crate) fn new(text: String) -> Self {
         Self(text)
     }
@@ -22,13 +22,13 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
     }
 }
 
-impl Serialize for Secret {
+impl Serialize for SecretString {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }
@@ -83,13 +83,13 @@ pub(crate) fn base64url(bytes: &[u8]) -> String {
 }
 
 /// So many random bytes.
-pub(crate) fn random<const N: usize>(source: &dyn Random) -> Result<[u8; N], RandomFailed> {
+pub(crate) fn random<const N: usize>(source: &dyn Random) -> Result<[u8; N], RandomError> {
     let mut bytes = [0; N];
     source.fill(&mut bytes)?;
     Ok(bytes)
 }
 
 /// A new id that nobody has: 128 random bits as 26 characters from `a-z 2-7`.
-pub(crate) fn new_id(source: &dyn Random) -> Result<String, RandomFailed> {
+pub(crate) fn new_id(source: &dyn Random) -> Result<String, RandomError> {
     Ok(BASE32_NOPAD.encode(&random::<16>(source)?).to_ascii_lowercase())
 }

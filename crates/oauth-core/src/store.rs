@@ -34,7 +34,7 @@ pub struct Eviction {
 
 /// How long after a client registered it is noted that it registers again, so that clients that do so all the time
 /// cost no write each time.
-pub const REGISTERED_AGAIN_AFTER_MS: i64 = 3_600_000;
+pub const REREGISTRATION_INTERVAL_MS: i64 = 3_600_000;
 
 /// An authorization code that is about to be issued, and the grant that it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,10 +50,10 @@ pub struct NewCode {
 
 /// What became of a code that was to be issued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Issued {
+pub enum CodeStatus {
     /// It is stored; or it was already, for the same client, user, resource, scopes, redirect URI and challenge, and
     /// waits unredeemed and unrevoked. Nothing else was changed then.
-    Waiting,
+    Pending,
     /// This code is another grant's, or was redeemed or revoked.
     Spent,
 }
@@ -117,14 +117,14 @@ pub struct Sweep {
 pub trait Store: Send + Sync + 'static {
     /// Registers a client and evicts others. When a client with the same digest is there already, also of two
     /// registrations at the same moment, that one is given as it is and nobody is evicted. It then counts as registered
-    /// last at the moment of the new one, if that is at least [`REGISTERED_AGAIN_AFTER_MS`] later.
+    /// last at the moment of the new one, if that is at least [`REREGISTRATION_INTERVAL_MS`] later.
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError>;
 
     /// The client of that id.
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError>;
 
     /// Stores a code and its grant, and with them the client that describes itself. Of a code that is not new, nothing.
-    async fn issue_code(&self, code: NewCode) -> Result<Issued, StoreError>;
+    async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError>;
 
     /// The code of that hash, redeemed, expired and revoked ones included for as long as they are kept.
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError>;
@@ -134,7 +134,7 @@ pub trait Store: Send + Sync + 'static {
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError>;
 
     /// The grant whose refresh tokens begin with the handle of that hash, revoked ones included.
-    async fn refreshable(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError>;
+    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError>;
 
     /// Replaces the refresh token of a grant if the presented one is current and unexpired and the grant unrevoked;
     /// `false` when not, and then nothing changes.
@@ -153,7 +153,7 @@ pub trait Store: Send + Sync + 'static {
     async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError>;
 
     /// Notes that a grant was used. A later moment that is noted already stays.
-    async fn note_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError>;
+    async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError>;
 
     /// Deletes what nobody needs any more, a batch at a time; gives how many rows went.
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError>;

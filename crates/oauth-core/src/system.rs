@@ -2,7 +2,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ring::rand::SecureRandom as _;
 
-use crate::{Clock, Random, RandomFailed, UnixMillis};
+use crate::{Clock, Random, RandomError, UnixMillis};
 
 /// The machine's clock, for services that have none of their own.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,7 +28,7 @@ impl Default for SystemRandom {
 }
 
 impl Random for SystemRandom {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
-        self.0.fill(bytes).map_err(|_| RandomFailed)
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        self.0.fill(bytes).map_err(|_| RandomError)
     }
 }

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::{
-    AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, Config, Connection, DocumentError,
-    Endpoints, Grant, Issued, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, OpaqueTokens, Random,
-    RandomFailed, Redemption, RefreshableGrant, Registration, Resource, Rotation, SecretHash, Store,
+    AuthorizationServer, Client, ClientDocuments, ClientUrl, Clock, CodeStatus, Config, Connection,
+    DocumentError, Endpoints, Grant, IssuedCode, Lifetimes, MemoryStore, NewClient, NewCode, OpaqueTokens,
+    Random, RandomError, Redemption, RefreshableGrant, Registration, Resource, Rotation, SecretHash, Store,
     StoreError, Sweep, TokenError, TokenRequest, TokenResponse, UnixMillis, redirect_uri::with_parameters,
     secret::sha256,
 };
@@ -24,7 +24,7 @@ pub(crate) const LEGACY: &str = "https://photos.example/api/mcp/legacy";
 pub(crate) fn config() -> Config {
     let at = |path: &str| format!("https://photos.example/{path}");
     let resource = |path: &str, scope: &str, replaced: &[&str]| Resource {
-        replaced_scopes: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
+        scope_aliases: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
         ..Resource::new(at(path), "Photos", &[scope])
     };
     let endpoints = Endpoints {
@@ -66,7 +66,7 @@ impl SeededRandom {
 }
 
 impl Random for SeededRandom {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
         for chunk in bytes.chunks_mut(32) {
             let block = sha256(&self.0.fetch_add(1, Ordering::SeqCst).to_be_bytes());
             chunk.copy_from_slice(&block[..chunk.len()]);
@@ -112,16 +112,16 @@ macro_rules! watched {
 watched! {
     true register_client(client: NewClient) -> Client;
     false client(id: &str) -> Option<Client>;
-    true issue_code(code: NewCode) -> Issued;
+    true issue_code(code: NewCode) -> CodeStatus;
     false code(hash: &SecretHash) -> Option<IssuedCode>;
     true redeem_code(redemption: Redemption) -> bool;
-    false refreshable(handle: &SecretHash) -> Option<RefreshableGrant>;
+    false refreshable_grant(handle: &SecretHash) -> Option<RefreshableGrant>;
     true rotate_refresh_token(rotation: Rotation) -> bool;
     false grant(id: &str) -> Option<Grant>;
     true revoke_grant(id: &str, at: UnixMillis) -> bool;
     false connections(subject: &str) -> Vec<Connection>;
     true revoke_all(subject: &str, at: UnixMillis) -> u64;
-    true note_use(grant_id: &str, at: UnixMillis) -> ();
+    true record_use(grant_id: &str, at: UnixMillis) -> ();
     true sweep(sweep: Sweep) -> u64;
 }
 
@@ -226,11 +226,11 @@ impl ClientDocuments for Documents {
         stands.unwrap_or(Err(missing)).map(|document| document.into_bytes().into())
     }
 
-    fn is_at_hand(&self, _: &ClientUrl) -> bool {
+    fn is_cached(&self, _: &ClientUrl) -> bool {
         false
     }
 
-    fn refuse(&self, url: &ClientUrl) {
+    fn reject(&self, url: &ClientUrl) {
         assert_eq!(url.as_str(), CLIENT_URL);
         self.refused.fetch_add(1, Ordering::SeqCst);
     }

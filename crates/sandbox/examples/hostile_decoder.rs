@@ -18,7 +18,7 @@ use std::{
 use domain::{FileInfo, Timestamp};
 use media::{Limits, Rendered};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
-use sandbox::Wanted;
+use sandbox::RequestedRenditions;
 use serde_json::{Value, json};
 
 fn main() {
@@ -119,7 +119,7 @@ fn decode(wire: &mut Wire, request: &Value, file: &[u8], change: &Change<'_>) {
         Err(error) => return wire.refuse(&error.to_string()),
     };
     let size = probe.upright_size;
-    let wanted = Wanted::Displayable.renditions(size);
+    let wanted = RequestedRenditions::Displayable.renditions(size);
     let mut inspected = json!({ "picture": {
         "upright_size": [size.width, size.height],
         "memory_bytes": probe.decode_memory_bytes(&wanted),

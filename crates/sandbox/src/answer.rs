@@ -4,7 +4,7 @@ use domain::{Metadata, PixelSize, Rendition, Sidecar, UtcOffset, clean_text};
 use media::EncodedRendition;
 
 use crate::{
-    FileFault, Look, RawPicture, Task, Wanted,
+    AnalysisTask, DecodeTask, FileFault, RequestedRenditions, RgbPicture,
     error::MAX_REASON_CHARS,
     wire::{self, Order, Refusal},
 };
@@ -39,7 +39,7 @@ impl Plan {
     }
 
     /// The renditions to come, with their sizes.
-    pub(crate) fn renditions(&self, wanted: &Wanted) -> Vec<(Rendition, PixelSize)> {
+    pub(crate) fn renditions(&self, wanted: &RequestedRenditions) -> Vec<(Rendition, PixelSize)> {
         let size = |rendition: Rendition| self.upright_size.fit_within(rendition.longest_side_px());
         let wanted = wanted.renditions(self.upright_size).into_iter();
         wanted.map(|rendition| (rendition, size(rendition))).collect()
@@ -67,14 +67,14 @@ impl Plan {
     }
 
     /// The size of the plain picture to come, if one is wanted, and the length of its pixels in bytes.
-    pub(crate) fn plain_picture(&self, look: &Look) -> Option<(PixelSize, u64)> {
+    pub(crate) fn plain_picture(&self, look: &AnalysisTask) -> Option<(PixelSize, u64)> {
         let size = self.upright_size.fit_within(look.side_px()?);
-        Some((size, size.area() * RawPicture::BYTES_PER_PIXEL))
+        Some((size, size.area() * RgbPicture::BYTES_PER_PIXEL))
     }
 }
 
 /// The words of a picture, fit to be kept.
-pub(crate) fn text(said: Option<String>, look: &Look) -> Result<Option<String>, Lie> {
+pub(crate) fn text(said: Option<String>, look: &AnalysisTask) -> Result<Option<String>, Lie> {
     match said {
         Some(_) if !look.read_text => Err(Lie("it read words that nobody asked for")),
         said => Ok(said.as_deref().and_then(clean_text)),
@@ -114,14 +114,14 @@ pub(crate) fn metadata(Metadata { capture, details }: Metadata) -> Result<Metada
 }
 
 /// What a worker is told to do with a file that is rendered.
-pub(crate) fn order(task: &Task) -> Order {
+pub(crate) fn order(task: &DecodeTask) -> Order {
     let name = |rendition: &Rendition| rendition.name().to_owned();
     let sidecar =
         |sidecar: &Sidecar| wire::SidecarHeader { kind: sidecar.kind, bytes: sidecar.content.len() as u64 };
     Order::Render {
-        wanted: match &task.wanted {
-            Wanted::Displayable => None,
-            Wanted::These(renditions) => Some(renditions.iter().map(name).collect()),
+        wanted: match &task.renditions {
+            RequestedRenditions::Displayable => None,
+            RequestedRenditions::Only(renditions) => Some(renditions.iter().map(name).collect()),
         },
         file_info: task.read_metadata.as_ref().map(|info| wire::FileHeader {
             name: info.name.as_deref().and_then(clean_text),
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn pictures_are_planned() {
-        let wanted = Wanted::These(vec![Full, Thumb]);
+        let wanted = RequestedRenditions::Only(vec![Full, Thumb]);
         let plan = Plan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
         let size = |width, height| PixelSize { width, height };
         let renditions = plan.renditions(&wanted);
@@ -231,7 +231,7 @@ mod tests {
             let expect = expect.map(|(width, height)| {
                 (PixelSize { width, height }, u64::from(width) * u64::from(height) * 3)
             });
-            assert_eq!(plan.plain_picture(&Look { max_side_px, read_text: false }), expect);
+            assert_eq!(plan.plain_picture(&AnalysisTask { max_side_px, read_text: false }), expect);
         };
         check(None, None);
         check(Some(300), Some((300, 150)));
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn words_are_cleaned_and_only_taken_when_asked_for() {
-        let look = |read_text| Look { max_side_px: None, read_text };
+        let look = |read_text| AnalysisTask { max_side_px: None, read_text };
         let said = || Some(format!("a\0b\nc{}", "d".repeat(20_000)));
         let words = text(said(), &look(true)).unwrap().unwrap();
         assert!(words.starts_with("a b\ncd") && words.len() == domain::MAX_TEXT_CHARS);
@@ -265,8 +265,8 @@ mod tests {
         #[test]
         fn nothing_panics(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>) {
             if let Ok(plan) = Plan::new((width, height), memory, max) {
-                let _ = plan.check_lengths(&plan.renditions(&Wanted::These(vec![Medium])), &lengths);
-                let _ = plan.plain_picture(&Look { max_side_px: Some(width ^ height), read_text: false });
+                let _ = plan.check_lengths(&plan.renditions(&RequestedRenditions::Only(vec![Medium])), &lengths);
+                let _ = plan.plain_picture(&AnalysisTask { max_side_px: Some(width ^ height), read_text: false });
             }
         }
     }

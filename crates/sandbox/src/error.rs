@@ -42,9 +42,9 @@ pub enum FileFault {
         how: String,
     },
     /// Twice, the decoder took too long.
-    TookTooLong {
+    TimedOut {
         /// Which time it was.
-        clock: Clock,
+        kind: TimeKind,
         /// How long it could take.
         limit: Duration,
     },
@@ -60,7 +60,7 @@ pub const MAX_REASON_CHARS: usize = 500;
 
 /// How time was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeKind {
     /// The time that a processor worked on it.
     Cpu,
     /// The time that went by.
@@ -72,9 +72,9 @@ impl fmt::Display for FileFault {
         match self {
             Self::Refused { reason, .. } => f.write_str(reason),
             Self::Crashed { .. } => f.write_str("the decoder crashed on this file"),
-            Self::TookTooLong { clock, limit } => {
+            Self::TimedOut { kind: clock, limit } => {
                 write!(f, "decoding it took longer than {} s", limit.as_secs_f64())?;
-                f.write_str(if *clock == Clock::Cpu { " of CPU time" } else { "" })
+                f.write_str(if *clock == TimeKind::Cpu { " of CPU time" } else { "" })
             }
             Self::OutOfMemory { limit_bytes } => {
                 write!(f, "decoding it needs more memory than {} MiB", limit_bytes >> 20)
@@ -141,11 +141,11 @@ mod tests {
         check(FileFault::Crashed { how: "signal 11".into() }, "the decoder crashed on this file");
         let limit = Duration::from_secs(30);
         check(
-            FileFault::TookTooLong { clock: Clock::Cpu, limit },
+            FileFault::TimedOut { kind: TimeKind::Cpu, limit },
             "decoding it took longer than 30 s of CPU time",
         );
         let limit = Duration::from_millis(1500);
-        check(FileFault::TookTooLong { clock: Clock::Wall, limit }, "decoding it took longer than 1.5 s");
+        check(FileFault::TimedOut { kind: TimeKind::Wall, limit }, "decoding it took longer than 1.5 s");
         let limit_bytes = 384 << 20;
         check(FileFault::OutOfMemory { limit_bytes }, "decoding it needs more memory than 384 MiB");
     }

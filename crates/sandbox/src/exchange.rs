@@ -8,7 +8,7 @@ use futures_util::{Stream, StreamExt as _};
 use media::Rendered;
 
 use crate::{
-    Decoded, FileFault, Look, Looked, PoolOptions, RawPicture, Task,
+    Analysis, AnalysisTask, DecodeTask, DecodedPhoto, FileFault, PoolOptions, RgbPicture,
     answer::{self, Plan},
     process::{Patience, Trouble, Worker},
     wire::{Answer, Go, Inspected, Order, Request},
@@ -112,8 +112,8 @@ async fn answer<T>(
     }
 }
 
-impl Job for Task {
-    type Outcome = Decoded;
+impl Job for DecodeTask {
+    type Outcome = DecodedPhoto;
 
     fn reads_text(&self) -> bool {
         false
@@ -132,7 +132,7 @@ impl Job for Task {
         worker: &mut Worker,
         plan: Plan,
         patience: &mut Patience,
-    ) -> Result<Result<Decoded, FileFault>, Trouble> {
+    ) -> Result<Result<DecodedPhoto, FileFault>, Trouble> {
         let rendered = answer(worker, patience, |answer| match answer {
             Answer::Rendered { damaged, webp_bytes, metadata } => Some((damaged, webp_bytes, metadata)),
             _ => None,
@@ -145,7 +145,7 @@ impl Job for Task {
             return Err(Trouble::Lied("it read other metadata than were wanted".into()));
         }
         let metadata = metadata.map(answer::metadata).transpose()?;
-        let wanted = plan.renditions(&self.wanted);
+        let wanted = plan.renditions(&self.renditions);
         plan.check_lengths(&wanted, &webp_bytes)?;
         let full_size = plan.upright_size.fit_within(domain::Rendition::Full.longest_side_px());
         let mut renditions = Vec::with_capacity(wanted.len());
@@ -154,19 +154,19 @@ impl Job for Task {
             renditions.push(answer::rendition(rendition, size, webp)?);
         }
         let damaged = damaged.as_deref().and_then(answer::reason);
-        Ok(Ok(Decoded { rendered: Rendered { full_size, damaged, renditions }, metadata }))
+        Ok(Ok(DecodedPhoto { rendered: Rendered { full_size, damaged, renditions }, metadata }))
     }
 }
 
-impl Job for Look {
-    type Outcome = Looked;
+impl Job for AnalysisTask {
+    type Outcome = Analysis;
 
     fn reads_text(&self) -> bool {
         self.read_text
     }
 
     fn order(&self, options: &PoolOptions) -> Order {
-        let milliseconds = u64::try_from(options.reading_limit.as_millis()).unwrap_or(u64::MAX);
+        let milliseconds = u64::try_from(options.ocr_limit.as_millis()).unwrap_or(u64::MAX);
         Order::Look { max_side_px: self.side_px(), read_text_ms: self.read_text.then_some(milliseconds) }
     }
 
@@ -179,7 +179,7 @@ impl Job for Look {
         worker: &mut Worker,
         plan: Plan,
         patience: &mut Patience,
-    ) -> Result<Result<Looked, FileFault>, Trouble> {
+    ) -> Result<Result<Analysis, FileFault>, Trouble> {
         let looked = answer(worker, patience, |answer| match answer {
             Answer::Looked { text } => Some(text),
             _ => None,
@@ -189,9 +189,9 @@ impl Job for Look {
             Err(refused) => return Ok(Err(refused)),
         };
         let picture = match plan.plain_picture(self) {
-            Some((size, length)) => Some(RawPicture { size, rgb: worker.receive(length, patience).await? }),
+            Some((size, length)) => Some(RgbPicture { size, rgb: worker.receive(length, patience).await? }),
             None => None,
         };
-        Ok(Ok(Looked { picture, text }))
+        Ok(Ok(Analysis { picture, text }))
     }
 }

@@ -3,7 +3,7 @@
 use domain::Rendition;
 
 use crate::{
-    Look, Wanted,
+    AnalysisTask, RequestedRenditions,
     answer::{self, Plan},
     wire::{self, Answer, Inspected},
 };
@@ -14,7 +14,7 @@ const MAX_PIXELS: u64 = 200_000_000;
 /// Hears a whole conversation about one photo of which every rendition was wanted, or a plain picture and the words, and
 /// checks it as the service does. It ends at the first thing that cannot be believed.
 #[doc(hidden)]
-pub fn hear_out(mut said: &[u8]) {
+pub fn check_worker_output(mut said: &[u8]) {
     let _outcome = conversation(&mut said);
 }
 
@@ -27,7 +27,7 @@ fn conversation(said: &mut &[u8]) -> Option<()> {
     let (damaged, webp_bytes, metadata) = match message(said)? {
         Answer::Rendered { damaged, webp_bytes, metadata } => (damaged, webp_bytes, metadata),
         Answer::Looked { text } => {
-            let look = Look { max_side_px: Some(512), read_text: true };
+            let look = AnalysisTask { max_side_px: Some(512), read_text: true };
             let _text = answer::text(text, &look).ok()?;
             let (_, length) = plan.plain_picture(&look)?;
             return take(said, usize::try_from(length).ok()?).map(drop);
@@ -36,7 +36,7 @@ fn conversation(said: &mut &[u8]) -> Option<()> {
     };
     let _damaged = damaged.as_deref().and_then(answer::reason);
     let _metadata = metadata.map(answer::metadata).transpose().ok()?;
-    let wanted = plan.renditions(&Wanted::These(Rendition::ALL.to_vec()));
+    let wanted = plan.renditions(&RequestedRenditions::Only(Rendition::ALL.to_vec()));
     plan.check_lengths(&wanted, &webp_bytes).ok()?;
     for ((rendition, size), length) in wanted.into_iter().zip(webp_bytes) {
         let webp = take(said, usize::try_from(length).ok()?)?;

@@ -10,7 +10,7 @@ pub enum Languages {
     /// Those that are installed, English first; where there are more than four, English alone.
     Installed,
     /// These, by the names of their trained data (`eng`, `deu`, `chi_sim`). The first counts most.
-    These(Vec<String>),
+    Named(Vec<String>),
 }
 
 /// The word for [`Languages::Installed`].
@@ -60,7 +60,7 @@ impl FromStr for Languages {
                 names.push(name.to_owned());
             }
         }
-        if names.len() > MAX_LANGUAGES { Err(InvalidLanguages::TooMany) } else { Ok(Self::These(names)) }
+        if names.len() > MAX_LANGUAGES { Err(InvalidLanguages::TooMany) } else { Ok(Self::Named(names)) }
     }
 }
 
@@ -68,7 +68,7 @@ impl fmt::Display for Languages {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Installed => formatter.write_str(INSTALLED),
-            Self::These(names) => formatter.write_str(&names.join("+")),
+            Self::Named(names) => formatter.write_str(&names.join("+")),
         }
     }
 }
@@ -76,7 +76,7 @@ impl fmt::Display for Languages {
 /// Whether a worker reads words, as it says itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum TextReading {
+pub enum OcrStatus {
     /// It was not started to.
     Off,
     /// It does.

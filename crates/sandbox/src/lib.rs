@@ -19,7 +19,7 @@
 //!
 //! There are two jobs: [`Pool::decode`] renders a file as it arrives, and [`Pool::look`] gives the plain pixels and the
 //! words of one that is kept, for those who search. Words are read by workers that were started to,
-//! [`run_reading_worker`], in a pool of their own ([`PoolOptions::reading`]), as their trained data take memory.
+//! [`run_ocr_worker`], in a pool of their own ([`PoolOptions::reading`]), as their trained data take memory.
 //!
 //! The commonest change is something new to ask of a file: add it to [`Task`] or [`Look`], to the messages in `wire` (and raise
 //! the protocol's version there), to `worker` that does it, and to `answer` that checks what comes back. When a
@@ -61,11 +61,11 @@ mod wire;
 mod worker;
 
 pub use confinement::{Protections, confine};
-pub use error::{Clock, DecodeError, FileFault, MAX_REASON_CHARS, RefusalKind};
+pub use error::{DecodeError, FileFault, MAX_REASON_CHARS, RefusalKind, TimeKind};
 #[doc(hidden)]
-pub use hearing::hear_out;
-pub use languages::{InvalidLanguages, Languages, TextReading};
-pub use look::{Look, Looked, MAX_LOOK_SIDE_PX, RawPicture};
+pub use hearing::check_worker_output;
+pub use languages::{InvalidLanguages, Languages, OcrStatus};
+pub use look::{Analysis, AnalysisTask, MAX_ANALYSIS_SIDE_PX, RgbPicture};
 pub use options::{PoolOptions, WorkerCommand};
 pub use pool::Pool;
 pub use reading::READING_VERSION;

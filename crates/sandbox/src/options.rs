@@ -48,7 +48,7 @@ pub struct PoolOptions {
     pub cpu_limit: Duration,
     /// After this time no further word of a photo is read, and those that were read are kept; well below the two limits
     /// above, which end the worker.
-    pub reading_limit: Duration,
+    pub ocr_limit: Duration,
     /// A worker is replaced after so many photos. With 1, every photo has a process of its own, and what a hostile
     /// file does to its worker cannot reach any other photo.
     pub jobs_per_worker: u32,
@@ -67,7 +67,7 @@ impl PoolOptions {
             max_pixels: media::Limits::default().max_pixels,
             wall_limit: Duration::from_secs(120),
             cpu_limit: Duration::from_secs(60),
-            reading_limit: Duration::from_secs(30),
+            ocr_limit: Duration::from_secs(30),
             jobs_per_worker: 500,
             idle_limit: Duration::from_secs(30),
         }
@@ -75,7 +75,7 @@ impl PoolOptions {
 
     /// For workers that read words, which is work for one processor in the background: the same, but one worker, which
     /// stays for two minutes as it takes long to start.
-    pub fn reading(command: WorkerCommand) -> Self {
+    pub fn ocr(command: WorkerCommand) -> Self {
         Self { workers: 1, idle_limit: Duration::from_secs(120), ..Self::new(command) }
     }
 }

@@ -10,8 +10,8 @@ use media::DECODER_VERSION;
 use tokio::time::{self, Instant};
 
 use crate::{
-    DecodeError, Decoded, FileFault, FileSource, Look, Looked, PoolOptions, Protections, Task, TextReading,
-    Urgency,
+    Analysis, AnalysisTask, DecodeError, DecodeTask, DecodedPhoto, FileFault, FileSource, OcrStatus,
+    PoolOptions, Protections, Urgency,
     budget::{Budget, Closed},
     exchange::{self, Interrupted, Job},
     nursery::Nursery,
@@ -107,7 +107,7 @@ impl Pool {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn beside(&self, options: PoolOptions) -> io::Result<Self> {
+    pub fn with_shared_memory(&self, options: PoolOptions) -> io::Result<Self> {
         Self::within(self.shared.memory.clone(), options)
     }
 
@@ -138,9 +138,9 @@ impl Pool {
     pub async fn decode<S: FileSource>(
         &self,
         file: &S,
-        task: &Task,
+        task: &DecodeTask,
         urgency: Urgency,
-    ) -> Result<Decoded, DecodeError<S::Error>> {
+    ) -> Result<DecodedPhoto, DecodeError<S::Error>> {
         self.run(file, task, urgency).await
     }
 
@@ -148,12 +148,12 @@ impl Pool {
     ///
     /// # Errors
     /// [`DecodeError`]. When words are to be read and the workers cannot, [`DecodeError::Unavailable`] says why.
-    pub async fn look<S: FileSource>(
+    pub async fn analyze<S: FileSource>(
         &self,
         file: &S,
-        look: &Look,
+        look: &AnalysisTask,
         urgency: Urgency,
-    ) -> Result<Looked, DecodeError<S::Error>> {
+    ) -> Result<Analysis, DecodeError<S::Error>> {
         self.run(file, look, urgency).await
     }
 
@@ -203,7 +203,7 @@ impl Pool {
     ///
     /// # Errors
     /// No worker can be started.
-    pub async fn text_reading(&self) -> io::Result<TextReading> {
+    pub async fn ocr_status(&self) -> io::Result<OcrStatus> {
         self.ask(|worker| worker.text_reading.clone()).await
     }
 
@@ -229,12 +229,12 @@ impl Pool {
         let all = pool.slots.take(pool.slots.total(), Urgency::Interactive).await;
         // Jobs wait for memory with a slot in hand, and all slots are here.
         pool.slots.close();
-        self.end_idle().await;
+        self.stop_idle_workers().await;
         drop(all);
     }
 
     /// Ends the workers that have nothing to do. The next job starts another.
-    pub async fn end_idle(&self) {
+    pub async fn stop_idle_workers(&self) {
         for worker in self.shared.staff.all_idle() {
             worker.dismiss().await;
         }
@@ -336,9 +336,9 @@ impl Shared {
                 tracing::warn!("{missing}");
             }
             match &worker.text_reading {
-                TextReading::Off => {}
-                TextReading::Unavailable { reason, .. } => tracing::warn!("words are not read: {reason}"),
-                TextReading::Ready { version, languages, missing, .. } => {
+                OcrStatus::Off => {}
+                OcrStatus::Unavailable { reason, .. } => tracing::warn!("words are not read: {reason}"),
+                OcrStatus::Ready { version, languages, missing, .. } => {
                     tracing::debug!(version, ?languages, ?missing, "words are read by Tesseract");
                 }
             }
@@ -369,9 +369,9 @@ impl Shared {
 fn able(worker: &Worker, job: &impl Job) -> io::Result<()> {
     match &worker.text_reading {
         _ if !job.reads_text() => Ok(()),
-        TextReading::Ready { .. } => Ok(()),
-        TextReading::Off => Err(io::Error::other("the decoders were not started to read words")),
-        TextReading::Unavailable { reason, .. } => {
+        OcrStatus::Ready { .. } => Ok(()),
+        OcrStatus::Off => Err(io::Error::other("the decoders were not started to read words")),
+        OcrStatus::Unavailable { reason, .. } => {
             Err(io::Error::other(format!("words are not read: {reason}")))
         }
     }

@@ -11,7 +11,7 @@ use tokio::{
 };
 
 use crate::{
-    Clock, FileFault, Protections, TextReading, Urgency,
+    FileFault, OcrStatus, Protections, TimeKind, Urgency,
     answer::Lie,
     limits::{Process, Usage},
     wire::{self, Hello, PROTOCOL},
@@ -36,7 +36,7 @@ pub(crate) struct Worker {
     process: Process,
     pub(crate) urgency: Urgency,
     pub(crate) protections: Protections,
-    pub(crate) text_reading: TextReading,
+    pub(crate) text_reading: OcrStatus,
     /// What it held before its first photo.
     fresh: Option<Usage>,
     pub(crate) jobs: u32,
@@ -124,7 +124,7 @@ impl Worker {
             process,
             urgency,
             protections,
-            text_reading: TextReading::Off,
+            text_reading: OcrStatus::Off,
             fresh: None,
             jobs: 0,
             idle_since: Instant::now(),
@@ -238,10 +238,10 @@ impl Worker {
         let (end, complaint) = self.end(&trouble).await;
         let signal = end.and_then(|end| end.signal());
         let fault = match trouble {
-            Trouble::Slow => FileFault::TookTooLong { clock: Clock::Wall, limit: bounds.wall },
+            Trouble::Slow => FileFault::TimedOut { kind: TimeKind::Wall, limit: bounds.wall },
             Trouble::Lied(lie) => FileFault::Crashed { how: format!("it gave nonsense: {lie}") },
             Trouble::Gone(_) if signal == Some(rustix::process::Signal::XCPU.as_raw()) => {
-                FileFault::TookTooLong { clock: Clock::Cpu, limit: bounds.cpu }
+                FileFault::TimedOut { kind: TimeKind::Cpu, limit: bounds.cpu }
             }
             Trouble::Gone(_) if OUT_OF_MEMORY.iter().any(|words| complaint.contains(words)) => {
                 FileFault::OutOfMemory { limit_bytes: bounds.memory_bytes }

@@ -18,14 +18,14 @@ pub enum Urgency {
 
 /// Which renditions are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RequestedRenditions {
     /// What makes an image visible: medium and thumb, and full where it is the same picture as medium.
     Displayable,
     /// These, in this order.
-    These(Vec<Rendition>),
+    Only(Vec<Rendition>),
 }
 
-impl Wanted {
+impl RequestedRenditions {
     /// The renditions that are made of an upright picture of that size, each once.
     pub fn renditions(&self, upright: PixelSize) -> Vec<Rendition> {
         match self {
@@ -33,7 +33,7 @@ impl Wanted {
                 Rendition::ALL.to_vec()
             }
             Self::Displayable => vec![Rendition::Medium, Rendition::Thumb],
-            Self::These(wanted) => {
+            Self::Only(wanted) => {
                 let mut each_once = Vec::with_capacity(wanted.len());
                 for rendition in wanted {
                     if !each_once.contains(rendition) {
@@ -48,7 +48,7 @@ impl Wanted {
 
 /// What is done with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Task {
+pub struct DecodeTask {
     /// The renditions to make.
     pub wanted: Wanted,
     /// Reads the metadata as well, if given: what is known about the file besides its content.
@@ -58,7 +58,7 @@ pub struct Task {
 /// What was made of a file. All of it was checked, but a worker that a hostile file has taken over can still give a
 /// wrong picture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
+pub struct DecodedPhoto {
     /// The renditions.
     pub rendered: Rendered,
     /// The metadata, if they were asked for.
@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn what_is_wanted_depends_on_the_size() {
-        let check = |wanted: Wanted, side, expect: &[Rendition]| {
+        let check = |wanted: RequestedRenditions, side, expect: &[Rendition]| {
             assert_eq!(wanted.renditions(PixelSize { width: side, height: 10 }), expect);
         };
-        check(Wanted::Displayable, 1200, &[Full, Medium, Thumb]);
-        check(Wanted::Displayable, 1201, &[Medium, Thumb]);
-        check(Wanted::These(vec![Thumb, Full, Thumb]), 5000, &[Thumb, Full]);
-        check(Wanted::These(vec![]), 100, &[]);
+        check(RequestedRenditions::Displayable, 1200, &[Full, Medium, Thumb]);
+        check(RequestedRenditions::Displayable, 1201, &[Medium, Thumb]);
+        check(RequestedRenditions::Only(vec![Thumb, Full, Thumb]), 5000, &[Thumb, Full]);
+        check(RequestedRenditions::Only(vec![]), 100, &[]);
     }
 }

@@ -15,7 +15,7 @@ use std::io;
 use domain::{Metadata, SidecarKind, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Protections, RefusalKind, TextReading};
+use crate::{OcrStatus, Protections, RefusalKind};
 
 /// Raised whenever a message changes its form or meaning.
 pub(crate) const PROTOCOL: u32 = 3;
@@ -30,7 +30,7 @@ pub(crate) struct Hello {
     pub(crate) protocol: u32,
     pub(crate) decoder_version: u32,
     pub(crate) protections: Protections,
-    pub(crate) text_reading: TextReading,
+    pub(crate) text_reading: OcrStatus,
 }
 
 /// A photo. The bytes of its sidecars and its own follow.
@@ -191,7 +191,7 @@ mod tests {
             prop_assert_eq!(decode::<Request>(&encode(&request)?[4..])?, request);
             let answer = Answer::Looked { text: reads.then(|| text.clone()) };
             prop_assert_eq!(decode::<Answer>(&encode(&answer)?[4..])?, answer);
-            let text_reading = TextReading::Unavailable { reason: text, missing: Vec::new() };
+            let text_reading = OcrStatus::Unavailable { reason: text, missing: Vec::new() };
             let protections = Protections { files: reads, system_calls: false, limits: true };
             let hello = Hello { protocol: PROTOCOL, decoder_version: 7, protections, text_reading };
             prop_assert_eq!(decode::<Hello>(&encode(&hello)?[4..])?, hello);

@@ -31,7 +31,7 @@ pub fn run_worker() -> ExitCode {
 }
 
 /// The same for a process that also reads words. Where that does not work, it says so and decodes.
-pub fn run_reading_worker(languages: &Languages) -> ExitCode {
+pub fn run_ocr_worker(languages: &Languages) -> ExitCode {
     run(Some(languages))
 }
 
@@ -102,7 +102,7 @@ struct Job {
 }
 
 enum Ordered {
-    Render(Task),
+    Render(DecodeTask),
     Look { max_side_px: Option<u32>, read_text: Option<Duration> },
 }
 
@@ -167,7 +167,7 @@ impl Service {
         };
         let size = probe.upright_size;
         let memory_bytes = match &job.order {
-            Ordered::Render(task) => probe.decode_memory_bytes(&task.wanted.renditions(size)),
+            Ordered::Render(task) => probe.decode_memory_bytes(&task.renditions.renditions(size)),
             Ordered::Look { max_side_px, read_text } => {
                 let reading = if read_text.is_some() { reading::MEMORY_BYTES } else { 0 };
                 probe.rgb_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(reading)
@@ -178,12 +178,12 @@ impl Service {
             return Ok(());
         }
         match &job.order {
-            Ordered::Render(task) => self.render(job, task, &task.wanted.renditions(size)),
+            Ordered::Render(task) => self.render(job, task, &task.renditions.renditions(size)),
             Ordered::Look { max_side_px, read_text } => self.look(job, *max_side_px, *read_text, words),
         }
     }
 
-    fn render(&mut self, job: &Job, task: &Task, wanted: &[Rendition]) -> io::Result<()> {
+    fn render(&mut self, job: &Job, task: &DecodeTask, wanted: &[Rendition]) -> io::Result<()> {
         match media::render(&job.file, wanted, &job.limits) {
             Ok(rendered) => {
                 let webp_bytes = rendered.renditions.iter().map(|made| made.webp.len() as u64).collect();
@@ -227,10 +227,10 @@ fn sides(max_side_px: Option<u32>, read_text: Option<Duration>) -> Vec<u32> {
     max_side_px.into_iter().chain(read_text.map(|_| reading::SIDE_PX)).collect()
 }
 
-fn wanted(names: Option<Vec<String>>) -> io::Result<Wanted> {
-    let Some(names) = names else { return Ok(Wanted::Displayable) };
+fn wanted(names: Option<Vec<String>>) -> io::Result<RequestedRenditions> {
+    let Some(names) = names else { return Ok(RequestedRenditions::Displayable) };
     let renditions: Option<_> = names.iter().map(|name| Rendition::from_name(name)).collect();
-    renditions.map(Wanted::These).ok_or_else(|| wire::invalid("a rendition is unknown"))
+    renditions.map(RequestedRenditions::Only).ok_or_else(|| wire::invalid("a rendition is unknown"))
 }
 
 fn refusal(error: &MediaError) -> Refusal {

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use domain::{Circle, DateRange, Image, ImageId, Limit, ListQuery, Position, QueryText, Timestamp};
-use storage::{Found, Lookup, SearchFilter, TextColumns, TextMatch, Viewer};
+use storage::{FoundImage, Lookup, SearchFilter, TextColumns, TextMatch, Viewer};
 
 use crate::{NOW, Seed};
 
@@ -23,7 +23,7 @@ pub(crate) fn seconds(first: i64, last: i64) -> DateRange {
     DateRange::new(Some(second(first)), Some(second(last))).unwrap()
 }
 
-pub(crate) fn ids(found: &[Found]) -> Vec<ImageId> {
+pub(crate) fn ids(found: &[FoundImage]) -> Vec<ImageId> {
     found.iter().map(|found| found.image.id.clone()).collect()
 }
 

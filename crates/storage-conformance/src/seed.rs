@@ -11,8 +11,8 @@ use domain::{
     ImageId, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, Timestamp,
 };
 use storage::{
-    AddOutcome, AlbumWrite, Announced, BlobRef, Indexed, Job, LeaseRequest, NewAccount, NewAlbum, NewImage,
-    RenditionJob, SharedStore, StoredRendition, Viewer,
+    AddOutcome, AlbumWrite, AnnounceOutcome, BlobRef, IndexJob, IndexedImage, LeaseRequest, NewAccount,
+    NewAlbum, NewImage, RenditionJob, SharedStore, StoredRendition, Viewer,
 };
 
 use crate::Random;
@@ -263,7 +263,7 @@ impl Seed {
     }
 
     /// Leases jobs for an hour as [`lease`].
-    pub async fn lease(&self, worker: &str, at: Timestamp) -> Vec<Job> {
+    pub async fn lease(&self, worker: &str, at: Timestamp) -> Vec<IndexJob> {
         self.store.lease_jobs(lease(worker, at), DECODERS).await.unwrap()
     }
 
@@ -292,7 +292,7 @@ impl Seed {
 
     /// Announces blobs at [`NOW`].
     pub async fn announce(&self, blobs: &[BlobRef]) {
-        assert_eq!(self.store.announce_blobs(blobs, NOW).await.unwrap(), Announced::Ready);
+        assert_eq!(self.store.announce_blobs(blobs, NOW).await.unwrap(), AnnounceOutcome::Ready);
     }
 
     /// What adding the photo takes; its original must be announced.

@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{Circle, DateRange, ImageId, Limit, ListQuery, Plan, Position, QueryText, Rendition};
-use storage::{Indexed, LeaseRequest, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer};
+use storage::{IndexedImage, LeaseRequest, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer};
 use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, lease, random_photos};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
@@ -136,7 +136,7 @@ async fn jobs(store: &SharedStore, seed: &Seed, ann: Viewer, images: usize) {
     time("lease_jobs, one new before all others", |_| store.lease_jobs(one, DECODERS)).await;
     time("lease_jobs and complete_job, one read anew", |round| async move {
         let job = store.lease_jobs(one, DECODERS).await.unwrap().remove(0);
-        let found = Indexed { renditions: vec![], ..indexed(&Photo::at_second(i64::from(round))) };
+        let found = IndexedImage { renditions: vec![], ..indexed(&Photo::at_second(i64::from(round))) };
         assert!(store.complete_job(job.id, "w", found).await.unwrap());
     })
     .await;

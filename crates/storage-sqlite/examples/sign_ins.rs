@@ -14,7 +14,7 @@ use oauth_core::{
     CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash,
     Store as _, UnixMillis,
 };
-use storage::{GrantHolders as _, NewSession, SchemaStore as _, SessionStore as _};
+use storage::{GrantStore as _, NewSession, SchemaStore as _, SessionStore as _};
 use storage_conformance::{NOW, Seed};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
@@ -45,7 +45,7 @@ async fn main() {
     while !busy.is_finished() {
         tokio::time::sleep(Duration::from_millis(20)).await;
         let began = Instant::now();
-        other.note_use("grant-1", AT).await.unwrap();
+        other.record_use("grant-1", AT).await.unwrap();
         taken.push(began.elapsed().as_secs_f64() * 1e3);
     }
     taken.sort_by(f64::total_cmp);
@@ -124,7 +124,7 @@ async fn rotations(store: &SqliteStore, clients: u64) {
             let store = store.clone();
             tokio::spawn(async move {
                 let handle = token(client, u32::MAX).hash;
-                let mut current = store.refreshable(&handle).await.unwrap().unwrap().current;
+                let mut current = store.refreshable_grant(&handle).await.unwrap().unwrap().current;
                 let (mut replaced, mut slowest) = (0_u32, Duration::ZERO);
                 while began.elapsed() < MEASURED {
                     let asked = Instant::now();

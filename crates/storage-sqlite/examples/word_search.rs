@@ -265,6 +265,6 @@ async fn costs(sqlite: &SqliteStore) {
         slowest.as_millis()
     );
     let began = Instant::now();
-    let left = sqlite.words_outdated().await.unwrap();
+    let left = sqlite.count_outdated_words().await.unwrap();
     println!("words_outdated: {left} in {:.1} ms", began.elapsed().as_secs_f64() * 1000.0);
 }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{ContentHash, Timestamp};
-use storage::{Announced, BlobKind, BlobRef, BlobRegistry, StorageError};
+use storage::{AnnounceOutcome, BlobKind, BlobRef, BlobRegistry, StorageError};
 
 use crate::{
     SqliteStore,
@@ -20,7 +20,11 @@ const LONG_AGO_MS: i64 = 0;
 
 #[async_trait]
 impl BlobRegistry for SqliteStore {
-    async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError> {
+    async fn announce_blobs(
+        &self,
+        blobs: &[BlobRef],
+        at: Timestamp,
+    ) -> Result<AnnounceOutcome, StorageError> {
         let blobs = blobs.to_vec();
         self.write(move |c| announce(c, &blobs, at)).await
     }
@@ -83,10 +87,14 @@ fn state(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result
         .optional()?)
 }
 
-fn announce(c: &mut SqliteConnection, announced: &[BlobRef], at: Timestamp) -> Result<Announced, Failure> {
+fn announce(
+    c: &mut SqliteConnection,
+    announced: &[BlobRef],
+    at: Timestamp,
+) -> Result<AnnounceOutcome, Failure> {
     for blob in announced {
         if state(c, blob.kind, &blob.hash)?.as_deref() == Some(REMOVING) {
-            return Ok(Announced::BeingRemoved);
+            return Ok(AnnounceOutcome::BeingRemoved);
         }
     }
     for blob in announced {
@@ -107,7 +115,7 @@ fn announce(c: &mut SqliteConnection, announced: &[BlobRef], at: Timestamp) -> R
                 .execute(c)?;
         }
     }
-    Ok(Announced::Ready)
+    Ok(AnnounceOutcome::Ready)
 }
 
 fn take(

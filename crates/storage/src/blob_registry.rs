@@ -16,7 +16,7 @@ pub struct BlobRef {
 
 /// Whether announced blobs may be written now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Announced {
+pub enum AnnounceOutcome {
     /// Write them.
     Ready,
     /// One of them is just being removed: announce again in a moment.
@@ -37,7 +37,8 @@ pub enum Announced {
 #[async_trait]
 pub trait BlobRegistry: Send + Sync + 'static {
     /// Notes that these blobs are about to be written, which puts their being taken off. A kept blob stays kept.
-    async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp) -> Result<Announced, StorageError>;
+    async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp)
+    -> Result<AnnounceOutcome, StorageError>;
 
     /// Takes up to `max` blobs that nothing refers to: released ones at once, others when they were last announced
     /// before `idle_since`. Until they are forgotten nobody may write them. Only one sweeper may be at work at a

@@ -19,7 +19,7 @@ pub enum Lookup<T> {
 
 /// An image found by place or time.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundImage {
     /// The image.
     pub image: Image,
     /// Its distance from the circle's centre in metres, when there is a circle.
@@ -123,8 +123,8 @@ pub trait ImageStore: Send + Sync + 'static {
     async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError>;
 
     /// A page of images, newest first. A circle filters the newest
-    /// [`LIST_CIRCLE_NEWEST`](domain::LIST_CIRCLE_NEWEST) images of the range.
-    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<Found>, StorageError>;
+    /// [`MAX_CIRCLE_CANDIDATES`](domain::MAX_CIRCLE_CANDIDATES) images of the range.
+    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError>;
 
     /// The newest images that pass a filter.
     async fn filter_images(
@@ -132,7 +132,7 @@ pub trait ImageStore: Send + Sync + 'static {
         viewer: Viewer,
         filter: SearchFilter<'_>,
         limit: Limit,
-    ) -> Result<Vec<Found>, StorageError>;
+    ) -> Result<Vec<FoundImage>, StorageError>;
 
     /// The images that match words, by tier, then strength, then newest first: up to `max` of them, and no more than
     /// [`MAX_TEXT_MATCHES`]. Letter case and accents do not count; other forms of a word, words that begin with the last

@@ -45,7 +45,7 @@ pub enum ImageState {
 
 /// An image that an account already has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownImage {
+pub struct ExistingImage {
     /// Its id.
     pub id: ImageId,
     /// How far it has come.
@@ -60,13 +60,13 @@ pub enum AddOutcome {
     /// It is new and waits to be indexed.
     Added,
     /// The account has these bytes already and nothing changed.
-    Duplicate(KnownImage),
+    Duplicate(ExistingImage),
     /// The account has these bytes already, and a sidecar that came with them says something new: the image is
     /// indexed with it. One that is ready stays so, and is seen as it was until then.
-    Refreshed(KnownImage),
+    Reindexed(ExistingImage),
     /// The account had deleted these bytes and has them back; indexed already, or waiting for it. A sidecar that
-    /// says something new counts as for [`Refreshed`](Self::Refreshed).
-    Restored(KnownImage),
+    /// says something new counts as for [`Reindexed`](Self::Refreshed).
+    Restored(ExistingImage),
     /// It had failed and waits to be indexed again.
     Retried(ImageId),
     /// The original was removed meanwhile: announce and write it again.
@@ -81,7 +81,7 @@ pub struct JobId(pub i64);
 
 /// What is known of the picture of an image that is indexed again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KnownPicture {
+pub struct DecodedPicture {
     /// The size of the upright full rendition.
     pub size: PixelSize,
     /// What is wrong with the file, when it could be read only in part.
@@ -92,7 +92,7 @@ pub struct KnownPicture {
 
 /// An image to index, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct IndexJob {
     /// Its name.
     pub id: JobId,
     /// The image.
@@ -105,7 +105,7 @@ pub struct Job {
     pub file: FileInfo,
     /// Its picture, when it is ready and indexed again: a worker whose decoders are no newer can give these back
     /// with [`Indexed`], without renditions, and need not decode anything.
-    pub picture: Option<KnownPicture>,
+    pub picture: Option<DecodedPicture>,
     /// How often it was leased, this time included.
     pub attempts: u32,
 }
@@ -167,7 +167,7 @@ pub struct QueueLength {
     /// Images that failed.
     pub failed: u64,
     /// Images that are seen and wait to be indexed again, or are just being so.
-    pub refreshes: u64,
+    pub reindexes: u64,
     /// Full renditions that wait to be made in the background, or are just being made.
     pub renditions: u64,
 }
@@ -180,11 +180,11 @@ pub struct QueueLength {
 #[async_trait]
 pub trait IndexQueue: Send + Sync + 'static {
     /// The image of the account that has these bytes.
-    async fn known_image(
+    async fn image_by_original(
         &self,
         account: AccountId,
         original: &ContentHash,
-    ) -> Result<Option<KnownImage>, StorageError>;
+    ) -> Result<Option<ExistingImage>, StorageError>;
 
     /// Adds an image and queues it, keeps its original and its sidecars. One that the account has is restored if it
     /// was deleted, tried again if it failed, and indexed again if a sidecar differs from what the store has: the
@@ -198,7 +198,7 @@ pub trait IndexQueue: Send + Sync + 'static {
         &self,
         request: LeaseRequest<'_>,
         decoder_version: u32,
-    ) -> Result<Vec<Job>, StorageError>;
+    ) -> Result<Vec<IndexJob>, StorageError>;
 
     /// Prolongs the leases of the jobs that a worker is at. One that it holds but is not at any more, because the
     /// outcome could not be written down, is left to run out.
@@ -216,7 +216,12 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// Makes an indexed image visible and keeps its renditions; queues its full one to be made unless it is there.
     /// Of an image that is ready it replaces all that [`Indexed`] says. `false`, and nothing changes, when the
     /// worker does not hold the job any more or a rendition's blob is being removed.
-    async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError>;
+    async fn complete_job(
+        &self,
+        job: JobId,
+        worker: &str,
+        indexed: IndexedImage,
+    ) -> Result<bool, StorageError>;
 
     /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased: something
     /// other than the image was at fault.

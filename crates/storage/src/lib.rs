@@ -37,13 +37,13 @@ pub use accounts::{
     AccountStore, CreateAccountError, CreateKeyError, KeyHash, KeyHolder, KeyId, KeyInfo, NewAccount, NewKey,
 };
 pub use albums::{AlbumPage, AlbumStore, AlbumWrite, NewAlbum};
-pub use blob_registry::{Announced, BlobRef, BlobRegistry};
+pub use blob_registry::{AnnounceOutcome, BlobRef, BlobRegistry};
 pub use domain::BlobKind;
 pub use error::StorageError;
-pub use grants::{GrantHolder, GrantHolders};
+pub use grants::{GrantHolder, GrantStore};
 pub use images::{
-    Found, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StoredRendition,
-    TextColumns, TextMatch, TextTier,
+    FoundImage, ImageKey, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter,
+    StoredRendition, TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
     AddOutcome, FailedImage, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture,
@@ -52,16 +52,17 @@ pub use index_queue::{
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;
 pub use security_events::{
-    NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent, SecurityEventStore,
+    EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent, SecurityEventStore,
 };
 pub use sessions::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, SessionInfo, SessionStore};
 pub use setup::{MAX_SETUP_LINKS, SetupHash, SetupStore};
-pub use sign_in::{Attempt, AttemptId, SignInAttempt, SignInAttempts, SignInLimits};
+pub use sign_in::{AttemptId, SignInAttempt, SignInDecision, SignInLimits, SignInStore};
 pub use signing_keys::{NewSigningKey, SigningKeyStore, StoredSigningKey};
 pub use stages::{
-    NewVector, OtherVersion, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue, Undone,
+    BackfillFilter, NewVector, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
+    VersionPolicy,
 };
-pub use vectors::{EncoderId, SeenVector, StoredVector, VectorId, VectorStore};
+pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
 pub use word_index::WordIndex;
 
 /// Everything the photo library needs of a metadata store. Clients and grants are kept behind the port of the
@@ -71,7 +72,7 @@ pub trait Store:
     AccountStore
     + AlbumStore
     + BlobRegistry
-    + GrantHolders
+    + GrantStore
     + ImageStore
     + IndexQueue
     + RenditionQueue
@@ -79,7 +80,7 @@ pub trait Store:
     + SecurityEventStore
     + SessionStore
     + SetupStore
-    + SignInAttempts
+    + SignInStore
     + SigningKeyStore
     + StageQueue
     + VectorStore
@@ -92,7 +93,7 @@ impl<T> Store for T where
     T: AccountStore
         + AlbumStore
         + BlobRegistry
-        + GrantHolders
+        + GrantStore
         + ImageStore
         + IndexQueue
         + RenditionQueue
@@ -100,7 +101,7 @@ impl<T> Store for T where
         + SecurityEventStore
         + SessionStore
         + SetupStore
-        + SignInAttempts
+        + SignInStore
         + SigningKeyStore
         + StageQueue
         + VectorStore

@@ -4,9 +4,9 @@ use domain::{AccountId, SecurityEventKind, Timestamp};
 use crate::StorageError;
 
 /// How many events of each kind an account keeps: a flood of one kind does not push the others out.
-pub const SECURITY_EVENTS_OF_A_KIND: u32 = 30;
+pub const MAX_EVENTS_PER_KIND: u32 = 30;
 /// The same thing within so many milliseconds of the last time is counted there: an hour.
-pub const SAME_EVENT_MS: i64 = 3_600_000;
+pub const EVENT_MERGE_WINDOW_MS: i64 = 3_600_000;
 
 /// Something that happened to an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,16 +35,16 @@ pub struct SecurityEvent {
     /// When it happened last.
     pub at: Timestamp,
     /// How often.
-    pub times: u32,
+    pub count: u32,
 }
 
 /// What owners are told of the safety of their accounts. It goes with the account.
 #[async_trait]
 pub trait SecurityEventStore: Send + Sync + 'static {
     /// Notes an event. When the newest of its kind has the same address and detail and is not older than
-    /// [`SAME_EVENT_MS`], that one counts it. The newest [`SECURITY_EVENTS_OF_A_KIND`] stay. Nothing happens when the
+    /// [`EVENT_MERGE_WINDOW_MS`], that one counts it. The newest [`MAX_EVENTS_PER_KIND`] stay. Nothing happens when the
     /// account is gone.
-    async fn note_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError>;
+    async fn record_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError>;
 
     /// The newest events of an account, newest first.
     async fn security_events(&self, account: AccountId, max: u32)

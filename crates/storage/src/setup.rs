@@ -15,12 +15,16 @@ pub const MAX_SETUP_LINKS: u32 = 16;
 #[async_trait]
 pub trait SetupStore: Send + Sync + 'static {
     /// Has a link hold; `false` when there is an account, and then nothing changes.
-    async fn offer_setup(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError>;
+    async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError>;
 
     /// Whether a link holds.
-    async fn setup_is_offered(&self, link: SetupHash) -> Result<bool, StorageError>;
+    async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError>;
 
     /// Makes the first account if the link holds; of several at the same moment one does. `None` when it does not, and
     /// then nothing changes.
-    async fn set_up(&self, link: SetupHash, account: NewAccount) -> Result<Option<Account>, StorageError>;
+    async fn create_first_account(
+        &self,
+        link: SetupHash,
+        account: NewAccount,
+    ) -> Result<Option<Account>, StorageError>;
 }

@@ -33,16 +33,16 @@ pub struct AttemptId(pub i64);
 
 /// Whether somebody may try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Attempt {
+pub enum SignInDecision {
     /// Yes. It counts as failed unless it is told to have succeeded.
-    Go(AttemptId),
+    Allowed(AttemptId),
     /// Not before that moment. It does not count.
     LockedUntil(Timestamp),
 }
 
 /// Attempts to sign in, counted so that passwords cannot be guessed.
 #[async_trait]
-pub trait SignInAttempts: Send + Sync + 'static {
+pub trait SignInStore: Send + Sync + 'static {
     /// Begins an attempt, unless as many as are allowed failed within the window before it, of the same pair or from
     /// the same address or network. Attempts count as failed from their beginning, so that parallel ones cannot pass the
     /// limit. Attempts later than `at` do not count: the clock was set back since.
@@ -51,10 +51,10 @@ pub trait SignInAttempts: Send + Sync + 'static {
         attempt: &SignInAttempt,
         at: Timestamp,
         limits: SignInLimits,
-    ) -> Result<Attempt, StorageError>;
+    ) -> Result<SignInDecision, StorageError>;
 
     /// Has an attempt not count any more; failures before it do.
-    async fn succeed_sign_in(&self, attempt: AttemptId) -> Result<(), StorageError>;
+    async fn record_sign_in_success(&self, attempt: AttemptId) -> Result<(), StorageError>;
 
     /// Deletes up to `max` attempts that were begun before that moment; gives how many.
     async fn sweep_sign_in_attempts(&self, before: Timestamp, max: u32) -> Result<u64, StorageError>;

@@ -41,5 +41,5 @@ pub trait SigningKeyStore: Send + Sync + 'static {
     ) -> Result<bool, StorageError>;
 
     /// Deletes keys that were retired before that moment; gives how many.
-    async fn drop_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError>;
+    async fn delete_retired_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError>;
 }

@@ -24,7 +24,7 @@ pub struct Stage {
 
 /// What becomes of a stage that the store knows under another version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OtherVersion {
+pub enum VersionPolicy {
     /// It changes to this one, and every image is done anew: for the process that serves the library.
     Replace,
     /// It stays: for commands that merely help out.
@@ -33,7 +33,7 @@ pub enum OtherVersion {
 
 /// Which images a stage still has to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Undone<'a> {
+pub enum BackfillFilter<'a> {
     /// All of them.
     All,
     /// Those without a vector of the encoder of that name.
@@ -103,18 +103,23 @@ pub trait StageQueue: Send + Sync + 'static {
         name: &str,
         version: &str,
         revision: u32,
-        other_version: OtherVersion,
+        other_version: VersionPolicy,
     ) -> Result<Stage, StorageError>;
 
     /// The stage of that name, if there is one.
     async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError>;
 
     /// Has [`queue_undone`](Self::queue_undone) look at all images once more.
-    async fn recheck_stage(&self, stage: StageId) -> Result<(), StorageError>;
+    async fn restart_backfill(&self, stage: StageId) -> Result<(), StorageError>;
 
     /// Looks at up to `max` further images, newest first, and queues those among them that are undone. `false` when
     /// there were none left to look at.
-    async fn queue_undone(&self, stage: StageId, undone: Undone<'_>, max: u32) -> Result<bool, StorageError>;
+    async fn backfill_stage(
+        &self,
+        stage: StageId,
+        undone: BackfillFilter<'_>,
+        max: u32,
+    ) -> Result<bool, StorageError>;
 
     /// Leases waiting jobs of a stage, of the newest images first. What was leased so often without an end is failed.
     async fn lease_stage_jobs(
@@ -155,18 +160,18 @@ pub trait StageQueue: Send + Sync + 'static {
     async fn fail_stage_job(&self, job: JobId, worker: &str, reason: &str) -> Result<(), StorageError>;
 
     /// Notes that every image is done under this version, if that is so; returns whether it is.
-    async fn complete_stage(&self, stage: StageId, version: &str) -> Result<bool, StorageError>;
+    async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError>;
 
     /// How far each stage has come; of one account, or of all. It counts what waits.
     async fn stage_progress(&self, account: Option<AccountId>) -> Result<Vec<StageProgress>, StorageError>;
 
     /// Those of these images for which some of the stages is still to be done.
-    async fn images_in_stages(
+    async fn images_with_pending_stages(
         &self,
         images: &[ImageId],
         stages: &[StageId],
     ) -> Result<Vec<ImageId>, StorageError>;
 
     /// Forgets up to `max` vectors of encoders that are not among these; returns how many went.
-    async fn drop_other_encoders(&self, names: &[&str], max: u32) -> Result<u32, StorageError>;
+    async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError>;
 }

@@ -28,7 +28,7 @@ pub struct StoredVector {
 
 /// A vector whose image the viewer sees.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SeenVector {
+pub struct VisibleVector {
     /// The image.
     pub image: ImageKey,
     /// When it was taken.
@@ -38,7 +38,7 @@ pub struct SeenVector {
 }
 
 /// What images look like, so that a cache of it can be kept that misses nothing: the vectors of an account by an encoder
-/// only grow at the end, and whatever is remembered of them is looked at again by [`seen_vectors`](Self::seen_vectors)
+/// only grow at the end, and whatever is remembered of them is looked at again by [`visible_vectors`](Self::visible_vectors)
 /// before it counts.
 #[async_trait]
 pub trait VectorStore: Send + Sync + 'static {
@@ -63,19 +63,19 @@ pub trait VectorStore: Send + Sync + 'static {
 
     /// Those of these vectors, of one encoder, that are still there and whose images the viewer sees and the filter lets pass, in any
     /// order.
-    async fn seen_vectors(
+    async fn visible_vectors(
         &self,
         viewer: Viewer,
         encoder: EncoderId,
         vectors: &[VectorId],
         filter: SearchFilter<'_>,
-    ) -> Result<Vec<SeenVector>, StorageError>;
+    ) -> Result<Vec<VisibleVector>, StorageError>;
 
     /// The capture time from which on the viewer sees its images; `None` when it sees all there are.
-    async fn seen_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError>;
+    async fn visible_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError>;
 
     /// The images of an album of the viewer that it sees, in any order.
-    async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError>;
+    async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError>;
 
     /// Those of these images that the viewer sees, in the order of the keys.
     async fn images_by_key(

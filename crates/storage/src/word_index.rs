@@ -13,10 +13,10 @@ use crate::StorageError;
 #[async_trait]
 pub trait WordIndex: Send + Sync + 'static {
     /// How many images have yet to be indexed by the version that runs; none when a newer version made the index.
-    async fn words_outdated(&self) -> Result<u64, StorageError>;
+    async fn count_outdated_words(&self) -> Result<u64, StorageError>;
 
     /// Whether a newer version than the one that runs made the index.
-    async fn words_are_newer(&self) -> Result<bool, StorageError>;
+    async fn word_index_is_newer(&self) -> Result<bool, StorageError>;
 
     /// Indexes up to `max` of them, oldest additions first. Gives how many they were; 0 when none is left. It goes on
     /// where it stopped, in this process or a later one.

@@ -36,6 +36,8 @@ mod library;
 mod reading;
 mod text;
 
-pub use library::{Library, LoadError, ReaderError, Version};
-pub use reading::Reader;
-pub use text::{Bounds, Gray, Layout, Line, ReadError, ReadOptions, Text, Word};
+pub use library::{LoadError, ReaderError, Tesseract, Version};
+pub use reading::TextReader;
+pub use text::{
+    BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, RecognizedText, TextLine, TextWord,
+};

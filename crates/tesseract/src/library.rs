@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use crate::functions::Functions;
-use crate::reading::{self, Reader};
+use crate::reading::{self, TextReader};
 
 /// The oldest release whose functions are known to do what is expected of them.
 const OLDEST: Version = Version { major: 4, minor: 0, patch: 0 };
@@ -91,18 +91,18 @@ pub enum ReaderError {
 }
 
 /// The system's Tesseract.
-pub struct Library {
+pub struct Tesseract {
     pub(crate) functions: Functions,
     version: Version,
 }
 
-impl Library {
+impl Tesseract {
     /// The library, opened by the first call in this process. Make that call before a sandbox closes the file system.
     ///
     /// # Errors
     /// When there is none that can be used; every later call gives the same error.
     pub fn load() -> Result<&'static Self, &'static LoadError> {
-        static LIBRARY: OnceLock<Result<Library, LoadError>> = OnceLock::new();
+        static LIBRARY: OnceLock<Result<Tesseract, LoadError>> = OnceLock::new();
         LIBRARY.get_or_init(Self::open).as_ref()
     }
 
@@ -135,7 +135,7 @@ impl Library {
     ///
     /// # Errors
     /// Any [`ReaderError`].
-    pub fn reader(&self, languages: &[impl AsRef<str>]) -> Result<Reader<'_>, ReaderError> {
+    pub fn reader(&self, languages: &[impl AsRef<str>]) -> Result<TextReader<'_>, ReaderError> {
         let languages: Vec<&str> = languages.iter().map(AsRef::as_ref).collect();
         if languages.is_empty() {
             return Err(ReaderError::NoLanguage);
@@ -144,12 +144,12 @@ impl Library {
         let missing = languages.iter().find(|language| !available.iter().any(|name| name == *language));
         match missing {
             Some(language) => Err(ReaderError::Missing { language: (*language).to_owned() }),
-            None => Reader::new(&self.functions, &languages),
+            None => TextReader::new(&self.functions, &languages),
         }
     }
 }
 
-impl fmt::Debug for Library {
+impl fmt::Debug for Tesseract {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Library").field("version", &self.version).finish_non_exhaustive()
     }

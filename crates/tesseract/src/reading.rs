@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::functions::{ENGINE_LSTM_ONLY, Functions, RawEngine, RawMonitor, RawResults, level, segmentation};
 use crate::text::Lines;
-use crate::{Bounds, Gray, Layout, ReadError, ReadOptions, ReaderError, Text, Word};
+use crate::{
+    BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, ReaderError, RecognizedText, TextWord,
+};
 
 /// The longest side of a picture: Tesseract's coordinates have 16 bits.
 const MAX_SIDE: u32 = 32_767;
@@ -39,12 +41,12 @@ pub(crate) fn available_languages(functions: &Functions) -> Vec<String> {
 }
 
 /// Trained data of some languages, ready to read pictures, one at a time.
-pub struct Reader<'a> {
+pub struct TextReader<'a> {
     engine: Engine<'a>,
     languages: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TextReader<'a> {
     /// The languages are available, so their names are plain.
     pub(crate) fn new(functions: &'a Functions, languages: &[&str]) -> Result<Self, ReaderError> {
         let joined = languages.join("+");
@@ -76,7 +78,11 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Any [`ReadError`].
-    pub fn read(&mut self, picture: &Gray<'_>, options: &ReadOptions) -> Result<Text, ReadError> {
+    pub fn read(
+        &mut self,
+        picture: &GrayImage<'_>,
+        options: &ReadOptions,
+    ) -> Result<RecognizedText, ReadError> {
         self.engine.set_layout(options.layout);
         let outcome = self.engine.set_picture(picture).and_then(|()| self.engine.read(options));
         self.engine.clear();
@@ -84,7 +90,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl fmt::Debug for Reader<'_> {
+impl fmt::Debug for TextReader<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Reader").field("languages", &self.languages).finish_non_exhaustive()
     }
@@ -143,11 +149,11 @@ impl<'a> Engine<'a> {
         taken
     }
 
-    fn set_layout(&self, layout: Layout) {
+    fn set_layout(&self, layout: PageLayout) {
         let mode = match layout {
-            Layout::Auto => segmentation::AUTO,
-            Layout::Block => segmentation::SINGLE_BLOCK,
-            Layout::Sparse => segmentation::SPARSE_TEXT,
+            PageLayout::Auto => segmentation::AUTO,
+            PageLayout::Block => segmentation::SINGLE_BLOCK,
+            PageLayout::Sparse => segmentation::SPARSE_TEXT,
         };
         // SAFETY: the engine is alive, and the number is one of the enumeration.
         unsafe { (self.functions.set_segmentation)(self.raw.as_ptr(), mode) };
@@ -158,8 +164,8 @@ impl<'a> Engine<'a> {
         unsafe { (self.functions.set_variable)(self.raw.as_ptr(), name.as_ptr(), value.as_ptr()) != 0 }
     }
 
-    fn set_picture(&self, picture: &Gray<'_>) -> Result<(), ReadError> {
-        let Gray { width, height, pixels } = *picture;
+    fn set_picture(&self, picture: &GrayImage<'_>) -> Result<(), ReadError> {
+        let GrayImage { width, height, pixels } = *picture;
         let wrong = || ReadError::Size { width, height, bytes: pixels.len() };
         let sides = 1..=MAX_SIDE;
         let area = u64::from(width) * u64::from(height);
@@ -177,7 +183,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Reads the picture that was set.
-    fn read(&self, options: &ReadOptions) -> Result<Text, ReadError> {
+    fn read(&self, options: &ReadOptions) -> Result<RecognizedText, ReadError> {
         let monitor = Monitor::create(self.functions).ok_or(ReadError::NoMemory)?;
         let begin = Instant::now();
         monitor.set_deadline(options.deadline);
@@ -188,9 +194,9 @@ impl<'a> Engine<'a> {
         match self.results() {
             Some(results) => {
                 let (lines, all) = results.lines(options.min_confidence);
-                Ok(Text { lines, complete: code == 0 && all })
+                Ok(RecognizedText { lines, complete: code == 0 && all })
             }
-            None if code == 0 || !in_time => Ok(Text { lines: Vec::new(), complete: code == 0 }),
+            None if code == 0 || !in_time => Ok(RecognizedText { lines: Vec::new(), complete: code == 0 }),
             None => Err(ReadError::Refused),
         }
     }
@@ -252,7 +258,7 @@ struct Results<'a> {
 
 impl Results<'_> {
     /// The lines, and whether they are all.
-    fn lines(self, min_confidence: f32) -> (Vec<crate::Line>, bool) {
+    fn lines(self, min_confidence: f32) -> (Vec<crate::TextLine>, bool) {
         let mut lines = Lines::default();
         for _ in 0..MAX_WORDS {
             if self.begins(level::PARAGRAPH) {
@@ -265,7 +271,7 @@ impl Results<'_> {
             if confidence >= min_confidence
                 && let Some(text) = self.word()
             {
-                lines.add(Word { text, confidence, bounds: self.bounds() });
+                lines.add(TextWord { text, confidence, bounds: self.bounds() });
             }
             if !self.next() {
                 return (lines.finish(), true);
@@ -282,20 +288,20 @@ impl Results<'_> {
         !place.is_null() && unsafe { (functions.place_begins)(place, level) != 0 }
     }
 
-    fn bounds(&self) -> Bounds {
+    fn bounds(&self) -> BoundingBox {
         let functions = self.engine.functions;
         let (mut left, mut top, mut right, mut bottom) = (0, 0, 0, 0);
         // SAFETY: the walk is alive, and so is what it read.
         let place = unsafe { (functions.results_place)(self.raw.as_ptr()) };
         if place.is_null() {
-            return Bounds::default();
+            return BoundingBox::default();
         }
         let (l, t, r, b) = (&raw mut left, &raw mut top, &raw mut right, &raw mut bottom);
         // SAFETY: the place is the walk itself, seen as its base class, and alive with it; the four numbers can be
         // written to, and keep what they were where there is no word.
         let _found = unsafe { (functions.place_bounds)(place, level::WORD, l, t, r, b) };
         let side = |number: c_int| u32::try_from(number).unwrap_or(0);
-        Bounds { left: side(left), top: side(top), right: side(right), bottom: side(bottom) }
+        BoundingBox { left: side(left), top: side(top), right: side(right), bottom: side(bottom) }
     }
 
     fn confidence(&self) -> f32 {

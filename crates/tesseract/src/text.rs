@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// A picture to read: 8 bits a pixel, 0 is black, rows from top to bottom without gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gray<'a> {
+pub struct GrayImage<'a> {
     /// Pixels in a row, 1 to 32,767.
     pub width: u32,
     /// Rows, 1 to 32,767.
@@ -15,7 +15,7 @@ pub struct Gray<'a> {
 
 /// Where words are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
+pub enum PageLayout {
     /// On a page with columns, headings and pictures.
     Auto,
     /// In lines one below the other.
@@ -31,43 +31,43 @@ pub struct ReadOptions {
     /// cut short.
     pub deadline: Duration,
     /// Where words are looked for.
-    pub layout: Layout,
+    pub layout: PageLayout,
     /// Words that Tesseract is less sure of are left out, 0 to 100.
     pub min_confidence: f32,
 }
 
 /// What was read.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Text {
+pub struct RecognizedText {
     /// The lines that have words, in reading order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TextLine>,
     /// Whether all was read before the deadline, and there was not too much of it.
     pub complete: bool,
 }
 
 /// A line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Line {
+pub struct TextLine {
     /// Its words, at least one.
-    pub words: Vec<Word>,
+    pub words: Vec<TextWord>,
     /// Whether a paragraph begins with it.
     pub begins_paragraph: bool,
 }
 
 /// A word with the punctuation around it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Word {
+pub struct TextWord {
     /// At least one character, none of which is white space.
     pub text: String,
     /// How sure Tesseract is of it, 0 to 100.
     pub confidence: f32,
     /// Where it stands.
-    pub bounds: Bounds,
+    pub bounds: BoundingBox,
 }
 
 /// A part of a picture, in pixels from its upper left corner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bounds {
+pub struct BoundingBox {
     /// The first column.
     pub left: u32,
     /// The first row.
@@ -102,7 +102,7 @@ pub enum ReadError {
 /// Puts the words into lines as they come.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    lines: Vec<Line>,
+    lines: Vec<TextLine>,
     /// Lines and paragraphs begin with the next word that is kept, although it may not be their first.
     line_begins: bool,
     paragraph_begins: bool,
@@ -117,15 +117,15 @@ impl Lines {
         self.line_begins = true;
     }
 
-    pub(crate) fn add(&mut self, word: Word) {
+    pub(crate) fn add(&mut self, word: TextWord) {
         match self.lines.last_mut() {
             Some(line) if !self.line_begins && !self.paragraph_begins => line.words.push(word),
-            _ => self.lines.push(Line { words: vec![word], begins_paragraph: self.paragraph_begins }),
+            _ => self.lines.push(TextLine { words: vec![word], begins_paragraph: self.paragraph_begins }),
         }
         (self.line_begins, self.paragraph_begins) = (false, false);
     }
 
-    pub(crate) fn finish(self) -> Vec<Line> {
+    pub(crate) fn finish(self) -> Vec<TextLine> {
         self.lines
     }
 }
@@ -137,7 +137,8 @@ mod tests {
     #[test]
     fn lines_begin_with_the_words_that_are_kept() {
         let mut lines = Lines::default();
-        let word = |text: &str| Word { text: text.into(), confidence: 90.0, bounds: Bounds::default() };
+        let word =
+            |text: &str| TextWord { text: text.into(), confidence: 90.0, bounds: BoundingBox::default() };
         lines.add(word("stray"));
         lines.begin_paragraph();
         lines.begin_line();

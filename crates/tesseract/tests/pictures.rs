@@ -8,10 +8,10 @@ use media::{Limits, RgbPicture};
 use tesseract::{Gray, Layout, Library, ReadError, ReadOptions, Reader, ReaderError, Text, Version};
 
 const PLENTY: ReadOptions =
-    ReadOptions { deadline: Duration::from_secs(600), layout: Layout::Auto, min_confidence: 50.0 };
+    ReadOptions { deadline: Duration::from_secs(600), layout: PageLayout::Auto, min_confidence: 50.0 };
 
-fn reader() -> Reader<'static> {
-    Library::load().unwrap().reader(&["eng"]).unwrap()
+fn reader() -> TextReader<'static> {
+    Tesseract::load().unwrap().reader(&["eng"]).unwrap()
 }
 
 /// A file of the fixtures in grey: its green.
@@ -23,20 +23,21 @@ fn picture(name: &str) -> (u32, u32, Vec<u8>) {
     (size.width, size.height, rgb.chunks_exact(3).map(|pixel| pixel[1]).collect())
 }
 
-fn read(reader: &mut Reader<'_>, name: &str, options: &ReadOptions) -> Text {
+fn read(reader: &mut TextReader<'_>, name: &str, options: &ReadOptions) -> RecognizedText {
     let (width, height, pixels) = picture(name);
-    reader.read(&Gray { width, height, pixels: &pixels }, options).unwrap()
+    reader.read(&GrayImage { width, height, pixels: &pixels }, options).unwrap()
 }
 
-fn lines(text: &Text) -> Vec<String> {
-    let words = |line: &tesseract::Line| line.words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+fn lines(text: &RecognizedText) -> Vec<String> {
+    let words =
+        |line: &tesseract::TextLine| line.words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
     text.lines.iter().map(|line| words(line).join(" ")).collect()
 }
 
 #[test]
 fn the_library_is_loaded_once_with_its_languages() {
-    let library = Library::load().unwrap();
-    assert!(std::ptr::eq(library, Library::load().unwrap()));
+    let library = Tesseract::load().unwrap();
+    assert!(std::ptr::eq(library, Tesseract::load().unwrap()));
     assert!(library.version() >= Version { major: 4, minor: 0, patch: 0 });
     let languages = library.available_languages();
     assert!(languages.contains(&"eng".to_owned()), "{languages:?}");
@@ -62,7 +63,7 @@ fn lines_and_paragraphs_are_read() {
     // The next picture is read as if it were the first.
     let text = read(&mut reader, "samples/orange-lossless.webp", &PLENTY);
     assert_eq!(lines(&text), ["webp", "lossless", "123"]);
-    let sparse = ReadOptions { layout: Layout::Sparse, ..PLENTY };
+    let sparse = ReadOptions { layout: PageLayout::Sparse, ..PLENTY };
     assert_eq!(
         lines(&read(&mut reader, "samples/orange-lossless.webp", &sparse)),
         ["webp", "lossless", "123"]
@@ -72,8 +73,8 @@ fn lines_and_paragraphs_are_read() {
 #[test]
 fn unsure_words_are_left_out() {
     let (mut reader, name) = (reader(), "samples/restaurant-bill.jpg");
-    let count = |text: &Text| text.lines.iter().map(|line| line.words.len()).sum::<usize>();
-    let sparse = |min_confidence| ReadOptions { layout: Layout::Sparse, min_confidence, ..PLENTY };
+    let count = |text: &RecognizedText| text.lines.iter().map(|line| line.words.len()).sum::<usize>();
+    let sparse = |min_confidence| ReadOptions { layout: PageLayout::Sparse, min_confidence, ..PLENTY };
     let (all, sure) = (read(&mut reader, name, &sparse(0.0)), read(&mut reader, name, &sparse(80.0)));
     assert!(count(&all) > count(&sure) && count(&sure) > 0, "{:?} {:?}", lines(&all), lines(&sure));
     assert!(lines(&sure).iter().any(|line| line.contains("Tavolo")), "{:?}", lines(&sure));
@@ -83,7 +84,7 @@ fn unsure_words_are_left_out() {
 fn the_deadline_is_kept() {
     let (width, height, pixels) = picture("samples/lorem-ipsum.png");
     let mut reader = reader();
-    let picture = Gray { width, height, pixels: &pixels };
+    let picture = GrayImage { width, height, pixels: &pixels };
     let began = Instant::now();
     let all = reader.read(&picture, &PLENTY).unwrap();
     let whole = began.elapsed();
@@ -101,7 +102,7 @@ fn pictures_that_are_none_are_refused() {
     let mut reader = reader();
     let mut check = |width, height, bytes: usize, expect: bool| {
         let pixels = vec![200; bytes];
-        let outcome = reader.read(&Gray { width, height, pixels: &pixels }, &PLENTY);
+        let outcome = reader.read(&GrayImage { width, height, pixels: &pixels }, &PLENTY);
         let refused = Err(ReadError::Size { width, height, bytes });
         assert_eq!(outcome == refused, !expect, "{width} x {height}: {outcome:?}");
     };
@@ -114,7 +115,7 @@ fn pictures_that_are_none_are_refused() {
     check(100, 100, 10_000, true);
     for (width, height) in [(1, 1), (2, 2), (3, 200), (200, 3), (32_767, 1), (1, 32_767)] {
         let pixels = vec![0; usize::try_from(width * height).unwrap()];
-        match reader.read(&Gray { width, height, pixels: &pixels }, &PLENTY) {
+        match reader.read(&GrayImage { width, height, pixels: &pixels }, &PLENTY) {
             Ok(text) => assert_eq!(text.lines, []),
             Err(error) => assert_eq!(error, ReadError::Refused),
         }
@@ -134,9 +135,9 @@ fn noise_of_any_kind_is_survived() {
                     (state >> 56).to_le_bytes()[0] >> (8 - bits) << (8 - bits)
                 })
                 .collect();
-            for layout in [Layout::Auto, Layout::Sparse] {
+            for layout in [PageLayout::Auto, PageLayout::Sparse] {
                 let options = ReadOptions { layout, min_confidence: 0.0, ..PLENTY };
-                let _ = reader.read(&Gray { width, height, pixels: &pixels }, &options);
+                let _ = reader.read(&GrayImage { width, height, pixels: &pixels }, &options);
             }
         }
     }
@@ -144,7 +145,7 @@ fn noise_of_any_kind_is_survived() {
 
 #[test]
 fn languages_that_are_not_there_are_named() {
-    let library = Library::load().unwrap();
+    let library = Tesseract::load().unwrap();
     let check = |languages: &[&str], expect| assert_eq!(library.reader(languages).map(drop), Err(expect));
     check(&[], ReaderError::NoLanguage);
     let missing = |language: &str| ReaderError::Missing { language: language.into() };

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use vectors::{Area, Index, KeySet, Position, Row, RowFilter, VectorId, Wanted, dot_f16, encode_f16};
+use vectors::{Area, Index, KeySet, PositionE7, Row, RowFilter, RowId, ScanOptions, dot_f16, encode_f16};
 
 const DIMENSIONS: usize = 512;
 /// Vectors lie around so many centres, as pictures of the same things do.
@@ -44,7 +44,7 @@ fn measure(rows: usize) {
 
     let all = RowFilter::default();
     let time = |what: &str, filter: &RowFilter<'_>, threads: usize| {
-        let wanted = Wanted { best: CANDIDATES, threads };
+        let wanted = ScanOptions { best: CANDIDATES, threads };
         let rounds = (20_000_000 / rows).clamp(60, 1000);
         let mut passed = 0;
         let took = times(rounds, |round| {
@@ -81,9 +81,9 @@ fn fill(rows: usize, centres: &[Vec<f32>], dice: &mut Dice) -> (Index, Vec<Vec<u
             centres.get(number % CENTRES).map(|centre| (centre.as_slice(), [0.9, 0.5, 0.2][number % 3]));
         let bytes = encode_f16(&dice.vector(centre));
         let number = i64::try_from(number).unwrap();
-        let position = Position::from_degrees(46.0 + 4.0 * dice.share(), 9.0 + 6.0 * dice.share());
+        let position = PositionE7::from_degrees(46.0 + 4.0 * dice.share(), 9.0 + 6.0 * dice.share());
         let row = Row {
-            vector: VectorId(number + 1),
+            vector: RowId(number + 1),
             image: number,
             captured_at_ms: SPAN_MS / i64::try_from(rows).unwrap() * number,
             position: Some(position),
@@ -103,7 +103,7 @@ fn fill(rows: usize, centres: &[Vec<f32>], dice: &mut Dice) -> (Index, Vec<Vec<u
     );
     let began = Instant::now();
     let mut next = index.clone();
-    let row = Row { vector: VectorId(i64::MAX), image: 0, captured_at_ms: 0, position: None };
+    let row = Row { vector: RowId(i64::MAX), image: 0, captured_at_ms: 0, position: None };
     next.push_f16(row, stored.first().unwrap()).unwrap();
     println!("  {:.0} µs to append one beside a snapshot", began.elapsed().as_secs_f64() * 1e6);
     (index, stored)
@@ -116,7 +116,7 @@ fn recall(index: &Index, stored: &[Vec<u8>], queries: &[Vec<f32>]) {
         let mut all: Vec<(f32, i64)> =
             (0..).zip(stored).map(|(number, bytes)| (dot_f16(query, bytes).unwrap(), number)).collect();
         all.sort_by(|one, two| two.0.total_cmp(&one.0));
-        let wanted = Wanted { best: CANDIDATES, threads: 2 };
+        let wanted = ScanOptions { best: CANDIDATES, threads: 2 };
         let scan = index.scan(query, &RowFilter::default(), wanted).unwrap();
         let images: BTreeSet<i64> = scan.best.iter().map(|hit| hit.image).collect();
         found += all.iter().take(BEST).filter(|(_, image)| images.contains(image)).count();

@@ -1,6 +1,6 @@
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-use crate::Hit;
+use crate::ScoredRow;
 
 /// The best of all hits that it is offered.
 pub(crate) struct Best {
@@ -22,7 +22,7 @@ impl Best {
         self.hits.peek().map_or(f32::INFINITY, |worst| worst.0.similarity)
     }
 
-    pub(crate) fn offer(&mut self, hit: Hit) {
+    pub(crate) fn offer(&mut self, hit: ScoredRow) {
         if self.hits.len() < self.most {
             self.hits.push(WorstFirst(hit));
         } else if let Some(mut worst) = self.hits.peek_mut()
@@ -39,12 +39,12 @@ impl Best {
     }
 
     /// Best first.
-    pub(crate) fn into_hits(self) -> Vec<Hit> {
+    pub(crate) fn into_hits(self) -> Vec<ScoredRow> {
         self.hits.into_sorted_vec().into_iter().map(|hit| hit.0).collect()
     }
 }
 
-struct WorstFirst(Hit);
+struct WorstFirst(ScoredRow);
 
 impl Ord for WorstFirst {
     fn cmp(&self, other: &Self) -> Ordering {
@@ -69,7 +69,7 @@ impl Eq for WorstFirst {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::VectorId;
+    use crate::RowId;
     use proptest::prelude::*;
 
     proptest! {
@@ -79,8 +79,8 @@ mod tests {
             most in 0_usize..20,
             split in 0_usize..60,
         ) {
-            let mut hits: Vec<Hit> = (0_i64..).zip(rows).map(|(number, (similarity, captured_at_ms))| {
-                Hit { vector: VectorId(number), image: number, captured_at_ms, similarity: similarity.into() }
+            let mut hits: Vec<ScoredRow> = (0_i64..).zip(rows).map(|(number, (similarity, captured_at_ms))| {
+                ScoredRow { vector: RowId(number), image: number, captured_at_ms, similarity: similarity.into() }
             }).collect();
             let (mut best, mut others) = (Best::new(most), Best::new(most));
             for (place, hit) in hits.iter().enumerate() {
@@ -90,7 +90,7 @@ mod tests {
                 }
             }
             best.merge(others);
-            hits.sort_by(Hit::best_first);
+            hits.sort_by(ScoredRow::best_first);
             hits.truncate(most);
             prop_assert_eq!(best.into_hits(), hits);
         }

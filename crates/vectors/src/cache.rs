@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::OwnedMutexGuard;
 
-use crate::{Error, Index, Row, VectorId};
+use crate::{Error, Index, Row, RowId};
 
 /// What an index takes that has no rows, roughly.
 const EMPTY_BYTES: usize = 500;
@@ -16,7 +16,7 @@ const STEP_BYTES: usize = 4 << 20;
 
 /// What an index is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct IndexKey {
     /// The store's number of the account.
     pub account: i64,
     /// The store's number of the encoder.
@@ -35,11 +35,11 @@ pub struct Cache {
 
 #[derive(Default)]
 struct Shelf {
-    slots: HashMap<Key, Slot>,
+    slots: HashMap<IndexKey, Slot>,
     /// What they were weighed at, together.
     bytes: usize,
     /// Their keys in the order of their latest use.
-    order: BTreeMap<u64, Key>,
+    order: BTreeMap<u64, IndexKey>,
     /// Counts uses.
     uses: u64,
 }
@@ -69,17 +69,17 @@ impl Cache {
     /// vectors of other dimensions. While somebody else fills it, this waits, first come first served.
     ///
     /// What has been appended stays when the future that does it is dropped half-way.
-    pub async fn fill(&self, key: Key, dimensions: usize) -> Filling {
+    pub async fn fill(&self, key: IndexKey, dimensions: usize) -> IndexWriter {
         let index = self.slot(key, dimensions);
         let mut index = index.lock_owned().await;
         if index.dimensions() != dimensions {
             *index = Index::new(dimensions);
         }
         let weighed = index.bytes();
-        Filling { index, key, cache: self.clone(), weighed }
+        IndexWriter { index, key, cache: self.clone(), weighed }
     }
 
-    fn slot(&self, key: Key, dimensions: usize) -> Arc<tokio::sync::Mutex<Index>> {
+    fn slot(&self, key: IndexKey, dimensions: usize) -> Arc<tokio::sync::Mutex<Index>> {
         let mut shelf = self.lock();
         shelf.uses += 1;
         let used = shelf.uses;
@@ -98,7 +98,7 @@ impl Cache {
     }
 
     /// Forgets an index. Who is filling it finishes for itself.
-    pub fn clear(&self, key: Key) {
+    pub fn clear(&self, key: IndexKey) {
         let gone = self.lock().remove(key);
         drop(gone);
     }
@@ -119,7 +119,7 @@ impl Cache {
     }
 
     /// Notes what an index takes by now, and lets others go for it.
-    fn weigh(&self, key: Key, index: &Arc<tokio::sync::Mutex<Index>>, bytes: usize) {
+    fn weigh(&self, key: IndexKey, index: &Arc<tokio::sync::Mutex<Index>>, bytes: usize) {
         let mut shelf = self.lock();
         match shelf.slots.get_mut(&key) {
             Some(slot) if Arc::ptr_eq(&slot.index, index) => {
@@ -142,7 +142,7 @@ impl Cache {
 }
 
 impl Shelf {
-    fn remove(&mut self, key: Key) -> Option<Slot> {
+    fn remove(&mut self, key: IndexKey) -> Option<Slot> {
         let slot = self.slots.remove(&key)?;
         self.order.remove(&slot.used);
         self.bytes -= slot.bytes;
@@ -150,11 +150,11 @@ impl Shelf {
     }
 
     /// Takes out what was not used for longest until the rest is within the budget or in use.
-    fn make_room(&mut self, budget_bytes: usize, keep: Key) -> Vec<Slot> {
+    fn make_room(&mut self, budget_bytes: usize, keep: IndexKey) -> Vec<Slot> {
         let mut gone = Vec::new();
         while self.bytes > budget_bytes {
             let idle =
-                |key: &&Key| **key != keep && self.slots.get(key).is_some_and(|slot| !slot.is_in_use());
+                |key: &&IndexKey| **key != keep && self.slots.get(key).is_some_and(|slot| !slot.is_in_use());
             let Some(oldest) = self.order.values().find(idle).copied() else { break };
             gone.extend(self.remove(oldest));
         }
@@ -174,17 +174,17 @@ impl fmt::Debug for Cache {
 
 /// The only one who fills an index. It can be sent to another thread, where rounding many vectors disturbs nobody.
 #[must_use = "its index is reserved until it is dropped"]
-pub struct Filling {
+pub struct IndexWriter {
     index: OwnedMutexGuard<Index>,
-    key: Key,
+    key: IndexKey,
     cache: Cache,
     /// What the cache knows that it takes.
     weighed: usize,
 }
 
-impl Filling {
+impl IndexWriter {
     /// The last vector that is here: what the store has after it is to be appended.
-    pub fn last(&self) -> Option<VectorId> {
+    pub fn last(&self) -> Option<RowId> {
         self.index.last()
     }
 
@@ -242,13 +242,13 @@ impl Filling {
     }
 }
 
-impl Drop for Filling {
+impl Drop for IndexWriter {
     fn drop(&mut self) {
         self.weigh();
     }
 }
 
-impl fmt::Debug for Filling {
+impl fmt::Debug for IndexWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Filling").field("key", &self.key).field("index", &*self.index).finish()
     }

@@ -1,4 +1,4 @@
-use crate::VectorId;
+use crate::RowId;
 
 /// Why a vector was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
@@ -18,8 +18,8 @@ pub enum Error {
     #[error("vector {} came after vector {}", given.0, last.0)]
     Order {
         /// The vector before it.
-        last: VectorId,
+        last: RowId,
         /// The vector that was to be appended.
-        given: VectorId,
+        given: RowId,
     },
 }

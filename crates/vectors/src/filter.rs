@@ -1,6 +1,6 @@
 use std::{fmt, ops::RangeInclusive};
 
-use crate::{Area, KeySet, Position, segment::Segment};
+use crate::{Area, KeySet, PositionE7, segment::Segment};
 
 /// Which rows a search looks at: those that everything given holds for. The default is all rows.
 #[derive(Clone, Default)]
@@ -10,7 +10,7 @@ pub struct RowFilter<'a> {
     /// Captured at a place in any of these areas.
     pub areas: Option<&'a [Area]>,
     /// Captured at a place that this accepts. It is asked last, and so only about rows that pass all else.
-    pub accepts: Option<&'a (dyn Fn(Position) -> bool + Sync)>,
+    pub accepts: Option<&'a (dyn Fn(PositionE7) -> bool + Sync)>,
     /// Of these images.
     pub images: Option<&'a KeySet>,
 }

@@ -1,7 +1,7 @@
 use std::{fmt, sync::Arc};
 
 use crate::{
-    Error, Row, VectorId, codes,
+    Error, Row, RowId, codes,
     half::decode_f16,
     segment::{ROWS, Segment},
 };
@@ -16,7 +16,7 @@ use crate::{
 pub struct Index {
     dimensions: usize,
     segments: Vec<Arc<Segment>>,
-    last: Option<VectorId>,
+    last: Option<RowId>,
     len: usize,
     /// What all segments but the last have allocated.
     full_bytes: usize,
@@ -49,7 +49,7 @@ impl Index {
     }
 
     /// The vector that was appended last.
-    pub fn last(&self) -> Option<VectorId> {
+    pub fn last(&self) -> Option<RowId> {
         self.last
     }
 

@@ -50,11 +50,11 @@ mod row;
 mod scan;
 mod segment;
 
-pub use cache::{Cache, Filling, Key};
+pub use cache::{Cache, IndexKey, IndexWriter};
 pub use error::Error;
 pub use filter::RowFilter;
 pub use half::{decode_f16, dot_f16, encode_f16};
 pub use index::Index;
 pub use key_set::KeySet;
-pub use row::{Area, Hit, Position, Row, VectorId};
-pub use scan::{Scan, Summary, Wanted};
+pub use row::{Area, PositionE7, Row, RowId, ScoredRow};
+pub use scan::{ScanOptions, ScanResult, Summary};

@@ -2,31 +2,31 @@ use std::cmp::Ordering;
 
 /// The store's number of a vector: each that is stored has a higher one than all before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VectorId(pub i64);
+pub struct RowId(pub i64);
 
 /// What an index knows of a vector besides its numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// The vector.
-    pub vector: VectorId,
+    pub vector: RowId,
     /// The store's number of the image that it shows.
     pub image: i64,
     /// When that was taken, in milliseconds since 1970.
     pub captured_at_ms: i64,
     /// Where that was taken.
-    pub position: Option<Position>,
+    pub position: Option<PositionE7>,
 }
 
 /// A place on Earth, to about a centimetre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Position {
+pub struct PositionE7 {
     /// Latitude in units of 10⁻⁷ degrees, north of the equator above 0.
     pub latitude_e7: i32,
     /// Longitude in units of 10⁻⁷ degrees, east of Greenwich above 0.
     pub longitude_e7: i32,
 }
 
-impl Position {
+impl PositionE7 {
     /// Stands for no position where every row has the same room for one.
     pub(crate) const NOWHERE: Self = Self { latitude_e7: i32::MIN, longitude_e7: i32::MIN };
 
@@ -52,20 +52,20 @@ impl Position {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Area {
     /// Its southern and western corner.
-    pub south_west: Position,
+    pub south_west: PositionE7,
     /// Its northern and eastern corner.
-    pub north_east: Position,
+    pub north_east: PositionE7,
 }
 
 impl Area {
     /// Of degrees, rounded so that nothing is left out.
     pub fn from_degrees(south: f64, west: f64, north: f64, east: f64) -> Self {
         Self {
-            south_west: Position {
+            south_west: PositionE7 {
                 latitude_e7: e7((south.clamp(-90.0, 90.0) * UNITS).floor()),
                 longitude_e7: e7((west.clamp(-180.0, 180.0) * UNITS).floor()),
             },
-            north_east: Position {
+            north_east: PositionE7 {
                 latitude_e7: e7((north.clamp(-90.0, 90.0) * UNITS).ceil()),
                 longitude_e7: e7((east.clamp(-180.0, 180.0) * UNITS).ceil()),
             },
@@ -73,7 +73,7 @@ impl Area {
     }
 
     /// Whether a place is in it.
-    pub fn contains(&self, position: Position) -> bool {
+    pub fn contains(&self, position: PositionE7) -> bool {
         // All four at once: most rows of a search fail any one of them, and which is hard to foresee.
         (self.south_west.latitude_e7 <= position.latitude_e7)
             & (position.latitude_e7 <= self.north_east.latitude_e7)
@@ -92,9 +92,9 @@ fn e7(units: f64) -> i32 {
 
 /// A row that was found.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Hit {
+pub struct ScoredRow {
     /// The vector.
-    pub vector: VectorId,
+    pub vector: RowId,
     /// The image that it shows.
     pub image: i64,
     /// When that was taken, in milliseconds since 1970.
@@ -103,7 +103,7 @@ pub struct Hit {
     pub similarity: f32,
 }
 
-impl Hit {
+impl ScoredRow {
     /// Best first: by similarity, then the one taken last, then the one stored last. No two rows are equal by it.
     pub fn best_first(&self, other: &Self) -> Ordering {
         let key = |hit: &Self| (hit.captured_at_ms, hit.vector);
@@ -119,18 +119,18 @@ mod tests {
     fn degrees_are_kept_to_a_centimetre() {
         for (latitude, longitude) in [(0.0, 0.0), (48.858_370_1, 2.294_481_3), (-90.0, 180.0), (90.0, -180.0)]
         {
-            let (north, east) = Position::from_degrees(latitude, longitude).degrees();
+            let (north, east) = PositionE7::from_degrees(latitude, longitude).degrees();
             assert!((north - latitude).abs() < 1e-7 && (east - longitude).abs() < 1e-7, "{north}, {east}");
         }
-        let far = Position::from_degrees(1e300, f64::NAN);
-        assert_eq!(far, Position { latitude_e7: 900_000_000, longitude_e7: 0 });
+        let far = PositionE7::from_degrees(1e300, f64::NAN);
+        assert_eq!(far, PositionE7 { latitude_e7: 900_000_000, longitude_e7: 0 });
     }
 
     #[test]
     fn the_corners_of_an_area_are_in_it() {
         let area = Area::from_degrees(48.858_370_12, 2.294_481_31, 48.9, 2.3);
         let check = |latitude, longitude, expect| {
-            let position = Position::from_degrees(latitude, longitude);
+            let position = PositionE7::from_degrees(latitude, longitude);
             assert_eq!(area.contains(position), expect, "{latitude}, {longitude}");
         };
         check(48.858_370_12, 2.294_481_31, true);

@@ -4,14 +4,14 @@ use std::{
     thread,
 };
 
-use crate::{Error, Hit, Index, RowFilter, best::Best, codes::Query, segment::Segment};
+use crate::{Error, Index, RowFilter, ScoredRow, best::Best, codes::Query, segment::Segment};
 
 /// A thread is worth its start for so many rows.
 const ROWS_FOR_A_THREAD: usize = 25_000;
 
 /// What a search is to find.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted {
+pub struct ScanOptions {
     /// So many rows, the most similar ones.
     pub best: usize,
     /// At most so many threads, that of the caller among them; few rows are left to fewer. 0 is 1.
@@ -20,9 +20,9 @@ pub struct Wanted {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scan {
+pub struct ScanResult {
     /// The most similar rows, [best first](Hit::best_first).
-    pub best: Vec<Hit>,
+    pub best: Vec<ScoredRow>,
     /// The similarities of all rows that passed the filter.
     pub summary: Summary,
 }
@@ -46,7 +46,12 @@ impl Index {
     ///
     /// # Errors
     /// [`Error`] when the query is no vector of this index.
-    pub fn scan(&self, query: &[f32], filter: &RowFilter<'_>, wanted: Wanted) -> Result<Scan, Error> {
+    pub fn scan(
+        &self,
+        query: &[f32],
+        filter: &RowFilter<'_>,
+        wanted: ScanOptions,
+    ) -> Result<ScanResult, Error> {
         self.check(query)?;
         let query = Query::new(query)?;
         let next = AtomicUsize::new(0);
@@ -88,7 +93,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(query: &'a Query, filter: &'a RowFilter<'a>, wanted: Wanted) -> Self {
+    fn new(query: &'a Query, filter: &'a RowFilter<'a>, wanted: ScanOptions) -> Self {
         Self {
             query,
             filter,
@@ -143,8 +148,8 @@ impl<'a> Worker<'a> {
         self.sums.merge(&other.sums);
     }
 
-    fn into_scan(self) -> Scan {
-        Scan { best: self.best.into_hits(), summary: self.sums.summary() }
+    fn into_scan(self) -> ScanResult {
+        ScanResult { best: self.best.into_hits(), summary: self.sums.summary() }
     }
 }
 
@@ -156,9 +161,9 @@ fn is_run(rows: &[u16]) -> bool {
     }
 }
 
-fn hit(segment: &Segment, row: usize, similarity: f32) -> Option<Hit> {
+fn hit(segment: &Segment, row: usize, similarity: f32) -> Option<ScoredRow> {
     let row = segment.row(row)?;
-    Some(Hit { vector: row.vector, image: row.image, captured_at_ms: row.captured_at_ms, similarity })
+    Some(ScoredRow { vector: row.vector, image: row.image, captured_at_ms: row.captured_at_ms, similarity })
 }
 
 /// Sums of similarities and of their squares.

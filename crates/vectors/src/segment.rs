@@ -1,7 +1,7 @@
 use std::mem::size_of;
 
 use crate::{
-    Error, Position, Row, VectorId,
+    Error, PositionE7, Row, RowId,
     codes::{self, Codes},
 };
 
@@ -15,10 +15,10 @@ const FEWEST: usize = 32;
 pub(crate) struct Segment {
     codes: Vec<Codes>,
     units: Vec<f32>,
-    vectors: Vec<VectorId>,
+    vectors: Vec<RowId>,
     images: Vec<i64>,
     captured_at_ms: Vec<i64>,
-    positions: Vec<Position>,
+    positions: Vec<PositionE7>,
     /// Whether the images are in order, as they are when each was encoded once and soon.
     in_order: bool,
     /// How many blocks of codes a row has.
@@ -52,7 +52,7 @@ impl Segment {
 
     /// What it has allocated.
     pub(crate) fn bytes(&self) -> usize {
-        let facts = size_of::<f32>() + size_of::<VectorId>() + 2 * size_of::<i64>() + size_of::<Position>();
+        let facts = size_of::<f32>() + size_of::<RowId>() + 2 * size_of::<i64>() + size_of::<PositionE7>();
         self.room * (self.blocks * size_of::<Codes>() + facts)
     }
 
@@ -66,7 +66,7 @@ impl Segment {
         self.vectors.push(row.vector);
         self.images.push(row.image);
         self.captured_at_ms.push(row.captured_at_ms);
-        self.positions.push(row.position.unwrap_or(Position::NOWHERE));
+        self.positions.push(row.position.unwrap_or(PositionE7::NOWHERE));
         Ok(())
     }
 
@@ -106,7 +106,7 @@ impl Segment {
     }
 
     /// Some of them are [nowhere](Position::is_somewhere).
-    pub(crate) fn positions(&self) -> &[Position] {
+    pub(crate) fn positions(&self) -> &[PositionE7] {
         &self.positions
     }
 
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn what_is_said_to_be_allocated_is() {
         let mut segment = Segment::new(2);
-        let row = Row { vector: VectorId(1), image: 1, captured_at_ms: 1, position: None };
+        let row = Row { vector: RowId(1), image: 1, captured_at_ms: 1, position: None };
         for count in 1..=ROWS {
             segment.push(row, &[0.5; 33]).unwrap();
             for segment in [&segment, &segment.clone()] {
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn a_refused_row_leaves_nothing() {
         let mut segment = Segment::new(1);
-        let row = Row { vector: VectorId(1), image: 1, captured_at_ms: 1, position: None };
+        let row = Row { vector: RowId(1), image: 1, captured_at_ms: 1, position: None };
         assert_eq!(segment.push(row, &[f32::NAN]), Err(Error::Number));
         assert_eq!((segment.len(), segment.codes.len()), (0, 0));
     }

@@ -18,16 +18,16 @@ fn main() {
         let picture = Picture::new(896, 672, vec![100; 896 * 672 * 3]).unwrap();
         let model = ClipModel::load(&folder, &options).unwrap();
         measure(&format!("{runtime:?}, {threads} threads: words, loaded and computed"), 1, |_| {
-            model.query("the first").unwrap();
+            model.encode_query("the first").unwrap();
         });
         measure("words", 20, |turn| {
-            model.query(&format!("boat {turn}")).unwrap();
+            model.encode_query(&format!("boat {turn}")).unwrap();
         });
         measure("a picture, loaded and computed", 1, |_| {
-            model.picture(&picture).unwrap();
+            model.encode_picture(&picture).unwrap();
         });
         measure("a picture", 20, |_| {
-            model.picture(&picture).unwrap();
+            model.encode_picture(&picture).unwrap();
         });
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

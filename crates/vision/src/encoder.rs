@@ -15,17 +15,17 @@ pub trait VisualEncoder: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`EncodeError`].
-    fn picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError>;
+    fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError>;
 
     /// What a search for pictures by plain words looks for; `None` when the encoder knows none of the words.
     ///
     /// # Errors
     /// [`EncodeError`].
-    fn query(&self, words: &str) -> Result<Option<Query>, EncodeError>;
+    fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError>;
 
     /// Whether [`query`](Self::query) takes a fraction of a millisecond, so that it needs no thread where it may take
     /// its time.
-    fn is_quick_to_ask(&self) -> bool {
+    fn encodes_queries_quickly(&self) -> bool {
         false
     }
 }
@@ -37,7 +37,7 @@ pub struct EncodeError(pub String);
 
 /// What a search looks for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Query {
+pub struct EncodedQuery {
     /// As many numbers as a picture's vector has. Its dot product with that is their similarity.
     pub vector: Vec<f32>,
     /// What a similarity is worth.
@@ -52,16 +52,16 @@ pub struct Calibration {
     /// How fast the score rises there; above 0.
     pub steepness: f32,
     /// What the best similarity scores, above 0 and at most 1: less when only some of the words are known.
-    pub most: f32,
+    pub max_score: f32,
     /// A similarity below this is no match.
-    pub least: f32,
+    pub min_similarity: f32,
 }
 
 impl Calibration {
     /// The score of a similarity, above 0 and at most 1; `None` for no match.
     pub fn score(&self, similarity: f32) -> Option<f32> {
-        let score = self.most / (1.0 + (-self.steepness * (similarity - self.midpoint)).exp());
-        (similarity >= self.least && score > 0.0).then_some(score.min(1.0))
+        let score = self.max_score / (1.0 + (-self.steepness * (similarity - self.midpoint)).exp());
+        (similarity >= self.min_similarity && score > 0.0).then_some(score.min(1.0))
     }
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn scores_rise_with_similarity() {
-        let calibration = Calibration { midpoint: 0.3, steepness: 10.0, most: 0.8, least: 0.0 };
+        let calibration = Calibration { midpoint: 0.3, steepness: 10.0, max_score: 0.8, min_similarity: 0.0 };
         assert_eq!(calibration.score(0.3), Some(0.4));
         assert!(calibration.score(0.5) > calibration.score(0.4));
         assert!(calibration.score(1000.0).is_some_and(|score| score <= 0.8));

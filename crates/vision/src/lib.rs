@@ -11,6 +11,6 @@ mod encoder;
 pub mod models;
 mod picture;
 
-pub use appearance::{Appearance, Concept};
-pub use encoder::{Calibration, EncodeError, Query, VisualEncoder};
+pub use appearance::{BuiltInEncoder, Concept};
+pub use encoder::{Calibration, EncodeError, EncodedQuery, VisualEncoder};
 pub use picture::Picture;

@@ -70,7 +70,7 @@ pub(crate) fn is_loopback_name(name: &str) -> bool {
 
 /// What one client may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct HttpLimits {
     /// How many connections are open at once. Once three quarters are, one address may hold half (of IPv6, one /64;
     /// trusted proxies any number). When all are taken the oldest one that waits for its client is closed; while none
     /// does, further ones wait.
@@ -97,7 +97,7 @@ pub struct Limits {
     pub client_documents: RateLimit,
 }
 
-impl Default for Limits {
+impl Default for HttpLimits {
     fn default() -> Self {
         Self {
             connections: 1024,
@@ -123,7 +123,7 @@ pub struct WebConfig {
     /// The proxies whose word on the client's address is believed.
     pub trusted_proxies: Vec<IpNet>,
     /// What one client may cost.
-    pub limits: Limits,
+    pub limits: HttpLimits,
     /// How the documents are fetched in which apps describe themselves; `None` when no app may do that. Only a test has
     /// other options than the default.
     pub client_documents: Option<client_documents::Options>,
@@ -135,7 +135,7 @@ impl WebConfig {
         Self {
             base_url,
             trusted_proxies: Vec::new(),
-            limits: Limits::default(),
+            limits: HttpLimits::default(),
             client_documents: Some(client_documents::Options::default()),
         }
     }

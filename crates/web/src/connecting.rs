@@ -96,7 +96,7 @@ impl fmt::Display for McpApp {
 
 /// How one app is connected to the library at one base URL. Nothing in it is secret: apps sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connecting {
+pub struct ConnectionGuide {
     /// The app.
     pub app: McpApp,
     /// What to do, in this order, in plain text.
@@ -114,7 +114,7 @@ pub fn mcp_url(base_url: &BaseUrl) -> String {
     format!("{}{}", base_url.as_str(), McpResource::V1.path())
 }
 
-impl Connecting {
+impl ConnectionGuide {
     /// How `app` is connected to the service at `base_url`.
     pub fn new(app: McpApp, base_url: &BaseUrl) -> Self {
         let url = mcp_url(base_url);
@@ -230,7 +230,7 @@ pub fn connecting_document() -> String {
             (Ok(local), McpApp::ClaudeDesktop | McpApp::Inspector) => local,
             _ => &base_url,
         };
-        let connecting = Connecting::new(app, base_url);
+        let connecting = ConnectionGuide::new(app, base_url);
         text.push_str(&format!("\n## {}\n\n", app.title()));
         for (index, step) in connecting.steps.iter().enumerate() {
             text.push_str(&format!("{}. {step}\n", index.saturating_add(1)));
@@ -286,7 +286,7 @@ mod tests {
     fn every_app_is_told_the_mcp_url() {
         for base_url in ["http://127.0.0.1:8080", "https://photos.example.org", "http://[::1]:9"] {
             let base_url = BaseUrl::parse(base_url).unwrap();
-            let all = Connecting::all(&base_url);
+            let all = ConnectionGuide::all(&base_url);
             assert_eq!(all.len(), McpApp::ALL.len());
             for connecting in all {
                 let url = mcp_url(&base_url);
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_is_out_of_reach_is_said() {
-        let obstacle = |app, base_url| Connecting::new(app, &BaseUrl::parse(base_url).unwrap()).obstacle;
+        let obstacle = |app, base_url| ConnectionGuide::new(app, &BaseUrl::parse(base_url).unwrap()).obstacle;
         for (app, base_url, expect) in [
             (McpApp::Claude, "http://127.0.0.1:8080", true),
             (McpApp::ChatGpt, "https://localhost", true),

@@ -34,8 +34,8 @@ mod sign_in;
 mod signed_images;
 
 pub use app::{App, BuildError};
-pub use config::{BaseUrl, InvalidBaseUrl, Limits, WebConfig};
-pub use connecting::{Connecting, McpApp, UnknownApp, connecting_document, mcp_url};
+pub use config::{BaseUrl, HttpLimits, InvalidBaseUrl, WebConfig};
+pub use connecting::{ConnectionGuide, McpApp, UnknownApp, connecting_document, mcp_url};
 pub use images_api::openapi_document;
 pub use mcp::{mcp_tools_document, serve_mcp};
 pub use oauth::RateLimit;

@@ -17,7 +17,7 @@ use hyper_util::{
     server::graceful::{GracefulConnection, GracefulShutdown},
 };
 use ipnet::IpNet;
-use library::subscriber;
+use library::subscriber_prefix;
 use socket2::SockRef;
 use tokio::{
     net::{TcpListener, TcpStream},
@@ -29,7 +29,7 @@ use self::{
     client_stream::{AnsweredBody, ClientStream, SEND_BUFFER_BYTES},
     connections::Connections,
 };
-use crate::{App, Limits};
+use crate::{App, HttpLimits};
 
 /// The longest head of a request, in bytes and in header lines; a longer one gets 431.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -100,7 +100,7 @@ pub async fn serve(
 fn client(peer: SocketAddr, trusted_proxies: &[IpNet]) -> Option<IpAddr> {
     let address = peer.ip().to_canonical();
     let is_proxy = trusted_proxies.iter().any(|network| network.contains(&address));
-    (!is_proxy).then(|| subscriber(address))
+    (!is_proxy).then(|| subscriber_prefix(address))
 }
 
 /// Answers a connection that gets no place. A new connection has an empty buffer, so that nothing waits.
@@ -128,7 +128,7 @@ fn connection(
     app: App,
     stream: TcpStream,
     peer: SocketAddr,
-    limits: &Limits,
+    limits: &HttpLimits,
     activity: Arc<Activity>,
 ) -> impl GracefulConnection<Error: fmt::Display> + Send + 'static {
     if let Err(error) = stream.set_nodelay(true) {

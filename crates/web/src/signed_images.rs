@@ -38,11 +38,11 @@ pub(crate) async fn handle(service: &Service, request: &Parts) -> Reply {
     match service.library.rendition(signed.image, signed.rendition).await {
         Ok(served) => respond(request, &signed, &served).await,
         Err(RenditionError::NoImage) => error(StatusCode::NOT_FOUND, "there is no image with this id"),
-        Err(RenditionError::NotMade(reason)) => {
+        Err(RenditionError::Failed(reason)) => {
             tracing::error!(image = signed.image, rendition = %signed.rendition, %reason, "a rendition was not made");
             error(StatusCode::INTERNAL_SERVER_ERROR, "the rendition could not be made from the photo")
         }
-        Err(RenditionError::NoDecoder(cause)) => {
+        Err(RenditionError::DecoderUnavailable(cause)) => {
             tracing::error!(%cause, "a rendition cannot be made now");
             error(StatusCode::SERVICE_UNAVAILABLE, "the image cannot be made now; retry after a wait")
                 .with(header::RETRY_AFTER, HeaderValue::from_static("5"))

@@ -35,7 +35,7 @@ pub(crate) const CONTENT_FIELDS: usize = 2;
 
 /// Where a word stands among an image's fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stands {
+pub struct Occurrence {
     /// In the description or the OCR text.
     pub in_content: bool,
     /// In the place or the file name.
@@ -43,12 +43,12 @@ pub struct Stands {
 }
 
 /// The distinct words of an image.
-pub fn words_of(fields: &Fields<'_>) -> BTreeMap<String, Stands> {
-    let mut words: BTreeMap<String, Stands> = BTreeMap::new();
+pub fn words_of(fields: &Fields<'_>) -> BTreeMap<String, Occurrence> {
+    let mut words: BTreeMap<String, Occurrence> = BTreeMap::new();
     for (number, text) in fields.in_order().into_iter().enumerate() {
         each_token(text.unwrap_or_default(), |token| {
             if !words.contains_key(token.folded) {
-                words.insert(token.folded.to_owned(), Stands::default());
+                words.insert(token.folded.to_owned(), Occurrence::default());
             }
             if let Some(stands) = words.get_mut(token.folded) {
                 stands.in_content |= number < CONTENT_FIELDS;

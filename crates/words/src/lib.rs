@@ -25,13 +25,13 @@ mod tests;
 mod tokens;
 mod typo;
 
-pub use fields::{Fields, Stands, words_of};
+pub use fields::{Fields, Occurrence, words_of};
 pub use fold::fold;
 pub use query::{QueryWord, query_words};
-pub use score::{Alternative, Score, Search, Tier, Wanted};
+pub use score::{Alternative, QueryTerm, Score, Scorer, Tier};
 pub use stem::{Stems, plural_keys, same_stem, stem_keys};
-pub use tokens::{Kind, MAX_TOKENS, MAX_WORD_CHARS, Token, each_token};
-pub use typo::{MIN_TWO_TYPOS_CHARS, MIN_TYPO_CHARS, can_have_typos, is_typo_of, one_slip_away, typo_stem};
+pub use tokens::{MAX_TOKENS, MAX_WORD_CHARS, Token, TokenKind, each_token};
+pub use typo::{MIN_TWO_TYPOS_CHARS, MIN_TYPO_CHARS, can_have_typos, is_typo_of, single_edits, typo_prefix};
 
 /// The version of everything here that decides which words a text has, and which keys a word. An index whose words were
 /// made by another version has to be made anew.

@@ -3,7 +3,7 @@
 use crate::{
     chars::{Class, class, has_hiragana, is_hiragana},
     stop::is_stop_word,
-    tokens::{Kind, Token, each_token},
+    tokens::{Token, TokenKind, each_token},
 };
 
 /// The most distinct words of a query; further ones are left out.
@@ -20,7 +20,7 @@ pub struct QueryWord {
     /// Whether it says little, so that an image without it matches all the same. Not every word of a query is so.
     pub optional: bool,
     /// Whether it may be the beginning of what is looked for, as the last word is.
-    pub begins: bool,
+    pub is_prefix: bool,
 }
 
 /// The distinct words of a query in their order, at most 64.
@@ -34,7 +34,7 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
     let mut words: Vec<QueryWord> = Vec::new();
     let mut last = None;
     each_token(query, |token| {
-        if matches!(token.kind, Kind::Single { alone: false }) {
+        if matches!(token.kind, TokenKind::Single { alone: false }) {
             return;
         }
         let known = words.iter().position(|word| word.word == token.folded);
@@ -43,13 +43,13 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
             last = Some(words.len());
             words.push(QueryWord {
                 word: token.folded.to_owned(),
-                is_word: token.kind == Kind::Word,
+                is_word: token.kind == TokenKind::Word,
                 optional: match token.kind {
-                    Kind::Word | Kind::Single { .. } => is_stop_word(token.folded),
-                    Kind::Pair => is_stop_word(token.folded) || is_grammar(query, &token),
-                    Kind::Emoji => false,
+                    TokenKind::Word | TokenKind::Single { .. } => is_stop_word(token.folded),
+                    TokenKind::Pair => is_stop_word(token.folded) || is_grammar(query, &token),
+                    TokenKind::Emoji => false,
                 },
-                begins: false,
+                is_prefix: false,
             });
         }
     });
@@ -57,7 +57,7 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
         words.iter_mut().for_each(|word| word.optional = false);
     }
     if let Some(word) = last.and_then(|last| words.get_mut(last)) {
-        word.begins = word.is_word && word.word.chars().nth(1).is_some();
+        word.is_prefix = word.is_word && word.word.chars().nth(1).is_some();
     }
     words
 }

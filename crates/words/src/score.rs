@@ -20,13 +20,13 @@ pub struct Alternative {
 
 /// A word of a query and what may stand for it in texts.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Wanted {
+pub struct QueryTerm {
     /// The word.
     pub word: QueryWord,
     /// What may stand for it; nothing when no text has it.
     pub alternatives: Vec<Alternative>,
     /// The share of the texts in which one of them stands, above 0 and at most 1: rare words weigh more.
-    pub share: f64,
+    pub document_frequency: f64,
 }
 
 /// How well words match, best first. Only words that are not optional count.
@@ -78,7 +78,7 @@ struct Asked {
 }
 
 /// A query that texts are scored by.
-pub struct Search {
+pub struct Scorer {
     asked: Vec<Asked>,
     weight: f64,
     /// The words of the query that an alternative stands for, and how well.
@@ -98,13 +98,14 @@ const FIELD_WEIGHTS: [f64; 4] = [1.0, 0.97, 0.85, 0.75];
 /// little else is said, and that they are rare.
 const SHARES: [f64; 4] = [0.55, 0.22, 0.13, 0.10];
 
-impl Search {
+impl Scorer {
     /// Takes a query's words; 64 of them at most count.
-    pub fn new(wanted: &[Wanted]) -> Self {
+    pub fn new(wanted: &[QueryTerm]) -> Self {
         let mut search =
             Self { asked: Vec::new(), weight: 0.0, alternatives: HashMap::new(), lengths: [0; 256] };
         for (number, wanted) in wanted.iter().take(64).enumerate() {
-            let share = if wanted.share > 0.0 { wanted.share.min(1.0) } else { 1.0 };
+            let share =
+                if wanted.document_frequency > 0.0 { wanted.document_frequency.min(1.0) } else { 1.0 };
             let rarity = (1.0 + 1.0 / share).ln();
             let weight = rarity * if wanted.word.optional { OPTIONAL_WEIGHT } else { 1.0 };
             search.asked.push(Asked { optional: wanted.word.optional, weight, rarity });

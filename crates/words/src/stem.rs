@@ -72,7 +72,7 @@ pub struct Stems {
 
 impl Stems {
     /// Takes a folded word.
-    pub fn of(word: &str) -> Self {
+    pub fn new(word: &str) -> Self {
         Self { word: word.to_owned(), stems: stems(word).collect() }
     }
 
@@ -86,7 +86,7 @@ impl Stems {
     }
 
     /// Whether they are those of another folded word in some language: see [`same_stem`].
-    pub fn are_of(&self, other: &str) -> bool {
+    pub fn matches(&self, other: &str) -> bool {
         // One of both that is English is enough: its stems are of English only.
         self.word == other
             || is_plural(&self.word, other)
@@ -100,7 +100,7 @@ impl Stems {
 /// Two words may be forms of one ([`same_stem`]) when they have a key in common or one is a key of the other, and when
 /// one is among the [`plural_keys`] of the other.
 pub fn stem_keys(word: &str) -> Vec<String> {
-    Stems::of(word).keys()
+    Stems::new(word).keys()
 }
 
 /// The words that differ from a folded one only by an "s" or "es" at the end.
@@ -131,5 +131,5 @@ fn is_plural(plural: &str, singular: &str) -> bool {
 /// assert!(!words::same_stem("rocket", "rock"));
 /// ```
 pub fn same_stem(word: &str, other: &str) -> bool {
-    Stems::of(word).are_of(other)
+    Stems::new(word).matches(other)
 }

@@ -13,7 +13,7 @@ pub const MAX_TOKENS: usize = 4096;
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     /// A word or a number.
     Word,
     /// One character of a script without spaces, with its marks.
@@ -39,7 +39,7 @@ pub struct Token<'a> {
     /// Its number among the words; a pair has that of its first character.
     pub position: u32,
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
 }
 
 /// What is left out before an apostrophe: articles and pronouns of French, Italian and Catalan.
@@ -107,10 +107,10 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
         }
     }
 
-    fn emit(&mut self, folded: &str, start: usize, end: usize, kind: Kind) {
+    fn emit(&mut self, folded: &str, start: usize, end: usize, kind: TokenKind) {
         if self.left > 0 && !folded.is_empty() {
             // A pair is no character more.
-            self.left -= usize::from(kind != Kind::Pair);
+            self.left -= usize::from(kind != TokenKind::Pair);
             (self.take)(Token { folded, start, end, position: self.position, kind });
         }
     }
@@ -173,13 +173,13 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
                 word.push_str(tail);
                 end = tail_end;
             } else if tail != "s" {
-                self.emit(word, start, end, Kind::Word);
+                self.emit(word, start, end, TokenKind::Word);
                 self.position = self.position.saturating_add(1);
                 std::mem::swap(word, tail);
                 (start, end) = (tail_start, tail_end);
             }
         }
-        self.emit(word, start, end, Kind::Word);
+        self.emit(word, start, end, TokenKind::Word);
         self.position = self.position.saturating_add(1);
     }
 
@@ -200,10 +200,10 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
             }
             if !before.is_empty() {
                 alone &= !follows;
-                self.emit(before, start, end, Kind::Single { alone });
+                self.emit(before, start, end, TokenKind::Single { alone });
                 if follows && !next.is_empty() {
                     before.push_str(next);
-                    self.emit(before, start, self.at, Kind::Pair);
+                    self.emit(before, start, self.at, TokenKind::Pair);
                 }
                 self.position = self.position.saturating_add(1);
             }
@@ -223,7 +223,7 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
         folded.extend(first);
         folded.extend(second);
         self.at += folded.len();
-        self.emit(folded, start, self.at, Kind::Emoji);
+        self.emit(folded, start, self.at, TokenKind::Emoji);
         self.position = self.position.saturating_add(1);
     }
 }

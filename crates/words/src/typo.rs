@@ -28,7 +28,7 @@ pub fn is_typo_of(word: &str, other: &str) -> bool {
 }
 
 /// What words begin with that two slips may have made of this one; `None` when it is not forgiven so many.
-pub fn typo_stem(word: &str) -> Option<&str> {
+pub fn typo_prefix(word: &str) -> Option<&str> {
     if !can_have_typos(word) || word.chars().count() < MIN_TWO_TYPOS_CHARS {
         return None;
     }
@@ -81,7 +81,7 @@ fn alphabet(word: &str) -> Vec<char> {
 
 /// Every word that one slip makes of this one with letters of its script, some of them twice; none when it is too short
 /// or has a digit. They are at most some 70 for each letter: a vocabulary is asked for all of them at once.
-pub fn one_slip_away(word: &str) -> Vec<String> {
+pub fn single_edits(word: &str) -> Vec<String> {
     if !can_have_typos(word) {
         return Vec::new();
     }

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use keys::{Random, RandomFailed, SignedToken, SigningKey};
+use keys::{Random, RandomError, SignedToken, SigningKey};
 
 const CLAIMS: &str = r#"{"iss":"https://photos.example/api","sub":"1","exp":1767229200}"#;
 
@@ -11,7 +11,7 @@ const CLAIMS: &str = r#"{"iss":"https://photos.example/api","sub":"1","exp":1767
 struct Sevens;
 
 impl Random for Sevens {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
         bytes.fill(7);
         Ok(())
     }

@@ -45,11 +45,11 @@ impl ClientDocuments for OneDocument {
         Ok(self.0.clone())
     }
 
-    fn is_at_hand(&self, _: &ClientUrl) -> bool {
+    fn is_cached(&self, _: &ClientUrl) -> bool {
         true
     }
 
-    fn refuse(&self, _: &ClientUrl) {}
+    fn reject(&self, _: &ClientUrl) {}
 }
 
 /// A document in which a client describes itself, at the client's request for authorization.

@@ -23,7 +23,7 @@ pub type Target = fn(&[u8]);
 /// Every target by name.
 pub const TARGETS: [(&str, Target); 27] = [
     ("access_token", access_token::access_token),
-    ("answer", sandbox::hear_out),
+    ("answer", sandbox::check_worker_output),
     ("authorize", oauth::authorize),
     ("avif", photos::avif),
     ("client_document", client_documents::client_document),

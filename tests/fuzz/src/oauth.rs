@@ -51,7 +51,7 @@ struct Bench {
 pub(crate) fn config() -> Config {
     let at = |path: &str| format!("https://photos.example/{path}");
     let resource = |path: &str, scope: &str, replaced: &[&str]| Resource {
-        replaced_scopes: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
+        scope_aliases: replaced.iter().map(|from| ((*from).to_owned(), scope.to_owned())).collect(),
         ..Resource::new(at(path), "Photos", &[scope])
     };
     let resources = vec![
@@ -209,7 +209,9 @@ pub(crate) fn authorize(bytes: &[u8]) {
             assert!(REDIRECTS.contains(&request.redirect_uri.as_str()));
             assert!(!request.scopes.is_empty());
             assert!(bench.server.resource(&request.resource).is_some());
-            assert!(request.redirect_target().bytes().all(|byte| byte.is_ascii_graphic() && byte != b';'));
+            assert!(
+                request.redirect_csp_source().bytes().all(|byte| byte.is_ascii_graphic() && byte != b';')
+            );
             assert_leads_to_the_client(&bench.server.deny(&request).to);
         }
         Err(AuthorizeError::Redirect(redirect)) => assert_leads_to_the_client(&redirect.to),
@@ -247,7 +249,7 @@ pub(crate) fn token(bytes: &[u8]) {
     for request in [TokenRequest::from_form(body, header), TokenRequest::from_json(body, header)] {
         let refused = match request {
             Ok(request) => {
-                let _ = (request.client_hint(), request.token_hash(), request.is_refresh());
+                let _ = (request.claimed_client_id(), request.token_hash(), request.is_refresh());
                 now(bench.server.token(request)).unwrap_err()
             }
             Err(refused) => refused,
@@ -302,7 +304,7 @@ pub(crate) fn client_metadata(bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use oauth_core::{Reason, TokenError};
+    use oauth_core::{InvalidGrantReason, TokenError};
 
     use super::*;
 
@@ -315,7 +317,10 @@ mod tests {
         }
         let replay = TokenRequest::from_form(include_bytes!("../corpus/token/replay"), None).unwrap();
         let refused = now(bench.server.token(replay)).unwrap_err();
-        assert!(matches!(refused, TokenError::InvalidGrant(Reason::TokenReplayed { .. })), "{refused}");
+        assert!(
+            matches!(refused, TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { .. })),
+            "{refused}"
+        );
         let revocations = concat!(
             include_str!("../corpus/revocation/access_token"),
             include_str!("../corpus/revocation/refresh_token")

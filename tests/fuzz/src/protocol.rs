@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use mcp_protocol::headers::MessageHeaders;
 use mcp_protocol::lifecycle::Implementation;
-use mcp_protocol::server::{Answer, Server};
+use mcp_protocol::server::{Server, ServerResponse};
 use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc, strict_json};
 use serde_json::json;
 
@@ -36,7 +36,7 @@ pub(crate) fn mcp_server(bytes: &[u8]) {
         (!line.is_empty()).then(|| Cow::Owned(String::from_utf8_lossy(line).into_owned()))
     };
     let headers = MessageHeaders { protocol_version: header(), method: header(), name: header() };
-    let Answer { status, body } = answered(&headers, lines.next().unwrap_or_default());
+    let ServerResponse { status, body } = answered(&headers, lines.next().unwrap_or_default());
     match body {
         None => assert_eq!(status, 202),
         Some(body) => {
@@ -49,7 +49,7 @@ pub(crate) fn mcp_server(bytes: &[u8]) {
 }
 
 /// The answer of a server that never waits.
-fn answered(headers: &MessageHeaders<'_>, body: &[u8]) -> Answer {
+fn answered(headers: &MessageHeaders<'_>, body: &[u8]) -> ServerResponse {
     static SERVER: LazyLock<Server<()>> = LazyLock::new(|| {
         let page = content::ResourceContents::text("ui://x", "text/html", "<p>");
         Server::builder(Implementation::new("fuzzed", "1"))
@@ -61,7 +61,7 @@ fn answered(headers: &MessageHeaders<'_>, body: &[u8]) -> Answer {
             .build()
             .unwrap_or_else(|error| unreachable!("its one tool is in order: {error}"))
     });
-    let mut answering = pin!(SERVER.answer((), headers, body));
+    let mut answering = pin!(SERVER.handle((), headers, body));
     match answering.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => answer,
         Poll::Pending => unreachable!("nothing in it waits"),

@@ -1,8 +1,8 @@
 //! Short texts: names of files and values of queries.
 
 use ::words::{
-    Alternative, EXACT, Fields, Search, Wanted, each_token, fold, is_typo_of, one_slip_away, query_words,
-    same_stem, stem_keys,
+    Alternative, EXACT, Fields, QueryTerm, Scorer, each_token, fold, is_typo_of, query_words, same_stem,
+    single_edits, stem_keys,
 };
 use domain::{Circle, FileInfo, MAX_TEXT_CHARS, Timestamp, clean_text, parse_decimal, parse_digits};
 
@@ -59,13 +59,13 @@ pub(crate) fn texts(bytes: &[u8]) {
             "slips are mutual"
         );
         assert!(!stem_keys(&one.word).contains(&one.word), "a word is no stem of its own");
-        let _ = one_slip_away(&one.word);
+        let _ = single_edits(&one.word);
     }
     let wanted = words.into_iter().map(|word| {
         let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
-        Wanted { word, alternatives, share: 0.1 }
+        QueryTerm { word, alternatives, document_frequency: 0.1 }
     });
-    let search = Search::new(&wanted.collect::<Vec<_>>());
+    let search = Scorer::new(&wanted.collect::<Vec<_>>());
     let fields = Fields { description: Some(query), ocr_text: Some(text), ..Fields::default() };
     if let Some(score) = search.score(&fields) {
         assert!(0.0 < score.strength && score.strength <= 1.0, "a strength is a share");

@@ -20,7 +20,7 @@ const MAX_SEED_BYTES: u64 = 300_000;
 
 /// A whole file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seed {
+pub struct SourceFile {
     /// The name of the file.
     pub name: String,
     /// Its bytes.
@@ -96,7 +96,7 @@ impl fmt::Display for Damage {
 
 /// A broken file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mutated {
+pub struct MutatedFile {
     /// A name of its own, which tells number, damage and whole file: `00042-cut-grey.jpg`.
     pub name: String,
     /// The place of its whole file among the whole files.
@@ -111,7 +111,7 @@ pub struct Mutated {
 #[derive(Debug, Clone)]
 pub struct Mutations {
     seed: u64,
-    corpus: Vec<Seed>,
+    corpus: Vec<SourceFile>,
     /// The places of the files of each format, by how they begin.
     formats: Vec<Vec<usize>>,
 }
@@ -121,7 +121,7 @@ impl Mutations {
     ///
     /// # Panics
     /// When there is no whole file.
-    pub fn new(seed: u64, corpus: Vec<Seed>) -> Self {
+    pub fn new(seed: u64, corpus: Vec<SourceFile>) -> Self {
         assert!(!corpus.is_empty(), "broken files are made from whole ones");
         let mut formats: Vec<(structure::Kind, Vec<usize>)> = Vec::new();
         for (place, file) in corpus.iter().enumerate() {
@@ -147,12 +147,12 @@ impl Mutations {
     }
 
     /// The whole files.
-    pub fn corpus(&self) -> &[Seed] {
+    pub fn corpus(&self) -> &[SourceFile] {
         &self.corpus
     }
 
     /// The broken file of that number.
-    pub fn nth(&self, number: u64) -> Mutated {
+    pub fn nth(&self, number: u64) -> MutatedFile {
         let mut dice = Dice::new(self.seed, number);
         let seed = self.choose(&mut dice);
         let other = self.choose(&mut dice);
@@ -174,7 +174,7 @@ impl Mutations {
                 None => bytes.push(0),
             }
         }
-        Mutated { name: format!("{number:05}-{damage}-{}", whole.name), seed, damage, bytes }
+        MutatedFile { name: format!("{number:05}-{damage}-{}", whole.name), seed, damage, bytes }
     }
 
     /// Half of the time a format first, so that one with few files gets its share; of two files the smaller one,
@@ -187,14 +187,14 @@ impl Mutations {
     }
 }
 
-fn read_folder(folder: &Path, corpus: &mut Vec<Seed>) -> io::Result<()> {
+fn read_folder(folder: &Path, corpus: &mut Vec<SourceFile>) -> io::Result<()> {
     let mut entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let metadata = entry.metadata()?;
         if metadata.is_file() && metadata.len() <= MAX_SEED_BYTES {
             let name = entry.file_name().to_string_lossy().into_owned();
-            corpus.push(Seed { name, bytes: fs::read(entry.path())? });
+            corpus.push(SourceFile { name, bytes: fs::read(entry.path())? });
         }
     }
     Ok(())
@@ -213,8 +213,8 @@ mod tests {
     #[test]
     fn a_number_gives_the_same_file_each_time() {
         let (one, two, other) = (fixtures(7), fixtures(7), fixtures(8));
-        let backwards: Vec<Mutated> = (0..200).rev().map(|number| two.nth(number)).collect();
-        let forwards: Vec<Mutated> = (0..200).map(|number| one.nth(number)).collect();
+        let backwards: Vec<MutatedFile> = (0..200).rev().map(|number| two.nth(number)).collect();
+        let forwards: Vec<MutatedFile> = (0..200).map(|number| one.nth(number)).collect();
         assert!(forwards.iter().eq(backwards.iter().rev()));
         let same = forwards.iter().enumerate().filter(|(number, file)| {
             let other = other.nth(u64::try_from(*number).unwrap());
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_tiny_file_can_be_broken_too() {
         for bytes in [vec![], vec![7], b"GIF89a".to_vec()] {
-            let mutations = Mutations::new(3, vec![Seed { name: "tiny".into(), bytes: bytes.clone() }]);
+            let mutations = Mutations::new(3, vec![SourceFile { name: "tiny".into(), bytes: bytes.clone() }]);
             for number in 0..500 {
                 assert_ne!(mutations.nth(number).bytes, bytes, "{number}");
             }

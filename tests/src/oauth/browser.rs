@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, sync::Mutex};
 use reqwest::{Client, Method, RequestBuilder, header, redirect::Policy};
 
 use super::{PASSWORD, forms, html::HtmlForm};
-use crate::{Account, Answer, TestApp};
+use crate::{TestAccount, TestApp, TestResponse};
 
 /// A browser with cookies of its own, which follows no redirect by itself.
 pub struct Browser<'a> {
@@ -39,8 +39,8 @@ impl Browser<'_> {
     ///
     /// # Panics
     /// When there is no answer.
-    pub async fn send(&self, request: RequestBuilder) -> Answer {
-        let answer = Answer::read(request.send().await.unwrap()).await;
+    pub async fn send(&self, request: RequestBuilder) -> TestResponse {
+        let answer = TestResponse::read(request.send().await.unwrap()).await;
         for cookie in answer.headers.get_all(header::SET_COOKIE) {
             let cookie = cookie.to_str().unwrap();
             let (name, value) = cookie.split(';').next().unwrap().split_once('=').unwrap();
@@ -54,12 +54,12 @@ impl Browser<'_> {
     }
 
     /// Opens a page.
-    pub async fn open(&self, path: &str) -> Answer {
+    pub async fn open(&self, path: &str) -> TestResponse {
         self.send(self.request(Method::GET, path)).await
     }
 
     /// Sends a form of a page that was opened at `path`, with some fields filled in.
-    pub async fn submit(&self, path: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> Answer {
+    pub async fn submit(&self, path: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> TestResponse {
         let action = if form.action.is_empty() { path } else { &form.action };
         self.send(self.form_request(action, form, filled)).await
     }
@@ -77,7 +77,7 @@ impl Browser<'_> {
     ///
     /// # Panics
     /// When the page has no form.
-    pub async fn sign_in(&self, path: &str, account: &Account, password: &str) -> Answer {
+    pub async fn sign_in(&self, path: &str, account: &TestAccount, password: &str) -> TestResponse {
         let page = self.open(path).await;
         let form = forms(&page.text()).remove(0);
         self.submit(path, &form, &[("email", account.email.as_str()), ("password", password)]).await
@@ -87,7 +87,7 @@ impl Browser<'_> {
     ///
     /// # Panics
     /// When that fails.
-    pub async fn signed_in(self, account: &Account) -> Self {
+    pub async fn signed_in(self, account: &TestAccount) -> Self {
         self.sign_in("/sign-in", account, PASSWORD).await.expect(303);
         self
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use url::{Url, form_urlencoded};
 
 use super::{Browser, VERIFIER, forms};
-use crate::{Account, Answer, TestApp};
+use crate::{TestAccount, TestApp, TestResponse};
 
 /// The PKCE challenge of a verifier (RFC 7636, section 4.2).
 pub fn challenge(verifier: &str) -> String {
@@ -39,7 +39,7 @@ impl Tokens {
     /// # Panics
     /// When it is none.
     #[track_caller]
-    pub fn read(answer: &Answer) -> Self {
+    pub fn read(answer: &TestResponse) -> Self {
         assert_eq!(answer.status, 200, "{}", answer.text());
         let text = |name: &str| answer.json[name].as_str().unwrap_or_default().to_owned();
         assert!(!text("access_token").is_empty(), "{}", answer.text());
@@ -99,7 +99,7 @@ impl Authorize {
 
 impl TestApp {
     /// Registers a client with this body.
-    pub async fn register(&self, body: &Value) -> Answer {
+    pub async fn register(&self, body: &Value) -> TestResponse {
         self.send(self.request(Method::POST, "/api/oauth/register").json(body)).await
     }
 
@@ -126,12 +126,12 @@ impl TestApp {
     }
 
     /// A form to a path of the authorization server, such as `token`.
-    pub async fn oauth_form(&self, name: &str, fields: &[(&str, &str)]) -> Answer {
+    pub async fn oauth_form(&self, name: &str, fields: &[(&str, &str)]) -> TestResponse {
         self.send(self.request(Method::POST, &format!("/api/oauth/{name}")).form(fields)).await
     }
 
     /// Redeems a code of a public client.
-    pub async fn redeem(&self, client: &OauthClient, code: &str) -> Answer {
+    pub async fn redeem(&self, client: &OauthClient, code: &str) -> TestResponse {
         self.oauth_form(
             "token",
             &[
@@ -146,26 +146,26 @@ impl TestApp {
     }
 
     /// Refreshes a public client's tokens.
-    pub async fn refresh(&self, client: &OauthClient, refresh_token: &str) -> Answer {
+    pub async fn refresh(&self, client: &OauthClient, refresh_token: &str) -> TestResponse {
         let fields =
             [("grant_type", "refresh_token"), ("refresh_token", refresh_token), ("client_id", &client.id)];
         self.oauth_form("token", &fields).await
     }
 
     /// A code for a client at the current resource.
-    pub async fn code(&self, client: &OauthClient, account: &Account) -> String {
+    pub async fn code(&self, client: &OauthClient, account: &TestAccount) -> String {
         let browser = self.browser().signed_in(account).await;
         browser.allow(&Authorize::of(self, client)).await.code()
     }
 
     /// Tokens of a public client at the current resource.
-    pub async fn tokens(&self, client: &OauthClient, account: &Account) -> Tokens {
+    pub async fn tokens(&self, client: &OauthClient, account: &TestAccount) -> Tokens {
         let code = self.code(client, account).await;
         Tokens::read(&self.redeem(client, &code).await)
     }
 
     /// What an MCP resource says to `tools/list` with this bearer token.
-    pub async fn list_tools(&self, resource: &str, token: &str) -> Answer {
+    pub async fn list_tools(&self, resource: &str, token: &str) -> TestResponse {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         self.send(self.request(Method::POST, resource).bearer_auth(token).json(&body)).await
     }
@@ -176,7 +176,7 @@ impl Browser<'_> {
     ///
     /// # Panics
     /// When no consent form is shown.
-    pub async fn decide(&self, request: &Authorize, decision: &str) -> Answer {
+    pub async fn decide(&self, request: &Authorize, decision: &str) -> TestResponse {
         let path = request.path();
         let page = self.open(&path).await.expect(200);
         let form = forms(&page.text()).remove(0);
@@ -185,12 +185,12 @@ impl Browser<'_> {
     }
 
     /// Presses Allow.
-    pub async fn allow(&self, request: &Authorize) -> Answer {
+    pub async fn allow(&self, request: &Authorize) -> TestResponse {
         self.decide(request, "allow").await.expect(303)
     }
 }
 
-impl Answer {
+impl TestResponse {
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()

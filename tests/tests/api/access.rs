@@ -156,11 +156,11 @@ async fn what_is_wrong_is_checked_in_one_order() {
     ];
     for (status, mend) in mends {
         let key = if broken.sync { &unsynced.key } else { &synced.key };
-        let answer = app.raw(request(&broken, key, &foreign)).await;
+        let answer = app.send_raw(request(&broken, key, &foreign)).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{broken:?}: {answer}");
         mend(&mut broken);
     }
-    let answer = app.raw(request(&SOUND, &synced.key, &foreign)).await;
+    let answer = app.send_raw(request(&SOUND, &synced.key, &foreign)).await;
     assert!(answer.starts_with("HTTP/1.1 404 "), "an unknown id comes last: {answer}");
 }
 

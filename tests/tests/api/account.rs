@@ -1,30 +1,30 @@
 use reqwest::header;
 use tests::{
-    Account, Answer, SeedImage, TestApp,
+    SeedImage, TestAccount, TestApp, TestResponse,
     oauth::{Browser, HtmlForm, PASSWORD, forms},
 };
 
 const PATH: &str = "/account";
 
 /// The form of the page that is sent to this path, and holds this value if one is named.
-fn form(page: &Answer, action: &str, value: Option<&str>) -> HtmlForm {
+fn form(page: &TestResponse, action: &str, value: Option<&str>) -> HtmlForm {
     let holds = |form: &HtmlForm| value.is_none_or(|value| form.fields.values().any(|field| field == value));
     let found = forms(&page.text()).into_iter().find(|form| form.action == action && holds(form));
     found.unwrap_or_else(|| panic!("no form {action} {value:?} in {}", page.text()))
 }
 
-async fn opened(browser: &Browser<'_>) -> Answer {
+async fn opened(browser: &Browser<'_>) -> TestResponse {
     browser.open(PATH).await.expect(200)
 }
 
 /// A key as the page shows it.
-fn shown_key(page: &Answer) -> String {
+fn shown_key(page: &TestResponse) -> String {
     let text = page.text();
     let (_, rest) = text.split_once("<code>photos_").unwrap();
     format!("photos_{}", rest.split('<').next().unwrap())
 }
 
-async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (Account, Browser<'a>) {
+async fn signed_in<'a>(app: &'a TestApp, name: &str) -> (TestAccount, Browser<'a>) {
     let person = app.person(name).await;
     let browser = app.browser().signed_in(&person).await;
     (person, browser)

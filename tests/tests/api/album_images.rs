@@ -1,14 +1,14 @@
 //! What albums hold.
 
 use serde_json::json;
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
-async fn album(app: &TestApp, account: &Account, ids: &[String]) -> String {
+async fn album(app: &TestApp, account: &TestAccount, ids: &[String]) -> String {
     let album = app.post("/albums", &account.key, &json!({"title": "t", "imageIds": ids})).await.expect(201);
     album.result()["id"].as_str().unwrap().to_owned()
 }
 
-async fn contents(app: &TestApp, account: &Account, album: &str) -> Vec<String> {
+async fn contents(app: &TestApp, account: &TestAccount, album: &str) -> Vec<String> {
     app.get(&format!("/search?albumId={album}&limit=100"), &account.key).await.ids()
 }
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Account, Answer, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp, TestResponse};
 
-async fn create(app: &TestApp, account: &Account, body: &Value) -> Answer {
+async fn create(app: &TestApp, account: &TestAccount, body: &Value) -> TestResponse {
     app.post("/albums", &account.key, body).await
 }
 
-fn path(answer: &Answer) -> String {
+fn path(answer: &TestResponse) -> String {
     format!("/albums/{}", answer.result()["id"].as_str().unwrap())
 }
 
@@ -149,7 +149,7 @@ async fn updated_at_moves_with_title_and_images_and_created_at_stays() {
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
     let album = path(&create(&app, &ann, &json!({"title": "t"})).await);
-    let mut expect = tests::START.to_owned();
+    let mut expect = tests::START_TIME.to_owned();
     for (minute, body, moves) in [
         (1, json!({"title": "u"}), true),
         (2, json!({"title": "u"}), false),
@@ -165,6 +165,6 @@ async fn updated_at_moves_with_title_and_images_and_created_at_stays() {
         }
         let changed = app.patch(&album, &ann.key, &body).await.expect(200);
         assert_eq!(changed.result()["updatedAt"], expect, "{body}");
-        assert_eq!(changed.result()["createdAt"], tests::START);
+        assert_eq!(changed.result()["createdAt"], tests::START_TIME);
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::json;
-use tests::{Account, TestApp};
+use tests::{TestAccount, TestApp};
 
 /// JSON of exactly so many bytes that makes an album.
 fn body_of(bytes: usize) -> String {
@@ -12,7 +12,7 @@ fn body_of(bytes: usize) -> String {
     json.replace("\"padding\":\"\"", &format!("\"padding\":\"{}\"", "x".repeat(bytes - json.len())))
 }
 
-async fn send(app: &TestApp, account: &Account, body: impl Into<reqwest::Body>) -> tests::Answer {
+async fn send(app: &TestApp, account: &TestAccount, body: impl Into<reqwest::Body>) -> tests::TestResponse {
     let request = app.call(Method::POST, "/albums", &account.key).header("content-type", "application/json");
     app.send(request.body(body)).await
 }
@@ -47,7 +47,7 @@ async fn an_announced_length_is_refused_before_the_body_is_sent() {
          Content-Type: application/json\r\nContent-Length: 99999999999\r\n\r\n",
         ann.key
     );
-    let answer = app.raw(head).await;
+    let answer = app.send_raw(head).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
 }
 
@@ -73,7 +73,7 @@ async fn whoever_sends_a_body_to_the_end_reads_why_it_was_refused() {
 async fn whoever_waits_to_be_asked_for_a_body_is_not_asked_in_vain() {
     let app = TestApp::start().await;
     let answer = app
-        .raw(
+        .send_raw(
             "POST /api/ext/v2/albums HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: wrong\r\n\
              Content-Length: 100\r\nExpect: 100-continue\r\n\r\n",
         )

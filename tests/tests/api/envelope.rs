@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Answer, SeedImage, TestApp, redacted};
+use tests::{SeedImage, TestApp, TestResponse, redacted};
 
 const IMAGE_FIELDS: [&str; 19] = [
     "addedAt",
@@ -34,7 +34,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 /// A list has results and a pagination of three numbers, and nothing else.
-fn check_list(answer: &Answer, fields: &[&str]) {
+fn check_list(answer: &TestResponse, fields: &[&str]) {
     assert_eq!(keys(&answer.json), ["pagination", "results"]);
     assert_eq!(keys(&answer.json["pagination"]), ["limit", "offset", "total"]);
     for number in answer.json["pagination"].as_object().unwrap().values() {
@@ -175,11 +175,11 @@ async fn times_are_utc_with_milliseconds_and_z() {
         let id = app.seed_one(&ann, SeedImage::at(moment)).await;
         let got = app.get(&format!("/images/{id}"), &ann.key).await;
         assert_eq!(got.result()["capturedAt"], expect);
-        assert_eq!(got.result()["addedAt"], tests::START);
+        assert_eq!(got.result()["addedAt"], tests::START_TIME);
     }
     let album = app.post("/albums", &ann.key, &json!({"title": "t"})).await;
-    assert_eq!(album.result()["createdAt"], tests::START);
-    assert_eq!(album.result()["updatedAt"], tests::START);
+    assert_eq!(album.result()["createdAt"], tests::START_TIME);
+    assert_eq!(album.result()["updatedAt"], tests::START_TIME);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,10 +2,10 @@
 
 use domain::Plan;
 use serde_json::json;
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
 /// Five images, newest first, of which the window shows three; all in one album.
-async fn library() -> (TestApp, Account, Vec<String>, String) {
+async fn library() -> (TestApp, TestAccount, Vec<String>, String) {
     let app = TestApp::builder().free_window(3).start().await;
     let ann = app.account("ann").await;
     let images = SeedImage::series(5).into_iter().map(|image| image.position(1.0, 1.0).description("lake"));
@@ -15,7 +15,7 @@ async fn library() -> (TestApp, Account, Vec<String>, String) {
     (app, ann, ids, album)
 }
 
-async fn check_visible(app: &TestApp, account: &Account, album: &str, ids: &[String], visible: &[usize]) {
+async fn check_visible(app: &TestApp, account: &TestAccount, album: &str, ids: &[String], visible: &[usize]) {
     let expect: Vec<String> = visible.iter().map(|at| ids[*at].clone()).collect();
     let circle = "latitude=1&longitude=1&radiusMeters=5";
     for path in [

@@ -17,7 +17,7 @@ async fn what_a_photo_says_of_itself_stands_in_its_record() {
     assert_eq!(wisteria["cameraModel"], "iPhone 6");
     let near = |value: &Value, expect: f64| (value.as_f64().unwrap() - expect).abs() < 0.1;
     assert!(near(&wisteria["latitude"], 40.4) && near(&wisteria["longitude"], -3.7), "{wisteria}");
-    assert_eq!(wisteria["addedAt"], tests::START);
+    assert_eq!(wisteria["addedAt"], tests::START_TIME);
 
     let berlin = of("sky-over-berlin.jpg");
     assert!(berlin["description"].as_str().is_some_and(|text| !text.is_empty()), "{berlin}");

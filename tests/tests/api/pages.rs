@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::Plan;
 use reqwest::{Method, header};
 use tests::{
-    Answer, TestApp,
+    TestApp, TestResponse,
     oauth::{Browser, PASSWORD, forms},
 };
 
@@ -140,7 +140,7 @@ async fn a_form_of_a_section_leads_back_to_it() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let browser = app.browser().signed_in(&anna).await;
-    let form = |page: &Answer, action: &str| {
+    let form = |page: &TestResponse, action: &str| {
         let found = forms(&page.text()).into_iter().find(|form| form.action == action);
         found.unwrap_or_else(|| panic!("no form {action} in {}", page.text()))
     };

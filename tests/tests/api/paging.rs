@@ -51,7 +51,7 @@ async fn a_walk_by_end_date_reaches_every_image_once_whatever_the_bursts() {
     let ann = app.account("ann").await;
     let seeded: HashSet<String> = app.seed(&ann, bursts(5_000, 300)).await.into_iter().collect();
     for limit in [2, 37, 100] {
-        let walked = app.walk(&ann.key, limit).await;
+        let walked = app.walk_images(&ann.key, limit).await;
         assert_eq!(walked.len(), 5_000, "limit {limit}");
         assert_eq!(walked.into_iter().collect::<HashSet<_>>(), seeded, "limit {limit}");
     }

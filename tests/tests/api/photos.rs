@@ -11,8 +11,9 @@ use domain::{Rendition, Timestamp};
 use image::GenericImageView as _;
 use library::{ImportReport, IndexingScope};
 use tests::{
-    Account, DateCase, TestApp, date_cases, fixture,
-    outside::{Capture, Ledger},
+    DateCase, TestAccount, TestApp,
+    black_box::{StoreReader, StoredCaptureTime},
+    date_cases, fixture,
 };
 
 fn write_case(folder: &Path, case: &DateCase) {
@@ -46,11 +47,11 @@ async fn every_date_case_comes_through_the_import() {
     let report = app.import(&ann, &[folder.path().to_owned()]).await;
     assert_eq!((report.imported, report.failed), (cases.len() as u64, Vec::new()));
 
-    let captures = Ledger::open(&app.dir()).unwrap().captures().unwrap();
-    let by_file: HashMap<&[u8], &Capture> =
+    let captures = StoreReader::open(&app.dir()).unwrap().capture_times().unwrap();
+    let by_file: HashMap<&[u8], &StoredCaptureTime> =
         captures.iter().map(|capture| (capture.original.as_slice(), capture)).collect();
     for case in &cases {
-        let original = blobs::BlobStore::address(&case.jpeg);
+        let original = blobs::BlobStore::content_hash(&case.jpeg);
         let kept = by_file[original.as_bytes().as_slice()];
         let expect = &case.expect_import;
         let at = Timestamp::from_millis(kept.at_ms).unwrap().to_string();
@@ -71,7 +72,7 @@ const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'>\
     <rdf:li xml:lang='x-default'>the tower at noon</rdf:li></rdf:Alt></dc:description>\
     </rdf:Description></rdf:RDF></x:xmpmeta>";
 
-async fn import(app: &TestApp, account: &Account, path: &Path) -> ImportReport {
+async fn import(app: &TestApp, account: &TestAccount, path: &Path) -> ImportReport {
     app.library.import_folder(account.id, &[path.to_owned()], |_| {}).await
 }
 
@@ -95,7 +96,7 @@ async fn a_sidecar_that_comes_later_changes_the_record() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(fixture("media/grey.jpg"), folder.path().join("photo.jpg")).unwrap();
     app.import(&ann, &[folder.path().to_owned()]).await;
-    let record = |list: tests::Answer| list.results()[0].clone();
+    let record = |list: tests::TestResponse| list.results()[0].clone();
     let before = record(app.get("/images", &ann.key).await);
     assert_eq!(
         (&before["description"], &before["place"]),
@@ -105,10 +106,10 @@ async fn a_sidecar_that_comes_later_changes_the_record() {
     fs::write(folder.path().join("photo.xmp"), XMP).unwrap();
     let report = import(&app, &ann, folder.path()).await;
     assert_eq!((report.imported, report.duplicates, report.failed.len()), (0, 1, 0));
-    assert_eq!(app.store.queue_length().await.unwrap().refreshes, 1);
+    assert_eq!(app.store.queue_length().await.unwrap().reindexes, 1);
     assert_eq!(record(app.get("/images", &ann.key).await)["id"], before["id"], "it stays visible");
     let indexing = app.library.start_indexing(IndexingScope::Images).unwrap();
-    until(&app, |queue| queue.refreshes == 0).await;
+    until(&app, |queue| queue.reindexes == 0).await;
     indexing.stop().await;
     let after = record(app.get("/images", &ann.key).await);
     assert_eq!(after["id"], before["id"]);
@@ -117,7 +118,7 @@ async fn a_sidecar_that_comes_later_changes_the_record() {
     assert_eq!(app.get("/search?query=tower", &ann.key).await.ids(), [after["id"].as_str().unwrap()]);
     // The same sidecar once more is nothing new.
     import(&app, &ann, folder.path()).await;
-    assert_eq!(app.store.queue_length().await.unwrap().refreshes, 0);
+    assert_eq!(app.store.queue_length().await.unwrap().reindexes, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,10 +6,10 @@ use futures_util::future::join_all;
 use image::GenericImageView as _;
 use reqwest::Method;
 use serde_json::Value;
-use tests::{Account, Answer, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp, TestResponse};
 
 /// The record of an image, with all renditions.
-async fn record(app: &TestApp, account: &Account, id: &str) -> Value {
+async fn record(app: &TestApp, account: &TestAccount, id: &str) -> Value {
     app.get(&format!("/images/{id}"), &account.key).await.expect(200).result().clone()
 }
 
@@ -17,7 +17,7 @@ fn url<'a>(record: &'a Value, rendition: &str) -> &'a str {
     record["renditions"][rendition].as_str().unwrap()
 }
 
-async fn imported(names: &[&str]) -> (TestApp, Account, HashMap<String, String>) {
+async fn imported(names: &[&str]) -> (TestApp, TestAccount, HashMap<String, String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.import_fixtures(&ann, names).await;
@@ -37,7 +37,7 @@ fn chunks(webp: &[u8]) -> Vec<String> {
     names
 }
 
-fn decoded(answer: &Answer) -> image::DynamicImage {
+fn decoded(answer: &TestResponse) -> image::DynamicImage {
     image::load_from_memory_with_format(&answer.body, image::ImageFormat::WebP).unwrap()
 }
 

@@ -1,11 +1,11 @@
 //! Search by album and place, and what a search may be asked for.
 
 use serde_json::{Value, json};
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
 const EVERYWHERE: &str = "latitude=0&longitude=0&radiusMeters=20037508";
 
-async fn album(app: &TestApp, account: &Account, ids: &[String]) -> String {
+async fn album(app: &TestApp, account: &TestAccount, ids: &[String]) -> String {
     let album = app.post("/albums", &account.key, &json!({"title": "t", "imageIds": ids})).await.expect(201);
     album.result()["id"].as_str().unwrap().to_owned()
 }

@@ -7,9 +7,9 @@ use proptest::{
     strategy::ValueTree as _,
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
-use tests::{Account, Answer, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp, TestResponse};
 
-async fn search(app: &TestApp, account: &Account, query: &str) -> Answer {
+async fn search(app: &TestApp, account: &TestAccount, query: &str) -> TestResponse {
     let query: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
     app.get(&format!("/search?channels=text&query={query}"), &account.key).await
 }

@@ -11,9 +11,9 @@ use std::{
 
 use image::{Rgb, RgbImage};
 use library::{IndexingScope, ModelSource, SearchStage, SharedEncoder};
-use storage::{LeaseRequest, NewVector, OtherVersion, StageOutcome, Undone};
-use tests::{Account, Answer, SeedImage, TestApp};
-use vision::{Calibration, EncodeError, Picture, Query, VisualEncoder};
+use storage::{BackfillFilter, LeaseRequest, NewVector, StageOutcome, VersionPolicy};
+use tests::{SeedImage, TestAccount, TestApp, TestResponse};
+use vision::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder};
 
 const RED: [u8; 3] = [200, 20, 25];
 const BLUE: [u8; 3] = [25, 40, 200];
@@ -29,7 +29,7 @@ fn painted(folder: &std::path::Path, name: &str, colour: [u8; 3]) -> PathBuf {
     path
 }
 
-async fn import(app: &TestApp, account: &Account, pictures: &[(&str, [u8; 3])]) {
+async fn import(app: &TestApp, account: &TestAccount, pictures: &[(&str, [u8; 3])]) {
     let folder = tempfile::tempdir().unwrap();
     let paths: Vec<PathBuf> =
         pictures.iter().map(|(name, colour)| painted(folder.path(), name, *colour)).collect();
@@ -37,11 +37,11 @@ async fn import(app: &TestApp, account: &Account, pictures: &[(&str, [u8; 3])]) 
     assert_eq!(usize::try_from(report.imported).unwrap(), pictures.len());
 }
 
-async fn search(app: &TestApp, account: &Account, query: &str) -> Answer {
+async fn search(app: &TestApp, account: &TestAccount, query: &str) -> TestResponse {
     app.get(&format!("/search?{query}"), &account.key).await
 }
 
-fn names(answer: &Answer) -> Vec<String> {
+fn names(answer: &TestResponse) -> Vec<String> {
     let mut names: Vec<String> =
         answer.column("fileName").into_iter().map(|name| name.as_str().unwrap().to_owned()).collect();
     names.sort_unstable();
@@ -158,7 +158,7 @@ impl VisualEncoder for Squint {
         64
     }
 
-    fn picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
+    fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
         let mean = |channel: usize| {
             let values = picture.rgb().iter().skip(channel).step_by(3).map(|value| f32::from(*value));
             values.sum::<f32>() / (255.0 * picture.rgb().len() as f32 / 3.0)
@@ -169,9 +169,9 @@ impl VisualEncoder for Squint {
         Ok(vec![mean(0), mean(1), mean(2)])
     }
 
-    fn query(&self, words: &str) -> Result<Option<Query>, EncodeError> {
-        let calibration = Calibration { midpoint: 0.5, steepness: 10.0, most: 1.0, least: 0.5 };
-        Ok((words == self.word).then(|| Query { vector: vec![0.0, 0.0, 1.0], calibration }))
+    fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError> {
+        let calibration = Calibration { midpoint: 0.5, steepness: 10.0, max_score: 1.0, min_similarity: 0.5 };
+        Ok((words == self.word).then(|| EncodedQuery { vector: vec![0.0, 0.0, 1.0], calibration }))
     }
 }
 
@@ -202,12 +202,12 @@ impl Shelf {
 }
 
 impl ModelSource for Shelf {
-    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+    fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
         let in_use = self.in_use.lock().unwrap().clone().transpose()?;
         Ok(in_use.map(Self::encoder))
     }
 
-    fn named(&self, name: &str) -> Option<SharedEncoder> {
+    fn encoder_by_name(&self, name: &str) -> Option<SharedEncoder> {
         ["squint-1", "squint-2"].into_iter().find(|known| *known == name).map(Self::encoder)
     }
 
@@ -217,7 +217,7 @@ impl ModelSource for Shelf {
 }
 
 /// A service with that model in use, and an account.
-async fn with_model(name: SharedEncoderName) -> (Arc<Shelf>, TestApp, Account) {
+async fn with_model(name: SharedEncoderName) -> (Arc<Shelf>, TestApp, TestAccount) {
     let shelf = Arc::new(Shelf::default());
     shelf.choose(Ok(name));
     let app = TestApp::builder().models(shelf.clone()).start().await;
@@ -304,7 +304,7 @@ async fn a_lost_index_is_502_where_it_is_asked_for_and_comes_back_by_itself() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     import(&app, &ann, &[("1.png", RED), ("2.png", RED)]).await;
-    while app.store.drop_other_encoders(&[], 100).await.unwrap() > 0 {}
+    while app.store.prune_vectors(&[], 100).await.unwrap() > 0 {}
     search(&app, &ann, "query=red&channels=image").await.expect(502);
     search(&app, &ann, "query=red&channels=text").await.expect(200);
     search(&app, &ann, "query=red").await.expect(200);
@@ -394,9 +394,9 @@ async fn a_newer_program_and_this_one_take_turns_without_starting_anew() {
     };
     for turn in 0..2 {
         // The newer one takes the stage over, and has seen one of the images when it ends.
-        let newer = app.store.open_stage("appearance", NEWER, 9, OtherVersion::Replace).await.unwrap();
+        let newer = app.store.open_stage("appearance", NEWER, 9, VersionPolicy::Replace).await.unwrap();
         assert_eq!((newer.version.as_str(), newer.revision), (NEWER, 9));
-        while app.store.queue_undone(newer.id, Undone::WithoutVector(NEWER), 100).await.unwrap() {}
+        while app.store.backfill_stage(newer.id, BackfillFilter::WithoutVector(NEWER), 100).await.unwrap() {}
         let at = app.library.clock().now();
         let lease =
             LeaseRequest { worker: "newer", at, until: at.plus_millis(9_000), max: 1, max_attempts: 9 };

@@ -4,7 +4,7 @@ use tests::TestApp;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_in_photos_are_read_and_found() {
-    let app = TestApp::builder().reading("eng").start().await;
+    let app = TestApp::builder().ocr("eng").start().await;
     let ann = app.account("ann").await;
     let names = ["samples/lorem-ipsum.png", "samples/restaurant-bill.jpg", "samples/wisteria.jpg"];
     let ids = app.import_fixtures(&ann, &names).await;

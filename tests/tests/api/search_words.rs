@@ -1,19 +1,19 @@
 //! Search by words.
 
 use serde_json::Value;
-use tests::{Account, Answer, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp, TestResponse};
 
-async fn search(app: &TestApp, account: &Account, query: &str) -> Answer {
+async fn search(app: &TestApp, account: &TestAccount, query: &str) -> TestResponse {
     let query: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
     app.get(&format!("/search?query={query}"), &account.key).await
 }
 
-async fn search_text(app: &TestApp, account: &Account, query: &str) -> Answer {
+async fn search_text(app: &TestApp, account: &TestAccount, query: &str) -> TestResponse {
     let query: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
     app.get(&format!("/search?channels=text&query={query}"), &account.key).await
 }
 
-fn scores(answer: &Answer) -> Vec<f64> {
+fn scores(answer: &TestResponse) -> Vec<f64> {
     answer.column("score").into_iter().map(|score| score.as_f64().unwrap()).collect()
 }
 

@@ -22,12 +22,12 @@ async fn a_head_that_is_too_large_is_431() {
         };
         head(&"x".repeat(bytes - head("").len()))
     };
-    let answer = app.raw(of_length(64 * 1024 - 1)).await;
+    let answer = app.send_raw(of_length(64 * 1024 - 1)).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let long = of_length(64 * 1024 + 1);
     let many = format!("GET /healthz HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: x\r\n".repeat(101));
     for request in [long, many] {
-        let answer = app.raw(request).await;
+        let answer = app.send_raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
     }
 }
@@ -41,13 +41,13 @@ async fn what_is_not_http_is_400() {
         "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
         "GET / HTTP/1.1\r\nbad header\r\n\r\n",
     ] {
-        let answer = app.raw(request).await;
+        let answer = app.send_raw(request).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
     }
     // A length and chunks at once could be read in two ways.
     let smuggled = "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\
                     Connection: close\r\n\r\n0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    let answer = app.raw(smuggled).await;
+    let answer = app.send_raw(smuggled).await;
     assert!(!answer.contains("HTTP/1.1 200 "), "{answer}");
 }
 
@@ -57,11 +57,11 @@ async fn a_head_that_does_not_come_in_time_ends_the_connection() {
     for begun in
         ["", "G", "GET /healthz HT", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n", "PRI * HTTP/2.0\r\n"]
     {
-        let answer = app.raw(begun).await;
+        let answer = app.send_raw(begun).await;
         assert!(!answer.contains("HTTP/1.1 200 "), "{begun}: {answer}");
     }
     // A connection that stays idle after an answer ends too.
-    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    let answer = app.send_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
 }
 
@@ -69,7 +69,7 @@ async fn a_head_that_does_not_come_in_time_ends_the_connection() {
 async fn a_body_that_does_not_come_in_time_is_408() {
     let app = TestApp::builder().limits(|limits| limits.body_timeout = SHORT).start().await;
     let ann = app.account("ann").await;
-    let answer = app.raw(post(&ann.key, "{\"title\":", 100)).await;
+    let answer = app.send_raw(post(&ann.key, "{\"title\":", 100)).await;
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     assert!(answer.contains("{\"error\":"), "{answer}");
 }
@@ -89,7 +89,7 @@ async fn a_body_that_breaks_off_changes_nothing() {
     let mut stream = app.connect().await;
     stream.write_all(post(&ann.key, r#"{"title": "t"}"#, 15).as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
-    TestApp::rest(stream).await;
+    TestApp::read_until_closed(stream).await;
     assert_eq!(app.get("/albums", &ann.key).await.json["pagination"]["total"], 0);
 }
 
@@ -109,10 +109,10 @@ async fn half_open_connections_hold_up_nobody() {
         }
         half_open.push(stream);
     }
-    let answer = app.raw(LAST).await;
+    let answer = app.send_raw(LAST).await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     // The oldest went first.
-    assert_eq!(TestApp::rest(half_open.remove(0)).await, "");
+    assert_eq!(TestApp::read_until_closed(half_open.remove(0)).await, "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,8 +127,8 @@ async fn connections_of_a_trusted_proxy_have_no_share_and_the_oldest_idle_one_ma
     }
     // Using it makes it the youngest.
     answer_of(&mut kept[0], HEALTH).await;
-    assert!(app.raw(LAST).await.starts_with("HTTP/1.1 200 "));
-    assert_eq!(TestApp::rest(kept.remove(1)).await, "");
+    assert!(app.send_raw(LAST).await.starts_with("HTTP/1.1 200 "));
+    assert_eq!(TestApp::read_until_closed(kept.remove(1)).await, "");
     for mut stream in kept {
         answer_of(&mut stream, HEALTH).await;
     }
@@ -149,10 +149,10 @@ async fn half_sent_bodies_hold_up_nobody() {
         for _ in 0..24 {
             half_sent.push(begun(&app, &ann.key, body.len()).await);
         }
-        let answer = app.raw(LAST).await;
+        let answer = app.send_raw(LAST).await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "{proxy:?}: {answer}");
         // The oldest went first, and the youngest goes on.
-        assert_eq!(TestApp::rest(half_sent.remove(0)).await, "", "{proxy:?}");
+        assert_eq!(TestApp::read_until_closed(half_sent.remove(0)).await, "", "{proxy:?}");
         let mut youngest = half_sent.pop().unwrap();
         youngest.write_all(body.as_bytes()).await.unwrap();
         assert!(answer_of(&mut youngest, "").await.starts_with("HTTP/1.1 201 "), "{proxy:?}");
@@ -169,7 +169,7 @@ async fn further_connections_wait_while_every_one_is_answered() {
     let mut byte = [0; 1];
     assert!(timeout(SHORT, waiting.read(&mut byte)).await.is_err(), "there was no room");
     drop(first);
-    assert!(TestApp::rest(waiting).await.starts_with("HTTP/1.1 200 "));
+    assert!(TestApp::read_until_closed(waiting).await.starts_with("HTTP/1.1 200 "));
     // The other was not cut off.
     second.peek(&mut byte).await.unwrap();
     assert_eq!(byte, *b"H");
@@ -179,12 +179,12 @@ async fn further_connections_wait_while_every_one_is_answered() {
 async fn an_address_whose_share_of_connections_is_busy_is_told_to_retry() {
     let app = TestApp::builder().limits(|limits| limits.connections = 2).start().await;
     let (first, second) = (deaf(&app).await, deaf(&app).await);
-    let answer = TestApp::rest(app.connect().await).await;
+    let answer = TestApp::read_until_closed(app.connect().await).await;
     assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains("Retry-After: "), "{answer}");
     drop((first, second));
     // The service notices soon that they are gone.
     for _ in 0..1_000 {
-        if app.raw(LAST).await.starts_with("HTTP/1.1 200 ") {
+        if app.send_raw(LAST).await.starts_with("HTTP/1.1 200 ") {
             return;
         }
     }
@@ -242,9 +242,9 @@ async fn a_client_that_stops_reading_is_cut_off() {
         .await;
     let deaf = deaf(&app).await;
     // There is room for this one only once the first is gone.
-    let answer = app.raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    let answer = app.send_raw("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    let answered = TestApp::rest(deaf).await.matches("HTTP/1.1 200 ").count();
+    let answered = TestApp::read_until_closed(deaf).await.matches("HTTP/1.1 200 ").count();
     assert!((1..DEAF_REQUESTS).contains(&answered), "{answered}");
 }
 
@@ -260,10 +260,10 @@ async fn a_shutdown_lets_a_running_request_finish_and_takes_no_other() {
 
     let ended = app.shut_down();
     // An idle connection is closed at once; by then no further one is accepted.
-    assert_eq!(TestApp::rest(idle).await, "");
+    assert_eq!(TestApp::read_until_closed(idle).await, "");
     assert!(TcpStream::connect(app.address).await.is_err());
     running.write_all(second.as_bytes()).await.unwrap();
-    let answer = TestApp::rest(running).await;
+    let answer = TestApp::read_until_closed(running).await;
     assert!(answer.starts_with("HTTP/1.1 201 ") && answer.contains("finished"), "{answer}");
     ended.await.unwrap().unwrap();
 }

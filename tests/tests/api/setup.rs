@@ -1,15 +1,15 @@
 use tests::{
-    Answer, TestApp,
+    TestApp, TestResponse,
     oauth::{HtmlForm, PASSWORD, forms},
 };
 
 /// The path of a link that holds.
 async fn offered(app: &TestApp) -> String {
-    let token = app.library.offer_setup().await.unwrap().unwrap();
+    let token = app.library.create_setup_link().await.unwrap().unwrap();
     format!("/setup?token={token}")
 }
 
-fn form(page: &Answer) -> HtmlForm {
+fn form(page: &TestResponse) -> HtmlForm {
     let mut forms = forms(&page.text());
     assert_eq!(forms.len(), 1, "{}", page.text());
     forms.remove(0)
@@ -40,7 +40,7 @@ async fn a_link_makes_the_first_account_and_signs_its_owner_in() {
     let other = [("email", "bert@example.org"), ("password", PASSWORD)];
     browser.submit(&link, &form, &other).await.expect(404);
     assert_eq!(app.library.accounts().await.unwrap().len(), 1);
-    assert!(app.library.offer_setup().await.unwrap().is_none());
+    assert!(app.library.create_setup_link().await.unwrap().is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use reqwest::Method;
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Every URL of a fresh record.
-async fn urls(app: &TestApp, account: &Account, id: &str) -> Vec<String> {
+async fn urls(app: &TestApp, account: &TestAccount, id: &str) -> Vec<String> {
     let got = app.get(&format!("/images/{id}"), &account.key).await.expect(200);
     let renditions = got.result()["renditions"].as_object().unwrap().values();
     renditions.map(|url| url.as_str().unwrap().to_owned()).collect()
 }
 
-async fn seeded() -> (TestApp, Account, Vec<String>) {
+async fn seeded() -> (TestApp, TestAccount, Vec<String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(2)).await;

@@ -40,7 +40,7 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
         AccountCommand::Delete { email, .. } => {
             let account = library.account(&email).await?;
             library.delete_account(account.id).await?;
-            if let Err(error) = library.finish_deletions().await {
+            if let Err(error) = library.purge_deleted().await {
                 tracing::warn!(error, "files of the account are still there; a running server removes them");
             }
             format!("Deleted the account {email}.\n")

@@ -39,7 +39,7 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
 async fn tell(library: &Library, email: &Email, kind: SecurityEventKind, name: &KeyName) {
     // It is done already, whatever comes of this.
     match library.account(email).await {
-        Ok(account) => library.note_security_event(account.id, kind, None, Some(name.as_str())).await,
+        Ok(account) => library.record_security_event(account.id, kind, None, Some(name.as_str())).await,
         Err(error) => tracing::warn!(%error, "the owner is not told on their account page"),
     }
 }

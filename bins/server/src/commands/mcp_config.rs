@@ -1,6 +1,6 @@
 use std::io::{Write as _, stderr};
 
-use web::Connecting;
+use web::ConnectionGuide;
 
 use super::{CommandError, Report};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 pub(super) async fn run(options: &McpConfigOptions, config: &Config) -> Result<Report, CommandError> {
     let email = open_library(config, Absent::Refuse).await?.account(&options.email).await?.email;
     let base_url = config.base_url(&config.listen).map_err(ConfigError::BaseUrl)?;
-    let Connecting { app, steps, snippet, obstacle, .. } = Connecting::new(options.app, &base_url);
+    let ConnectionGuide { app, steps, snippet, obstacle, .. } = ConnectionGuide::new(options.app, &base_url);
     if config.assumes_base_url() {
         // Without stderr there is nobody to tell.
         let _ =

@@ -15,7 +15,7 @@ mod signing_key;
 use std::{io, path::PathBuf};
 
 use domain::{Email, KeyName};
-use keys::RandomFailed;
+use keys::RandomError;
 use library::{AccountError, ImportError, KeyError, StorageError, Unavailable};
 
 use crate::{
@@ -92,7 +92,7 @@ pub(crate) enum CommandError {
     #[error("the signals that end the program cannot be taken over: {0}")]
     Signals(io::Error),
     #[error(transparent)]
-    Random(#[from] RandomFailed),
+    Random(#[from] RandomError),
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error("the report cannot be made: {0}")]

@@ -10,7 +10,7 @@ use tokio::{
     task::JoinSet,
     time::timeout,
 };
-use web::{App, BaseUrl, BuildError, InvalidBaseUrl, Limits, WebConfig};
+use web::{App, BaseUrl, BuildError, HttpLimits, InvalidBaseUrl, WebConfig};
 
 use crate::{
     addresses::{self, ThisMachine},
@@ -43,7 +43,7 @@ pub(crate) enum ServeError {
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
-    Random(#[from] keys::RandomFailed),
+    Random(#[from] keys::RandomError),
     #[error("the signals that end the program cannot be taken over: {0}")]
     Signals(io::Error),
     #[error("the address cannot be printed: {0}")]
@@ -126,10 +126,10 @@ fn listened_on(listen: &ListenAddress, listeners: &[TcpListener]) -> Result<List
 }
 
 fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, listeners: usize) -> WebConfig {
-    let default = Limits::default();
+    let default = HttpLimits::default();
     let connections = file_descriptors::connections_within(descriptors, default.connections);
     let connections = connections.div_ceil(listeners.max(1));
-    let limits = Limits { connections, drain_timeout: shutdown::GRACE, ..default };
+    let limits = HttpLimits { connections, drain_timeout: shutdown::GRACE, ..default };
     let trusted_proxies = config.trusted_proxies.clone();
     let mut web_config = WebConfig { trusted_proxies, limits, ..WebConfig::new(base_url.clone()) };
     if config.client_documents == Switch::Off {
@@ -153,7 +153,7 @@ async fn announce(
         tracing::warn!("{warning}");
     }
     // Not to the log: whoever has the link has the library.
-    if let Some(token) = library.offer_setup().await? {
+    if let Some(token) = library.create_setup_link().await? {
         let base_url = base_url.as_str();
         text.push_str("There is no account yet. Create the first one in a browser:\n  ");
         text.push_str(&format!("{base_url}/setup?token={token}\n"));
@@ -170,7 +170,7 @@ async fn work(
     asked_to_end: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServeError> {
     let indexing = library.start_indexing(IndexingScope::Everything)?;
-    let upkeep = library.start_upkeep();
+    let upkeep = library.start_maintenance();
     let (stop, stopped) = watch::channel(false);
     let background = tokio::spawn({
         let stopped = said(stopped.clone());

@@ -222,7 +222,7 @@ fn worker(args: &[String], variables: &[&str]) -> io::Result<WorkerCommand> {
 fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
     let defaults = Settings::new(decoder().map_err(ConfigError::Program)?);
     let languages = match options.ocr_languages.clone() {
-        None => Some(defaults.text_languages.clone()),
+        None => Some(defaults.ocr_languages.clone()),
         Some(OcrLanguages::On(languages)) => Some(languages),
         Some(OcrLanguages::Off) => None,
     };
@@ -235,8 +235,8 @@ fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
         decode_memory_bytes: options
             .decode_memory_mb
             .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
-        text_reader,
-        text_languages: languages.unwrap_or_else(|| defaults.text_languages.clone()),
+        ocr_worker: text_reader,
+        ocr_languages: languages.unwrap_or_else(|| defaults.ocr_languages.clone()),
         search_memory_bytes: options
             .search_memory_mb
             .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(1 << 20)),

@@ -99,8 +99,8 @@ fn every_setting_of_a_file_counts() {
     let library = &config.library;
     assert_eq!((library.free_window, library.max_upload_bytes, library.max_pixels), (5, 6, 7));
     assert_eq!((library.decode_workers, library.decode_memory_bytes), (8, 9 << 20));
-    assert_eq!(library.text_languages.to_string(), "deu+eng");
-    let reader = library.text_reader.clone().unwrap();
+    assert_eq!(library.ocr_languages.to_string(), "deu+eng");
+    let reader = library.ocr_worker.clone().unwrap();
     assert_eq!(reader.args, ["decode-photos", "--read-text=deu+eng"]);
     assert_eq!(config.models, Path::new("/srv/models"));
     assert_eq!(config.model_source, "https://mirror.example.org");

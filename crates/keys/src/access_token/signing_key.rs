@@ -8,7 +8,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use serde_json::{Map, Value};
 
 use super::{HEADER, MAX_TOKEN_BYTES, VerifyingKey};
-use crate::{Random, RandomFailed, Secret, parts::sha256, strict_json::is_strict_object};
+use crate::{Random, RandomError, Secret, parts::sha256, strict_json::is_strict_object};
 
 /// What a sealed key begins with; another form would begin with another byte.
 const FORM: u8 = 1;
@@ -22,7 +22,7 @@ pub enum OpenKeyError {
     #[error(
         "the signing key {kid} cannot be opened: the service's secret differs from the one that the key was sealed with"
     )]
-    OtherSecret {
+    WrongSecret {
         /// The key.
         kid: String,
     },
@@ -53,7 +53,7 @@ pub enum SignError {
     TooLong,
     /// There is no randomness for a new key.
     #[error(transparent)]
-    Random(#[from] RandomFailed),
+    Random(#[from] RandomError),
     /// The cryptographic library failed.
     #[error("the cryptographic library failed: {0}")]
     Failed(String),
@@ -177,7 +177,7 @@ impl SigningKey {
                 let nonce = Nonce::assume_unique_for_key(*nonce);
                 key.open_in_place(nonce, Aad::from(kid), &mut encrypted).ok()
             })
-            .ok_or_else(|| OpenKeyError::OtherSecret { kid: kid.to_owned() })?;
+            .ok_or_else(|| OpenKeyError::WrongSecret { kid: kid.to_owned() })?;
         let private = <[u8; 32]>::try_from(&*private).map_err(|_| unknown())?;
         Self::from_private(private)
             .map_err(|error| OpenKeyError::Unusable { kid: kid.to_owned(), reason: error.to_string() })

@@ -6,7 +6,7 @@ use std::{
 use vision::{
     VisualEncoder as _,
     clip::{ClipModel, Options},
-    models::{InUse, Models},
+    models::{ActiveModel, Models},
 };
 
 use super::{ModelSource, SharedEncoder};
@@ -21,7 +21,7 @@ pub struct InstalledModels {
 #[derive(Default)]
 struct Loaded {
     /// The model in use, and what the folder said when it was loaded.
-    in_use: Option<(InUse, Arc<ClipModel>)>,
+    in_use: Option<(ActiveModel, Arc<ClipModel>)>,
     /// The one that answers until the model in use has seen everything.
     before: Option<Arc<ClipModel>>,
 }
@@ -40,10 +40,10 @@ impl fmt::Debug for InstalledModels {
 }
 
 impl ModelSource for InstalledModels {
-    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
-        let in_use = self.models.in_use().map_err(|error| error.to_string())?;
+    fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
+        let in_use = self.models.active_model().map_err(|error| error.to_string())?;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let InUse::Model { name, .. } = &in_use else {
+        let ActiveModel::Model { name, .. } = &in_use else {
             *loaded = Loaded::default();
             return Ok(None);
         };
@@ -59,7 +59,7 @@ impl ModelSource for InstalledModels {
         Ok(Some(model))
     }
 
-    fn named(&self, name: &str) -> Option<SharedEncoder> {
+    fn encoder_by_name(&self, name: &str) -> Option<SharedEncoder> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |model: &&Arc<ClipModel>| model.name() == name;
         let in_use = loaded.in_use.as_ref().map(|(_, model)| model);
@@ -83,7 +83,7 @@ impl ModelSource for InstalledModels {
         self.models.is_built_in_chosen()
     }
 
-    fn forget_before(&self) {
+    fn release_previous(&self) {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).before = None;
     }
 }

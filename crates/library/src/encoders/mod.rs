@@ -23,11 +23,11 @@ pub trait ModelSource: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// Why the model that was chosen cannot be used, in words for an operator.
-    fn in_use(&self) -> Result<Option<SharedEncoder>, String>;
+    fn active_model(&self) -> Result<Option<SharedEncoder>, String>;
 
     /// The encoder of that [name](VisualEncoder::name), if its model is still there: while a new model is yet to see
     /// every image, the one before answers.
-    fn named(&self, name: &str) -> Option<SharedEncoder>;
+    fn encoder_by_name(&self, name: &str) -> Option<SharedEncoder>;
 
     /// Whether somebody chose that no model is in use. As long as nobody did, what models saw before is kept: the place
     /// where models come from may merely be missing for the time being.
@@ -36,7 +36,7 @@ pub trait ModelSource: fmt::Debug + Send + Sync + 'static {
     }
 
     /// The model in use has seen every image: the one before it need not be kept in memory.
-    fn forget_before(&self) {}
+    fn release_previous(&self) {}
 }
 
 /// How long what the source said counts.
@@ -108,7 +108,7 @@ impl Encoders {
 
     async fn ask(self: &Arc<Self>, now: Duration) -> Result<Option<SharedEncoder>, String> {
         let Some(source) = self.source.clone() else { return Ok(None) };
-        let asked = tokio::task::spawn_blocking(move || source.in_use());
+        let asked = tokio::task::spawn_blocking(move || source.active_model());
         let model = asked.await.unwrap_or_else(|error| Err(error.to_string()));
         let before = self.known().replace(Known { at: now, model: model.clone() });
         let reason_before = before.and_then(|before| before.model.err());
@@ -129,7 +129,7 @@ impl Encoders {
         }
         let source = self.source.clone()?;
         let name = name.to_owned();
-        tokio::task::spawn_blocking(move || source.named(&name)).await.ok().flatten()
+        tokio::task::spawn_blocking(move || source.encoder_by_name(&name)).await.ok().flatten()
     }
 
     /// Whether somebody chose that no model is in use.
@@ -142,7 +142,7 @@ impl Encoders {
     pub(crate) async fn forget_before(&self) {
         if let Some(source) = self.source.clone() {
             // A panic in it costs memory and nothing else.
-            let _ = tokio::task::spawn_blocking(move || source.forget_before()).await;
+            let _ = tokio::task::spawn_blocking(move || source.release_previous()).await;
         }
     }
 
@@ -164,14 +164,14 @@ mod tests {
     }
 
     impl ModelSource for Source {
-        fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+        fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
             match self.asked.fetch_add(1, Ordering::SeqCst) {
                 0 => Err("torn".to_owned()),
                 _ => Ok(None),
             }
         }
 
-        fn named(&self, _: &str) -> Option<SharedEncoder> {
+        fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
             None
         }
     }
@@ -179,7 +179,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn a_broken_model_is_asked_for_again_behind_the_answer() {
         let source = Arc::new(Source::default());
-        let built_in: SharedEncoder = Arc::new(vision::Appearance);
+        let built_in: SharedEncoder = Arc::new(vision::BuiltInEncoder);
         let encoders = Arc::new(Encoders::new(built_in, Some(source.clone())));
         let manual = Arc::new(ManualClock::new(domain::Timestamp::MIN));
         let clock: Arc<dyn Clock> = manual.clone();

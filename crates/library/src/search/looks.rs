@@ -6,10 +6,12 @@ use std::{
 };
 
 use domain::{AccountId, Circle, Position, QueryText, Timestamp};
-use storage::{EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, Viewer};
+use storage::{
+    EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, Viewer, VisibleVector,
+};
 use tokio::sync::Semaphore;
-use vectors::{Area, Cache, Filling, Index, Key, KeySet, Row, RowFilter, Wanted, dot_f16};
-use vision::{EncodeError, Query};
+use vectors::{Area, Cache, Index, IndexKey, IndexWriter, KeySet, Row, RowFilter, ScanOptions, dot_f16};
+use vision::{EncodeError, EncodedQuery};
 
 use super::Serving;
 use crate::{Library, Settings, encoders::SharedEncoder};
@@ -49,7 +51,7 @@ pub(super) enum LooksError {
 pub(crate) struct Sights {
     cache: Cache,
     /// How many rows an index had when it had been read from its beginning.
-    full: Mutex<HashMap<Key, usize>>,
+    full: Mutex<HashMap<IndexKey, usize>>,
     turns: Semaphore,
     /// How many questions are put to a model at once.
     questions: Semaphore,
@@ -68,12 +70,12 @@ impl Sights {
         }
     }
 
-    fn is_overgrown(&self, key: Key, rows: usize) -> bool {
+    fn is_overgrown(&self, key: IndexKey, rows: usize) -> bool {
         let full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
         full.get(&key).is_some_and(|full| rows > full + GROWTH.max(full / 2))
     }
 
-    fn note_full(&self, key: Key, rows: usize) {
+    fn note_full(&self, key: IndexKey, rows: usize) {
         let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
         if full.len() > 2 * self.cache.len() + 64 {
             full.clear();
@@ -93,7 +95,7 @@ pub(super) struct Scope<'a> {
 /// What an encoder makes of a search.
 pub(super) struct Looks {
     index: Index,
-    query: Arc<Query>,
+    query: Arc<EncodedQuery>,
     /// The images that look most like the words, in no order.
     pub(super) best: Vec<Look>,
 }
@@ -125,12 +127,16 @@ impl Library {
     }
 
     /// What an encoder makes of words. A model computes for some at a time: each of the others would hold a thread.
-    async fn query_of(&self, encoder: &SharedEncoder, text: &QueryText) -> Result<Option<Query>, LooksError> {
-        if encoder.is_quick_to_ask() {
-            return Ok(encoder.query(text.as_str())?);
+    async fn query_of(
+        &self,
+        encoder: &SharedEncoder,
+        text: &QueryText,
+    ) -> Result<Option<EncodedQuery>, LooksError> {
+        if encoder.encodes_queries_quickly() {
+            return Ok(encoder.encode_query(text.as_str())?);
         }
         let (encoder, text) = (encoder.clone(), text.clone());
-        Ok(in_turn(&self.parts.sights.questions, move || encoder.query(text.as_str())).await??)
+        Ok(in_turn(&self.parts.sights.questions, move || encoder.encode_query(text.as_str())).await??)
     }
 
     /// Adds those of these images that look like the words, however little, by their rounded vectors: they are results
@@ -145,12 +151,12 @@ impl Library {
         let (index, query) = (looks.index.clone(), looks.query.clone());
         let scan = in_turn(&self.parts.sights.turns, move || {
             // An image that was encoded again has an older row, too.
-            let wanted = Wanted { best: others.len().saturating_mul(4), threads: 1 };
+            let wanted = ScanOptions { best: others.len().saturating_mul(4), threads: 1 };
             let others: KeySet = others.into_iter().collect();
             index.scan(&query.vector, &RowFilter { images: Some(&others), ..RowFilter::default() }, wanted)
         });
         let scan = scan.await??;
-        let mut newest: HashMap<i64, vectors::Hit> = HashMap::with_capacity(scan.best.len());
+        let mut newest: HashMap<i64, vectors::ScoredRow> = HashMap::with_capacity(scan.best.len());
         for hit in scan.best {
             let known = newest.entry(hit.image).or_insert(hit);
             if known.vector < hit.vector {
@@ -172,7 +178,7 @@ impl Library {
         dimensions: usize,
     ) -> Result<Index, LooksError> {
         let (store, sights) = (&self.parts.store, &self.parts.sights);
-        let key = Key { account: account.0, encoder: encoder.0 };
+        let key = IndexKey { account: account.0, encoder: encoder.0 };
         let mut filling = sights.cache.fill(key, dimensions).await;
         if sights.is_overgrown(key, filling.len()) {
             filling.restart();
@@ -198,12 +204,12 @@ impl Library {
         let album = match scope.filter.album {
             None => None,
             Some(album) => {
-                let keys = store.album_keys(scope.viewer, album).await?;
+                let keys = store.album_image_keys(scope.viewer, album).await?;
                 Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
             }
         };
         let (range, circle) = (scope.filter.range, scope.filter.circle);
-        let since = store.seen_since(scope.viewer).await?;
+        let since = store.visible_since(scope.viewer).await?;
         let first = since.map_or(range.start(), |since| since.max(range.start()));
         Ok(Mask { first, last: range.end(), circle, album })
     }
@@ -214,7 +220,7 @@ impl Library {
         &self,
         index: &Index,
         encoder: EncoderId,
-        query: &Arc<Query>,
+        query: &Arc<EncodedQuery>,
         scope: &Scope<'_>,
         mask: &Mask,
     ) -> Result<Vec<Look>, LooksError> {
@@ -222,7 +228,8 @@ impl Library {
         loop {
             let candidates = self.candidates(index, query, mask.clone(), wanted).await?;
             let store = &self.parts.store;
-            let seen = store.seen_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
+            let seen =
+                store.visible_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
             let looks: Vec<Look> = seen.iter().filter_map(|seen| exact_look(query, seen)).collect();
             if looks.len() >= scope.limit || candidates.all || wanted >= index.len() {
                 return Ok(looks);
@@ -234,26 +241,27 @@ impl Library {
     async fn candidates(
         &self,
         index: &Index,
-        query: &Arc<Query>,
+        query: &Arc<EncodedQuery>,
         mask: Mask,
         wanted: usize,
     ) -> Result<Candidates, LooksError> {
         let (index, query, threads) = (index.clone(), query.clone(), self.parts.sights.threads);
         let scan = in_turn(&self.parts.sights.turns, move || {
             let within = mask.circle.map(Within::new);
-            let accepts = within.as_ref().map(|within| |position: vectors::Position| within.holds(position));
+            let accepts =
+                within.as_ref().map(|within| |position: vectors::PositionE7| within.holds(position));
             let areas = within.as_ref().map(|within| [within.area]);
             let filter = RowFilter {
                 captured_ms: Some(mask.first.millis()..=mask.last.millis()),
                 areas: areas.as_ref().map(<[Area; 1]>::as_slice),
                 accepts: accepts
                     .as_ref()
-                    .map(|accepts| accepts as &(dyn Fn(vectors::Position) -> bool + Sync)),
+                    .map(|accepts| accepts as &(dyn Fn(vectors::PositionE7) -> bool + Sync)),
                 images: mask.album.as_deref(),
             };
-            let scan = index.scan(&query.vector, &filter, Wanted { best: wanted, threads })?;
+            let scan = index.scan(&query.vector, &filter, ScanOptions { best: wanted, threads })?;
             // What is below the least similarity by more than rounding is no match, and neither is what comes after it.
-            let least = query.calibration.least - 0.05;
+            let least = query.calibration.min_similarity - 0.05;
             let all = scan.best.len() < wanted || scan.best.last().is_some_and(|hit| hit.similarity < least);
             // In their order they lie together in the store.
             let mut vectors: Vec<VectorId> = scan.best.iter().map(|hit| VectorId(hit.vector.0)).collect();
@@ -291,16 +299,16 @@ struct Candidates {
 
 /// Puts rows into an index on a thread where rounding them disturbs nobody. A vector that is not of this encoder is left
 /// out.
-async fn append(mut filling: Filling, rows: Vec<StoredVector>) -> Result<Filling, LooksError> {
+async fn append(mut filling: IndexWriter, rows: Vec<StoredVector>) -> Result<IndexWriter, LooksError> {
     let appended = tokio::task::spawn_blocking(move || {
         for row in &rows {
             let new = Row {
-                vector: vectors::VectorId(row.id.0),
+                vector: vectors::RowId(row.id.0),
                 image: row.image.0,
                 captured_at_ms: row.captured_at.millis(),
                 position: row
                     .position
-                    .map(|at| vectors::Position::from_degrees(at.latitude(), at.longitude())),
+                    .map(|at| vectors::PositionE7::from_degrees(at.latitude(), at.longitude())),
             };
             if let Err(error) = filling.push_f16(new, &row.vector) {
                 tracing::warn!(vector = row.id.0, %error, "a vector is left out of the search");
@@ -312,12 +320,12 @@ async fn append(mut filling: Filling, rows: Vec<StoredVector>) -> Result<Filling
 }
 
 /// A vector as it is compared with the query: `None` for no match, or when it is not of the query's encoder.
-fn exact_look(query: &Query, seen: &SeenVector) -> Option<Look> {
+fn exact_look(query: &EncodedQuery, seen: &VisibleVector) -> Option<Look> {
     look(query, seen.image, seen.captured_at, dot_f16(&query.vector, &seen.vector)?)
 }
 
 /// What a similarity to the query is worth: `None` for no match.
-fn look(query: &Query, image: ImageKey, captured_at: Timestamp, similarity: f32) -> Option<Look> {
+fn look(query: &EncodedQuery, image: ImageKey, captured_at: Timestamp, similarity: f32) -> Option<Look> {
     let score = query.calibration.score(similarity)?;
     Some(Look { image, captured_at, score: f64::from(score) })
 }
@@ -340,7 +348,7 @@ impl Within {
         Self { circle, area: Area::from_degrees(south, -180.0, north, 180.0) }
     }
 
-    fn holds(&self, position: vectors::Position) -> bool {
+    fn holds(&self, position: vectors::PositionE7) -> bool {
         let (latitude, longitude) = position.degrees();
         Position::new(latitude, longitude).is_ok_and(|position| {
             self.circle.centre().distance_m(position) <= self.circle.radius_m() + Self::ROUNDING_M
@@ -358,7 +366,7 @@ mod tests {
             Within::new(Circle::new(Position::new(latitude, longitude).unwrap(), radius_m).unwrap())
         };
         let check = |within: &Within, latitude, longitude, expect| {
-            let position = vectors::Position::from_degrees(latitude, longitude);
+            let position = vectors::PositionE7::from_degrees(latitude, longitude);
             assert_eq!(
                 within.area.contains(position) && within.holds(position),
                 expect,

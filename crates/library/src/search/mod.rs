@@ -6,7 +6,7 @@ mod merge;
 use std::collections::HashMap;
 
 use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, SearchTarget};
-use storage::{EncoderId, Found, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
+use storage::{EncoderId, FoundImage, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
 
 use crate::{Caller, Library, encoders::SharedEncoder, stages};
 pub(crate) use looks::Sights;
@@ -36,8 +36,8 @@ impl From<Image> for Hit {
     }
 }
 
-impl From<Found> for Hit {
-    fn from(found: Found) -> Self {
+impl From<FoundImage> for Hit {
+    fn from(found: FoundImage) -> Self {
         Self { image: found.image, distance_m: found.distance_m, score: None, matched_text: None }
     }
 }
@@ -50,7 +50,7 @@ pub enum SearchError {
     NoAlbum,
     /// What pictures look like cannot be searched now.
     #[error("search by visual appearance is not available now; retry later or use channels=text")]
-    ImageChannelDown,
+    ImageSearchUnavailable,
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -62,7 +62,7 @@ impl From<LooksError> for SearchError {
             LooksError::Storage(error) => Self::Storage(error),
             error => {
                 tracing::error!(%error, "pictures cannot be searched by looks");
-                Self::ImageChannelDown
+                Self::ImageSearchUnavailable
             }
         }
     }
@@ -175,7 +175,7 @@ impl Library {
         }
         if store.count_images(viewer).await? > 0 {
             tracing::warn!("there are images and no index of what they look like yet");
-            return Err(SearchError::ImageChannelDown);
+            return Err(SearchError::ImageSearchUnavailable);
         }
         Ok(())
     }
@@ -201,7 +201,8 @@ impl Library {
     /// without it is not what was asked for.
     async fn serving(&self) -> Result<Vec<Serving>, SearchError> {
         let parts = &self.parts;
-        let model = parts.encoders.model(&parts.clock).await.map_err(|_| SearchError::ImageChannelDown)?;
+        let model =
+            parts.encoders.model(&parts.clock).await.map_err(|_| SearchError::ImageSearchUnavailable)?;
         let model = match model {
             Some(model) => Some(self.ready_model(model).await?),
             None => None,

@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{AccountId, ImageId};
-use storage::{OtherVersion, Stage, StageId, StageProgress, StorageError, Undone};
+use storage::{BackfillFilter, Stage, StageId, StageProgress, StorageError, VersionPolicy};
 
 pub(crate) use run::Reader;
 
@@ -47,10 +47,10 @@ pub(crate) struct OpenStage {
 }
 
 impl OpenStage {
-    fn undone(&self) -> Undone<'_> {
+    fn undone(&self) -> BackfillFilter<'_> {
         match &self.kind {
-            Kind::Text => Undone::All,
-            Kind::Look { encoder, .. } => Undone::WithoutVector(encoder.name()),
+            Kind::Text => BackfillFilter::All,
+            Kind::Look { encoder, .. } => BackfillFilter::WithoutVector(encoder.name()),
         }
     }
 }
@@ -123,7 +123,7 @@ pub enum SearchStage {
 
 impl SearchStage {
     /// The work that the store knows by this name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         match name {
             TEXT => Some(Self::Text),
             APPEARANCE => Some(Self::Appearance),
@@ -144,8 +144,8 @@ impl SearchStage {
     /// The number of this program's part in the work. Models carry their own version in their names.
     pub fn revision(self) -> u32 {
         match self {
-            Self::Text => sandbox::READING_VERSION,
-            Self::Appearance => vision::Appearance::VERSION,
+            Self::Text => sandbox::OCR_VERSION,
+            Self::Appearance => vision::BuiltInEncoder::VERSION,
             Self::Model => 1,
         }
     }
@@ -177,7 +177,7 @@ impl Library {
         let told = self.parts.store.stage_progress(account).await?;
         let has_model = self.has_vision_model().await;
         let known = |StageProgress { stage, waiting, failed }| {
-            let kind = SearchStage::named(&stage.name)?;
+            let kind = SearchStage::from_name(&stage.name)?;
             let is_off = match kind {
                 SearchStage::Text => self.parts.reader.is_none(),
                 SearchStage::Appearance => false,
@@ -196,7 +196,7 @@ impl Library {
         if stages.is_empty() || images.is_empty() {
             return Ok(Vec::new());
         }
-        self.parts.store.images_in_stages(images, &stages).await
+        self.parts.store.images_with_pending_stages(images, &stages).await
     }
 
     /// Opens the stages that this process can work on. One that helps out leaves those alone that others do otherwise.
@@ -207,13 +207,13 @@ impl Library {
     ) -> Result<Vec<OpenStage>, StorageError> {
         let parts = &self.parts;
         let other_version = match scope {
-            IndexingScope::Everything => OtherVersion::Replace,
-            IndexingScope::Images => OtherVersion::Keep,
+            IndexingScope::Everything => VersionPolicy::Replace,
+            IndexingScope::Images => VersionPolicy::Keep,
         };
         let mut opened = Vec::new();
         let mut add = |stage: Stage, version: &str, kind: Kind| {
             let is_ours =
-                SearchStage::named(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
+                SearchStage::from_name(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
             if is_ours && stage.version == version {
                 let known = open.iter().find(|known| known.id == stage.id && known.version == version);
                 opened.push(OpenStage {
@@ -252,7 +252,7 @@ impl Library {
         for stage in opened.iter().filter(is_new) {
             // What was lost meanwhile is made anew: a vector, or all of them.
             if scope == IndexingScope::Everything && matches!(stage.kind, Kind::Look { .. }) {
-                parts.store.recheck_stage(stage.id).await?;
+                parts.store.restart_backfill(stage.id).await?;
             }
         }
         parts.stages_at_work.set(&opened);
@@ -264,7 +264,7 @@ impl Library {
         &self,
         kind: SearchStage,
         version: &str,
-        other_version: OtherVersion,
+        other_version: VersionPolicy,
     ) -> Result<Stage, StorageError> {
         let store = &self.parts.store;
         let stage = store.open_stage(kind.name(), version, kind.revision(), other_version).await?;
@@ -302,10 +302,10 @@ impl Library {
             return Ok(false);
         }
         let store = &self.parts.store;
-        if store.queue_undone(stage.id, stage.undone(), LOOKED_AT_ONCE).await? {
+        if store.backfill_stage(stage.id, stage.undone(), LOOKED_AT_ONCE).await? {
             return Ok(true);
         }
-        stage.is_complete = store.complete_stage(stage.id, &stage.version).await?;
+        stage.is_complete = store.mark_stage_complete(stage.id, &stage.version).await?;
         if stage.is_complete && matches!(stage.kind, Kind::Look { before: Some(_), .. }) {
             self.parts.encoders.forget_before().await;
         }
@@ -333,6 +333,6 @@ impl Library {
             Ok(None) if self.parts.encoders.is_built_in_chosen().await => {}
             _ => return Ok(false),
         }
-        Ok(self.parts.store.drop_other_encoders(&names, FORGOTTEN_AT_ONCE).await? > 0)
+        Ok(self.parts.store.prune_vectors(&names, FORGOTTEN_AT_ONCE).await? > 0)
     }
 }

@@ -5,7 +5,7 @@ use std::{
 
 use blobs::BlobError;
 use domain::{BlobKind, ContentHash};
-use sandbox::{DecodeError, Look, Looked, Pool, READING_VERSION, TextReading, Urgency};
+use sandbox::{Analysis, AnalysisTask, DecodeError, OCR_VERSION, OcrStatus, Pool, Urgency};
 use storage::{NewVector, StageJob, StageOutcome, StorageError};
 use tokio::sync::Mutex;
 use vision::{EncodeError, Picture};
@@ -34,7 +34,7 @@ impl Reader {
 
     /// Ends the worker if it has nothing to do.
     pub(crate) async fn end_idle(&self) {
-        self.pool.end_idle().await;
+        self.pool.stop_idle_workers().await;
     }
 
     /// By what words are read: with another release or other languages they are read anew.
@@ -45,12 +45,12 @@ impl Reader {
         {
             return Ok(version.clone());
         }
-        let version = match self.pool.text_reading().await? {
-            TextReading::Ready { version, languages, .. } => {
-                format!("tesseract {version} {}, reading {READING_VERSION}", languages.join("+"))
+        let version = match self.pool.ocr_status().await? {
+            OcrStatus::Ready { version, languages, .. } => {
+                format!("tesseract {version} {}, reading {OCR_VERSION}", languages.join("+"))
             }
-            TextReading::Off => return Err(io::Error::other("the workers were not started to read")),
-            TextReading::Unavailable { reason, .. } => return Err(io::Error::other(reason)),
+            OcrStatus::Off => return Err(io::Error::other("the workers were not started to read")),
+            OcrStatus::Unavailable { reason, .. } => return Err(io::Error::other(reason)),
         };
         *known = Some((Instant::now(), version.clone()));
         Ok(version)
@@ -136,8 +136,8 @@ impl Library {
         let reader = self.parts.reader.as_ref();
         let reader = reader.ok_or_else(|| StageError::Worker(io::Error::other("there is no reader")))?;
         let original = Stored::original(&self.parts.blobs, job.original, job.original_bytes);
-        let look = Look { max_side_px: None, read_text: true };
-        Ok(reader.pool.look(&original, &look, Urgency::Background).await?.text)
+        let look = AnalysisTask { max_side_px: None, read_text: true };
+        Ok(reader.pool.analyze(&original, &look, Urgency::Background).await?.text)
     }
 
     async fn see(
@@ -148,7 +148,7 @@ impl Library {
     ) -> Result<StageOutcome, StageError> {
         let side =
             [Some(&encoder), before.as_ref()].into_iter().flatten().map(|one| one.longest_side_px()).max();
-        let look = Look { max_side_px: side, read_text: false };
+        let look = AnalysisTask { max_side_px: side, read_text: false };
         let looked = match job.medium {
             Some(medium) => match self.look(BlobKind::Rendition, medium, &look).await {
                 // A lost rendition is made anew when somebody asks for it.
@@ -178,15 +178,15 @@ impl Library {
         &self,
         kind: BlobKind,
         (hash, bytes): (ContentHash, u64),
-        look: &Look,
-    ) -> Result<Looked, StageError> {
+        look: &AnalysisTask,
+    ) -> Result<Analysis, StageError> {
         let stored = Stored::new(&self.parts.blobs, kind, hash, bytes);
-        Ok(self.parts.decoders.look(&stored, look, Urgency::Background).await?)
+        Ok(self.parts.decoders.analyze(&stored, look, Urgency::Background).await?)
     }
 }
 
 fn vector(encoder: &SharedEncoder, picture: &Picture) -> Result<NewVector, EncodeError> {
-    let vector = vectors::encode_f16(&encoder.picture(picture)?);
+    let vector = vectors::encode_f16(&encoder.encode_picture(picture)?);
     Ok(NewVector { encoder: encoder.name().to_owned(), vector })
 }
 
@@ -194,7 +194,7 @@ fn vector(encoder: &SharedEncoder, picture: &Picture) -> Result<NewVector, Encod
 fn fault(encoder: &SharedEncoder, error: EncodeError) -> StageError {
     const SIDE: u32 = 64;
     let shades = (0..SIDE * SIDE * 3).map(|at| u8::try_from(at % 251).unwrap_or(0));
-    match Picture::new(SIDE, SIDE, shades.collect()).map(|other| encoder.picture(&other)) {
+    match Picture::new(SIDE, SIDE, shades.collect()).map(|other| encoder.encode_picture(&other)) {
         Some(Ok(_)) => StageError::Image(error.to_string()),
         _ => StageError::Encoder(error),
     }

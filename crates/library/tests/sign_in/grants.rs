@@ -2,7 +2,7 @@ use oauth_core::{
     AuthMethod, Client, ClientMetadata, Grant, GrantType, IssuedCode, NewClient, NewCode, SecretHash,
     Store as _, UnixMillis,
 };
-use storage::GrantHolders as _;
+use storage::GrantStore as _;
 
 use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, eventually, with_ann};
 

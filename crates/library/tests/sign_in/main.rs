@@ -16,7 +16,9 @@ use std::{net::IpAddr, path::Path, sync::Arc, time::Duration};
 use blobs::BlobStore;
 use domain::{Account, Email, Plan, Timestamp};
 use keys::SeededRandom;
-use library::{Clock as _, Library, ManualClock, Settings, SignInError, SignInFrom, SignedIn, WorkerCommand};
+use library::{
+    Clock as _, Library, ManualClock, Settings, SignInError, SignInSource, SignedIn, WorkerCommand,
+};
 use storage::SchemaStore as _;
 use storage_sqlite::{SqliteOptions, SqliteStore};
 use tempfile::TempDir;
@@ -86,8 +88,8 @@ impl Process {
     }
 }
 
-fn from(address: &str) -> SignInFrom {
-    SignInFrom { address: address.parse::<IpAddr>().unwrap(), user_agent: Some("Firefox".into()) }
+fn from(address: &str) -> SignInSource {
+    SignInSource { address: address.parse::<IpAddr>().unwrap(), user_agent: Some("Firefox".into()) }
 }
 
 /// Waits until what goes on in the background has come to this.

@@ -112,7 +112,7 @@ async fn what_is_over_is_forgotten() {
     it.later(DAY_MS);
     assert_eq!(it.store.sessions(ann.id).await.unwrap().len(), 2);
     it.later(1);
-    it.library.forget_expired().await.unwrap();
+    it.library.delete_expired().await.unwrap();
     assert_eq!(it.store.sessions(ann.id).await.unwrap().len(), 1);
     assert!(it.is_signed_in(&new).await && !it.is_signed_in(&old).await);
 
@@ -121,7 +121,7 @@ async fn what_is_over_is_forgotten() {
         it.sign_in("ann@example.org", "wrong", address).await.unwrap_err();
     }
     it.later(15 * MINUTE_MS - 1);
-    it.library.forget_expired().await.unwrap();
+    it.library.delete_expired().await.unwrap();
     it.sign_in("ann@example.org", "right", address).await.unwrap_err();
     it.later(1);
     it.sign_in("ann@example.org", "right", address).await.unwrap();

@@ -83,14 +83,14 @@ async fn a_new_key_signs_at_once_and_the_old_one_verifies_for_an_hour() {
     assert_eq!(published(&ours).await, [new_kid.clone(), kid(&old)]);
 
     it.later(HOUR_MS - 1);
-    it.library.forget_expired().await.unwrap();
+    it.library.delete_expired().await.unwrap();
     assert!(reads(&ours, &old).await && reads(&theirs, &old).await);
     it.later(1);
     assert!(!reads(&ours, &old).await && !reads(&theirs, &old).await);
     assert!(reads(&ours, &new).await && reads(&theirs, &new).await);
     assert_eq!(published(&ours).await, [new_kid]);
     it.later(1);
-    it.library.forget_expired().await.unwrap();
+    it.library.delete_expired().await.unwrap();
     assert_eq!(it.store.signing_keys().await.unwrap().len(), 1);
 }
 

@@ -8,14 +8,14 @@ use crate::jsonrpc::{
 
 /// What goes back: an HTTP status, and JSON in UTF-8 unless nothing is to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct ServerResponse {
     /// The HTTP status: 200, 202, 400 or 404.
     pub status: u16,
     /// The JSON-RPC answer; `None` to a notification.
     pub body: Option<Vec<u8>>,
 }
 
-impl Answer {
+impl ServerResponse {
     /// A notification was taken.
     pub(super) const ACCEPTED: Self = Self { status: 202, body: None };
 

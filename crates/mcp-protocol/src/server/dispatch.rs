@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, MethodCall, Server, ToolCall, ToolReply, revision};
+use super::{MethodCall, Server, ServerResponse, ToolCall, ToolReply, revision};
 use crate::headers::MessageHeaders;
 use crate::jsonrpc::{
     ErrorObject, INVALID_PARAMS, Incoming, MISSING_REQUIRED_CLIENT_CAPABILITY, Params, ParseFailure,
@@ -18,19 +18,19 @@ use crate::{
 
 impl<C: Send + 'static> Server<C> {
     /// Answers one message: `body` as it arrived, with the headers that the protocol gives a meaning.
-    pub async fn answer(&self, context: C, headers: &MessageHeaders<'_>, body: &[u8]) -> Answer {
+    pub async fn handle(&self, context: C, headers: &MessageHeaders<'_>, body: &[u8]) -> ServerResponse {
         match Incoming::parse(body) {
             Ok(Incoming::Request(request)) => {
                 match revision::of(headers, &request.method, request.params.as_ref()) {
                     Ok(version) => self.request(context, version, request).await,
-                    Err(refused) => Answer::refusal(refused.status, Some(request.id), refused.error),
+                    Err(refused) => ServerResponse::refusal(refused.status, Some(request.id), refused.error),
                 }
             }
             Ok(Incoming::Notification(notification)) => {
                 let params = notification.params.as_ref();
                 match revision::check_notification(headers, &notification.method, params) {
-                    Ok(()) => Answer::ACCEPTED,
-                    Err(refused) => Answer::refusal(refused.status, None, refused.error),
+                    Ok(()) => ServerResponse::ACCEPTED,
+                    Err(refused) => ServerResponse::refusal(refused.status, None, refused.error),
                 }
             }
             Ok(Incoming::Response(_)) => unreadable(ParseFailure::unexpected_response()),
@@ -38,18 +38,18 @@ impl<C: Send + 'static> Server<C> {
         }
     }
 
-    async fn request(&self, context: C, version: ProtocolVersion, request: Request) -> Answer {
+    async fn request(&self, context: C, version: ProtocolVersion, request: Request) -> ServerResponse {
         let Request { id, method, params } = request;
         let is_legacy = version.is_legacy();
         let has_resources = self.capabilities.resources.is_some();
         let pages = &self.pages;
         match method.as_str() {
             methods::INITIALIZE if is_legacy => match self.initialize(params.as_ref()) {
-                Ok(result) => Answer::success(id, result),
-                Err(error) => Answer::failure(version, id, error),
+                Ok(result) => ServerResponse::success(id, result),
+                Err(error) => ServerResponse::failure(version, id, error),
             },
-            methods::PING if is_legacy => Answer::success(id, EmptyResult::default()),
-            methods::DISCOVER if !is_legacy => Answer::written(&id, &pages.discover),
+            methods::PING if is_legacy => ServerResponse::success(id, EmptyResult::default()),
+            methods::DISCOVER if !is_legacy => ServerResponse::written(&id, &pages.discover),
             methods::TOOLS_LIST => one_page(version, id, params, pages.tools.at(version)),
             methods::TOOLS_CALL => self.call_tool(context, version, id, params).await,
             methods::RESOURCES_LIST if has_resources => {
@@ -60,8 +60,8 @@ impl<C: Send + 'static> Server<C> {
             }
             methods::RESOURCES_READ if has_resources => {
                 match self.read_resource(context, version, params).await {
-                    Ok(result) => Answer::success(id, result),
-                    Err(error) => Answer::failure(version, id, error),
+                    Ok(result) => ServerResponse::success(id, result),
+                    Err(error) => ServerResponse::failure(version, id, error),
                 }
             }
             other => self.other(context, version, id, other, params).await,
@@ -82,15 +82,15 @@ impl<C: Send + 'static> Server<C> {
         version: ProtocolVersion,
         id: RequestId,
         params: Option<Params>,
-    ) -> Answer {
+    ) -> ServerResponse {
         let params = match CallToolParams::from_params(params.map(without_nulls)) {
             Ok(params) => params,
-            Err(error) => return Answer::failure(version, id, error.into()),
+            Err(error) => return ServerResponse::failure(version, id, error.into()),
         };
         let Some(tool) = self.tools.get(&params.name) else {
             let shown: String = params.name.chars().take(64).collect();
             let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));
-            return Answer::failure(version, id, error);
+            return ServerResponse::failure(version, id, error);
         };
         let can = capabilities(params.meta.as_ref());
         match (tool.handler)(ToolCall { context, version, params }).await {
@@ -99,21 +99,21 @@ impl<C: Send + 'static> Server<C> {
                     result.result_type = Some(ResultType::Complete);
                     result.meta = Some(self.described(result.meta));
                 }
-                Answer::success(id, result)
+                ServerResponse::success(id, result)
             }
             ToolReply::InputRequired(_) if version.is_legacy() => {
                 let told =
                     "This tool has to ask back, which this client's revision of the protocol does not know.";
-                Answer::success(id, CallToolResult::error(told))
+                ServerResponse::success(id, CallToolResult::error(told))
             }
             ToolReply::InputRequired(mut asked) => {
                 if let Some(error) = unanswerable(&asked, &can) {
-                    return Answer::failure(version, id, error);
+                    return ServerResponse::failure(version, id, error);
                 }
                 asked.meta = Some(self.described(asked.meta));
-                Answer::success(id, asked)
+                ServerResponse::success(id, asked)
             }
-            ToolReply::Refused(error) => Answer::failure(version, id, error),
+            ToolReply::Refused(error) => ServerResponse::failure(version, id, error),
         }
     }
 
@@ -155,9 +155,9 @@ impl<C: Send + 'static> Server<C> {
         id: RequestId,
         name: &str,
         params: Option<Params>,
-    ) -> Answer {
+    ) -> ServerResponse {
         let Some(method) = self.methods.get(name).filter(|method| method.eras.contain(version)) else {
-            return Answer::failure(version, id, ErrorObject::method_not_found(name));
+            return ServerResponse::failure(version, id, ErrorObject::method_not_found(name));
         };
         match (method.handler)(MethodCall { context, version, params }).await {
             Ok(mut members) => {
@@ -169,9 +169,9 @@ impl<C: Send + 'static> Server<C> {
                     };
                     members.insert("_meta".to_owned(), self.described(meta).into());
                 }
-                Answer::success(id, members)
+                ServerResponse::success(id, members)
             }
-            Err(error) => Answer::failure(version, id, error),
+            Err(error) => ServerResponse::failure(version, id, error),
         }
     }
 
@@ -216,21 +216,23 @@ fn unanswerable(asked: &InputRequiredResult, can: &[String]) -> Option<ErrorObje
     })
 }
 
-fn unreadable(failure: ParseFailure) -> Answer {
+fn unreadable(failure: ParseFailure) -> ServerResponse {
     let error = ErrorObject::new(failure.code(), failure.kind.to_string());
-    Answer::refusal(400, failure.id, error)
+    ServerResponse::refusal(400, failure.id, error)
 }
 
 /// Everything stands on one page, so that no cursor was ever given out.
-fn one_page(version: ProtocolVersion, id: RequestId, params: Option<Params>, page: &[u8]) -> Answer {
+fn one_page(version: ProtocolVersion, id: RequestId, params: Option<Params>, page: &[u8]) -> ServerResponse {
     let params = params.map(without_nulls);
     match Params::read::<ListToolsParams>(params.as_ref()) {
-        Ok(params) if params.cursor.as_deref().is_none_or(str::is_empty) => Answer::written(&id, page),
+        Ok(params) if params.cursor.as_deref().is_none_or(str::is_empty) => {
+            ServerResponse::written(&id, page)
+        }
         Ok(_) => {
             let message = "cursor: is not one of this server's; everything is on one page";
-            Answer::failure(version, id, ErrorObject::invalid_params(message))
+            ServerResponse::failure(version, id, ErrorObject::invalid_params(message))
         }
-        Err(error) => Answer::failure(version, id, error.into()),
+        Err(error) => ServerResponse::failure(version, id, error.into()),
     }
 }
 

@@ -12,7 +12,7 @@ mod handlers;
 mod pages;
 mod revision;
 
-pub use self::answer::Answer;
+pub use self::answer::ServerResponse;
 pub use self::builder::ServerBuilder;
 pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply, typed};
 

@@ -29,8 +29,7 @@ fn server() -> Server<&'static str> {
                 reply(CallToolResult::text(format!("{answers:?} {:?}", call.params.request_state)))
             }
             None => reply(
-                InputRequiredResult::asking([("q", json!({"method": "roots/list"}))])
-                    .with_request_state("s1"),
+                InputRequiredResult::new([("q", json!({"method": "roots/list"}))]).with_request_state("s1"),
             ),
         })
         .tool(Tool::new("refuse", "Wants more.", schema()), |call| {
@@ -74,7 +73,7 @@ async fn new(method: &str, mut params: Value) -> (u16, Value) {
 
 async fn ask(headers: &MessageHeaders<'_>, method: &str, params: Value) -> (u16, Value) {
     let body = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}).to_string();
-    let answer = server().answer("Ann", headers, body.as_bytes()).await;
+    let answer = server().handle("Ann", headers, body.as_bytes()).await;
     let mut body: Value = serde_json::from_slice(&answer.body.unwrap()).unwrap();
     assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &json!("q")));
     let outcome = if body["error"].is_null() { body["result"].take() } else { body["error"].take() };
@@ -229,7 +228,7 @@ fn one_address_is_not_given_twice() {
 async fn a_server_without_resources_has_no_such_method() {
     let server = Server::<()>::builder(Implementation::new("s", "1")).build().unwrap();
     let body = br#"{"jsonrpc":"2.0","id":1,"method":"resources/list"}"#;
-    let answer = server.answer((), &MessageHeaders::default(), body).await;
+    let answer = server.handle((), &MessageHeaders::default(), body).await;
     assert!(String::from_utf8(answer.body.unwrap()).unwrap().contains("-32601"));
 }
 
@@ -284,7 +283,7 @@ fn check(headers: [Option<String>; 3], body: &[u8]) -> Result<(), TestCaseError>
     let [protocol_version, method, name] = headers.map(|value| value.map(Into::into));
     let headers = MessageHeaders { protocol_version, method, name };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let answer = runtime.block_on(server().answer("Ann", &headers, body));
+    let answer = runtime.block_on(server().handle("Ann", &headers, body));
     match answer.body {
         None => prop_assert_eq!(answer.status, 202),
         Some(body) => {

@@ -1,7 +1,7 @@
 //! Decodes HEIC and AVIF with the system's libheif, which also crops and rotates them.
 
 use domain::PixelSize;
-use heif::{Codec, DecodeOptions, Error, Image, Library};
+use heif::{Codec, DecodeOptions, DecodedImage, Error, Libheif};
 
 use super::Decoded;
 use crate::MediaError;
@@ -24,14 +24,15 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
     let decoded = library.decode(padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
     drop(padded);
-    let Image { width, height, layout, bytes } = decoded.map_err(|error| refusal(&error, coding, bytes))?;
+    let DecodedImage { width, height, layout, bytes } =
+        decoded.map_err(|error| refusal(&error, coding, bytes))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
         return Err(MediaError::size_mismatch());
     }
     let layout = match layout {
-        heif::Layout::Rgb => Layout::Rgb,
-        heif::Layout::Rgba => Layout::Rgba,
+        heif::PixelFormat::Rgb => Layout::Rgb,
+        heif::PixelFormat::Rgba => Layout::Rgba,
     };
     let damaged = missing.map(|_| CUT_OFF.to_owned());
     Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })

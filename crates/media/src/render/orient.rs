@@ -29,7 +29,7 @@ fn orient_channels<const N: usize>(mut pixels: Pixels, orientation: Orientation)
         | Orientation::Transverse
         | Orientation::Rotate270 => {
             pixels.bytes = columns_as_rows(grid, width, orientation).into_flattened();
-            pixels.size = pixels.size.turned();
+            pixels.size = pixels.size.transposed();
         }
     }
     pixels

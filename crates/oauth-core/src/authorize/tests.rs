@@ -21,7 +21,7 @@ async fn what_is_required_is_enough() {
     assert_eq!((request.resource.as_str(), request.state.as_deref()), (V1, None));
     assert_eq!(request.scopes, ["mcp:images"]);
     assert_eq!(
-        (request.redirect_host(), request.redirect_target()),
+        (request.redirect_host(), request.redirect_csp_source()),
         ("app.example".to_owned(), "https://app.example".to_owned())
     );
     assert!(!request.redirect_stays_on_device());

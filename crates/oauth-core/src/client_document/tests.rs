@@ -117,7 +117,7 @@ async fn a_client_that_describes_itself_gets_in_and_is_remembered() {
     assert_eq!(request.client.id, CLIENT_URL);
     assert_eq!(request.client_url, Some(url()));
     assert_eq!((request.challenge.as_str(), request.redirect_uri.as_str()), (CHALLENGE, REDIRECT));
-    assert!(!request.leaves_the_clients_host() && !request.redirect_stays_on_device());
+    assert!(!request.redirects_to_other_host() && !request.redirect_stays_on_device());
     assert_eq!(bench.store.writes.load(Ordering::SeqCst), 0, "nothing is kept before consent");
     let unknown = bench.token(&code_form(CLIENT_URL, "a-code")).await.unwrap_err();
     assert_eq!(unknown.code(), "invalid_client");
@@ -217,7 +217,7 @@ async fn the_port_of_a_loopback_redirect_does_not_count() {
     ] {
         let request = asked(&bench, good).await.unwrap();
         assert_eq!(request.redirect_uri, good, "the answer goes to the port that was asked for");
-        assert!(request.redirect_stays_on_device() && request.leaves_the_clients_host());
+        assert!(request.redirect_stays_on_device() && request.redirects_to_other_host());
     }
     for bad in [
         "http://127.0.0.1:/cb",
@@ -269,7 +269,7 @@ async fn of_a_registered_client_the_port_counts() {
     let query = authorize_query(&id);
     let encoded: String = url::form_urlencoded::byte_serialize(REDIRECT.as_bytes()).collect();
     let known = bench.server.authorize(&query.replace(&encoded, "http://127.0.0.1/")).await.unwrap();
-    assert!(known.client_url.is_none() && !known.leaves_the_clients_host());
+    assert!(known.client_url.is_none() && !known.redirects_to_other_host());
     let page = bench.server.authorize(&query.replace(&encoded, "http://127.0.0.1:5/")).await;
     assert!(matches!(page, Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))));
 }

@@ -73,7 +73,7 @@ fn a_wrong_configuration_is_told() {
     );
     check(|config| config.resources[0].scopes.push("a b".to_owned()), ConfigError::Scope("a b".to_owned()));
     check(
-        |config| "mcp:photos".clone_into(&mut config.resources[0].replaced_scopes[0].1),
+        |config| "mcp:photos".clone_into(&mut config.resources[0].scope_aliases[0].1),
         ConfigError::Replacement("mcp:photos".to_owned()),
     );
     check(|config| config.lifetimes.code_seconds = 0, ConfigError::Lifetime);

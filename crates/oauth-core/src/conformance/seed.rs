@@ -4,8 +4,8 @@ use std::sync::{
 };
 
 use crate::{
-    AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Grant, GrantType, Issued, IssuedCode, NewClient,
-    NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store, UnixMillis,
+    AuthMethod, Client, ClientMetadata, CodeStatus, CurrentRefreshToken, Grant, GrantType, IssuedCode,
+    NewClient, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store, UnixMillis,
 };
 
 /// The users of the suite, as the embedding service names them.
@@ -120,7 +120,7 @@ impl Seed {
 
     /// Issues a code that must be new.
     pub(crate) async fn issue(&self, code: NewCode) -> NewCode {
-        assert_eq!(self.store.issue_code(code.clone()).await.unwrap(), Issued::Waiting);
+        assert_eq!(self.store.issue_code(code.clone()).await.unwrap(), CodeStatus::Pending);
         code
     }
 
@@ -174,7 +174,7 @@ impl Seed {
 
     /// The refresh token that the grant of that handle has now.
     pub(crate) async fn current(&self, handle: &SecretHash) -> CurrentRefreshToken {
-        self.store.refreshable(handle).await.unwrap().unwrap().current
+        self.store.refreshable_grant(handle).await.unwrap().unwrap().current
     }
 
     /// Whether the grant is there and not revoked.

@@ -1,4 +1,4 @@
-use super::{RefreshToken, TokenError, TokenResponse, errors::Reason, request::CodeExchange};
+use super::{RefreshToken, TokenError, TokenResponse, errors::InvalidGrantReason, request::CodeExchange};
 use crate::{
     AuthorizationServer, Client, CurrentRefreshToken, IssuedCode, NewRefreshToken, Redemption, SecretHash,
     Unavailable, UnixMillis,
@@ -14,7 +14,8 @@ impl AuthorizationServer {
     ) -> Result<TokenResponse, TokenError> {
         let hash = SecretHash::of(&exchange.code);
         let now = self.now();
-        let code = self.store.code(&hash).await.map_err(Unavailable::from)?.ok_or(Reason::Unknown)?;
+        let code =
+            self.store.code(&hash).await.map_err(Unavailable::from)?.ok_or(InvalidGrantReason::Unknown)?;
         check(&code, client, exchange, now)?;
 
         let refresh = client
@@ -38,31 +39,36 @@ impl AuthorizationServer {
             access_expires_at: access.expires_at,
         };
         if !self.store.redeem_code(redemption).await.map_err(Unavailable::from)? {
-            return Err(Reason::LostRace.into());
+            return Err(InvalidGrantReason::LostRace.into());
         }
         Ok(self.response(&code.grant, access, refresh))
     }
 }
 
-fn check(code: &IssuedCode, client: &Client, exchange: &CodeExchange, now: UnixMillis) -> Result<(), Reason> {
+fn check(
+    code: &IssuedCode,
+    client: &Client,
+    exchange: &CodeExchange,
+    now: UnixMillis,
+) -> Result<(), InvalidGrantReason> {
     if code.grant.client_id != client.id {
-        return Err(Reason::OtherClient);
+        return Err(InvalidGrantReason::OtherClient);
     }
     if code.redeemed_at.is_some() {
-        return Err(Reason::CodeReplayed { grant_id: code.grant.id.clone() });
+        return Err(InvalidGrantReason::CodeReplayed { grant_id: code.grant.id.clone() });
     }
     if code.grant.revoked_at.is_some() {
-        return Err(Reason::Revoked);
+        return Err(InvalidGrantReason::Revoked);
     }
     if code.expires_at <= now {
-        return Err(Reason::Expired);
+        return Err(InvalidGrantReason::Expired);
     }
     if code.redirect_uri != exchange.redirect_uri {
-        return Err(Reason::OtherRedirectUri);
+        return Err(InvalidGrantReason::OtherRedirectUri);
     }
     // RFC 7636, section 4.6.
     if code.challenge != base64url(&sha256(exchange.verifier.as_bytes())) {
-        return Err(Reason::WrongVerifier);
+        return Err(InvalidGrantReason::WrongVerifier);
     }
     Ok(())
 }

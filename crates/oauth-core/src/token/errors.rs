@@ -15,7 +15,7 @@ pub enum TokenError {
     InvalidClient,
     /// The code or refresh token does not work.
     #[error("{0}")]
-    InvalidGrant(Reason),
+    InvalidGrant(InvalidGrantReason),
     /// The client did not register the grant type.
     #[error("the client did not register the grant type refresh_token")]
     UnauthorizedClient,
@@ -29,7 +29,7 @@ pub enum TokenError {
 
 /// Why a code or refresh token does not work. Clients are told little of it; the security log may be told all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
+pub enum InvalidGrantReason {
     /// Nobody was given this, or it was forgotten long ago.
     #[error("it is unknown")]
     Unknown,
@@ -85,7 +85,7 @@ impl TokenError {
         match self {
             Self::Unavailable(_) => TRY_AGAIN.to_owned(),
             // What belongs to others, or to nobody, reads the same.
-            Self::InvalidGrant(Reason::Unknown | Reason::OtherClient) => {
+            Self::InvalidGrant(InvalidGrantReason::Unknown | InvalidGrantReason::OtherClient) => {
                 "the code or refresh token is not one of this client".to_owned()
             }
             Self::InvalidGrant(reason) => format!("the code or refresh token does not work: {reason}"),
@@ -114,8 +114,8 @@ impl From<BadParameter> for TokenError {
     }
 }
 
-impl From<Reason> for TokenError {
-    fn from(reason: Reason) -> Self {
+impl From<InvalidGrantReason> for TokenError {
+    fn from(reason: InvalidGrantReason) -> Self {
         Self::InvalidGrant(reason)
     }
 }

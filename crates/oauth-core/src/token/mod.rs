@@ -7,11 +7,13 @@ mod refresh;
 mod refresh_token;
 mod request;
 
-pub use errors::{Reason, TokenError};
+pub use errors::{InvalidGrantReason, TokenError};
 pub use request::TokenRequest;
 use serde::Serialize;
 
-use crate::{AccessTokenClaims, AuthorizationServer, Grant, Secret, Unavailable, UnixMillis, secret::new_id};
+use crate::{
+    AccessTokenClaims, AuthorizationServer, Grant, SecretString, Unavailable, UnixMillis, secret::new_id,
+};
 use refresh_token::RefreshToken;
 use request::Asked;
 
@@ -19,14 +21,14 @@ use request::Asked;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TokenResponse {
     /// The access token.
-    pub access_token: Secret,
+    pub access_token: SecretString,
     /// `Bearer`.
     pub token_type: &'static str,
     /// How long the access token lives, in seconds.
     pub expires_in: u32,
     /// The refresh token; none for a client that may not refresh.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub refresh_token: Option<Secret>,
+    pub refresh_token: Option<SecretString>,
     /// What was granted, separated by spaces.
     pub scope: String,
 }
@@ -71,10 +73,10 @@ impl AuthorizationServer {
 
     fn response(&self, grant: &Grant, access: Signed, refresh: Option<RefreshToken>) -> TokenResponse {
         TokenResponse {
-            access_token: Secret::new(access.token),
+            access_token: SecretString::new(access.token),
             token_type: "Bearer",
             expires_in: self.config.lifetimes().access_token_seconds,
-            refresh_token: refresh.map(|token| Secret::new(token.encode())),
+            refresh_token: refresh.map(|token| SecretString::new(token.encode())),
             scope: grant.scopes.join(" "),
         }
     }

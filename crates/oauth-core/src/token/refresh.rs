@@ -1,4 +1,4 @@
-use super::{RefreshToken, TokenError, TokenResponse, errors::Reason};
+use super::{RefreshToken, TokenError, TokenResponse, errors::InvalidGrantReason};
 use crate::{
     AuthorizationServer, Client, CurrentRefreshToken, MAX_RECENT_ROTATIONS, RefreshableGrant, Rotation,
     StoreError, Unavailable, UnixMillis,
@@ -19,7 +19,7 @@ impl AuthorizationServer {
     /// knows only a handle changes nothing.
     pub(crate) async fn presented(&self, text: &str) -> Result<Option<Presented>, StoreError> {
         let Some(token) = RefreshToken::decode(text) else { return Ok(None) };
-        let Some(found) = self.store.refreshable(&token.handle_hash()).await? else { return Ok(None) };
+        let Some(found) = self.store.refreshable_grant(&token.handle_hash()).await? else { return Ok(None) };
         let is_current = found.current.hash.is(&token.hash());
         let is_genuine = is_current || token.is_authentic(&self.keys.refresh_tokens);
         Ok(is_genuine.then_some(Presented { token, found, is_current }))
@@ -31,22 +31,23 @@ impl AuthorizationServer {
             return Err(TokenError::UnauthorizedClient);
         }
         let now = self.now();
-        let presented = self.presented(text).await.map_err(Unavailable::from)?.ok_or(Reason::Unknown)?;
+        let presented =
+            self.presented(text).await.map_err(Unavailable::from)?.ok_or(InvalidGrantReason::Unknown)?;
         let RefreshableGrant { grant, current } = presented.found;
         if grant.client_id != client.id {
-            return Err(Reason::OtherClient.into());
+            return Err(InvalidGrantReason::OtherClient.into());
         }
         if grant.revoked_at.is_some() {
-            return Err(Reason::Revoked.into());
+            return Err(InvalidGrantReason::Revoked.into());
         }
         if !presented.is_current {
             return Err(self.replayed(grant.id, presented.token.generation, &current, now).await?.into());
         }
         if current.expires_at <= now {
-            return Err(Reason::Expired.into());
+            return Err(InvalidGrantReason::Expired.into());
         }
 
-        let generation = current.generation.checked_add(1).ok_or(Reason::Expired)?;
+        let generation = current.generation.checked_add(1).ok_or(InvalidGrantReason::Expired)?;
         let next = presented
             .token
             .next(generation, &*self.random, &self.keys.refresh_tokens)
@@ -65,7 +66,7 @@ impl AuthorizationServer {
             at: now,
         };
         if !self.store.rotate_refresh_token(rotation).await.map_err(Unavailable::from)? {
-            return Err(Reason::LostRace.into());
+            return Err(InvalidGrantReason::LostRace.into());
         }
         Ok(self.response(&grant, access, Some(next)))
     }
@@ -78,14 +79,14 @@ impl AuthorizationServer {
         generation: u32,
         current: &CurrentRefreshToken,
         now: UnixMillis,
-    ) -> Result<Reason, Unavailable> {
+    ) -> Result<InvalidGrantReason, Unavailable> {
         let Some(since) = current.generation.checked_sub(1).and_then(|last| last.checked_sub(generation))
         else {
-            return Ok(Reason::Unknown);
+            return Ok(InvalidGrantReason::Unknown);
         };
         let ended =
             is_late(since, &current.recent_rotations, now) && self.store.revoke_grant(&grant_id, now).await?;
-        Ok(Reason::TokenReplayed { grant_id, ended })
+        Ok(InvalidGrantReason::TokenReplayed { grant_id, ended })
     }
 }
 

@@ -2,7 +2,7 @@ use data_encoding::BASE64URL_NOPAD;
 use ring::hmac;
 
 use crate::{
-    Random, RandomFailed, SecretHash,
+    Random, RandomError, SecretHash,
     secret::{base64url, is_same, random, sha256},
 };
 
@@ -18,7 +18,7 @@ pub(crate) struct RefreshToken {
 
 impl RefreshToken {
     /// The first one of a grant.
-    pub(super) fn first(source: &dyn Random, key: &hmac::Key) -> Result<Self, RandomFailed> {
+    pub(super) fn first(source: &dyn Random, key: &hmac::Key) -> Result<Self, RandomError> {
         Self::new(random(source)?, 0, source, key)
     }
 
@@ -28,7 +28,7 @@ impl RefreshToken {
         generation: u32,
         source: &dyn Random,
         key: &hmac::Key,
-    ) -> Result<Self, RandomFailed> {
+    ) -> Result<Self, RandomError> {
         Self::new(self.handle, generation, source, key)
     }
 
@@ -37,7 +37,7 @@ impl RefreshToken {
         generation: u32,
         source: &dyn Random,
         key: &hmac::Key,
-    ) -> Result<Self, RandomFailed> {
+    ) -> Result<Self, RandomError> {
         let token = Self { handle, generation, nonce: random(source)?, tag: [0; 16] };
         Ok(Self { tag: token.tag_under(key), ..token })
     }

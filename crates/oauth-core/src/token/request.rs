@@ -51,7 +51,7 @@ impl fmt::Debug for TokenRequest {
             Asked::Refresh(_) => "refresh_token",
         };
         f.debug_struct("TokenRequest")
-            .field("client_id", &self.client_hint())
+            .field("client_id", &self.claimed_client_id())
             .field("grant_type", &grant_type)
             .finish_non_exhaustive()
     }
@@ -94,7 +94,7 @@ impl TokenRequest {
     }
 
     /// The id of the client as it was sent: whoever sent it did not prove anything yet.
-    pub fn client_hint(&self) -> &str {
+    pub fn claimed_client_id(&self) -> &str {
         &self.credentials.client_id
     }
 

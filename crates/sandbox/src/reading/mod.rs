@@ -25,10 +25,10 @@ use media::RgbPicture;
 use tesseract::{Bounds, Layout, Library, LoadError, ReadOptions, Reader, ReaderError, Text};
 
 use self::{gray::Gray, parts::Part, rows::Row, strokes::Run};
-use crate::{Languages, TextReading};
+use crate::{Languages, OcrStatus};
 
 /// Raised whenever other words are read in the same pictures, so that they are read again.
-pub const READING_VERSION: u32 = 2;
+pub const OCR_VERSION: u32 = 2;
 
 /// The longest side of the picture that is read.
 pub(crate) const SIDE_PX: u32 = 2000;
@@ -63,14 +63,14 @@ pub(crate) struct NotReading;
 #[derive(Debug)]
 pub(crate) enum Words {
     Off,
-    Ready { reader: Reader<'static>, missing: Vec<String>, installed: Vec<String>, version: String },
+    Ready { reader: TextReader<'static>, missing: Vec<String>, installed: Vec<String>, version: String },
     Unavailable { reason: String, missing: Vec<String> },
 }
 
 impl Words {
     /// Loads Tesseract and its trained data, after which no file is opened any more.
     pub(crate) fn load(languages: &Languages) -> Self {
-        let library = match Library::load() {
+        let library = match Tesseract::load() {
             Ok(library) => library,
             Err(error) => return Self::Unavailable { reason: without_library(error), missing: Vec::new() },
         };
@@ -83,17 +83,17 @@ impl Words {
     }
 
     /// What the service is told of it.
-    pub(crate) fn told(&self) -> TextReading {
+    pub(crate) fn told(&self) -> OcrStatus {
         match self {
-            Self::Off => TextReading::Off,
-            Self::Ready { reader, missing, installed, version } => TextReading::Ready {
+            Self::Off => OcrStatus::Off,
+            Self::Ready { reader, missing, installed, version } => OcrStatus::Ready {
                 version: version.clone(),
                 languages: reader.languages().to_vec(),
                 missing: missing.clone(),
                 installed: installed.clone(),
             },
             Self::Unavailable { reason, missing } => {
-                TextReading::Unavailable { reason: reason.clone(), missing: missing.clone() }
+                OcrStatus::Unavailable { reason: reason.clone(), missing: missing.clone() }
             }
         }
     }
@@ -128,7 +128,7 @@ impl Words {
 }
 
 /// The words of the page, and then those of the lines that stand elsewhere.
-fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
+fn read_twice(reader: &mut TextReader<'_>, gray: &Gray, time: Duration) -> String {
     let begin = Instant::now();
     let mut found = vec![Found::at_full_size(gray)];
     let mut shrunk = 1;
@@ -140,7 +140,7 @@ fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let page = read(reader, gray, Layout::Auto, time);
+    let page = read(reader, gray, PageLayout::Auto, time);
     // The highest letters come first: there is room for them, whatever else there is.
     let strips = found.iter_mut().rev().flat_map(|found| {
         found.rows.retain(|row| !is_read(row, found.shrunk, &page));
@@ -150,8 +150,8 @@ fn read_twice(reader: &mut Reader<'_>, gray: &Gray, time: Duration) -> String {
     drop(found);
     let left = time.saturating_sub(begin.elapsed());
     let rest = match sheet {
-        Some(sheet) if !left.is_zero() => read(reader, &sheet, Layout::Block, left),
-        _ => Text { lines: Vec::new(), complete: true },
+        Some(sheet) if !left.is_zero() => read(reader, &sheet, PageLayout::Block, left),
+        _ => RecognizedText { lines: Vec::new(), complete: true },
     };
     sense::of(page.lines.iter().chain(&rest.lines))
 }
@@ -190,20 +190,20 @@ impl<'a> Found<'a> {
 }
 
 /// What cannot be read has no words.
-fn read(reader: &mut Reader<'_>, gray: &Gray, layout: Layout, deadline: Duration) -> Text {
+fn read(reader: &mut TextReader<'_>, gray: &Gray, layout: PageLayout, deadline: Duration) -> RecognizedText {
     let Gray { width, height, pixels } = gray;
-    let picture = tesseract::Gray { width: *width, height: *height, pixels };
+    let picture = tesseract::GrayImage { width: *width, height: *height, pixels };
     let options = ReadOptions { deadline, layout, min_confidence: sense::LEAST_CONFIDENCE };
     reader.read(&picture, &options).unwrap_or_else(|error| {
         eprintln!("{error}");
-        Text { lines: Vec::new(), complete: false }
+        RecognizedText { lines: Vec::new(), complete: false }
     })
 }
 
 /// Whether words that make sense were read over half of a row, of a picture that is so many times smaller than the page.
-fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
+fn is_read(row: &Row, shrunk: u32, page: &RecognizedText) -> bool {
     let row = row.enlarged(shrunk);
-    let common = |bounds: &Bounds| {
+    let common = |bounds: &BoundingBox| {
         let across = row.right.min(bounds.right).saturating_sub(row.left.max(bounds.left));
         let down = row.bottom.min(bounds.bottom).saturating_sub(row.top.max(bounds.top));
         if u64::from(down) * 2 >= u64::from(row.bottom - row.top) { across } else { 0 }
@@ -216,7 +216,7 @@ fn is_read(row: &Row, shrunk: u32, page: &Text) -> bool {
 /// The languages to read, and those of them that are not installed.
 fn choose(languages: &Languages, installed: &[String]) -> (Vec<String>, Vec<String>) {
     match languages {
-        Languages::These(names) => names.iter().cloned().partition(|name| installed.contains(name)),
+        Languages::Named(names) => names.iter().cloned().partition(|name| installed.contains(name)),
         Languages::Installed => {
             let mut chosen: Vec<_> = installed.iter().filter(|name| !name.contains('/')).cloned().collect();
             // A stable sort: the others keep their order.
@@ -275,9 +275,9 @@ mod tests {
     #[test]
     fn what_is_missing_is_told() {
         let check = |languages: &[&str], expect: &str| {
-            let found = Words::load(&Languages::These(names(languages)));
+            let found = Words::load(&Languages::Named(names(languages)));
             match found.told() {
-                TextReading::Unavailable { reason, missing } => {
+                OcrStatus::Unavailable { reason, missing } => {
                     assert_eq!((reason.as_str(), missing), (expect, names(languages)));
                 }
                 other => panic!("{other:?}"),
@@ -294,8 +294,8 @@ mod tests {
 
     #[test]
     fn what_is_too_small_is_not_read() {
-        let mut words = Words::load(&Languages::These(names(&["eng", "xyz"])));
-        let TextReading::Ready { languages, missing, installed, .. } = words.told() else {
+        let mut words = Words::load(&Languages::Named(names(&["eng", "xyz"])));
+        let OcrStatus::Ready { languages, missing, installed, .. } = words.told() else {
             panic!("{words:?}")
         };
         assert_eq!((languages, missing), (names(&["eng"]), names(&["xyz"])));

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use tesseract::Bounds;
+use tesseract::BoundingBox;
 
 use super::parts::Part;
 use super::sets::Sets;
@@ -34,8 +34,8 @@ pub(super) struct Row {
 
 impl Row {
     /// The same line in a picture that is so many times larger.
-    pub(super) fn enlarged(&self, times: u32) -> Bounds {
-        Bounds {
+    pub(super) fn enlarged(&self, times: u32) -> BoundingBox {
+        BoundingBox {
             left: self.left.saturating_mul(times),
             top: self.top.saturating_mul(times),
             right: self.right.saturating_mul(times),

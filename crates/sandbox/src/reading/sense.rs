@@ -1,15 +1,15 @@
 //! Which of the words that were read are any.
 
-use tesseract::{Line, Word};
+use tesseract::{TextLine, TextWord};
 
 /// Words that Tesseract is less sure of are never any, 0 to 100.
 pub(super) const LEAST_CONFIDENCE: f32 = 55.0;
 
 /// The words worth keeping, line by line.
-pub(super) fn of<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
+pub(super) fn of<'a>(lines: impl Iterator<Item = &'a TextLine>) -> String {
     let mut text = String::new();
     for line in lines {
-        let mut words: Vec<&Word> = line.words.iter().filter(|word| is_word(word)).collect();
+        let mut words: Vec<&TextWord> = line.words.iter().filter(|word| is_word(word)).collect();
         if !has_writing(&words) {
             words.retain(|word| !matches!(only_character(word), Some(c) if !is_word_character(c)));
         }
@@ -26,13 +26,13 @@ pub(super) fn of<'a>(lines: impl Iterator<Item = &'a Line>) -> String {
 
 /// Whether a line has more than a lone character, which texture often looks like: a word of several characters, or
 /// several characters of a script that is written without spaces.
-fn has_writing(words: &[&Word]) -> bool {
+fn has_writing(words: &[&TextWord]) -> bool {
     let singles = words.iter().filter_map(|word| only_character(word));
     words.iter().any(|word| only_character(word).is_none()) || singles.filter(|c| is_cjk(*c)).count() > 1
 }
 
 /// The character of a word that has no other.
-fn only_character(word: &Word) -> Option<char> {
+fn only_character(word: &TextWord) -> Option<char> {
     let mut counted = word.text.chars().filter(|c| c.is_alphanumeric());
     counted.next().filter(|_| counted.next().is_none())
 }
@@ -49,7 +49,7 @@ fn is_cjk(c: char) -> bool {
 
 /// Whether Tesseract is sure enough of a word. The shorter it is, the more often it is leaves and gravel; digits are
 /// rarely.
-pub(super) fn is_word(word: &Word) -> bool {
+pub(super) fn is_word(word: &TextWord) -> bool {
     let counted = word.text.chars().filter(|c| c.is_alphanumeric()).count();
     let all = word.text.chars().count();
     let has_digit = word.text.chars().any(char::is_numeric);
@@ -67,12 +67,12 @@ pub(super) fn is_word(word: &Word) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tesseract::Bounds;
+    use tesseract::BoundingBox;
 
     use super::*;
 
-    fn word(text: &str, confidence: f32) -> Word {
-        Word { text: text.into(), confidence, bounds: Bounds::default() }
+    fn word(text: &str, confidence: f32) -> TextWord {
+        TextWord { text: text.into(), confidence, bounds: BoundingBox::default() }
     }
 
     #[test]
@@ -95,8 +95,8 @@ mod tests {
         check("\u{65e5}\u{672c}\u{8a9e}", 86.0, true);
     }
 
-    fn line(words: &[(&str, f32)]) -> Line {
-        Line {
+    fn line(words: &[(&str, f32)]) -> TextLine {
+        TextLine {
             words: words.iter().map(|(text, confidence)| word(text, *confidence)).collect(),
             begins_paragraph: false,
         }

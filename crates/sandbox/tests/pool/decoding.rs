@@ -33,7 +33,7 @@ async fn workers_give_what_the_decoder_gives() {
 
                 let limits = Limits::default();
                 let rendered = media::probe(&file, &limits).and_then(|probe| {
-                    media::render(&file, &task().wanted.renditions(probe.upright_size), &limits)
+                    media::render(&file, &task().renditions.renditions(probe.upright_size), &limits)
                 });
                 let (decoded, rendered) = match (decoded, rendered) {
                     (Ok(decoded), Ok(rendered)) => (decoded, rendered),
@@ -59,13 +59,13 @@ async fn workers_give_what_the_decoder_gives() {
 async fn what_is_asked_for_comes_in_that_order() {
     let pool = Pool::new(honest()).unwrap();
     let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
-    let wanted = Wanted::These(vec![Rendition::Thumb, Rendition::Full, Rendition::Thumb]);
-    let task = Task { wanted, read_metadata: None };
+    let wanted = RequestedRenditions::Only(vec![Rendition::Thumb, Rendition::Full, Rendition::Thumb]);
+    let task = DecodeTask { renditions: wanted, read_metadata: None };
     let decoded = pool.decode(&file, &task, Urgency::Interactive).await.unwrap();
     let kinds: Vec<_> = decoded.rendered.renditions.iter().map(|made| made.rendition).collect();
     assert_eq!(kinds, [Rendition::Thumb, Rendition::Full]);
     assert_eq!(decoded.metadata, None);
-    let nothing = Task { wanted: Wanted::These(vec![]), read_metadata: None };
+    let nothing = DecodeTask { renditions: RequestedRenditions::Only(vec![]), read_metadata: None };
     let decoded = pool.decode(&file, &nothing, Urgency::Interactive).await.unwrap();
     assert_eq!(decoded.rendered.renditions, []);
 }

@@ -1,6 +1,6 @@
 use std::{fs, path::PathBuf, sync::Arc, time::Duration};
 
-use sandbox::{Clock, DecodeError, FileFault, Pool, PoolOptions, Urgency, WorkerCommand};
+use sandbox::{DecodeError, FileFault, Pool, PoolOptions, TimeKind, Urgency, WorkerCommand};
 
 use crate::{ask, fault, hostile, runs, tell, who, worker};
 
@@ -49,9 +49,9 @@ async fn a_worker_that_takes_too_long_is_ended() {
         assert_eq!(who(&pool, Urgency::Background).await.1, 1);
     };
     let (wall, cpu) = (Duration::from_secs(2), Duration::from_secs(1));
-    let slow = FileFault::TookTooLong { clock: Clock::Wall, limit: wall };
+    let slow = FileFault::TimedOut { kind: TimeKind::Wall, limit: wall };
     check("sleep", PoolOptions { wall_limit: wall, ..hostile() }, slow).await;
-    let busy = FileFault::TookTooLong { clock: Clock::Cpu, limit: cpu };
+    let busy = FileFault::TimedOut { kind: TimeKind::Cpu, limit: cpu };
     check("spin", PoolOptions { cpu_limit: cpu, ..hostile() }, busy).await;
 }
 

@@ -5,16 +5,19 @@ use std::{fs, path::PathBuf, time::Duration};
 use bytes::Bytes;
 use domain::PixelSize;
 use media::Limits;
-use sandbox::{Clock, DecodeError, FileFault, Look, Looked, MAX_LOOK_SIDE_PX, Pool, PoolOptions, Urgency};
+use sandbox::{
+    Analysis, AnalysisTask, DecodeError, FileFault, MAX_ANALYSIS_SIDE_PX, Pool, PoolOptions, TimeKind,
+    Urgency,
+};
 
 use crate::{honest, hostile, worker};
 
-type Outcome = Result<Looked, DecodeError<std::convert::Infallible>>;
+type Outcome = Result<Analysis, DecodeError<std::convert::Infallible>>;
 
-const SMALL: Look = Look { max_side_px: Some(224), read_text: false };
+const SMALL: AnalysisTask = AnalysisTask { max_side_px: Some(224), read_text: false };
 
-async fn look(pool: &Pool, file: &[u8], look: &Look) -> Outcome {
-    pool.look(&Bytes::copy_from_slice(file), look, Urgency::Background).await
+async fn look(pool: &Pool, file: &[u8], look: &AnalysisTask) -> Outcome {
+    pool.analyze(&Bytes::copy_from_slice(file), look, Urgency::Background).await
 }
 
 fn fault(outcome: Outcome) -> FileFault {
@@ -59,12 +62,12 @@ async fn renditions_can_be_looked_at_as_well() {
     let medium = &decoded.rendered.renditions[0];
     let looked = look(&pool, &medium.webp, &SMALL).await.unwrap();
     assert_eq!(looked.picture.unwrap().size, medium.size.fit_within(224));
-    let all = Look { max_side_px: Some(u32::MAX), read_text: false };
+    let all = AnalysisTask { max_side_px: Some(u32::MAX), read_text: false };
     assert_eq!(look(&pool, &medium.webp, &all).await.unwrap().picture.unwrap().size, medium.size);
     let large = look(&pool, photo, &all).await.unwrap().picture.unwrap();
-    assert!(large.size.longest() <= MAX_LOOK_SIDE_PX);
-    let nothing = Look { max_side_px: None, read_text: false };
-    assert_eq!(look(&pool, photo, &nothing).await.unwrap(), Looked { picture: None, text: None });
+    assert!(large.size.longest() <= MAX_ANALYSIS_SIDE_PX);
+    let nothing = AnalysisTask { max_side_px: None, read_text: false };
+    assert_eq!(look(&pool, photo, &nothing).await.unwrap(), Analysis { picture: None, text: None });
 }
 
 #[tokio::test]
@@ -94,7 +97,7 @@ fn liars() -> PoolOptions {
 #[tokio::test]
 async fn lies_are_not_believed() {
     let pool = Pool::new(liars()).unwrap();
-    let both = Look { max_side_px: Some(224), read_text: true };
+    let both = AnalysisTask { max_side_px: Some(224), read_text: true };
     let crashed = |lie: &str| FileFault::Crashed { how: format!("it gave nonsense: {lie}") };
     for (misdeed, asked, lie) in [
         ("words", SMALL, "it read words that nobody asked for"),
@@ -123,7 +126,7 @@ async fn limits_hold_for_looks() {
     let options = PoolOptions { wall_limit: limit, memory_bytes: 400 << 20, ..liars() };
     let pool = Pool::new(options).unwrap();
     for (misdeed, expect) in [
-        ("sleep", FileFault::TookTooLong { clock: Clock::Wall, limit }),
+        ("sleep", FileFault::TimedOut { kind: TimeKind::Wall, limit }),
         ("eat", FileFault::OutOfMemory { limit_bytes: 350 << 20 }),
         ("abort", FileFault::Crashed { how: "signal: 6 (SIGABRT)".into() }),
     ] {

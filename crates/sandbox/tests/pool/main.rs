@@ -17,7 +17,7 @@ use sandbox::{DecodeError, Decoded, FileFault, Pool, PoolOptions, Task, Urgency,
 /// What these tests do not wait longer for. Nothing here takes so long on any machine.
 const AGES: Duration = Duration::from_secs(600);
 
-type Outcome = Result<Decoded, DecodeError<Infallible>>;
+type Outcome = Result<DecodedPhoto, DecodeError<Infallible>>;
 
 fn worker(example: &str, args: &[&str]) -> WorkerCommand {
     let tests = std::env::current_exe().unwrap();
@@ -41,7 +41,7 @@ fn hostile() -> PoolOptions {
     PoolOptions { command: worker("hostile_decoder", &[]), ..honest() }
 }
 
-fn task() -> Task {
+fn task() -> DecodeTask {
     let added = Timestamp::parse_iso("2024-05-01").unwrap();
     let info = FileInfo { name: Some("wisteria.jpg".into()), ..FileInfo::added_at(added) };
     Task { wanted: Wanted::Displayable, read_metadata: Some(info) }

@@ -4,16 +4,16 @@ use std::{ffi::OsString, fs, path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use rustix::process::{Pid, Signal, kill_process};
-use sandbox::{DecodeError, FileFault, Look, Pool, PoolOptions, TextReading, Urgency, WorkerCommand};
+use sandbox::{AnalysisTask, DecodeError, FileFault, OcrStatus, Pool, PoolOptions, Urgency, WorkerCommand};
 
 use crate::{AGES, honest, worker};
 
-const WORDS: Look = Look { max_side_px: None, read_text: true };
+const WORDS: AnalysisTask = AnalysisTask { max_side_px: None, read_text: true };
 
 fn readers(languages: &str) -> PoolOptions {
     let command = worker("decoder", &[languages]);
-    let reading = PoolOptions::reading(command);
-    PoolOptions { wall_limit: AGES, cpu_limit: AGES, reading_limit: AGES, idle_limit: AGES, ..reading }
+    let reading = PoolOptions::ocr(command);
+    PoolOptions { wall_limit: AGES, cpu_limit: AGES, ocr_limit: AGES, idle_limit: AGES, ..reading }
 }
 
 fn sample(name: &str) -> Bytes {
@@ -22,7 +22,7 @@ fn sample(name: &str) -> Bytes {
 }
 
 async fn read(pool: &Pool, file: &Bytes) -> Option<String> {
-    pool.look(file, &WORDS, Urgency::Background).await.unwrap().text
+    pool.analyze(file, &WORDS, Urgency::Background).await.unwrap().text
 }
 
 #[tokio::test]
@@ -30,8 +30,8 @@ async fn words_are_read_in_a_closed_off_process() {
     let pool = Pool::new(readers("eng")).unwrap();
     let protections = pool.protections().await.unwrap();
     assert!(protections.system_calls && protections.limits);
-    let told = pool.text_reading().await.unwrap();
-    let TextReading::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
+    let told = pool.ocr_status().await.unwrap();
+    let OcrStatus::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
     assert_eq!((languages, missing), (vec!["eng".to_owned()], Vec::new()));
 
     assert_eq!(
@@ -44,9 +44,9 @@ async fn words_are_read_in_a_closed_off_process() {
     let bill = read(&pool, &sample("samples/restaurant-bill.jpg")).await.unwrap();
     assert!(bill.contains("Tavolo"), "{bill}");
     // The same worker has done all that.
-    let both = Look { max_side_px: Some(64), read_text: true };
+    let both = AnalysisTask { max_side_px: Some(64), read_text: true };
     let looked =
-        pool.look(&sample("samples/orange-lossless.webp"), &both, Urgency::Background).await.unwrap();
+        pool.analyze(&sample("samples/orange-lossless.webp"), &both, Urgency::Background).await.unwrap();
     assert_eq!(looked.text.as_deref(), Some("webp\nlossless\n123"));
     assert_eq!(looked.picture.unwrap().size.longest(), 64);
 }
@@ -79,24 +79,24 @@ async fn who_was_not_started_to_read_says_so() {
     let check = async |options: PoolOptions, words: &str| {
         let pool = Pool::new(options).unwrap();
         for _ in 0..3 {
-            match pool.look(&sample("samples/orange-lossless.webp"), &WORDS, Urgency::Background).await {
+            match pool.analyze(&sample("samples/orange-lossless.webp"), &WORDS, Urgency::Background).await {
                 Err(DecodeError::Unavailable(error)) => assert_eq!(error.to_string(), words),
                 other => panic!("{other:?}"),
             }
         }
         // It decodes all the same.
-        let look = Look { max_side_px: Some(64), read_text: false };
-        pool.look(&sample("samples/orange-lossless.webp"), &look, Urgency::Background).await.unwrap();
-        pool.text_reading().await.unwrap()
+        let look = AnalysisTask { max_side_px: Some(64), read_text: false };
+        pool.analyze(&sample("samples/orange-lossless.webp"), &look, Urgency::Background).await.unwrap();
+        pool.ocr_status().await.unwrap()
     };
     let off = check(honest(), "the decoders were not started to read words").await;
-    assert_eq!(off, TextReading::Off);
+    assert_eq!(off, OcrStatus::Off);
     let reason = "Tesseract has no trained data for xyz".to_owned();
     let unavailable = check(readers("xyz"), &format!("words are not read: {reason}")).await;
-    assert_eq!(unavailable, TextReading::Unavailable { reason, missing: vec!["xyz".into()] });
+    assert_eq!(unavailable, OcrStatus::Unavailable { reason, missing: vec!["xyz".into()] });
     // Of several, those are read that are there.
-    let told = Pool::new(readers("xyz+eng")).unwrap().text_reading().await.unwrap();
-    let TextReading::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
+    let told = Pool::new(readers("xyz+eng")).unwrap().ocr_status().await.unwrap();
+    let OcrStatus::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
     assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
 }
 
@@ -118,13 +118,13 @@ async fn what_is_installed_later_is_found_however_often_it_is_asked_for() {
         fs::write(&next, format!("{language}\n")).unwrap();
         fs::rename(&next, &file).unwrap();
     };
-    let reads = async |pool: &Pool| match pool.text_reading().await.unwrap() {
-        TextReading::Ready { .. } => true,
-        TextReading::Unavailable { .. } => false,
-        TextReading::Off => panic!("it was started to read"),
+    let reads = async |pool: &Pool| match pool.ocr_status().await.unwrap() {
+        OcrStatus::Ready { .. } => true,
+        OcrStatus::Unavailable { .. } => false,
+        OcrStatus::Off => panic!("it was started to read"),
     };
     let picture = sample("samples/orange-lossless.webp");
-    let looks = async |pool: &Pool| match pool.look(&picture, &WORDS, Urgency::Background).await {
+    let looks = async |pool: &Pool| match pool.analyze(&picture, &WORDS, Urgency::Background).await {
         Ok(looked) => looked.text.is_some(),
         Err(DecodeError::Unavailable(_)) => false,
         Err(other) => panic!("{other:?}"),
@@ -148,7 +148,7 @@ async fn what_is_installed_later_is_found_however_often_it_is_asked_for() {
 
 #[tokio::test]
 async fn reading_stops_at_its_limit_and_keeps_what_it_has() {
-    let options = PoolOptions { reading_limit: Duration::from_millis(1), ..readers("eng") };
+    let options = PoolOptions { ocr_limit: Duration::from_millis(1), ..readers("eng") };
     let (cut, whole) = (Pool::new(options).unwrap(), Pool::new(readers("eng")).unwrap());
     let page = sample("samples/lorem-ipsum.png");
     let (cut, whole) = (read(&cut, &page).await, read(&whole, &page).await.unwrap());
@@ -161,9 +161,9 @@ async fn hostile_files_are_refused() {
     let page = sample("samples/lorem-ipsum.png");
     let half = page.slice(..page.len() / 2);
     // Cut off, it is read as far as it goes, or refused; the worker goes on.
-    let _ = pool.look(&half, &WORDS, Urgency::Background).await;
+    let _ = pool.analyze(&half, &WORDS, Urgency::Background).await;
     for file in [page.slice(..40), bomb(), Bytes::from_static(b"GIF89a")] {
-        match pool.look(&file, &WORDS, Urgency::Background).await {
+        match pool.analyze(&file, &WORDS, Urgency::Background).await {
             Err(DecodeError::File(FileFault::Refused { .. })) => {}
             other => panic!("{other:?}"),
         }
@@ -203,7 +203,7 @@ async fn a_reader_that_is_killed_midway_is_replaced() {
     read(&pool, &sample("samples/orange-lossless.webp")).await.unwrap();
     let reading = tokio::spawn({
         let (pool, page) = (Arc::clone(&pool), page.clone());
-        async move { pool.look(&page, &WORDS, Urgency::Background).await }
+        async move { pool.analyze(&page, &WORDS, Urgency::Background).await }
     });
     let killed = loop {
         if let [worker] = workers_with(MARK)[..] {

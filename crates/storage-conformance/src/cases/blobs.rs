@@ -1,5 +1,5 @@
 use domain::{BlobKind, Plan, Rendition, Timestamp};
-use storage::{AddOutcome, Announced, BlobRef};
+use storage::{AddOutcome, AnnounceOutcome, BlobRef};
 
 use crate::{
     NOW, Photo, Seed, indexed,
@@ -39,10 +39,10 @@ pub(crate) async fn a_taken_blob_cannot_be_written_until_it_is_forgotten(seed: &
     seed.announce(&[blob]).await;
     assert_eq!(take(seed, second(100), 60).await, [blob]);
     let both = seed.store().announce_blobs(&[other, blob], second(101)).await.unwrap();
-    assert_eq!(both, Announced::BeingRemoved);
+    assert_eq!(both, AnnounceOutcome::BeingRemoved);
     seed.store().forget_blobs(&[blob]).await.unwrap();
     let both = seed.store().announce_blobs(&[other, blob], second(102)).await.unwrap();
-    assert_eq!(both, Announced::Ready);
+    assert_eq!(both, AnnounceOutcome::Ready);
     assert_eq!(take(seed, second(200), 60).await.len(), 2);
 }
 

@@ -1,6 +1,6 @@
 use domain::{AccountId, Plan, Timestamp};
 use oauth_core::{
-    CurrentRefreshToken, Grant, Issued, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation,
+    CodeStatus, CurrentRefreshToken, Grant, IssuedCode, NewCode, NewRefreshToken, Redemption, Rotation,
     SecretHash, UnixMillis,
 };
 
@@ -47,13 +47,13 @@ fn redemption(number: u8) -> Redemption {
     }
 }
 
-async fn issue(seed: &Seed, account: AccountId, number: u8) -> Issued {
+async fn issue(seed: &Seed, account: AccountId, number: u8) -> CodeStatus {
     seed.store().issue_code(code(&account.0.to_string(), number)).await.unwrap()
 }
 
 /// A grant whose code was redeemed.
 async fn granted(seed: &Seed, account: AccountId, number: u8) -> String {
-    assert_eq!(issue(seed, account, number).await, Issued::Waiting);
+    assert_eq!(issue(seed, account, number).await, CodeStatus::Pending);
     assert!(seed.store().redeem_code(redemption(number)).await.unwrap());
     format!("grant-{number}")
 }
@@ -65,7 +65,7 @@ pub(crate) async fn a_grant_speaks_for_its_account(seed: &Seed) {
     assert_eq!((found.account.id, found.account.plan), (ann.account, Plan::Free));
     assert_eq!(found.grant, code(&ann.account.0.to_string(), 1).code.grant);
     assert_eq!(found.last_used_at, None);
-    seed.store().note_use(&of_ann, millis(second(9))).await.unwrap();
+    seed.store().record_use(&of_ann, millis(second(9))).await.unwrap();
     let found = seed.store().grant_holder(&of_ann).await.unwrap().unwrap();
     assert_eq!(found.last_used_at, Some(second(9)));
     let found = seed.store().grant_holder(&of_ben).await.unwrap().unwrap();
@@ -97,18 +97,22 @@ pub(crate) async fn a_code_needs_an_account(seed: &Seed) {
     let strange =
         ["", "9999999", "no number", &format!("0{ann}"), &format!("+{ann}"), &format!(" {ann}"), &gone];
     for subject in strange {
-        assert_eq!(seed.store().issue_code(code(subject, 1)).await.unwrap(), Issued::Spent, "{subject:?}");
+        assert_eq!(
+            seed.store().issue_code(code(subject, 1)).await.unwrap(),
+            CodeStatus::Spent,
+            "{subject:?}"
+        );
         assert_eq!(seed.store().code(&SecretHash([1; 32])).await.unwrap(), None, "{subject:?}");
         assert_eq!(seed.store().connections(subject).await.unwrap(), []);
         assert_eq!(seed.store().revoke_all(subject, millis(NOW)).await.unwrap(), 0);
     }
-    assert_eq!(seed.store().issue_code(code(&ann, 1)).await.unwrap(), Issued::Waiting);
+    assert_eq!(seed.store().issue_code(code(&ann, 1)).await.unwrap(), CodeStatus::Pending);
 }
 
 pub(crate) async fn grants_of_a_deleted_account_are_revoked(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let (of_ann, of_ben) = (granted(seed, ann.account, 1).await, granted(seed, ben.account, 2).await);
-    assert_eq!(issue(seed, ann.account, 3).await, Issued::Waiting);
+    assert_eq!(issue(seed, ann.account, 3).await, CodeStatus::Pending);
     assert!(
         seed.store().revoke_grant(&granted(seed, ann.account, 4).await, millis(second(5))).await.unwrap()
     );

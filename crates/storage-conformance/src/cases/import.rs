@@ -1,5 +1,5 @@
 use domain::{AccountId, Plan};
-use storage::{AddOutcome, ImageState, KnownImage, NewImage, Viewer};
+use storage::{AddOutcome, ExistingImage, ImageState, NewImage, Viewer};
 
 use crate::{
     DECODERS, NOW, Photo, Seed,
@@ -21,8 +21,8 @@ fn again(seed: &Seed, image: &NewImage) -> NewImage {
     NewImage { id: seed.image_id(), ..image.clone() }
 }
 
-async fn known(seed: &Seed, image: &NewImage) -> Option<KnownImage> {
-    seed.store().known_image(image.account, &image.original).await.unwrap()
+async fn known(seed: &Seed, image: &NewImage) -> Option<ExistingImage> {
+    seed.store().image_by_original(image.account, &image.original).await.unwrap()
 }
 
 async fn fail(seed: &Seed, image: &NewImage) {
@@ -33,7 +33,7 @@ async fn fail(seed: &Seed, image: &NewImage) {
 pub(crate) async fn a_new_image_waits_unseen(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = added(seed, ann).await;
-    let expected = KnownImage { id: image.id.clone(), state: ImageState::Pending, deleted: false };
+    let expected = ExistingImage { id: image.id.clone(), state: ImageState::Pending, deleted: false };
     assert_eq!(known(seed, &image).await, Some(expected));
     assert_eq!(timeline(seed, ann).await, []);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 0);
@@ -90,10 +90,10 @@ pub(crate) async fn deleted_bytes_that_come_again_are_restored(seed: &Seed) {
     let before = see(seed, ann, &id).await;
     delete(seed, ann, &id, second(5)).await;
     let image = seed.new_image(ann.account, &Photo::at_second(9).original(original));
-    let known = seed.store().known_image(ann.account, &original).await.unwrap().unwrap();
+    let known = seed.store().image_by_original(ann.account, &original).await.unwrap().unwrap();
     assert!(known.deleted);
     let outcome = seed.store().add_image(image).await.unwrap();
-    let expected = KnownImage { id: id.clone(), state: ImageState::Ready, deleted: false };
+    let expected = ExistingImage { id: id.clone(), state: ImageState::Ready, deleted: false };
     assert_eq!(outcome, AddOutcome::Restored(expected));
     assert_eq!(see(seed, ann, &id).await, before);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 1);

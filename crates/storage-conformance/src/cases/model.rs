@@ -112,11 +112,11 @@ impl Run<'_> {
         let deleted = self.model.images[&id].1.is_some();
         assert!(match outcome {
             AddOutcome::Restored(_) => deleted,
-            AddOutcome::Refreshed(_) => !deleted,
+            AddOutcome::Reindexed(_) => !deleted,
             _ => false,
         });
         let job = self.seed.lease("reader", at).await.remove(0);
-        let found = Indexed { renditions: Vec::new(), ..indexed(&photo) };
+        let found = IndexedImage { renditions: Vec::new(), ..indexed(&photo) };
         assert!(self.seed.store().complete_job(job.id, "reader", found).await.unwrap());
         let captured = self.placed(&id, requested).await;
         self.model.descriptions.insert(id.clone(), word);

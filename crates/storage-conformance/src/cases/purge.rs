@@ -47,7 +47,7 @@ pub(crate) async fn nothing_of_a_purged_image_is_left(seed: &Seed) {
     let here = SearchFilter { circle: Some(circle(1.0, 1.0, 10.0)), ..Default::default() };
     assert_eq!(filtered(seed, ann, here).await, [other]);
     assert_eq!(seed.store().album(ann, &album).await.unwrap().unwrap().image_count, 1);
-    assert_eq!(seed.store().known_image(ann.account, &original).await.unwrap(), None);
+    assert_eq!(seed.store().image_by_original(ann.account, &original).await.unwrap(), None);
     assert_eq!(seed.store().rendition(&id, Rendition::Thumb, 5).await.unwrap(), None);
     assert!(is_missing(seed, ann, &id).await);
     // The same bytes are new again, and nothing of the old image clings to the new one.

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use domain::{CaptureSource, CaptureTime, ImageId, PixelSize, Plan, Position, Rendition, UtcOffset};
-use storage::{ImageState, Indexed, JobId, LeaseRequest, QueueLength};
+use storage::{ImageState, IndexedImage, JobId, LeaseRequest, QueueLength};
 
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// What indexing says of an image whose renditions were announced.
-pub(super) async fn ready_to_complete(seed: &Seed, photo: Photo) -> Indexed {
+pub(super) async fn ready_to_complete(seed: &Seed, photo: Photo) -> IndexedImage {
     let renditions =
         [Rendition::Medium, Rendition::Thumb].map(|rendition| seed.rendition(rendition, photo.size));
     seed.announce(&renditions.each_ref().map(rendition_blob)).await;
@@ -251,7 +251,7 @@ pub(crate) async fn the_queue_tells_its_length(seed: &Seed) {
     let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
     seed.store().complete_job(jobs[1].id, "w", indexed).await.unwrap();
     let length = seed.store().queue_length().await.unwrap();
-    assert_eq!(length, QueueLength { pending: 2, failed: 1, refreshes: 0, renditions: 1 });
+    assert_eq!(length, QueueLength { pending: 2, failed: 1, reindexes: 0, renditions: 1 });
 }
 
 pub(crate) async fn what_failed_is_told_with_its_reason(seed: &Seed) {

@@ -18,22 +18,22 @@ async fn ready(seed: &Seed, viewer: Viewer, photo: Photo) -> ImageId {
 }
 
 /// Leases the job of an image that newer decoders are set to.
-pub(super) async fn outdated_job(seed: &Seed, worker: &str, id: &ImageId) -> Job {
+pub(super) async fn outdated_job(seed: &Seed, worker: &str, id: &ImageId) -> IndexJob {
     seed.store().requeue_outdated(DECODERS + 1, NOW, 1000).await.unwrap();
     let job = seed.lease(worker, NOW).await.into_iter().find(|job| job.image == *id);
     job.unwrap_or_else(|| panic!("{id} was not queued again"))
 }
 
 /// What newer decoders say of a photo; they made no rendition.
-pub(super) fn read_anew(photo: &Photo) -> Indexed {
-    Indexed { decoder_version: DECODERS + 1, renditions: Vec::new(), ..indexed(photo) }
+pub(super) fn read_anew(photo: &Photo) -> IndexedImage {
+    IndexedImage { decoder_version: DECODERS + 1, renditions: Vec::new(), ..indexed(photo) }
 }
 
 /// Has an image indexed again: it is like the photo then.
 async fn refresh(seed: &Seed, id: &ImageId, photo: &Photo) {
     let job = outdated_job(seed, "refresher", id).await;
     // Others that were queued with it are as they were.
-    let found = Indexed { decoder_version: DECODERS, ..read_anew(photo) };
+    let found = IndexedImage { decoder_version: DECODERS, ..read_anew(photo) };
     assert!(seed.store().complete_job(job.id, "refresher", found).await.unwrap());
     seed.store().release_leases("refresher").await.unwrap();
 }
@@ -107,7 +107,7 @@ pub(crate) async fn renditions_that_were_not_made_anew_stay(seed: &Seed) {
     let anew = seed.rendition(Rendition::Thumb, photo.size);
     seed.announce(&[crate::rendition_blob(&anew)]).await;
     let job = outdated_job(seed, "w", &id).await;
-    let found = Indexed { renditions: vec![anew], ..read_anew(&photo) };
+    let found = IndexedImage { renditions: vec![anew], ..read_anew(&photo) };
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     assert_eq!(stored(Rendition::Medium).await, Some(made[0]));
     assert_eq!(stored(Rendition::Thumb).await, Some(anew));
@@ -209,7 +209,7 @@ pub(crate) async fn a_deleted_image_is_indexed_again_unseen(seed: &Seed) {
 async fn is_left_alone(seed: &Seed, viewer: Viewer, before: &Image) {
     assert_eq!(&see(seed, viewer, &before.id).await, before);
     assert_eq!(state(seed, &before.id).await, ImageState::Ready);
-    assert_eq!(seed.store().queue_length().await.unwrap().refreshes, 0);
+    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 0);
     assert_eq!(seed.store().requeue_failed(DECODERS + 9, NOW).await.unwrap(), 0);
     assert_eq!(seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(), 0);
     assert_eq!(seed.store().requeue_outdated(DECODERS + 2, NOW, 10).await.unwrap(), 1);
@@ -261,7 +261,7 @@ pub(crate) async fn new_images_go_first(seed: &Seed) {
     assert_eq!(seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(), 3);
     let new = seed.waiting(ann.account, 2).await;
     let length = seed.store().queue_length().await.unwrap();
-    assert_eq!(length, QueueLength { pending: 2, failed: 0, refreshes: 3, renditions: 3 });
+    assert_eq!(length, QueueLength { pending: 2, failed: 0, reindexes: 3, renditions: 3 });
     let jobs: Vec<_> = seed.lease("w", NOW).await.into_iter().map(|job| job.image).collect();
     assert_eq!(jobs[..2], new);
     assert_eq!(jobs[2..], seen.into_iter().rev().collect::<Vec<_>>(), "what came last is looked at first");
@@ -308,9 +308,9 @@ pub(crate) async fn a_sidecar_goes_before_newer_decoders(seed: &Seed) {
     assert_eq!(seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(), 3);
     let mut again = seed.new_image(ann.account, &photos[0]);
     again.sidecars = vec![Sidecar { kind: SidecarKind::Xmp, content: b"<x/>".to_vec() }];
-    let known = KnownImage { id: ids[0].clone(), state: ImageState::Ready, deleted: false };
-    assert_eq!(seed.store().add_image(again).await.unwrap(), AddOutcome::Refreshed(known));
-    assert_eq!(seed.store().queue_length().await.unwrap().refreshes, 3, "it is one job");
+    let known = ExistingImage { id: ids[0].clone(), state: ImageState::Ready, deleted: false };
+    assert_eq!(seed.store().add_image(again).await.unwrap(), AddOutcome::Reindexed(known));
+    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 3, "it is one job");
     let jobs: Vec<_> = seed.lease("w", NOW).await.into_iter().map(|job| job.image).collect();
     assert_eq!(jobs, [ids[0].clone(), ids[2].clone(), ids[1].clone()]);
 }
@@ -323,7 +323,7 @@ pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {
     seed.store().delete_account(ann.account, second(1)).await.unwrap();
     let found = read_anew(&Photo::at_second(1));
     assert!(!seed.store().complete_job(held.id, "w", found).await.unwrap());
-    let expected = QueueLength { refreshes: 1, renditions: 1, ..QueueLength::default() };
+    let expected = QueueLength { reindexes: 1, renditions: 1, ..QueueLength::default() };
     assert_eq!(seed.store().queue_length().await.unwrap(), expected);
     let left = seed.lease("other", second(9000)).await;
     assert_eq!(left.into_iter().map(|job| job.image).collect::<Vec<_>>(), [bens]);

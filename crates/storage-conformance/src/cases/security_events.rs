@@ -1,5 +1,5 @@
 use domain::{AccountId, Plan, SecurityEventKind as Kind};
-use storage::{NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent};
+use storage::{EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent};
 
 use crate::{Seed, look::second};
 
@@ -11,7 +11,7 @@ async fn note(seed: &Seed, account: AccountId, kind: Kind, detail: Option<&str>,
         detail: detail.map(str::to_owned),
         at: second(at),
     };
-    seed.store().note_security_event(event).await.unwrap();
+    seed.store().record_security_event(event).await.unwrap();
 }
 
 async fn told(seed: &Seed, account: AccountId) -> Vec<SecurityEvent> {
@@ -30,7 +30,7 @@ pub(crate) async fn events_are_told_newest_first(seed: &Seed) {
         detail: Some("old".to_owned()),
         at: second(2),
     };
-    seed.store().note_security_event(local).await.unwrap();
+    seed.store().record_security_event(local).await.unwrap();
     let told = told(seed, ann).await;
     let seen: Vec<_> = told.iter().map(|event| (event.kind, event.address.as_deref(), event.at)).collect();
     let there = Some("192.0.2.7");
@@ -48,7 +48,7 @@ pub(crate) async fn events_are_told_newest_first(seed: &Seed) {
 
 pub(crate) async fn the_same_event_in_a_row_is_counted(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
-    let hour = SAME_EVENT_MS / 1000;
+    let hour = EVENT_MERGE_WINDOW_MS / 1000;
     note(seed, ann, Kind::SignInFailed, None, 0).await;
     note(seed, ann, Kind::SignedIn, None, 1).await;
     note(seed, ann, Kind::SignInFailed, None, hour).await;
@@ -60,7 +60,7 @@ pub(crate) async fn the_same_event_in_a_row_is_counted(seed: &Seed) {
         .await
         .into_iter()
         .filter(|event| event.kind == Kind::SignInFailed)
-        .map(|event| (event.at, event.times))
+        .map(|event| (event.at, event.count))
         .collect();
     assert_eq!(failed, [(second(3 * hour), 1), (second(hour), 3)]);
     assert_eq!(told(seed, ann).await.len(), 5);
@@ -69,12 +69,12 @@ pub(crate) async fn the_same_event_in_a_row_is_counted(seed: &Seed) {
 pub(crate) async fn a_flood_of_one_kind_leaves_the_others(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     note(seed, ann, Kind::PasswordChanged, None, 0).await;
-    let flood = i64::from(SECURITY_EVENTS_OF_A_KIND) + 5;
+    let flood = i64::from(MAX_EVENTS_PER_KIND) + 5;
     for number in 1..=flood {
         note(seed, ann, Kind::SignInFailed, Some(&number.to_string()), number).await;
     }
     let told = told(seed, ann).await;
-    assert_eq!(told.len(), SECURITY_EVENTS_OF_A_KIND as usize + 1);
+    assert_eq!(told.len(), MAX_EVENTS_PER_KIND as usize + 1);
     assert_eq!(told.first().map(|event| event.at), Some(second(flood)));
     assert_eq!(told.last().map(|event| event.kind), Some(Kind::PasswordChanged));
     let oldest = told.iter().rev().nth(1).map(|event| event.at);

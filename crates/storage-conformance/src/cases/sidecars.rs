@@ -46,8 +46,8 @@ async fn complete(seed: &Seed, image: &NewImage, photo: Photo) {
     assert!(seed.store().complete_job(job.id, "completer", indexed).await.unwrap());
 }
 
-fn known(image: &NewImage, state: ImageState) -> KnownImage {
-    KnownImage { id: image.id.clone(), state, deleted: false }
+fn known(image: &NewImage, state: ImageState) -> ExistingImage {
+    ExistingImage { id: image.id.clone(), state, deleted: false }
 }
 
 /// The sidecars of the only job that is free.
@@ -109,11 +109,11 @@ pub(crate) async fn a_new_sidecar_has_an_image_indexed_again_while_it_is_seen(se
         let image = ready_with(seed, ann, &first).await;
         let before = see(seed, ann, &image.id).await;
         let outcome = bring_again(seed, &image, std::slice::from_ref(&then)).await;
-        assert_eq!(outcome, AddOutcome::Refreshed(known(&image, ImageState::Ready)));
+        assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Ready)));
         assert_eq!(see(seed, ann, &image.id).await, before);
         assert_eq!(state(seed, &image.id).await, ImageState::Ready);
         let length = seed.store().queue_length().await.unwrap();
-        assert_eq!((length.pending, length.refreshes), (0, 1));
+        assert_eq!((length.pending, length.reindexes), (0, 1));
         let job = seed.lease("w", NOW).await.remove(0);
         assert_eq!((&job.image, job.attempts, job.file.sidecars), (&image.id, 1, vec![then]));
         assert_eq!(see(seed, ann, &image.id).await, before, "it is being indexed");
@@ -122,7 +122,7 @@ pub(crate) async fn a_new_sidecar_has_an_image_indexed_again_while_it_is_seen(se
         let after = see(seed, ann, &image.id).await;
         assert_eq!(after.details.description.as_deref(), Some("told beside it"));
         assert_eq!(seed.lease("w", second(9)).await, [], "once");
-        assert_eq!(seed.store().queue_length().await.unwrap().refreshes, 0);
+        assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 0);
     }
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 2);
 }
@@ -131,7 +131,7 @@ pub(crate) async fn a_kind_that_does_not_come_again_stays(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a")]).await;
     let outcome = bring_again(seed, &image, &[takeout("b")]).await;
-    assert_eq!(outcome, AddOutcome::Refreshed(known(&image, ImageState::Ready)));
+    assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Ready)));
     assert_eq!(leased(seed).await, [xmp("a"), takeout("b")]);
 }
 
@@ -143,7 +143,7 @@ pub(crate) async fn a_sidecar_that_comes_while_its_image_is_indexed_is_not_misse
     for (now, content) in [(ImageState::Pending, "first"), (ImageState::Ready, "second")] {
         let early = seed.lease("w", NOW).await.remove(0);
         let outcome = bring_again(seed, &image, &[xmp(content)]).await;
-        assert_eq!(outcome, AddOutcome::Refreshed(known(&image, now.clone())));
+        assert_eq!(outcome, AddOutcome::Reindexed(known(&image, now.clone())));
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
         assert!(!seed.store().complete_job(early.id, "w", indexed).await.unwrap());
         seed.store().fail_job(early.id, "w", "too late", DECODERS).await.unwrap();
@@ -168,7 +168,7 @@ pub(crate) async fn a_sidecar_that_comes_while_its_image_waits_is_read_with_it(s
     let image = new_with(seed, ann, &[]).await;
     seed.store().add_image(image.clone()).await.unwrap();
     let outcome = bring_again(seed, &image, &[xmp("a")]).await;
-    assert_eq!(outcome, AddOutcome::Refreshed(known(&image, ImageState::Pending)));
+    assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Pending)));
     assert!(is_missing(seed, ann, &image.id).await);
     let expected = QueueLength { pending: 1, ..QueueLength::default() };
     assert_eq!(seed.store().queue_length().await.unwrap(), expected, "it is one job");
@@ -233,7 +233,7 @@ pub(crate) async fn of_equal_sidecars_at_once_one_is_new(seed: &Seed) {
         .collect();
     let mut refreshed = 0;
     for task in bringing {
-        refreshed += u32::from(matches!(task.await.unwrap(), AddOutcome::Refreshed(_)));
+        refreshed += u32::from(matches!(task.await.unwrap(), AddOutcome::Reindexed(_)));
     }
     assert_eq!(refreshed, 1);
     assert_eq!(leased(seed).await, [xmp("a")]);

@@ -1,5 +1,5 @@
 use domain::Timestamp;
-use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
+use storage::{AttemptId, SignInAttempt, SignInDecision, SignInLimits};
 
 use super::at_once;
 use crate::{Seed, look::second};
@@ -14,15 +14,15 @@ fn attempt(pair: u8, address: u8) -> SignInAttempt {
     SignInAttempt { pair: [pair; 32], address: [address; 32], network: [address; 32] }
 }
 
-async fn begin(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> Attempt {
+async fn begin(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> SignInDecision {
     seed.store().begin_sign_in(&attempt(pair, address), at, LIMITS).await.unwrap()
 }
 
 /// Begins an attempt that must be let through.
 async fn go(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> AttemptId {
     match begin(seed, pair, address, at).await {
-        Attempt::Go(id) => id,
-        locked @ Attempt::LockedUntil(_) => panic!("{locked:?}"),
+        SignInDecision::Allowed(id) => id,
+        locked @ SignInDecision::LockedUntil(_) => panic!("{locked:?}"),
     }
 }
 
@@ -30,7 +30,7 @@ pub(crate) async fn ten_failures_lock_a_pair_out(seed: &Seed) {
     for at in 0..10 {
         go(seed, 1, 1, second(at)).await;
     }
-    let locked = Attempt::LockedUntil(second(WINDOW));
+    let locked = SignInDecision::LockedUntil(second(WINDOW));
     assert_eq!(begin(seed, 1, 1, second(10)).await, locked);
     assert_eq!(begin(seed, 1, 1, second(WINDOW).plus_millis(-1)).await, locked);
     go(seed, 2, 1, second(10)).await;
@@ -44,7 +44,7 @@ pub(crate) async fn the_window_moves_on(seed: &Seed) {
     // At each second one more failure is old enough not to count.
     for at in 0..5 {
         go(seed, 1, 1, second(WINDOW + at)).await;
-        let locked = Attempt::LockedUntil(second(WINDOW + at + 1));
+        let locked = SignInDecision::LockedUntil(second(WINDOW + at + 1));
         assert_eq!(begin(seed, 1, 1, second(WINDOW + at)).await, locked);
     }
     for _ in 0..10 {
@@ -57,7 +57,7 @@ pub(crate) async fn being_locked_out_does_not_count(seed: &Seed) {
         go(seed, 1, 1, second(0)).await;
     }
     for at in 1..50 {
-        assert_eq!(begin(seed, 1, 1, second(at)).await, Attempt::LockedUntil(second(WINDOW)));
+        assert_eq!(begin(seed, 1, 1, second(at)).await, SignInDecision::LockedUntil(second(WINDOW)));
     }
     go(seed, 1, 1, second(WINDOW)).await;
 }
@@ -66,7 +66,7 @@ pub(crate) async fn a_hundred_failures_lock_an_address_out(seed: &Seed) {
     for at in 0..100_u8 {
         go(seed, at, 1, second(i64::from(at))).await;
     }
-    assert_eq!(begin(seed, 200, 1, second(100)).await, Attempt::LockedUntil(second(WINDOW)));
+    assert_eq!(begin(seed, 200, 1, second(100)).await, SignInDecision::LockedUntil(second(WINDOW)));
     go(seed, 200, 2, second(100)).await;
     go(seed, 200, 1, second(WINDOW)).await;
 }
@@ -79,22 +79,22 @@ pub(crate) async fn many_failures_lock_a_network_out(seed: &Seed) {
         async move { store.begin_sign_in(&attempt, second(at), limits).await.unwrap() }
     };
     for address in 0..8 {
-        assert!(matches!(from(address.into(), address, 1).await, Attempt::Go(_)), "{address}");
+        assert!(matches!(from(address.into(), address, 1).await, SignInDecision::Allowed(_)), "{address}");
     }
-    assert_eq!(from(8, 100, 1).await, Attempt::LockedUntil(second(WINDOW)));
-    assert!(matches!(from(8, 100, 2).await, Attempt::Go(_)));
-    assert!(matches!(from(WINDOW, 101, 1).await, Attempt::Go(_)));
+    assert_eq!(from(8, 100, 1).await, SignInDecision::LockedUntil(second(WINDOW)));
+    assert!(matches!(from(8, 100, 2).await, SignInDecision::Allowed(_)));
+    assert!(matches!(from(WINDOW, 101, 1).await, SignInDecision::Allowed(_)));
 }
 
 pub(crate) async fn attempts_from_the_future_do_not_count(seed: &Seed) {
     for _ in 0..10 {
         go(seed, 1, 1, second(100)).await;
     }
-    assert_eq!(begin(seed, 1, 1, second(100)).await, Attempt::LockedUntil(second(100 + WINDOW)));
+    assert_eq!(begin(seed, 1, 1, second(100)).await, SignInDecision::LockedUntil(second(100 + WINDOW)));
     for _ in 0..10 {
         go(seed, 1, 1, second(95)).await;
     }
-    assert_eq!(begin(seed, 1, 1, second(95)).await, Attempt::LockedUntil(second(95 + WINDOW)));
+    assert_eq!(begin(seed, 1, 1, second(95)).await, SignInDecision::LockedUntil(second(95 + WINDOW)));
 }
 
 pub(crate) async fn the_later_of_two_locks_is_told(seed: &Seed) {
@@ -104,26 +104,26 @@ pub(crate) async fn the_later_of_two_locks_is_told(seed: &Seed) {
         async move { store.begin_sign_in(&attempt, second(at), limits).await.unwrap() }
     };
     for (at, pair) in [(0, 9), (10, 1), (20, 1)] {
-        assert!(matches!(at_second(at, pair).await, Attempt::Go(_)));
+        assert!(matches!(at_second(at, pair).await, SignInDecision::Allowed(_)));
     }
-    assert_eq!(at_second(30, 2).await, Attempt::LockedUntil(second(WINDOW)), "by its address");
-    assert_eq!(at_second(30, 1).await, Attempt::LockedUntil(second(WINDOW + 10)), "by its pair");
+    assert_eq!(at_second(30, 2).await, SignInDecision::LockedUntil(second(WINDOW)), "by its address");
+    assert_eq!(at_second(30, 1).await, SignInDecision::LockedUntil(second(WINDOW + 10)), "by its pair");
 }
 
 pub(crate) async fn a_success_does_not_count(seed: &Seed) {
     for _ in 0..30 {
         let id = go(seed, 1, 1, second(0)).await;
-        seed.store().succeed_sign_in(id).await.unwrap();
-        seed.store().succeed_sign_in(id).await.unwrap();
+        seed.store().record_sign_in_success(id).await.unwrap();
+        seed.store().record_sign_in_success(id).await.unwrap();
     }
     for _ in 0..9 {
         go(seed, 1, 1, second(1)).await;
     }
     let id = go(seed, 1, 1, second(1)).await;
-    seed.store().succeed_sign_in(id).await.unwrap();
+    seed.store().record_sign_in_success(id).await.unwrap();
     go(seed, 1, 1, second(2)).await;
     let still = begin(seed, 1, 1, second(2)).await;
-    assert_eq!(still, Attempt::LockedUntil(second(WINDOW + 1)), "the failures before it count");
+    assert_eq!(still, SignInDecision::LockedUntil(second(WINDOW + 1)), "the failures before it count");
 }
 
 pub(crate) async fn of_many_attempts_at_once_no_more_go_than_may(seed: &Seed) {
@@ -133,7 +133,7 @@ pub(crate) async fn of_many_attempts_at_once_no_more_go_than_may(seed: &Seed) {
             async move { store.begin_sign_in(&attempt(round, round), second(0), LIMITS).await.unwrap() }
         }))
         .await;
-        let gone = outcomes.iter().filter(|outcome| matches!(outcome, Attempt::Go(_))).count();
+        let gone = outcomes.iter().filter(|outcome| matches!(outcome, SignInDecision::Allowed(_))).count();
         assert_eq!(gone, 10);
     }
 }
@@ -149,7 +149,7 @@ pub(crate) async fn old_attempts_are_swept_batch_by_batch(seed: &Seed) {
         go(seed, 1, 1, second(10)).await;
     }
     assert!(
-        matches!(begin(seed, 1, 1, second(10)).await, Attempt::LockedUntil(_)),
+        matches!(begin(seed, 1, 1, second(10)).await, SignInDecision::LockedUntil(_)),
         "the younger ones are left"
     );
 }

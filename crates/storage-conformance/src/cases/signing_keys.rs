@@ -73,8 +73,8 @@ pub(crate) async fn keys_that_were_retired_long_ago_are_dropped(seed: &Seed) {
     for (kid, at) in [("a", 1), ("b", 5), ("c", 9)] {
         assert!(add(seed, kid, false, at).await);
     }
-    assert_eq!(seed.store().drop_signing_keys(second(9)).await.unwrap(), 1);
+    assert_eq!(seed.store().delete_retired_signing_keys(second(9)).await.unwrap(), 1);
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("c", 9, None), stored("b", 5, Some(9))]);
-    assert_eq!(seed.store().drop_signing_keys(second(1000)).await.unwrap(), 1);
+    assert_eq!(seed.store().delete_retired_signing_keys(second(1000)).await.unwrap(), 1);
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("c", 9, None)], "the active one stays");
 }

@@ -1,8 +1,8 @@
 use domain::{ImageId, Plan, Timestamp};
 use storage::{
-    NewVector,
-    OtherVersion::{Keep, Replace},
-    Stage, StageJob, StageOutcome, StageProgress, Undone, Viewer,
+    BackfillFilter, NewVector, Stage, StageJob, StageOutcome, StageProgress,
+    VersionPolicy::{Keep, Replace},
+    Viewer,
 };
 
 use super::refresh::{outdated_job, read_anew};
@@ -28,8 +28,8 @@ async fn progress(seed: &Seed, viewer: Option<Viewer>) -> Vec<(String, u64, u64)
     told.into_iter().map(|StageProgress { stage, waiting, failed }| (stage.name, waiting, failed)).collect()
 }
 
-async fn queue_all(seed: &Seed, stage: &Stage, undone: Undone<'_>) {
-    while seed.store().queue_undone(stage.id, undone, 2).await.unwrap() {}
+async fn queue_all(seed: &Seed, stage: &Stage, undone: BackfillFilter<'_>) {
+    while seed.store().backfill_stage(stage.id, undone, 2).await.unwrap() {}
 }
 
 fn text(text: &str) -> StageOutcome {
@@ -58,22 +58,22 @@ pub(crate) async fn a_new_stage_has_all_images_to_do(seed: &Seed) {
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 6, 0)], "what is not queued yet counts");
     assert_eq!(progress(seed, Some(ann)).await, [("read".to_owned(), 5, 0)]);
     assert!(jobs_of(seed, &read, "w", NOW).await.is_empty());
-    assert!(!seed.store().complete_stage(read.id, "1").await.unwrap());
-    queue_all(seed, &read, Undone::All).await;
+    assert!(!seed.store().mark_stage_complete(read.id, "1").await.unwrap());
+    queue_all(seed, &read, BackfillFilter::All).await;
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 6, 0)]);
     let jobs = jobs_of(seed, &read, "w", NOW).await;
     assert_eq!(jobs.len(), 6);
-    let waiting = seed.store().images_in_stages(&of_ann, &[read.id]).await.unwrap();
+    let waiting = seed.store().images_with_pending_stages(&of_ann, &[read.id]).await.unwrap();
     assert_eq!(waiting.len(), 5);
     for job in &jobs {
-        assert!(!seed.store().complete_stage(read.id, "1").await.unwrap());
+        assert!(!seed.store().mark_stage_complete(read.id, "1").await.unwrap());
         assert!(seed.store().complete_stage_job(job.id, "w", "1", text("x")).await.unwrap());
     }
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 0, 0)]);
-    assert!(seed.store().images_in_stages(&of_ann, &[read.id]).await.unwrap().is_empty());
-    assert!(seed.store().complete_stage(read.id, "1").await.unwrap());
+    assert!(seed.store().images_with_pending_stages(&of_ann, &[read.id]).await.unwrap().is_empty());
+    assert!(seed.store().mark_stage_complete(read.id, "1").await.unwrap());
     assert_eq!(stage(seed, "read", "1").await.complete_version.as_deref(), Some("1"));
-    queue_all(seed, &read, Undone::All).await;
+    queue_all(seed, &read, BackfillFilter::All).await;
     assert!(jobs_of(seed, &read, "w", NOW).await.is_empty(), "all is done");
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn another_version_starts_anew(seed: &Seed) {
     assert_eq!((second.id, second.version.as_str()), (first.id, "2"));
     let late = seed.store().complete_stage_job(jobs[2].id, "w", "1", text("late")).await.unwrap();
     assert!(!late, "what the version before found out does not count");
-    queue_all(seed, &second, Undone::All).await;
+    queue_all(seed, &second, BackfillFilter::All).await;
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 3, 0)]);
     assert_eq!(jobs_of(seed, &second, "w", NOW).await.len(), 3);
 }
@@ -110,7 +110,7 @@ pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
     // A program with a higher revision takes over, whatever it works with.
     let newer = open("fast 2", 2).await;
     assert_eq!((newer.id, newer.version.as_str(), newer.revision), (older.id, "fast 2", 2));
-    queue_all(seed, &newer, Undone::All).await;
+    queue_all(seed, &newer, BackfillFilter::All).await;
     let jobs = jobs_of(seed, &newer, "new", NOW).await;
     assert_eq!(jobs.len(), 4);
     assert!(seed.store().complete_stage_job(jobs[0].id, "new", "fast 2", text("new")).await.unwrap());
@@ -130,7 +130,7 @@ pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
     assert!(!seed.store().complete_stage_job(jobs[2].id, "new", "fast 1", text("late")).await.unwrap());
     assert!(seed.store().complete_stage_job(jobs[2].id, "new", "fast 2", text("new")).await.unwrap());
     assert!(seed.store().complete_stage_job(jobs[3].id, "new", "fast 2", text("new")).await.unwrap());
-    assert!(seed.store().complete_stage(newer.id, "fast 2").await.unwrap());
+    assert!(seed.store().mark_stage_complete(newer.id, "fast 2").await.unwrap());
 
     // What the operator of the newer one chooses counts in either direction.
     for version in ["slow 2", "fast 2", "slow 2"] {
@@ -151,7 +151,7 @@ pub(crate) async fn read_words_are_found(seed: &Seed) {
         ("3", None, "door", "entrance"),
     ] {
         let read = stage(seed, "read", version).await;
-        queue_all(seed, &read, Undone::All).await;
+        queue_all(seed, &read, BackfillFilter::All).await;
         let job = jobs_of(seed, &read, "w", NOW).await.remove(0);
         let outcome = StageOutcome::Text(text.map(str::to_owned));
         assert!(seed.store().complete_stage_job(job.id, "w", version, outcome).await.unwrap());
@@ -206,15 +206,18 @@ pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {
     let request = storage::LeaseRequest { max_attempts: 3, ..lease("w", at) };
     assert!(seed.store().lease_stage_jobs(read.id, request).await.unwrap().is_empty());
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 0, 1)]);
-    queue_all(seed, &read, Undone::All).await;
-    assert!(seed.store().complete_stage(read.id, "1").await.unwrap(), "what failed is not done once more");
+    queue_all(seed, &read, BackfillFilter::All).await;
+    assert!(
+        seed.store().mark_stage_complete(read.id, "1").await.unwrap(),
+        "what failed is not done once more"
+    );
 }
 
 pub(crate) async fn what_lacks_a_vector_is_queued(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let images = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
     let look = stage(seed, "look", "eye-1").await;
-    queue_all(seed, &look, Undone::WithoutVector("eye-1")).await;
+    queue_all(seed, &look, BackfillFilter::WithoutVector("eye-1")).await;
     let jobs = jobs_of(seed, &look, "w", NOW).await;
     assert_eq!(jobs.len(), 5);
     for job in &jobs[..3] {
@@ -224,7 +227,7 @@ pub(crate) async fn what_lacks_a_vector_is_queued(seed: &Seed) {
     }
     seed.store().fail_stage_job(jobs[3].id, "w", "no").await.unwrap();
     seed.store().release_leases("w").await.unwrap();
-    seed.store().recheck_stage(look.id).await.unwrap();
-    queue_all(seed, &look, Undone::WithoutVector("eye-1")).await;
+    seed.store().restart_backfill(look.id).await.unwrap();
+    queue_all(seed, &look, BackfillFilter::WithoutVector("eye-1")).await;
     assert_eq!(ids(&jobs_of(seed, &look, "w", NOW).await), [images[0].clone()]);
 }

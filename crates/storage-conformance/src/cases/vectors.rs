@@ -1,7 +1,7 @@
 use domain::{Circle, DateRange, ImageId, Plan, Position};
 use storage::{
-    EncoderId, ImageKey, NewVector, OtherVersion::Replace, SearchFilter, StageOutcome, StoredVector,
-    VectorId, Viewer,
+    EncoderId, ImageKey, NewVector, SearchFilter, StageOutcome, StoredVector, VectorId,
+    VersionPolicy::Replace, Viewer,
 };
 
 use super::refresh::{outdated_job, read_anew};
@@ -14,8 +14,10 @@ use crate::{
 async fn look_at_all(seed: &Seed, encoder: &str) -> EncoderId {
     let store = seed.store();
     let stage = store.open_stage("look", encoder, 1, Replace).await.unwrap();
-    store.recheck_stage(stage.id).await.unwrap();
-    while store.queue_undone(stage.id, storage::Undone::WithoutVector(encoder), 100).await.unwrap() {}
+    store.restart_backfill(stage.id).await.unwrap();
+    while store.backfill_stage(stage.id, storage::BackfillFilter::WithoutVector(encoder), 100).await.unwrap()
+    {
+    }
     let mut jobs = store.lease_stage_jobs(stage.id, lease("looker", NOW)).await.unwrap();
     jobs.reverse();
     for (job, number) in jobs.iter().zip(1..) {
@@ -37,7 +39,7 @@ async fn seen(
     vectors: &[VectorId],
     filter: SearchFilter<'_>,
 ) -> Vec<u8> {
-    let found = seed.store().seen_vectors(viewer, encoder, vectors, filter).await.unwrap();
+    let found = seed.store().visible_vectors(viewer, encoder, vectors, filter).await.unwrap();
     let mut marks: Vec<u8> = found.iter().map(|vector| vector.vector[0]).collect();
     marks.sort_unstable();
     marks
@@ -82,10 +84,10 @@ pub(crate) async fn only_what_the_viewer_sees_is_told(seed: &Seed) {
     let vectors = [names(&all(seed, ann, eye).await), names(&all(seed, ben, eye).await)].concat();
     let everything = SearchFilter::default();
     assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8], "the window holds five");
-    assert_eq!(seed.store().seen_since(ann).await.unwrap(), Some(second(4)));
-    assert_eq!(seed.store().seen_since(ben).await.unwrap(), None);
+    assert_eq!(seed.store().visible_since(ann).await.unwrap(), Some(second(4)));
+    assert_eq!(seed.store().visible_since(ben).await.unwrap(), None);
     let new = seed.account(Plan::Free).await;
-    assert_eq!(seed.store().seen_since(new).await.unwrap(), None, "it has fewer");
+    assert_eq!(seed.store().visible_since(new).await.unwrap(), None, "it has fewer");
     delete(seed, ann, &ids[6], NOW).await;
     assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [3, 4, 5, 6, 8]);
     seed.store().restore_image(ann.account, &ids[6]).await.unwrap();
@@ -113,13 +115,13 @@ pub(crate) async fn filters_hold_for_vectors(seed: &Seed) {
     ] {
         assert_eq!(seen(seed, ann, eye, &vectors, filter).await, expect);
     }
-    let mut keys = seed.store().album_keys(ann, &album).await.unwrap();
+    let mut keys = seed.store().album_image_keys(ann, &album).await.unwrap();
     keys.sort_unstable();
     let found = seed.store().images_by_key(ann, &keys).await.unwrap();
     let told: Vec<ImageId> = found.iter().map(|(_, image)| image.id.clone()).collect();
     assert_eq!(told, [ids[0].clone(), ids[2].clone()]);
     let ben = seed.account(Plan::Paid).await;
-    assert!(seed.store().album_keys(ben, &album).await.unwrap().is_empty());
+    assert!(seed.store().album_image_keys(ben, &album).await.unwrap().is_empty());
     assert!(seed.store().images_by_key(ben, &keys).await.unwrap().is_empty());
     keys.reverse();
     let turned = seed.store().images_by_key(ann, &[&keys[..], &[ImageKey(i64::MAX)]].concat()).await.unwrap();
@@ -153,7 +155,7 @@ pub(crate) async fn vectors_of_purged_images_and_old_encoders_go(seed: &Seed) {
     delete(seed, ann, &ids[0], NOW).await;
     seed.store().purge_images(second(1), 10).await.unwrap();
     assert_eq!(all(seed, ann, old).await.len(), 3);
-    let drop = async |max| seed.store().drop_other_encoders(&["new", "newer"], max).await.unwrap();
+    let drop = async |max| seed.store().prune_vectors(&["new", "newer"], max).await.unwrap();
     assert_eq!(drop(2).await, 2);
     assert_eq!(all(seed, ann, old).await.len(), 1);
     assert_eq!((drop(2).await, drop(2).await), (1, 0));

@@ -1,5 +1,5 @@
 use domain::{ImageId, Plan, QueryText, Timestamp};
-use storage::{ImageKey, Indexed, SearchFilter, TextColumns, TextMatch, TextTier, Viewer};
+use storage::{ImageKey, IndexedImage, SearchFilter, TextColumns, TextMatch, TextTier, Viewer};
 
 use crate::{
     NOW, Photo, Seed, indexed,
@@ -239,7 +239,7 @@ pub(crate) async fn words_of_removed_images_are_forgotten(seed: &Seed) {
 async fn says_now(seed: &Seed, photo: &Photo) {
     assert_eq!(seed.store().requeue_outdated(99, NOW, 10).await.unwrap(), 1);
     let job = seed.lease("w", NOW).await.remove(0);
-    let found = Indexed { renditions: Vec::new(), decoder_version: 99, ..indexed(photo) };
+    let found = IndexedImage { renditions: Vec::new(), decoder_version: 99, ..indexed(photo) };
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
 }
 
@@ -395,10 +395,10 @@ pub(crate) async fn nothing_is_to_be_indexed_anew(seed: &Seed) {
     seed.images(ann.account, vec![Photo::at_second(1).description("sea"); 3]).await;
     // A new store may not have been asked yet which version it has; its images are as good.
     while seed.store().reindex_words(2).await.unwrap() > 0 {}
-    assert_eq!(seed.store().words_outdated().await.unwrap(), 0);
+    assert_eq!(seed.store().count_outdated_words().await.unwrap(), 0);
     assert_eq!(matching(seed, ann, &["sea"]).await.len(), 3);
     seed.image(ann.account, Photo::at_second(9).description("sea")).await;
-    assert_eq!(seed.store().words_outdated().await.unwrap(), 0, "a new image comes with its words");
+    assert_eq!(seed.store().count_outdated_words().await.unwrap(), 0, "a new image comes with its words");
     assert_eq!(seed.store().reindex_words(10).await.unwrap(), 0);
-    assert!(!seed.store().words_are_newer().await.unwrap());
+    assert!(!seed.store().word_index_is_newer().await.unwrap());
 }

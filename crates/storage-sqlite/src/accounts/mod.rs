@@ -92,15 +92,19 @@ impl AccountStore for SqliteStore {
 
 #[async_trait]
 impl SetupStore for SqliteStore {
-    async fn offer_setup(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError> {
+    async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError> {
         self.write(move |c| setup::offer(c, &link, at)).await
     }
 
-    async fn setup_is_offered(&self, link: SetupHash) -> Result<bool, StorageError> {
+    async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError> {
         self.read(move |c| setup::is_offered(c, &link)).await
     }
 
-    async fn set_up(&self, link: SetupHash, account: NewAccount) -> Result<Option<Account>, StorageError> {
+    async fn create_first_account(
+        &self,
+        link: SetupHash,
+        account: NewAccount,
+    ) -> Result<Option<Account>, StorageError> {
         self.write(move |c| setup::set_up(c, &link, &account)).await
     }
 }

@@ -12,7 +12,7 @@ mod text;
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
 use storage::{
-    Found, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StorageError,
+    FoundImage, ImageStore, Lookup, MAX_TEXT_MATCHES, RenditionSource, SearchFilter, StorageError,
     StoredRendition, TextColumns, TextMatch, Viewer, WordIndex,
 };
 
@@ -44,7 +44,7 @@ impl ImageStore for SqliteStore {
         self.read(move |c| lookup::own_images(c, viewer, &ids)).await
     }
 
-    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<Found>, StorageError> {
+    async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
         let query = *query;
         self.read(move |c| page::page(c, viewer, &query)).await
     }
@@ -54,7 +54,7 @@ impl ImageStore for SqliteStore {
         viewer: Viewer,
         filter: SearchFilter<'_>,
         limit: Limit,
-    ) -> Result<Vec<Found>, StorageError> {
+    ) -> Result<Vec<FoundImage>, StorageError> {
         let filter = OwnedFilter::from(filter);
         self.read(move |c| page::search(c, viewer, &filter, limit)).await
     }
@@ -114,11 +114,11 @@ impl ImageStore for SqliteStore {
 
 #[async_trait]
 impl WordIndex for SqliteStore {
-    async fn words_outdated(&self) -> Result<u64, StorageError> {
+    async fn count_outdated_words(&self) -> Result<u64, StorageError> {
         self.read(text::outdated).await
     }
 
-    async fn words_are_newer(&self) -> Result<bool, StorageError> {
+    async fn word_index_is_newer(&self) -> Result<bool, StorageError> {
         self.read(text::is_newer).await
     }
 

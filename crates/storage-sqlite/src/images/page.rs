@@ -1,6 +1,6 @@
 use diesel::{SqliteConnection, prelude::*};
-use domain::{Circle, LIST_CIRCLE_NEWEST, Limit, ListQuery};
-use storage::{Found, Viewer};
+use domain::{Circle, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
+use storage::{FoundImage, Viewer};
 
 use super::{
     filter::{Narrowed, OwnedFilter},
@@ -19,7 +19,7 @@ pub(super) fn page(
     c: &mut SqliteConnection,
     viewer: Viewer,
     query: &ListQuery,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<FoundImage>, Failure> {
     let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
     let (start_ms, end_ms) = sight.range_ms(query.range);
     let rows = match query.circle {
@@ -38,7 +38,7 @@ pub(super) fn search(
     viewer: Viewer,
     filter: &OwnedFilter,
     limit: Limit,
-) -> Result<Vec<Found>, Failure> {
+) -> Result<Vec<FoundImage>, Failure> {
     let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
     let rows = match (filter.album_seq, filter.circle) {
         (None, None) => timeline(c, filter.account, (filter.start_ms, filter.end_ms), limit)?,
@@ -83,7 +83,7 @@ fn newest_in_circle(
         .filter(images::live.eq(true))
         .filter(images::captured_at_ms.between(start_ms, end_ms))
         .order(images::captured_at_ms.desc())
-        .limit(i64::from(LIST_CIRCLE_NEWEST))
+        .limit(i64::from(MAX_CIRCLE_CANDIDATES))
         .select((images::seq, images::latitude, images::longitude))
         .load(c)?;
     let mut seqs = Vec::new();

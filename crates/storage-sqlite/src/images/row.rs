@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use diesel::{SqliteConnection, prelude::*};
 use domain::{Circle, Image, ImageId};
-use storage::Found;
+use storage::FoundImage;
 
 use super::{details::DetailsRow, sight::Sight};
 use crate::{error::Failure, schema::images, value::RowName};
@@ -66,7 +66,7 @@ impl TryFrom<ImageRow> for Image {
 }
 
 /// An image with its distance from the circle's centre.
-pub(super) fn found(row: ImageRow, circle: Option<Circle>) -> Result<Found, Failure> {
+pub(super) fn found(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, Failure> {
     let image = Image::try_from(row)?;
     let distance_m =
         circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));

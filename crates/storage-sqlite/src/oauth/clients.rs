@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
 use oauth_core::{
-    Client, ClientMetadata, Eviction, NewClient, REGISTERED_AGAIN_AFTER_MS, SecretHash, UnixMillis,
+    Client, ClientMetadata, Eviction, NewClient, REREGISTRATION_INTERVAL_MS, SecretHash, UnixMillis,
 };
 
 use crate::{error::Failure, schema::oauth_clients, value::RowName};
@@ -77,7 +77,7 @@ pub(super) fn by_digest(
 
 /// Whether a client registered long enough ago to note that it registers again.
 pub(super) fn should_note(registered_last_at: UnixMillis, now: UnixMillis) -> bool {
-    registered_last_at.plus_ms(REGISTERED_AGAIN_AFTER_MS) <= now
+    registered_last_at.plus_ms(REREGISTRATION_INTERVAL_MS) <= now
 }
 
 fn metadata_json(client: &Client) -> Result<String, Failure> {

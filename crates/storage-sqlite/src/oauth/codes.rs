@@ -1,5 +1,5 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
-use oauth_core::{Grant, Issued, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
+use oauth_core::{CodeStatus, Grant, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
 
 use super::{
     clients,
@@ -44,14 +44,14 @@ pub(super) fn by_hash(c: &mut SqliteConnection, hash: &SecretHash) -> Result<Opt
 }
 
 /// Stores a code for an account that is there.
-pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<Issued, Failure> {
+pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatus, Failure> {
     let (code, grant) = (&new.code, &new.code.grant);
-    let Some(account) = account_of(&grant.subject) else { return Ok(Issued::Spent) };
+    let Some(account) = account_of(&grant.subject) else { return Ok(CodeStatus::Spent) };
     if !is_open(c, account.0)? {
-        return Ok(Issued::Spent);
+        return Ok(CodeStatus::Spent);
     }
     if let Some(known) = by_hash(c, &new.hash)? {
-        return Ok(if waits_for_the_same(&known, code) { Issued::Waiting } else { Issued::Spent });
+        return Ok(if waits_for_the_same(&known, code) { CodeStatus::Pending } else { CodeStatus::Spent });
     }
     diesel::insert_into(oauth_grants::table)
         .values((
@@ -71,7 +71,7 @@ pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<Issued, F
         clients::remember(c, client)?;
     }
     clients::note_grant(c, &grant.client_id, grant.created_at)?;
-    Ok(Issued::Waiting)
+    Ok(CodeStatus::Pending)
 }
 
 /// Whether a stored code stands for what another would: the same form, sent twice, makes two grant ids.

@@ -9,15 +9,15 @@ pub(crate) use row::revoke_all_of as revoke_all_grants;
 
 use async_trait::async_trait;
 use oauth_core::{
-    Client, Connection, Grant, Issued, IssuedCode, NewClient, NewCode, Redemption, RefreshableGrant,
+    Client, CodeStatus, Connection, Grant, IssuedCode, NewClient, NewCode, Redemption, RefreshableGrant,
     Rotation, SecretHash, Store, StoreError, Sweep, UnixMillis,
 };
-use storage::{GrantHolder, GrantHolders, StorageError};
+use storage::{GrantHolder, GrantStore, StorageError};
 
 use crate::SqliteStore;
 
 #[async_trait]
-impl GrantHolders for SqliteStore {
+impl GrantStore for SqliteStore {
     async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError> {
         let grant_id = grant_id.to_owned();
         self.look_up_here(move |c| holder::of(c, &grant_id)).await
@@ -43,7 +43,7 @@ impl Store for SqliteStore {
         self.look_up_here(move |c| clients::by_id(c, &id)).await.map_err(failed)
     }
 
-    async fn issue_code(&self, code: NewCode) -> Result<Issued, StoreError> {
+    async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError> {
         self.write(move |c| codes::issue(c, &code)).await.map_err(failed)
     }
 
@@ -56,7 +56,7 @@ impl Store for SqliteStore {
         self.write(move |c| codes::redeem(c, &redemption)).await.map_err(failed)
     }
 
-    async fn refreshable(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
+    async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError> {
         let handle = *handle;
         self.look_up_here(move |c| refresh::by_handle(c, &handle)).await.map_err(failed)
     }
@@ -85,7 +85,7 @@ impl Store for SqliteStore {
         self.write(move |c| row::revoke_all_of(c, account, at)).await.map_err(failed)
     }
 
-    async fn note_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
+    async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
         let id = grant_id.to_owned();
         self.write(move |c| row::note_use(c, &id, at)).await.map_err(failed)
     }

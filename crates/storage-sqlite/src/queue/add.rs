@@ -1,6 +1,6 @@
 use diesel::{SqliteConnection, prelude::*};
 use domain::Timestamp;
-use storage::{AddOutcome, BlobKind, ImageState, KnownImage, NewImage};
+use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
     jobs::{enqueue, refresh, requeue},
@@ -43,7 +43,7 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
 
 /// The account has these bytes: they come back, are tried again, or stay as they are.
 fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Result<AddOutcome, Failure> {
-    let known = KnownImage::try_from(row)?;
+    let known = ExistingImage::try_from(row)?;
     // Its original was announced for this call, which is over now.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
     let news = sidecars::store(c, row.seq, &image.sidecars)?;
@@ -56,11 +56,11 @@ fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Res
     if known.deleted {
         undelete(c, row.seq, image.account.0)?;
         let state = if failed { ImageState::Pending } else { known.state };
-        return Ok(AddOutcome::Restored(KnownImage { state, deleted: false, ..known }));
+        return Ok(AddOutcome::Restored(ExistingImage { state, deleted: false, ..known }));
     }
     Ok(match (failed, news) {
         (true, _) => AddOutcome::Retried(known.id),
-        (false, true) => AddOutcome::Refreshed(known),
+        (false, true) => AddOutcome::Reindexed(known),
         (false, false) => AddOutcome::Duplicate(known),
     })
 }

@@ -34,7 +34,7 @@ pub(super) fn complete(
     c: &mut SqliteConnection,
     job: JobId,
     worker: &str,
-    indexed: &Indexed,
+    indexed: &IndexedImage,
 ) -> Result<bool, Failure> {
     let Some(seq) = held_by(c, job, worker)? else { return Ok(false) };
     for rendition in &indexed.renditions {

@@ -23,7 +23,7 @@ struct WaitingJob {
 }
 
 impl FreeJob for WaitingJob {
-    type Leased = Job;
+    type Leased = IndexJob;
     type Queue = ();
 
     fn free(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
@@ -41,7 +41,7 @@ impl FreeJob for WaitingJob {
         self.attempts
     }
 
-    fn take(c: &mut SqliteConnection, jobs: &[Self], request: &Request) -> Result<Vec<Job>, Failure> {
+    fn take(c: &mut SqliteConnection, jobs: &[Self], request: &Request) -> Result<Vec<IndexJob>, Failure> {
         hold(c, jobs.iter().map(|job| job.id), request)?;
         let seqs: Vec<i64> = jobs.iter().map(|job| job.image_seq).collect();
         let rows: Vec<ImageToIndex> = images::table
@@ -69,7 +69,7 @@ pub(super) fn lease(
     c: &mut SqliteConnection,
     request: &Request,
     decoder_version: u32,
-) -> Result<Vec<Job>, Failure> {
+) -> Result<Vec<IndexJob>, Failure> {
     crate::lease::lease(c, (), request, |c, given_up: &[WaitingJob]| {
         for job in given_up {
             let reason = format!("indexing was started {} times and never came to an end", job.attempts);
@@ -97,9 +97,9 @@ struct ImageToIndex {
 }
 
 /// A job that was just leased, as its worker sees it.
-fn described(job: &WaitingJob, image: ImageToIndex, sidecars: Vec<Sidecar>) -> Result<Job, Failure> {
+fn described(job: &WaitingJob, image: ImageToIndex, sidecars: Vec<Sidecar>) -> Result<IndexJob, Failure> {
     let name = RowName::new("images", &job.image_seq);
-    Ok(Job {
+    Ok(IndexJob {
         id: JobId(job.id),
         picture: picture(&image)?,
         image: name.some("id", ImageId::parse(image.id))?,
@@ -115,13 +115,13 @@ fn described(job: &WaitingJob, image: ImageToIndex, sidecars: Vec<Sidecar>) -> R
     })
 }
 
-fn picture(image: &ImageToIndex) -> Result<Option<KnownPicture>, Failure> {
+fn picture(image: &ImageToIndex) -> Result<Option<DecodedPicture>, Failure> {
     if image.state != "ready" {
         return Ok(None);
     }
     let name = RowName::new("images", &image.seq);
     let version = name.some("decoder_version", image.decoder_version)?;
-    Ok(Some(KnownPicture {
+    Ok(Some(DecodedPicture {
         size: name.size(name.some("width", image.width)?, name.some("height", image.height)?)?,
         damaged: image.damaged.clone(),
         decoder_version: name.unsigned("decoder_version", version)?,

@@ -9,19 +9,19 @@ mod states;
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, ImageId, Timestamp};
 use storage::{
-    AddOutcome, FailedImage, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, LeaseRequest, NewImage,
-    QueueLength, StorageError,
+    AddOutcome, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage, JobId,
+    LeaseRequest, NewImage, QueueLength, StorageError,
 };
 
 use crate::{SqliteStore, lease::Request, rendition_queue, stages};
 
 #[async_trait]
 impl IndexQueue for SqliteStore {
-    async fn known_image(
+    async fn image_by_original(
         &self,
         account: AccountId,
         original: &ContentHash,
-    ) -> Result<Option<KnownImage>, StorageError> {
+    ) -> Result<Option<ExistingImage>, StorageError> {
         let original = *original;
         self.read(move |c| states::known(c, account, &original)).await
     }
@@ -34,7 +34,7 @@ impl IndexQueue for SqliteStore {
         &self,
         request: LeaseRequest<'_>,
         decoder_version: u32,
-    ) -> Result<Vec<Job>, StorageError> {
+    ) -> Result<Vec<IndexJob>, StorageError> {
         let request = Request::from(request);
         let at = request.at;
         // Workers ask often and mostly in vain: only a job that waits is worth the write lock.
@@ -69,7 +69,12 @@ impl IndexQueue for SqliteStore {
         .await
     }
 
-    async fn complete_job(&self, job: JobId, worker: &str, indexed: Indexed) -> Result<bool, StorageError> {
+    async fn complete_job(
+        &self,
+        job: JobId,
+        worker: &str,
+        indexed: IndexedImage,
+    ) -> Result<bool, StorageError> {
         let worker = worker.to_owned();
         self.write(move |c| complete::complete(c, job, &worker, &indexed)).await
     }

@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, dsl::sql, prelude::*, sql_types::Bool};
 use domain::{AccountId, ContentHash, Email, ImageId};
-use storage::{FailedImage, ImageState, KnownImage, QueueLength};
+use storage::{ExistingImage, FailedImage, ImageState, QueueLength};
 
 use crate::{
     error::Failure,
@@ -40,7 +40,7 @@ impl TryFrom<&StateRow> for ImageState {
     }
 }
 
-impl TryFrom<&StateRow> for KnownImage {
+impl TryFrom<&StateRow> for ExistingImage {
     type Error = Failure;
 
     fn try_from(row: &StateRow) -> Result<Self, Failure> {
@@ -69,8 +69,8 @@ pub(super) fn known(
     c: &mut SqliteConnection,
     account: AccountId,
     original: &ContentHash,
-) -> Result<Option<KnownImage>, Failure> {
-    with_bytes(c, account, original)?.as_ref().map(KnownImage::try_from).transpose()
+) -> Result<Option<ExistingImage>, Failure> {
+    with_bytes(c, account, original)?.as_ref().map(ExistingImage::try_from).transpose()
 }
 
 pub(super) fn states(
@@ -129,7 +129,7 @@ pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Fail
     Ok(QueueLength {
         pending: counted(pending),
         failed: counted(failed),
-        refreshes: counted(refreshes),
+        reindexes: counted(refreshes),
         renditions: counted(renditions),
     })
 }

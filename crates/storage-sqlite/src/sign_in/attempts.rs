@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types::BigInt};
 use domain::Timestamp;
-use storage::{Attempt, AttemptId, SignInAttempt, SignInLimits};
+use storage::{AttemptId, SignInAttempt, SignInDecision, SignInLimits};
 
 use crate::{
     error::Failure,
@@ -54,9 +54,9 @@ pub(super) fn begin(
     attempt: &SignInAttempt,
     at: Timestamp,
     limits: SignInLimits,
-) -> Result<Attempt, Failure> {
+) -> Result<SignInDecision, Failure> {
     if let Some(until) = locked_until(c, attempt, at, limits)? {
-        return Ok(Attempt::LockedUntil(until));
+        return Ok(SignInDecision::LockedUntil(until));
     }
     let id = diesel::insert_into(sign_in_attempts::table)
         .values((
@@ -67,7 +67,7 @@ pub(super) fn begin(
         ))
         .returning(sign_in_attempts::id)
         .get_result(c)?;
-    Ok(Attempt::Go(AttemptId(id)))
+    Ok(SignInDecision::Allowed(AttemptId(id)))
 }
 
 pub(super) fn forget(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(), Failure> {

@@ -9,8 +9,8 @@ pub(crate) use sessions::end_all as end_all_sessions;
 use async_trait::async_trait;
 use domain::{AccountId, Timestamp};
 use storage::{
-    Attempt, AttemptId, NewSecurityEvent, NewSession, NewSigningKey, SecurityEvent, SecurityEventStore,
-    SessionHash, SessionHolder, SessionInfo, SessionStore, SignInAttempt, SignInAttempts, SignInLimits,
+    AttemptId, NewSecurityEvent, NewSession, NewSigningKey, SecurityEvent, SecurityEventStore, SessionHash,
+    SessionHolder, SessionInfo, SessionStore, SignInAttempt, SignInDecision, SignInLimits, SignInStore,
     SigningKeyStore, StorageError, StoredSigningKey,
 };
 
@@ -64,22 +64,22 @@ impl SessionStore for SqliteStore {
 }
 
 #[async_trait]
-impl SignInAttempts for SqliteStore {
+impl SignInStore for SqliteStore {
     async fn begin_sign_in(
         &self,
         attempt: &SignInAttempt,
         at: Timestamp,
         limits: SignInLimits,
-    ) -> Result<Attempt, StorageError> {
+    ) -> Result<SignInDecision, StorageError> {
         let attempt = *attempt;
         // Who is locked out is told so without the write lock: guessing holds up nobody.
         if let Some(until) = self.read(move |c| attempts::locked_until(c, &attempt, at, limits)).await? {
-            return Ok(Attempt::LockedUntil(until));
+            return Ok(SignInDecision::LockedUntil(until));
         }
         self.write(move |c| attempts::begin(c, &attempt, at, limits)).await
     }
 
-    async fn succeed_sign_in(&self, attempt: AttemptId) -> Result<(), StorageError> {
+    async fn record_sign_in_success(&self, attempt: AttemptId) -> Result<(), StorageError> {
         self.write(move |c| attempts::forget(c, attempt)).await
     }
 
@@ -90,7 +90,7 @@ impl SignInAttempts for SqliteStore {
 
 #[async_trait]
 impl SecurityEventStore for SqliteStore {
-    async fn note_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError> {
+    async fn record_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError> {
         self.write(move |c| security_events::note(c, &event)).await
     }
 
@@ -118,7 +118,7 @@ impl SigningKeyStore for SqliteStore {
         self.write(move |c| signing_keys::add(c, &key, only_if_none_active, at)).await
     }
 
-    async fn drop_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError> {
+    async fn delete_retired_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError> {
         self.write(move |c| signing_keys::drop_retired(c, retired_before)).await
     }
 }

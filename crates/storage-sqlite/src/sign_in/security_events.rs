@@ -1,6 +1,6 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*, sql_query, sql_types};
 use domain::{AccountId, SecurityEventKind};
-use storage::{NewSecurityEvent, SAME_EVENT_MS, SECURITY_EVENTS_OF_A_KIND, SecurityEvent};
+use storage::{EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent};
 
 use crate::{
     accounts::is_open,
@@ -22,7 +22,7 @@ pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result
         .select((seq, address, detail, at_ms))
         .get_result::<(i64, Option<String>, Option<String>, i64)>(c)
         .optional()?;
-    let since = event.at.millis().saturating_sub(SAME_EVENT_MS);
+    let since = event.at.millis().saturating_sub(EVENT_MERGE_WINDOW_MS);
     if let Some((number, known_address, known_detail, last_ms)) = newest
         && (known_address, known_detail) == (event.address.clone(), event.detail.clone())
         && last_ms >= since
@@ -49,12 +49,12 @@ pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result
     )
     .bind::<sql_types::BigInt, _>(account)
     .bind::<sql_types::Text, _>(event.kind.as_str())
-    .bind::<sql_types::BigInt, _>(i64::from(SECURITY_EVENTS_OF_A_KIND))
+    .bind::<sql_types::BigInt, _>(i64::from(MAX_EVENTS_PER_KIND))
     .execute(c)?;
     Ok(())
 }
 
-/// An account has few: [`SECURITY_EVENTS_OF_A_KIND`] of each kind.
+/// An account has few: [`MAX_EVENTS_PER_KIND`] of each kind.
 pub(super) fn newest(
     c: &mut SqliteConnection,
     account: AccountId,
@@ -70,9 +70,9 @@ pub(super) fn newest(
         .map(|(number, kind_name, from, about, last_ms, count)| {
             let row = RowName::new("security_events", &number);
             Ok(SecurityEvent {
-                kind: row.some("kind", SecurityEventKind::parse(&kind_name))?,
+                kind: row.some("kind", SecurityEventKind::from_name(&kind_name))?,
                 at: row.timestamp("at_ms", last_ms)?,
-                times: row.unsigned("times", count)?,
+                count: row.unsigned("times", count)?,
                 address: from,
                 detail: about,
             })

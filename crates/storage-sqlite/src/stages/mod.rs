@@ -5,8 +5,8 @@ mod registry;
 use async_trait::async_trait;
 use domain::{AccountId, ImageId, Timestamp};
 use storage::{
-    JobId, LeaseRequest, OtherVersion, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
-    StorageError, Undone,
+    BackfillFilter, JobId, LeaseRequest, Stage, StageId, StageJob, StageOutcome, StageProgress, StageQueue,
+    StorageError, VersionPolicy,
 };
 
 use crate::{SqliteStore, lease::Request, vectors};
@@ -20,7 +20,7 @@ impl StageQueue for SqliteStore {
         name: &str,
         version: &str,
         revision: u32,
-        other_version: OtherVersion,
+        other_version: VersionPolicy,
     ) -> Result<Stage, StorageError> {
         let (name, version) = (name.to_owned(), version.to_owned());
         self.write(move |c| registry::open(c, &name, (&version, revision), other_version)).await
@@ -31,14 +31,19 @@ impl StageQueue for SqliteStore {
         self.look_up_here(move |c| registry::stage(c, &name)).await
     }
 
-    async fn recheck_stage(&self, stage: StageId) -> Result<(), StorageError> {
+    async fn restart_backfill(&self, stage: StageId) -> Result<(), StorageError> {
         self.write(move |c| registry::recheck(c, stage)).await
     }
 
-    async fn queue_undone(&self, stage: StageId, undone: Undone<'_>, max: u32) -> Result<bool, StorageError> {
+    async fn backfill_stage(
+        &self,
+        stage: StageId,
+        undone: BackfillFilter<'_>,
+        max: u32,
+    ) -> Result<bool, StorageError> {
         let encoder = match undone {
-            Undone::All => None,
-            Undone::WithoutVector(encoder) => Some(encoder.to_owned()),
+            BackfillFilter::All => None,
+            BackfillFilter::WithoutVector(encoder) => Some(encoder.to_owned()),
         };
         if !self.look_up(move |c| registry::has_more(c, stage)).await? {
             return Ok(false);
@@ -97,7 +102,7 @@ impl StageQueue for SqliteStore {
         self.write(move |c| jobs::fail(c, job, &worker, &reason)).await
     }
 
-    async fn complete_stage(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {
+    async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {
         let version = version.to_owned();
         self.write(move |c| registry::complete(c, stage, &version)).await
     }
@@ -106,7 +111,7 @@ impl StageQueue for SqliteStore {
         self.read(move |c| progress::progress(c, account)).await
     }
 
-    async fn images_in_stages(
+    async fn images_with_pending_stages(
         &self,
         images: &[ImageId],
         stages: &[StageId],
@@ -115,7 +120,7 @@ impl StageQueue for SqliteStore {
         self.read(move |c| progress::images_in(c, &images, &stages)).await
     }
 
-    async fn drop_other_encoders(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {
+    async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         if !self
             .read({

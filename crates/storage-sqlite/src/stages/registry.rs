@@ -5,7 +5,7 @@ use diesel::{
     select, sql_query,
     sql_types::{BigInt, Nullable, Text},
 };
-use storage::{OtherVersion, Stage, StageId};
+use storage::{Stage, StageId, VersionPolicy};
 
 use crate::{
     error::Failure,
@@ -47,13 +47,13 @@ pub(super) fn open(
     c: &mut SqliteConnection,
     name: &str,
     (version, revision): (&str, u32),
-    other_version: OtherVersion,
+    other_version: VersionPolicy,
 ) -> Result<Stage, Failure> {
     match stage(c, name)? {
         Some(known)
             if known.revision > revision
                 || (known.version == version && known.revision == revision)
-                || other_version == OtherVersion::Keep =>
+                || other_version == VersionPolicy::Keep =>
         {
             Ok(known)
         }

@@ -4,7 +4,8 @@ mod seen;
 use async_trait::async_trait;
 use domain::{AccountId, AlbumId, Image, Timestamp};
 use storage::{
-    EncoderId, ImageKey, SearchFilter, SeenVector, StorageError, StoredVector, VectorId, VectorStore, Viewer,
+    EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, VectorStore, Viewer,
+    VisibleVector,
 };
 
 use crate::{SqliteStore, images::OwnedFilter};
@@ -36,25 +37,25 @@ impl VectorStore for SqliteStore {
         self.look_up(move |c| rows::after(c, account, encoder, after, max)).await
     }
 
-    async fn seen_vectors(
+    async fn visible_vectors(
         &self,
         viewer: Viewer,
         encoder: EncoderId,
         vectors: &[VectorId],
         filter: SearchFilter<'_>,
-    ) -> Result<Vec<SeenVector>, StorageError> {
+    ) -> Result<Vec<VisibleVector>, StorageError> {
         let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
         self.read(move |c| seen::vectors(c, viewer, encoder, &vectors, &filter)).await
     }
 
-    async fn seen_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError> {
+    async fn visible_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError> {
         if viewer.window().is_none() {
             return Ok(None);
         }
         self.read(move |c| seen::since(c, viewer)).await
     }
 
-    async fn album_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {
+    async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {
         let album = album.clone();
         self.read(move |c| seen::album_keys(c, viewer, &album)).await
     }

@@ -7,7 +7,7 @@ use diesel::{
     sql_types::{BigInt, Binary, Double, Nullable, Text},
 };
 use domain::{AlbumId, Circle, Image, Position, Timestamp};
-use storage::{EncoderId, ImageKey, SeenVector, VectorId, Viewer};
+use storage::{EncoderId, ImageKey, VectorId, Viewer, VisibleVector};
 
 use crate::{
     error::Failure,
@@ -46,7 +46,7 @@ pub(super) fn vectors(
     encoder: EncoderId,
     vectors: &[VectorId],
     filter: &OwnedFilter,
-) -> Result<Vec<SeenVector>, Failure> {
+) -> Result<Vec<VisibleVector>, Failure> {
     let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
     let ids: Vec<i64> = vectors.iter().map(|vector| vector.0).collect();
     let bounds = filter.circle.map(latitudes);
@@ -67,7 +67,7 @@ pub(super) fn vectors(
     rows.into_iter()
         .map(|row| {
             let name = RowName::new("images", &row.seq);
-            Ok(SeenVector {
+            Ok(VisibleVector {
                 image: ImageKey(row.seq),
                 captured_at: name.timestamp("captured_at_ms", row.captured_at_ms)?,
                 vector: row.vector,

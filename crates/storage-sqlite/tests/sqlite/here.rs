@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use domain::{ListQuery, Plan};
 use futures_util::FutureExt as _;
-use storage::{AccountStore, GrantHolders, ImageStore, KeyHash};
+use storage::{AccountStore, GrantStore, ImageStore, KeyHash};
 use storage_conformance::{Photo, Seed};
 
 use crate::fresh_store;

@@ -16,7 +16,7 @@ use domain::{
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
-    NewRefreshToken, REGISTERED_AGAIN_AFTER_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
+    NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
     Attempt, ImageKey, Indexed, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInLimits,
@@ -121,7 +121,7 @@ async fn run_hot_operations(store: SharedStore) {
     store.images_by_key(ann, &(0..50).map(ImageKey).collect::<Vec<_>>()).await.unwrap();
     store.image(ann, &ids[3]).await.unwrap();
     store.rendition(&ids[3], Rendition::Thumb, 2).await.unwrap();
-    store.known_image(ann.account, &original).await.unwrap();
+    store.image_by_original(ann.account, &original).await.unwrap();
     store.image_states(&ids).await.unwrap();
     store.queue_length().await.unwrap();
     store.page_albums(ann, Limit::default(), Default::default()).await.unwrap();
@@ -140,7 +140,7 @@ async fn run_hot_operations(store: SharedStore) {
     store.renew_leases("w", &[], NOW).await.unwrap();
     store.requeue_failed(9, NOW).await.unwrap();
     while store.reindex_words(10).await.unwrap() > 0 {}
-    store.words_outdated().await.unwrap();
+    store.count_outdated_words().await.unwrap();
     store.delete_account(ann.account, NOW).await.unwrap();
 }
 
@@ -152,7 +152,7 @@ async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
     store.add_image(again).await.unwrap();
     assert_eq!(store.requeue_outdated(9, NOW, 10).await.unwrap(), 3);
     let jobs = seed.lease("w", NOW).await;
-    let found = |second| Indexed { renditions: vec![], ..indexed(&Photo::at_second(second)) };
+    let found = |second| IndexedImage { renditions: vec![], ..indexed(&Photo::at_second(second)) };
     assert!(store.complete_job(jobs[0].id, "w", found(9)).await.unwrap());
     store.fail_job(jobs[1].id, "w", "the bytes are missing", 9).await.unwrap();
     store.renew_leases("w", &[jobs[2].id], NOW).await.unwrap();
@@ -164,10 +164,10 @@ async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
 async fn sign_in(store: &SharedStore, account: AccountId) {
     let attempt = SignInAttempt { pair: [1; 32], address: [2; 32], network: [3; 32] };
     let limits = SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 900_000 };
-    let Attempt::Go(id) = store.begin_sign_in(&attempt, NOW, limits).await.unwrap() else {
+    let SignInDecision::Allowed(id) = store.begin_sign_in(&attempt, NOW, limits).await.unwrap() else {
         panic!("the first attempt is locked out");
     };
-    store.succeed_sign_in(id).await.unwrap();
+    store.record_sign_in_success(id).await.unwrap();
     let session = NewSession {
         hash: [1; 32],
         account,
@@ -222,7 +222,7 @@ async fn grant(store: &SharedStore, account: AccountId) {
         eviction: Some(Eviction { keep: 1, before: at, max: 1 }),
     };
     store.register_client(new.clone()).await.unwrap();
-    new.client.issued_at = at.plus_ms(REGISTERED_AGAIN_AFTER_MS);
+    new.client.issued_at = at.plus_ms(REREGISTRATION_INTERVAL_MS);
     store.register_client(new).await.unwrap();
     store.client("client").await.unwrap();
     store.issue_code(NewCode { hash, code, client: None }).await.unwrap();
@@ -231,12 +231,12 @@ async fn grant(store: &SharedStore, account: AccountId) {
     let refresh = Some(NewRefreshToken { handle: hash, token: token.clone() });
     let redemption = Redemption { code: hash, at, refresh, access_expires_at: at };
     assert!(store.redeem_code(redemption).await.unwrap());
-    store.refreshable(&hash).await.unwrap();
+    store.refreshable_grant(&hash).await.unwrap();
     let grant_id = "grant".to_owned();
     let rotation = Rotation { grant_id, presented: hash, next: token, access_expires_at: at, at };
     assert!(store.rotate_refresh_token(rotation).await.unwrap());
     store.grant_holder("grant").await.unwrap();
-    store.note_use("grant", at).await.unwrap();
+    store.record_use("grant", at).await.unwrap();
     store.connections(&subject).await.unwrap();
     store.revoke_grant("grant", at).await.unwrap();
     let sweep = Sweep { codes_before: at, grants_before: at, clients_before: at, max: 10 };

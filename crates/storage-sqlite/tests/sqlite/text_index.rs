@@ -11,7 +11,8 @@ use diesel::{
 };
 use domain::{Plan, QueryText};
 use storage::{
-    AccountStore, ImageStore, IndexQueue, Indexed, SchemaStore, SearchFilter, TextColumns, Viewer, WordIndex,
+    AccountStore, ImageStore, IndexQueue, IndexedImage, SchemaStore, SearchFilter, TextColumns, Viewer,
+    WordIndex,
 };
 use storage_conformance::{DECODERS, NOW, Photo, Seed, indexed, random_photos};
 use storage_sqlite::SqliteStore;
@@ -137,7 +138,7 @@ async fn the_word_index_agrees_with_the_images_whatever_happened_to_them() {
     is_right(&mut connection);
     let anew = random_photos(70, NOW, 2);
     for (job, photo) in seed.lease("w", NOW).await.into_iter().zip(anew) {
-        let found = Indexed { renditions: vec![], ..indexed(&photo) };
+        let found = IndexedImage { renditions: vec![], ..indexed(&photo) };
         assert!(store.complete_job(job.id, "w", found).await.unwrap());
     }
     is_right(&mut connection);
@@ -160,7 +161,7 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     let photos = (0..25).map(|at| Photo::at_second(at).description("boats in the harbour"));
     let ids = seed.images(ann.account, photos.collect()).await;
     while store.reindex_words(9).await.unwrap() > 0 {}
-    assert_eq!(store.words_outdated().await.unwrap(), 0);
+    assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     let mut connection = connection(&folder);
     // As if an older version had called each word otherwise.
     connection
@@ -170,11 +171,11 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
             UPDATE word_stems SET stem = 'zz' || stem;",
         )
         .unwrap();
-    assert_eq!(store.words_outdated().await.unwrap(), 25);
+    assert_eq!(store.count_outdated_words().await.unwrap(), 25);
     assert_eq!(found(&store, ann, "boats").await, 0);
     assert_eq!(store.reindex_words(0).await.unwrap(), 0);
     assert_eq!(store.reindex_words(10).await.unwrap(), 10);
-    assert_eq!(store.words_outdated().await.unwrap(), 15);
+    assert_eq!(store.count_outdated_words().await.unwrap(), 15);
     assert_eq!(found(&store, ann, "boats").await, 10, "what is done is found");
     // Life goes on meanwhile.
     seed.image(ann.account, Photo::at_second(99).description("a boat")).await;
@@ -184,7 +185,7 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     assert_eq!(store.reindex_words(10).await.unwrap(), 10);
     assert_eq!(store.reindex_words(10).await.unwrap(), 4);
     assert_eq!(store.reindex_words(10).await.unwrap(), 0);
-    assert_eq!(store.words_outdated().await.unwrap(), 0);
+    assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     assert_eq!(found(&store, ann, "boat").await, 25);
     is_right(&mut connection);
 }
@@ -208,7 +209,7 @@ async fn the_index_of_a_newer_version_is_left_alone() {
     let mut connection = connection(&folder);
     for turn in 0..3_u32 {
         connection.batch_execute(newer).unwrap();
-        assert_eq!(store.words_outdated().await.unwrap(), 0);
+        assert_eq!(store.count_outdated_words().await.unwrap(), 0);
         assert_eq!(store.reindex_words(10).await.unwrap(), 0);
         seed.image(ann.account, Photo::at_second(99 + i64::from(turn)).description("a lantern")).await;
         let gone = usize::try_from(turn).unwrap();
@@ -224,10 +225,10 @@ async fn the_index_of_a_newer_version_is_left_alone() {
 
         // The newer program goes on with what the older one added, and with nothing else that it has done before.
         connection.batch_execute(&format!("UPDATE word_index SET version = {}", words::VERSION)).unwrap();
-        let left = store.words_outdated().await.unwrap();
+        let left = store.count_outdated_words().await.unwrap();
         assert!((2..25).contains(&left), "{left}");
         while store.reindex_words(16).await.unwrap() > 0 {}
-        assert_eq!(store.words_outdated().await.unwrap(), 0);
+        assert_eq!(store.count_outdated_words().await.unwrap(), 0);
         is_right(&mut connection);
     }
 }
@@ -243,10 +244,10 @@ async fn a_library_from_before_is_indexed_after_the_migration() {
         store.revert_migration().await.unwrap().unwrap();
     }
     store.migrate().await.unwrap();
-    assert_eq!(store.words_outdated().await.unwrap(), 40);
+    assert_eq!(store.count_outdated_words().await.unwrap(), 40);
     assert_eq!(found(&store, ann, "img").await, 0);
     while store.reindex_words(16).await.unwrap() > 0 {}
-    assert_eq!(store.words_outdated().await.unwrap(), 0);
+    assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     assert_eq!(found(&store, ann, "img").await, 40);
     is_right(&mut connection(&folder));
 }

@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-use vectors::{Cache, Index, Key, RowFilter, Wanted};
+use vectors::{Cache, Index, IndexKey, RowFilter, ScanOptions};
 
 use crate::row;
 
 const DIMENSIONS: usize = 32;
 
-fn key(account: i64) -> Key {
-    Key { account, encoder: 1 }
+fn key(account: i64) -> IndexKey {
+    IndexKey { account, encoder: 1 }
 }
 
 async fn put(cache: &Cache, account: i64, rows: usize) -> Index {
@@ -64,7 +64,7 @@ async fn one_beyond_the_budget_is_kept_alone() {
     put(&cache, 1, 100).await;
     assert_eq!((cache.len(), rows(&cache, 1).await), (1, 100));
     // Whoever reads it still can.
-    let wanted = Wanted { best: 1, threads: 1 };
+    let wanted = ScanOptions { best: 1, threads: 1 };
     let scan = snapshot.scan(&[1.0; DIMENSIONS], &RowFilter::default(), wanted).unwrap();
     assert_eq!(scan.summary.rows, 5000);
 }

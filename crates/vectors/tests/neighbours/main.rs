@@ -4,7 +4,7 @@
 mod cache;
 mod scan;
 
-use vectors::{Position, Row, VectorId};
+use vectors::{PositionE7, Row, RowId};
 
 /// Numbers that look random and are the same in every run (SplitMix64).
 struct Dice(u64);
@@ -43,9 +43,9 @@ fn normalise(vector: &mut [f32]) {
 
 fn row(number: usize) -> Row {
     let number = i64::try_from(number).unwrap();
-    Row { vector: VectorId(number + 1), image: number * 3, captured_at_ms: number * 1000, position: None }
+    Row { vector: RowId(number + 1), image: number * 3, captured_at_ms: number * 1000, position: None }
 }
 
-fn somewhere(latitude: f64, longitude: f64) -> Option<Position> {
-    Some(Position::from_degrees(latitude, longitude))
+fn somewhere(latitude: f64, longitude: f64) -> Option<PositionE7> {
+    Some(PositionE7::from_degrees(latitude, longitude))
 }

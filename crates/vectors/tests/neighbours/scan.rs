@@ -2,13 +2,14 @@ use std::{collections::BTreeSet, ops::RangeInclusive};
 
 use proptest::prelude::*;
 use vectors::{
-    Area, Error, Hit, Index, KeySet, Position, Row, RowFilter, Scan, VectorId, Wanted, dot_f16, encode_f16,
+    Area, Error, Index, KeySet, PositionE7, Row, RowFilter, RowId, ScanOptions, ScanResult, ScoredRow,
+    dot_f16, encode_f16,
 };
 
 use crate::{Dice, row, somewhere};
 
-fn wanted(best: usize) -> Wanted {
-    Wanted { best, threads: 1 }
+fn wanted(best: usize) -> ScanOptions {
+    ScanOptions { best, threads: 1 }
 }
 
 fn index_of(vectors: &[Vec<f32>]) -> Index {
@@ -28,12 +29,12 @@ fn exact(query: &[f32], stored: &[Vec<u8>], most: usize) -> Vec<usize> {
 }
 
 /// What a search makes of the candidates: scored again by the stored numbers.
-fn rescored(query: &[f32], stored: &[Vec<u8>], scan: &Scan, most: usize) -> Vec<usize> {
-    let mut hits: Vec<Hit> = scan.best.clone();
+fn rescored(query: &[f32], stored: &[Vec<u8>], scan: &ScanResult, most: usize) -> Vec<usize> {
+    let mut hits: Vec<ScoredRow> = scan.best.clone();
     for hit in &mut hits {
         hit.similarity = dot_f16(query, &stored[usize::try_from(hit.vector.0 - 1).unwrap()]).unwrap();
     }
-    hits.sort_by(Hit::best_first);
+    hits.sort_by(ScoredRow::best_first);
     hits.iter().take(most).map(|hit| usize::try_from(hit.vector.0 - 1).unwrap()).collect()
 }
 
@@ -68,7 +69,8 @@ fn threads_change_nothing() {
     let vectors: Vec<Vec<f32>> = (0..60_000).map(|_| dice.vector(8, None)).collect();
     let index = index_of(&vectors);
     let query = dice.vector(8, None);
-    let scan = |threads| index.scan(&query, &RowFilter::default(), Wanted { best: 50, threads }).unwrap();
+    let scan =
+        |threads| index.scan(&query, &RowFilter::default(), ScanOptions { best: 50, threads }).unwrap();
     let alone = scan(1);
     assert_eq!((alone.best.len(), alone.summary.rows), (50, 60_000));
     for threads in [0, 2, 3, 100] {
@@ -103,7 +105,7 @@ fn filters_hold_in_every_segment() {
 fn of_equals_the_newest_come_first() {
     let mut index = Index::new(2);
     for (vector, captured_at_ms) in [(1, 50), (2, 70), (3, 50), (4, 60), (9, 70)] {
-        let row = Row { vector: VectorId(vector), image: 100 - vector, captured_at_ms, position: None };
+        let row = Row { vector: RowId(vector), image: 100 - vector, captured_at_ms, position: None };
         index.push(row, &[0.5, 0.5]).unwrap();
     }
     for most in 0..=7 {
@@ -143,9 +145,9 @@ fn what_does_not_belong_is_refused() {
     }
     for again in [4, 3] {
         let given = row(again).vector;
-        assert_eq!(index.push(row(again), &[1.0, 0.0]), Err(Error::Order { last: VectorId(5), given }));
+        assert_eq!(index.push(row(again), &[1.0, 0.0]), Err(Error::Order { last: RowId(5), given }));
     }
-    assert_eq!((index.len(), index.last()), (1, Some(VectorId(5))));
+    assert_eq!((index.len(), index.last()), (1, Some(RowId(5))));
     assert_eq!(index.scan(&[0.0, 0.0], &all, wanted(1)).unwrap().best[0].similarity, 0.0);
     let mut huge = Index::new(70_000);
     assert!(huge.push(row(0), &vec![0.0; 70_000]).is_err());
@@ -223,7 +225,7 @@ impl Plain {
     }
 }
 
-fn is_northern(position: Position) -> bool {
+fn is_northern(position: PositionE7) -> bool {
     position.latitude_e7 > 0
 }
 
@@ -258,7 +260,7 @@ proptest! {
         let mut index = Index::new(1);
         let rows: Vec<(Row, f32)> = rows.into_iter().zip(1..).map(|((image, captured_at_ms, place, value), vector)| {
             let position = place.and_then(|(latitude, longitude)| somewhere(latitude, longitude));
-            (Row { vector: VectorId(vector), image, captured_at_ms, position }, value)
+            (Row { vector: RowId(vector), image, captured_at_ms, position }, value)
         }).collect();
         for (row, value) in &rows {
             index.push(*row, &[*value]).unwrap();
@@ -279,7 +281,7 @@ proptest! {
             let key = |row: &Row| (row.captured_at_ms, row.vector);
             two.1.total_cmp(&one.1).then_with(|| key(&two.0).cmp(&key(&one.0)))
         });
-        let expect: Vec<VectorId> = best.iter().take(most).map(|(row, _)| row.vector).collect();
+        let expect: Vec<RowId> = best.iter().take(most).map(|(row, _)| row.vector).collect();
         prop_assert_eq!(scan.best.iter().map(|hit| hit.vector).collect::<Vec<_>>(), expect);
     }
 }

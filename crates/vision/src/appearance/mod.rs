@@ -32,16 +32,16 @@ pub use concept::Concept;
 use detail::Detail;
 use vocabulary::Vocabulary;
 
-use crate::{EncodeError, Picture, Query, VisualEncoder};
+use crate::{EncodeError, EncodedQuery, Picture, VisualEncoder};
 
 /// The name of the vectors. It ends with [`Appearance::VERSION`].
 const NAME: &str = "appearance-1";
 
 /// Sees colours, tone, texture and layout. It needs no model, and a few milliseconds per picture.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Appearance;
+pub struct BuiltInEncoder;
 
-impl Appearance {
+impl BuiltInEncoder {
     /// Raised whenever the vectors change.
     pub const VERSION: u32 = 1;
 
@@ -54,7 +54,7 @@ impl Appearance {
 /// All words, made when the first search needs them.
 static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(Vocabulary::of_all_languages);
 
-impl VisualEncoder for Appearance {
+impl VisualEncoder for BuiltInEncoder {
     fn name(&self) -> &str {
         NAME
     }
@@ -67,7 +67,7 @@ impl VisualEncoder for Appearance {
         detail::LONGEST_SIDE
     }
 
-    fn picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
+    fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
         let cells = Cells::of(picture);
         let lightness = Spread::of(&cells, |colour| colour.lightness);
         let detail = Detail::of(picture);
@@ -80,11 +80,11 @@ impl VisualEncoder for Appearance {
         Ok(activations.into_vec())
     }
 
-    fn query(&self, words: &str) -> Result<Option<Query>, EncodeError> {
+    fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError> {
         Ok(query::read(&VOCABULARY, words).to_query())
     }
 
-    fn is_quick_to_ask(&self) -> bool {
+    fn encodes_queries_quickly(&self) -> bool {
         true
     }
 }

@@ -4,7 +4,7 @@ use super::{
     concept::Concept,
     vocabulary::{LONGEST, Meaning, Shade, Token, Vocabulary, is_katakana, tokens},
 };
-use crate::{Calibration, Query};
+use crate::{Calibration, EncodedQuery};
 
 /// No more of a search is read, in characters.
 const LONGEST_QUERY: usize = 2000;
@@ -178,7 +178,7 @@ fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
 
 impl Wanted {
     /// What to compare vectors with; `None` when nothing is wanted.
-    pub(super) fn to_query(&self) -> Option<Query> {
+    pub(super) fn to_query(&self) -> Option<EncodedQuery> {
         let count = self.concepts.len() as f32;
         let negative = self.concepts.iter().filter(|(_, wanted)| !wanted).count() as f32;
         if self.concepts.is_empty() {
@@ -199,13 +199,13 @@ impl Wanted {
         };
         // What must not hold counts as far as it does not, of which a product of vectors leaves out the constant part.
         let constant = negative / count;
-        Some(Query {
+        Some(EncodedQuery {
             vector,
             calibration: Calibration {
                 midpoint: midpoint - constant,
                 steepness: 4.0 / (1.0 - midpoint),
-                most: self.known,
-                least: least - constant,
+                max_score: self.known,
+                min_similarity: least - constant,
             },
         })
     }

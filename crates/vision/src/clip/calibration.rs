@@ -61,7 +61,7 @@ pub(super) fn calibration(name: &str, sigmoid: bool) -> Calibration {
     };
     let (midpoint, steepness, least) =
         known.map_or((0.21, 35.0, 0.14), |family| (family.midpoint, family.steepness, family.least));
-    Calibration { midpoint, steepness, most: 1.0, least }
+    Calibration { midpoint, steepness, max_score: 1.0, min_similarity: least }
 }
 
 #[cfg(test)]

@@ -28,14 +28,14 @@ use std::{
 
 use quick_cache::sync::Cache;
 
-pub use self::runtime::{Found, Options, Runtime};
+pub use self::runtime::{DetectedRuntime, Options, Runtime};
 use self::{
     config::Config,
     half::Half,
     runtime::{Element, Graph, Port, Values},
     text::Words,
 };
-use crate::{Calibration, EncodeError, Picture, Query, VisualEncoder, models::Manifest};
+use crate::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder, models::Manifest};
 
 /// How many searches are remembered: people page through what they found, and search for it again.
 const QUERIES: usize = 256;
@@ -106,13 +106,13 @@ impl ClipModel {
     ///
     /// # Errors
     /// [`LoadError`].
-    pub fn try_out(&self) -> Result<&'static str, LoadError> {
+    pub fn self_test(&self) -> Result<&'static str, LoadError> {
         let side = self.longest_side_px().min(64);
         let shade = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
         let pixels = (0..side * side).flat_map(|at| [at % 251, at / side % 241, at % 7 * 36].map(shade));
         let picture = Picture::new(side, side, pixels.collect());
         let picture = picture.ok_or_else(|| LoadError("it sees no pixel".to_owned()))?;
-        self.picture(&picture).map_err(|why| LoadError(why.0))?;
+        self.encode_picture(&picture).map_err(|why| LoadError(why.0))?;
         self.vector("a photo of a boat").map_err(|why| LoadError(why.0))?;
         Ok(self.visual()?.graph.runtime())
     }
@@ -208,7 +208,7 @@ impl VisualEncoder for ClipModel {
         self.config.preprocessing.longest_side_px()
     }
 
-    fn picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
+    fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
         let visual = self.visual().map_err(|why| EncodeError(why.0))?;
         let pixels = self.config.preprocessing.fit(picture);
         let values = if visual.bytes {
@@ -220,13 +220,13 @@ impl VisualEncoder for ClipModel {
         self.normalised(numbers)
     }
 
-    fn query(&self, words: &str) -> Result<Option<Query>, EncodeError> {
+    fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError> {
         let words = self.config.cleaning.clean(words);
         if words.is_empty() {
             return Ok(None);
         }
         let vector = self.queries.get_or_insert_with(&words, || self.vector(&words))?;
-        Ok(Some(Query { vector: vector.to_vec(), calibration: self.calibration }))
+        Ok(Some(EncodedQuery { vector: vector.to_vec(), calibration: self.calibration }))
     }
 }
 

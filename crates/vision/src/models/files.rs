@@ -24,7 +24,7 @@ const MOST_FILES: usize = 8192;
 
 /// Whether a file of a published model belongs to it here: nothing in deeper folders (halves of precision and other
 /// machines), nothing hidden, nothing for chips that are not used.
-pub fn belongs(path: &str) -> bool {
+pub fn is_model_file(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let plain = |name: &str| {
         let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-+=@ :,".contains(sign);
@@ -38,7 +38,7 @@ pub fn belongs(path: &str) -> bool {
 }
 
 /// Whether what every model has is among these paths, or what is not.
-pub fn missing<'a>(paths: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
+pub fn missing_file<'a>(paths: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let paths: BTreeSet<_> = paths.into_iter().collect();
     NEEDED.into_iter().find(|needed| !paths.contains(needed))
 }
@@ -57,7 +57,7 @@ pub(super) fn of_model(folder: &Path) -> Result<Vec<String>, ModelsError> {
             let entry = entry.map_err(|why| ModelsError::file(&inside, &why))?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let path = if part.is_empty() { name } else { format!("{part}/{name}") };
-            if belongs(&path) && entry.path().is_file() {
+            if is_model_file(&path) && entry.path().is_file() {
                 paths.push(path);
             }
             if paths.len() > MOST_FILES {
@@ -69,7 +69,7 @@ pub(super) fn of_model(folder: &Path) -> Result<Vec<String>, ModelsError> {
         }
     }
     paths.sort();
-    match missing(paths.iter().map(String::as_str)) {
+    match missing_file(paths.iter().map(String::as_str)) {
         None => Ok(paths),
         Some(missing) => Err(ModelsError(format!("{}: {missing} is missing", folder.display()))),
     }
@@ -99,7 +99,7 @@ mod tests {
         for path in
             ["config.json", "visual/model.onnx", "textual/model.onnx_data", "textual/Constant_2_attr__value"]
         {
-            assert!(belongs(path), "{path}");
+            assert!(is_model_file(path), "{path}");
         }
         for path in [
             "README.md",
@@ -114,7 +114,7 @@ mod tests {
             "visual/a\\b",
             "visual/rknpu/rk3588/model.rknn",
         ] {
-            assert!(!belongs(path), "{path}");
+            assert!(!is_model_file(path), "{path}");
         }
     }
 }

@@ -6,14 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{INSTALLING, Installed, Manifest, Models, ModelsError, REPLACED, check_name, files};
+use super::{INSTALLING, InstalledModel, Manifest, Models, ModelsError, REPLACED, check_name, files};
 use crate::clip::{ClipModel, Options};
 
 /// Told of what is done: the file's path, and how many bytes of how many are there.
 pub type Progress<'a> = &'a mut dyn FnMut(&str, u64, u64);
 
 /// A model that is being installed. What is not finished is removed when this is dropped.
-pub struct Staged {
+pub struct StagedModel {
     models: Models,
     name: String,
     folder: PathBuf,
@@ -26,7 +26,7 @@ impl Models {
     ///
     /// # Errors
     /// [`ModelsError`] when it can't be called so, or another command is changing the models.
-    pub fn stage(&self, name: &str) -> Result<Staged, ModelsError> {
+    pub fn stage(&self, name: &str) -> Result<StagedModel, ModelsError> {
         check_name(name).map_err(ModelsError)?;
         let lock = self.lock()?;
         let folder = self.folder.join(format!("{INSTALLING}{name}"));
@@ -34,7 +34,7 @@ impl Models {
             let part = folder.join(part);
             fs::create_dir_all(&part).map_err(|why| ModelsError::file(&part, &why))?;
         }
-        Ok(Staged { models: self.clone(), name: name.to_owned(), folder, _lock: lock })
+        Ok(StagedModel { models: self.clone(), name: name.to_owned(), folder, _lock: lock })
     }
 
     /// Installs the model in a folder under a name, by default the folder's.
@@ -47,7 +47,7 @@ impl Models {
         name: Option<&str>,
         options: &Options,
         progress: Progress<'_>,
-    ) -> Result<Installed, ModelsError> {
+    ) -> Result<InstalledModel, ModelsError> {
         let whole = source.canonicalize().map_err(|why| ModelsError::file(source, &why))?;
         let own = whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let name = name.unwrap_or(&own);
@@ -63,7 +63,7 @@ impl Models {
     }
 }
 
-impl Staged {
+impl StagedModel {
     /// The folder that the files belong into; `visual` and `textual` are there.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -73,7 +73,7 @@ impl Staged {
     ///
     /// # Errors
     /// [`ModelsError`]; nothing of it is left then.
-    pub fn finish(self, options: &Options) -> Result<Installed, ModelsError> {
+    pub fn finish(self, options: &Options) -> Result<InstalledModel, ModelsError> {
         let manifest = Manifest::make(&self.folder)?;
         let last = || {
             for path in files::of_model(&self.folder).map_err(io::Error::other)? {
@@ -84,11 +84,11 @@ impl Staged {
         };
         last().map_err(|why| ModelsError::file(&self.folder, &why))?;
         let model = ClipModel::load(&self.folder, options).map_err(|why| self.by_its_name(&why.0))?;
-        model.try_out().map_err(|why| self.by_its_name(&why.0))?;
+        model.self_test().map_err(|why| self.by_its_name(&why.0))?;
         drop(model);
         let place = self.models.folder.join(&self.name);
         self.put(&place).map_err(|why| ModelsError::file(&place, &why))?;
-        let in_use = self.models.in_use()?;
+        let in_use = self.models.active_model()?;
         Ok(self.models.describe(&self.name, &in_use))
     }
 
@@ -112,7 +112,7 @@ impl Staged {
     }
 }
 
-impl Drop for Staged {
+impl Drop for StagedModel {
     fn drop(&mut self) {
         // After it was put in its place it is not there any more.
         let _ = fs::remove_dir_all(&self.folder);

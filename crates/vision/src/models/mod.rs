@@ -16,8 +16,8 @@ use std::{
 
 pub(crate) use self::manifest::Manifest;
 pub use self::{
-    files::{belongs, missing},
-    install::{Progress, Staged},
+    files::{is_model_file, missing_file},
+    install::{Progress, StagedModel},
 };
 use crate::{
     VisualEncoder,
@@ -51,7 +51,7 @@ pub struct Models {
 
 /// What sees pictures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InUse {
+pub enum ActiveModel {
     /// The encoder that needs no model.
     BuiltIn,
     /// An installed model.
@@ -65,7 +65,7 @@ pub enum InUse {
 
 /// A model that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledModel {
     /// Its folder's name.
     pub name: String,
     /// How many numbers its vectors have.
@@ -94,15 +94,15 @@ impl Models {
     ///
     /// # Errors
     /// [`ModelsError`] when the file can't be read, or names nothing that can be a model.
-    pub fn in_use(&self) -> Result<InUse, ModelsError> {
+    pub fn active_model(&self) -> Result<ActiveModel, ModelsError> {
         let name = match self.chosen()? {
             Some(name) if !name.is_empty() && name != BUILT_IN => name,
-            _ => return Ok(InUse::BuiltIn),
+            _ => return Ok(ActiveModel::BuiltIn),
         };
         let path = self.folder.join(IN_USE);
         check_name(&name).map_err(|why| ModelsError(format!("{}: {why}", path.display())))?;
         let written = fs::metadata(self.folder.join(&name).join(manifest::MANIFEST));
-        Ok(InUse::Model { installed: written.and_then(|written| written.modified()).ok(), name })
+        Ok(ActiveModel::Model { installed: written.and_then(|written| written.modified()).ok(), name })
     }
 
     /// Whether somebody chose that no model sees pictures. A folder in which nothing was ever chosen, or that is not
@@ -133,8 +133,8 @@ impl Models {
     ///
     /// # Errors
     /// [`ModelsError`] when the folder can't be read.
-    pub fn list(&self) -> Result<Vec<Installed>, ModelsError> {
-        let in_use = self.in_use()?;
+    pub fn list(&self) -> Result<Vec<InstalledModel>, ModelsError> {
+        let in_use = self.active_model()?;
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -152,16 +152,16 @@ impl Models {
         Ok(models)
     }
 
-    fn describe(&self, name: &str, in_use: &InUse) -> Installed {
+    fn describe(&self, name: &str, in_use: &ActiveModel) -> InstalledModel {
         let folder = self.folder.join(name);
-        let in_use = matches!(in_use, InUse::Model { name: used, .. } if used == name);
+        let in_use = matches!(in_use, ActiveModel::Model { name: used, .. } if used == name);
         let found = ClipModel::load(&folder, &Options::default());
         let (dimensions, problem) = match found {
             Ok(model) => (Some(model.dimensions()), None),
             Err(why) => (None, Some(why.to_string())),
         };
         let bytes = Manifest::of(&folder).map_or(0, |manifest| manifest.bytes());
-        Installed { name: name.to_owned(), dimensions, bytes, in_use, problem }
+        InstalledModel { name: name.to_owned(), dimensions, bytes, in_use, problem }
     }
 
     /// Makes an installed model, or with [`BUILT_IN`] none of them, see pictures.
@@ -172,7 +172,7 @@ impl Models {
         let _lock = self.lock()?;
         if name != BUILT_IN {
             let model = self.load(name, options).map_err(|why| ModelsError(why.0))?;
-            model.try_out().map_err(|why| ModelsError(why.0))?;
+            model.self_test().map_err(|why| ModelsError(why.0))?;
         }
         let path = self.folder.join(IN_USE);
         files::write(&path, format!("{name}\n").as_bytes()).map_err(|why| ModelsError::file(&path, &why))
@@ -185,7 +185,7 @@ impl Models {
     pub fn remove(&self, name: &str) -> Result<(), ModelsError> {
         let _lock = self.lock()?;
         let folder = self.existing(name)?;
-        if matches!(self.in_use()?, InUse::Model { name: used, .. } if used == name) {
+        if matches!(self.active_model()?, ActiveModel::Model { name: used, .. } if used == name) {
             return Err(ModelsError(format!("{name} is in use; use another one, or {BUILT_IN}, first")));
         }
         let away = self.folder.join(format!("{INSTALLING}{name}"));

@@ -41,14 +41,14 @@ fn check(name: &str) {
     for options in both() {
         let loaded = ClipModel::load(model.folder(), &options).unwrap();
         for (index, vector) in expected.pictures.iter().enumerate() {
-            let given = loaded.picture(&picture(index)).unwrap();
+            let given = loaded.encode_picture(&picture(index)).unwrap();
             assert_close(&format!("{name}, {:?}, picture {index}", options.runtime), &given, vector);
             assert_eq!(given.len(), loaded.dimensions());
         }
         let queries = queries();
         assert_eq!(queries.len(), expected.queries.len());
         for (words, expected) in queries.iter().zip(&expected.queries) {
-            let query = loaded.query(words).unwrap().unwrap();
+            let query = loaded.encode_query(words).unwrap().unwrap();
             let what =
                 format!("{name}, {:?}, {}", options.runtime, &words[..words.len().min(80)].escape_debug());
             assert_close(&what, &query.vector, &expected.vector);
@@ -89,13 +89,14 @@ fn vectors_have_the_length_1_and_names_tell_models_apart() {
     let clip = ClipModel::load(clip.folder(), &options).unwrap();
     let siglip = ClipModel::load(siglip.folder(), &options).unwrap();
     for model in [&clip, &siglip] {
-        let vector = model.picture(&picture(3)).unwrap();
+        let vector = model.encode_picture(&picture(3)).unwrap();
         assert!((vector.iter().map(|number| number * number).sum::<f32>() - 1.0).abs() < 1e-5);
     }
     assert!(clip.name().starts_with("clip@") && clip.name().len() == "clip@".len() + 12, "{}", clip.name());
     assert_eq!((clip.dimensions(), siglip.dimensions()), (16, 32));
     assert_eq!(clip.longest_side_px(), 128);
-    let (clip, siglip) = (clip.query("boat").unwrap().unwrap(), siglip.query("boat").unwrap().unwrap());
+    let (clip, siglip) =
+        (clip.encode_query("boat").unwrap().unwrap(), siglip.encode_query("boat").unwrap().unwrap());
     assert!(clip.calibration.midpoint > siglip.calibration.midpoint);
 }
 
@@ -105,9 +106,9 @@ fn words_that_say_nothing_are_no_query() {
     let model = TestModel::new("siglip2");
     let model = ClipModel::load(model.folder(), &options).unwrap();
     for words in ["", "  \n", "!?!", "_"] {
-        assert!(model.query(words).unwrap().is_none(), "{words:?}");
+        assert!(model.encode_query(words).unwrap().is_none(), "{words:?}");
     }
-    let (once, again) = (model.query("red boat!").unwrap(), model.query("Red  Boat").unwrap());
+    let (once, again) = (model.encode_query("red boat!").unwrap(), model.encode_query("Red  Boat").unwrap());
     assert_eq!(once, again);
 }
 
@@ -130,11 +131,11 @@ fn no_library_is_no_error_but_when_it_is_asked_for() {
     // The library can be loaded once in a process, so this one may have it.
     let ort = Options { runtime: Runtime::Ort, library: nothing.clone(), threads: 1 };
     let auto = Options { runtime: Runtime::Auto, ..ort.clone() };
-    let found = Runtime::find(&auto);
+    let found = Runtime::detect(&auto);
     assert!(found.library.is_some() || found.problem.is_some_and(|why| why.contains("config.json")));
-    let used = ClipModel::load(model.folder(), &auto).unwrap().try_out().unwrap();
+    let used = ClipModel::load(model.folder(), &auto).unwrap().self_test().unwrap();
     assert!(["tract", "ONNX Runtime"].contains(&used));
-    if let Err(why) = ClipModel::load(model.folder(), &ort).unwrap().try_out() {
+    if let Err(why) = ClipModel::load(model.folder(), &ort).unwrap().self_test() {
         assert!(why.to_string().contains("config.json"), "{why}");
     }
 }
@@ -147,7 +148,7 @@ fn broken_models_say_what_is_broken() {
             let model = TestModel::new(name);
             broken(&model);
             let loaded = ClipModel::load(model.folder(), &options);
-            let why = match loaded.and_then(|loaded| loaded.try_out()) {
+            let why = match loaded.and_then(|loaded| loaded.self_test()) {
                 Err(why) => why.to_string(),
                 Ok(_) => panic!("{part}: it works"),
             };
@@ -211,7 +212,7 @@ fn graphs_that_are_cut_or_changed_never_panic() {
                 }
                 fs::write(model.folder().join(&file), bytes).unwrap();
                 // Either is fine: a change may be in a name that nobody reads.
-                let _ = ClipModel::load(model.folder(), &options).and_then(|model| model.try_out());
+                let _ = ClipModel::load(model.folder(), &options).and_then(|model| model.self_test());
             }
         }
     }
@@ -224,6 +225,6 @@ fn any_picture_is_seen() {
     let model = ClipModel::load(model.folder(), &options).unwrap();
     for (width, height) in [(1, 1), (5000, 1), (1, 5000), (2, 2000)] {
         let picture = Picture::new(width, height, vec![100; (width * height * 3) as usize]).unwrap();
-        assert_eq!(model.picture(&picture).unwrap().len(), 16);
+        assert_eq!(model.encode_picture(&picture).unwrap().len(), 16);
     }
 }

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use tempfile::TempDir;
 use vision::{
     clip::{Options, Runtime},
-    models::{BUILT_IN, InUse, Models},
+    models::{ActiveModel, BUILT_IN, Models},
 };
 
 use crate::support::TestModel;
@@ -29,14 +29,14 @@ fn inside(models: &Models) -> Vec<String> {
     names
 }
 
-fn install(models: &Models, source: &Path) -> Result<vision::models::Installed, String> {
+fn install(models: &Models, source: &Path) -> Result<vision::models::InstalledModel, String> {
     models.install_folder(source, None, &options(), &mut |_, _, _| {}).map_err(|why| why.to_string())
 }
 
 #[test]
 fn a_model_is_installed_used_and_removed() {
     let (_folder, models) = models();
-    assert_eq!(models.in_use().unwrap(), InUse::BuiltIn);
+    assert_eq!(models.active_model().unwrap(), ActiveModel::BuiltIn);
     assert_eq!(models.list().unwrap(), []);
 
     let source = TestModel::new("clip");
@@ -50,15 +50,18 @@ fn a_model_is_installed_used_and_removed() {
     assert!(!source.folder().join("manifest.json").exists());
 
     models.choose("clip", &options()).unwrap();
-    let in_use = models.in_use().unwrap();
-    assert!(matches!(&in_use, InUse::Model { name, installed: Some(_) } if name == "clip"), "{in_use:?}");
-    assert_eq!(models.in_use().unwrap(), in_use);
+    let in_use = models.active_model().unwrap();
+    assert!(
+        matches!(&in_use, ActiveModel::Model { name, installed: Some(_) } if name == "clip"),
+        "{in_use:?}"
+    );
+    assert_eq!(models.active_model().unwrap(), in_use);
     assert!(models.list().unwrap()[0].in_use);
     let why = models.remove("clip").unwrap_err().to_string();
     assert!(why.contains("in use"), "{why}");
 
     models.choose(BUILT_IN, &options()).unwrap();
-    assert_eq!(models.in_use().unwrap(), InUse::BuiltIn);
+    assert_eq!(models.active_model().unwrap(), ActiveModel::BuiltIn);
     models.remove("clip").unwrap();
     assert_eq!(inside(&models), ["in-use"]);
     assert!(models.remove("clip").unwrap_err().to_string().contains("no model clip"));
@@ -86,20 +89,20 @@ fn a_model_is_replaced_whole_or_not_at_all() {
     install(&models, source.folder()).unwrap();
     models.choose("clip", &options()).unwrap();
     let running = models.load("clip", &options()).unwrap();
-    let before = models.in_use().unwrap();
+    let before = models.active_model().unwrap();
 
     source.edit("visual/preprocess_cfg.json", |text| text.replace("bicubic", "bilinear"));
     install(&models, source.folder()).unwrap();
-    assert_ne!(models.in_use().unwrap(), before);
+    assert_ne!(models.active_model().unwrap(), before);
     // What runs would mix two models otherwise.
-    assert!(running.try_out().unwrap_err().to_string().contains("anew"));
+    assert!(running.self_test().unwrap_err().to_string().contains("anew"));
     assert_eq!(inside(&models), ["clip", "in-use"]);
 
     source.edit("visual/preprocess_cfg.json", |text| text.replace("bilinear", "nonsense"));
-    let in_use = models.in_use().unwrap();
+    let in_use = models.active_model().unwrap();
     install(&models, source.folder()).unwrap_err();
-    assert_eq!(models.in_use().unwrap(), in_use);
-    models.load("clip", &options()).unwrap().try_out().unwrap();
+    assert_eq!(models.active_model().unwrap(), in_use);
+    models.load("clip", &options()).unwrap().self_test().unwrap();
 }
 
 #[test]
@@ -159,8 +162,11 @@ fn names_stay_in_the_folder() {
     }
     fs::create_dir_all(models.folder()).unwrap();
     fs::write(models.folder().join("in-use"), "../../etc").unwrap();
-    let why = models.in_use().unwrap_err().to_string();
+    let why = models.active_model().unwrap_err().to_string();
     assert!(why.contains("in-use") && why.contains("../../etc"), "{why}");
     fs::write(models.folder().join("in-use"), "gone\n").unwrap();
-    assert_eq!(models.in_use().unwrap(), InUse::Model { name: "gone".to_owned(), installed: None });
+    assert_eq!(
+        models.active_model().unwrap(),
+        ActiveModel::Model { name: "gone".to_owned(), installed: None }
+    );
 }

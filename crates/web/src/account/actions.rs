@@ -110,7 +110,7 @@ impl Sent<'_> {
 
     async fn tell(&self, kind: SecurityEventKind, detail: Option<&str>) {
         let account = self.person.holder.account.id;
-        self.service.library.note_security_event(account, kind, Some(self.address), detail).await;
+        self.service.library.record_security_event(account, kind, Some(self.address), detail).await;
     }
 
     async fn disconnect(&self) -> Result<Reply, Reply> {
@@ -228,7 +228,7 @@ impl Sent<'_> {
                 security_log::account_deleted(self.address, account.id);
                 let library = self.service.library.clone();
                 tokio::spawn(async move {
-                    if let Err(error) = library.finish_deletions().await {
+                    if let Err(error) = library.purge_deleted().await {
                         tracing::warn!(error, "what a deleted account held is still there; it goes later");
                     }
                 });

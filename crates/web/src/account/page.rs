@@ -10,7 +10,7 @@ use super::{
     sections::{Forms, asking},
 };
 use crate::{
-    Connecting,
+    ConnectionGuide,
     app::Service,
     connecting::mcp_url,
     pages::{self, Link, Page, PageHeader, Section, snippet, sync_steps},
@@ -139,7 +139,7 @@ impl Forms<'_> {
             } @else {
                 h2.further { "Connect an app" }
                 (address)
-                @for connecting in Connecting::all(base_url) {
+                @for connecting in ConnectionGuide::all(base_url) {
                     details {
                         summary { (connecting.app.title()) }
                         @if let Some(obstacle) = &connecting.obstacle { p.notice.warn { (obstacle) } }

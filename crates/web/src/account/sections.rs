@@ -235,7 +235,7 @@ fn event_row(event: &SecurityEvent) -> Markup {
                         Some(address) => { ", from " (address) }
                         None => { ", by a command on the machine of the library" }
                     }
-                    @if event.times > 1 { ", " (event.times) " times" }
+                    @if event.count > 1 { ", " (event.count) " times" }
                     "."
                 }
             }

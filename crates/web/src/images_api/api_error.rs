@@ -115,7 +115,7 @@ impl From<SearchError> for ApiError {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::NoAlbum => Self::NoAlbum,
-            SearchError::ImageChannelDown => Self::SearchDown,
+            SearchError::ImageSearchUnavailable => Self::SearchDown,
             SearchError::Storage(error) => error.into(),
         }
     }

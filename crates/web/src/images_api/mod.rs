@@ -117,7 +117,7 @@ pub(crate) async fn handle(service: &Service, parts: &Parts, body: RequestBody) 
 
 async fn respond(service: &Service, parts: &Parts, body: RequestBody) -> Result<Reply, ApiError> {
     let key = bearer_or_bare(&parts.headers).ok_or(ApiError::Unauthorized)?;
-    let caller = service.library.caller(key).await?.ok_or(ApiError::Unauthorized)?;
+    let caller = service.library.caller_by_key(key).await?.ok_or(ApiError::Unauthorized)?;
     let path = parts.uri.path().strip_prefix(PREFIX).unwrap_or_default();
     let matched = service.images_api.0.at(path).map_err(|_| ApiError::NoPath)?;
     let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };

@@ -46,7 +46,12 @@ pub(super) async fn authenticate(
     if token.contains('.') {
         return by_access_token(service, resource, token).await;
     }
-    service.library.caller(token).await.map_err(|error| unavailable(&error))?.ok_or(Refused::NoValidToken)
+    service
+        .library
+        .caller_by_key(token)
+        .await
+        .map_err(|error| unavailable(&error))?
+        .ok_or(Refused::NoValidToken)
 }
 
 /// The signature is checked once for each token, the grant is read at every request.

@@ -62,7 +62,7 @@ pub(crate) async fn handle(
     };
     let calls = Calls { service: service.clone(), caller, is_structured: resource.is_structured() };
     let headers = transport::message_headers(&parts.headers);
-    transport::reply(service.mcp.of(resource).answer(calls, &headers, &body).await)
+    transport::reply(service.mcp.of(resource).handle(calls, &headers, &body).await)
 }
 
 /// Some clients look by GET for how to sign in, so the refusal of a method says that too.

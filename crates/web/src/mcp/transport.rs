@@ -10,11 +10,11 @@ use mcp_protocol::{
     Server,
     headers::{METHOD, MessageHeaders, NAME, PROTOCOL_VERSION},
     jsonrpc::{ErrorObject, Response, SERVER_ERROR},
-    server::Answer,
+    server::ServerResponse,
 };
 
 use crate::{
-    BaseUrl, Limits,
+    BaseUrl, HttpLimits,
     body::{RequestBody, full},
     images_api::json_bytes,
     local_access,
@@ -30,7 +30,7 @@ pub async fn serve_mcp<C: Send + 'static>(
     server: &Server<C>,
     context: C,
     base_url: &BaseUrl,
-    limits: &Limits,
+    limits: &HttpLimits,
     request: Request<Incoming>,
 ) -> http::Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + use<C>> {
     let (parts, incoming) = request.into_parts();
@@ -45,7 +45,7 @@ pub async fn serve_mcp<C: Send + 'static>(
     }
     let body = RequestBody::new(&parts, incoming, limits.body_timeout);
     match json_bytes(&parts, body).await {
-        Ok(body) => reply(server.answer(context, &message_headers(&parts.headers), &body).await),
+        Ok(body) => reply(server.handle(context, &message_headers(&parts.headers), &body).await),
         Err(error) => error.into_reply(),
     }
 }
@@ -80,8 +80,8 @@ fn value<'a>(headers: &'a HeaderMap, name: &str) -> Option<Cow<'a, str>> {
     Some(values.fold(first, |all, value| all + ", " + value))
 }
 
-pub(super) fn reply(answer: Answer) -> Reply {
-    let Answer { status, body } = answer;
+pub(super) fn reply(answer: ServerResponse) -> Reply {
+    let ServerResponse { status, body } = answer;
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     match body {
         None => empty(status),

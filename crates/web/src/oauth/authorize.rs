@@ -82,7 +82,7 @@ fn asks(request: &AuthorizationRequest) -> Markup {
 
 /// The refusal of one more app whose document would have to be fetched.
 fn too_many_documents(service: &Service, url: &ClientUrl, address: IpAddr) -> Option<Reply> {
-    if service.authorization.client_documents.as_ref().is_none_or(|documents| documents.is_at_hand(url)) {
+    if service.authorization.client_documents.as_ref().is_none_or(|documents| documents.is_cached(url)) {
         return None;
     }
     let retry_after_s = service.authorization.limits.check_client_document(address).err()?;

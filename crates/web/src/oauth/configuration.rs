@@ -27,7 +27,7 @@ fn described(base_url: &BaseUrl, resource: McpResource) -> Resource {
         url: format!("{base}{path}"),
         name: resource.title().to_owned(),
         scopes: vec![resource.scope().to_owned()],
-        replaced_scopes: resource
+        scope_aliases: resource
             .replaced_scopes()
             .iter()
             .map(|(asked, given)| ((*asked).to_owned(), (*given).to_owned()))

@@ -101,7 +101,7 @@ pub(super) fn page(
                  this only if you have just started to connect the app yourself."
             }
         }
-        @else if request.leaves_the_clients_host() {
+        @else if request.redirects_to_other_host() {
             p.notice.warn {
                 "You will be sent to another place than the one that describes the app. Allow this only if you know that “"
                 (request.redirect_host()) "” belongs to it."
@@ -169,7 +169,7 @@ pub(super) async fn answered(
     let client_id = &request.client.id;
     match form.get("decision") {
         Some("allow") => {
-            let code = forms.derive_attempt(&bound_to(&hash, here, &shown, attempt.text));
+            let code = forms.derive_code(&bound_to(&hash, here, &shown, attempt.text));
             let subject = session.account.id.0.to_string();
             match service.authorization.server.allow(request, &subject, &code).await {
                 Ok(redirect) => {
@@ -179,7 +179,7 @@ pub(super) async fn answered(
                         app_name(client_id, &request.client.metadata.client_name),
                     );
                     let library = &service.library;
-                    library.note_security_event(session.account.id, kind, Some(address), Some(&name)).await;
+                    library.record_security_event(session.account.id, kind, Some(address), Some(&name)).await;
                     see_other(&redirect.to)
                 }
                 Err(AllowError::AlreadyAnswered) => pages::problem(
@@ -201,7 +201,7 @@ pub(super) async fn answered(
 /// Where the forms of this page may lead, as sources of a Content-Security-Policy. Browsers hold every redirect that
 /// follows a form against them, and a callback on the web may lead on to another host.
 pub(super) fn form_targets(request: &AuthorizationRequest) -> Vec<String> {
-    let target = request.redirect_target();
+    let target = request.redirect_csp_source();
     let leads_on = target.starts_with("https://").then(|| "https:".to_owned());
     [Some(target), leads_on].into_iter().flatten().collect()
 }

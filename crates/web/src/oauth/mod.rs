@@ -19,7 +19,7 @@ mod verified_tokens;
 
 use std::{net::IpAddr, sync::Arc};
 
-use client_documents::Documents;
+use client_documents::HttpClientDocuments;
 use http::{StatusCode, request::Parts};
 use keys::{FormSigner, Secret};
 use library::{Library, SigningKeys};
@@ -49,7 +49,7 @@ pub(crate) struct Authorization {
     pub(crate) verified: VerifiedTokens,
     pub(crate) forms: FormSigner,
     documents: discovery::Documents,
-    client_documents: Option<Arc<Documents>>,
+    client_documents: Option<Arc<HttpClientDocuments>>,
     keys: SigningKeys,
     limits: RateLimits,
 }
@@ -64,7 +64,7 @@ impl Authorization {
         let fetching = config.client_documents.clone();
         let monotonic = library.clone();
         let client_documents = fetching.map(|options| {
-            Documents::new(options, Arc::new(move || monotonic.clock().monotonic()), USER_AGENT)
+            HttpClientDocuments::new(options, Arc::new(move || monotonic.clock().monotonic()), USER_AGENT)
         });
         let client_documents = client_documents.transpose().map_err(|error| failed(&error))?.map(Arc::new);
         let mut server = AuthorizationServer::new(

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use library::{Library, SigningKeys};
-use oauth_core::{AccessTokenClaims, AccessTokens, RandomFailed, TokensUnavailable, UnixMillis};
+use oauth_core::{AccessTokenClaims, AccessTokens, RandomError, TokensUnavailable, UnixMillis};
 
 /// The library's clock.
 pub(super) struct Clock(pub(super) Library);
@@ -17,8 +17,8 @@ impl oauth_core::Clock for Clock {
 pub(super) struct Random(pub(super) Library);
 
 impl oauth_core::Random for Random {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomFailed> {
-        self.0.random().fill(bytes).map_err(|_| RandomFailed)
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        self.0.random().fill(bytes).map_err(|_| RandomError)
     }
 }
 

@@ -3,10 +3,10 @@ use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
 use governor::{
     Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore,
 };
-use library::{Library, network, subscriber};
+use library::{Library, network_prefix, subscriber_prefix};
 use oauth_core::SecretHash;
 
-use crate::Limits;
+use crate::HttpLimits;
 
 /// The most keys that one limiter remembers. Beyond them nothing new is counted: memory is bounded first.
 const MAX_KEYS: usize = 100_000;
@@ -76,7 +76,7 @@ pub(crate) struct RateLimits {
 }
 
 impl RateLimits {
-    pub(crate) fn new(library: &Library, limits: &Limits) -> Self {
+    pub(crate) fn new(library: &Library, limits: &HttpLimits) -> Self {
         let clock = LibraryClock(library.clone());
         Self {
             registrations: Limiter::new(limits.registrations, clock.clone()),
@@ -88,16 +88,16 @@ impl RateLimits {
     }
 
     pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
-        self.registrations.check(&subscriber(address))?;
-        self.registrations_of_network.check(&network(address))
+        self.registrations.check(&subscriber_prefix(address))?;
+        self.registrations_of_network.check(&network_prefix(address))
     }
 
     pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
-        self.token_requests.check(&subscriber(address))
+        self.token_requests.check(&subscriber_prefix(address))
     }
 
     pub(super) fn check_client_document(&self, address: IpAddr) -> Result<(), u64> {
-        self.client_documents.check(&subscriber(address))
+        self.client_documents.check(&subscriber_prefix(address))
     }
 
     pub(super) fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {

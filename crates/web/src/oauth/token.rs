@@ -2,7 +2,7 @@ use std::net::IpAddr;
 
 use domain::{AccountId, SecurityEventKind};
 use http::{HeaderValue, StatusCode, header, request::Parts};
-use oauth_core::{Reason, StoreError, TokenError, TokenRequest};
+use oauth_core::{InvalidGrantReason, StoreError, TokenError, TokenRequest};
 
 use super::{
     app_name,
@@ -46,7 +46,7 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
         security_log::rate_limited(address, "the same token");
         return too_many(retry_after_s);
     }
-    let client_id = request.client_hint().to_owned();
+    let client_id = request.claimed_client_id().to_owned();
     let refreshed = request.is_refresh();
     match service.authorization.server.token(request).await {
         Ok(tokens) => {
@@ -54,7 +54,9 @@ pub(super) async fn handle(service: &Service, parts: &Parts, body: RequestBody, 
             json(StatusCode::OK, &tokens).with(header::PRAGMA, HeaderValue::from_static("no-cache"))
         }
         Err(refused) => {
-            if let TokenError::InvalidGrant(Reason::TokenReplayed { grant_id, ended: true }) = &refused {
+            if let TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { grant_id, ended: true }) =
+                &refused
+            {
                 tell_owner(service, grant_id, address).await;
             }
             refused_reply(&refused, Some(&client_id), address)
@@ -71,7 +73,7 @@ async fn tell_owner(service: &Service, grant_id: &str, address: IpAddr) {
         let name = client.map(|client| app_name(&client.id, &client.metadata.client_name));
         if let Ok(account) = grant.subject.parse().map(AccountId) {
             let kind = SecurityEventKind::AppTokenReplayed;
-            service.library.note_security_event(account, kind, Some(address), name.as_deref()).await;
+            service.library.record_security_event(account, kind, Some(address), name.as_deref()).await;
         }
         Ok::<_, StoreError>(())
     };
@@ -87,10 +89,10 @@ fn refused_reply(refused: &TokenError, client_id: Option<&str>, address: IpAddr)
         _ => StatusCode::BAD_REQUEST,
     };
     match refused {
-        TokenError::InvalidGrant(Reason::TokenReplayed { grant_id, ended }) => {
+        TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { grant_id, ended }) => {
             security_log::refresh_token_replayed(address, client_id, grant_id, *ended);
         }
-        TokenError::InvalidGrant(Reason::CodeReplayed { grant_id }) => {
+        TokenError::InvalidGrant(InvalidGrantReason::CodeReplayed { grant_id }) => {
             security_log::code_replayed(address, client_id, grant_id);
         }
         _ => security_log::token_refused(address, client_id, refused.code()),

@@ -21,7 +21,7 @@ use tokio::{
 
 use super::connections::Place;
 use crate::{
-    Limits,
+    HttpLimits,
     body::{BodyError, ResponseBody},
 };
 
@@ -98,7 +98,7 @@ struct Pace {
 }
 
 impl Pace {
-    fn new(limits: &Limits) -> Self {
+    fn new(limits: &HttpLimits) -> Self {
         let bytes_per_s = limits.min_response_bytes_per_s.max(1);
         let initial = limits.write_timeout;
         let max = initial + time_for(SEND_BUFFER_BYTES, bytes_per_s);
@@ -138,7 +138,7 @@ pub(super) struct ClientStream<S> {
 }
 
 impl<S> ClientStream<S> {
-    pub(super) fn new(stream: S, activity: Arc<Activity>, limits: &Limits) -> Self {
+    pub(super) fn new(stream: S, activity: Arc<Activity>, limits: &HttpLimits) -> Self {
         Self { stream, activity, pace: Pace::new(limits), deadline: Box::pin(sleep(Duration::ZERO)) }
     }
 
@@ -214,7 +214,7 @@ mod tests {
     /// How long a client is served that takes `chunk` bytes every `pause`, of a long response whose first bytes go into
     /// the system's buffer; `None` when it is served to the end.
     fn served(chunk: usize, pause: Duration) -> Option<Duration> {
-        let mut pace = Pace::new(&Limits::default());
+        let mut pace = Pace::new(&HttpLimits::default());
         let start = Instant::now();
         pace.took(start, SEND_BUFFER_BYTES);
         let (mut now, mut left) = (start, 10_000_000_usize);
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn every_response_begins_with_the_same_allowance() {
-        let limits = Limits::default();
+        let limits = HttpLimits::default();
         let mut pace = Pace::new(&limits);
         let start = Instant::now();
         assert_eq!(pace.waits(start), start + limits.write_timeout);

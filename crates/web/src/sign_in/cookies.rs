@@ -1,5 +1,5 @@
 use http::{HeaderMap, HeaderValue, header};
-use keys::{Random, RandomFailed, new_session_token};
+use keys::{Random, RandomError, new_session_token};
 use library::SignedIn;
 
 use crate::{
@@ -80,7 +80,7 @@ impl Visitor {
         base_url: &BaseUrl,
         headers: &HeaderMap,
         random: &dyn Random,
-    ) -> Result<Self, RandomFailed> {
+    ) -> Result<Self, RandomError> {
         match Self::of(base_url, headers) {
             Some(visitor) => Ok(visitor),
             None => Ok(Self { id: new_session_token(random)?, is_new: true }),

@@ -1,7 +1,7 @@
 use std::net::IpAddr;
 
 use http::{HeaderMap, StatusCode, header};
-use library::{SignInError, SignInFrom};
+use library::{SignInError, SignInSource};
 use maud::{Markup, html};
 
 use super::{Form, ReturnTo, Visitor, csrf_field, form_refused, session_token, with_session};
@@ -68,9 +68,9 @@ fn shown(
 }
 
 /// Where somebody signs in from.
-pub(crate) fn sign_in_from(headers: &HeaderMap, address: IpAddr) -> SignInFrom {
+pub(crate) fn sign_in_from(headers: &HeaderMap, address: IpAddr) -> SignInSource {
     let user_agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-    SignInFrom { address, user_agent: user_agent.map(str::to_owned) }
+    SignInSource { address, user_agent: user_agent.map(str::to_owned) }
 }
 
 /// Answers the sign-in form: leads to `on` with a new session, or shows the form again.

@@ -26,7 +26,7 @@ pub(crate) async fn set_up(service: &Service, parts: &Parts, body: RequestBody, 
     let query = Query::parse(parts.uri.query());
     let secret = query.get("token").unwrap_or_default();
     match parts.method {
-        Method::GET | Method::HEAD => match service.library.setup_is_offered(secret).await {
+        Method::GET | Method::HEAD => match service.library.is_setup_link_valid(secret).await {
             Ok(true) => shown(service, &parts.headers, secret, StatusCode::OK, "", None),
             Ok(false) => not_offered(),
             Err(error) => pages::unavailable(&error),
@@ -98,13 +98,13 @@ async fn sent(service: &Service, headers: &HeaderMap, secret: &str, form: &Form,
         return again(&error.to_string());
     }
     let from = || sign_in_from(headers, address);
-    match service.library.set_up(secret, email, password.to_owned(), from()).await {
+    match service.library.create_first_account(secret, email, password.to_owned(), from()).await {
         Ok(session) => {
             security_log::set_up(address);
             with_session(base_url, see_other("/account"), session.as_ref())
         }
         // The form was sent twice, and the first one made the account.
-        Err(SetUpError::NotOffered) => match service.library.sign_in(typed, password, from()).await {
+        Err(SetUpError::InvalidLink) => match service.library.sign_in(typed, password, from()).await {
             Ok(session) => {
                 security_log::signed_in(address, session.account.id);
                 with_session(base_url, see_other("/account"), Some(&session))

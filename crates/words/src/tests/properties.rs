@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use crate::{
-    Alternative, EXACT, Fields, MAX_TOKENS, Search, Wanted, can_have_typos, each_token, fold, is_typo_of,
-    one_slip_away, plural_keys, query_words, same_stem, stem_keys, words_of,
+    Alternative, EXACT, Fields, MAX_TOKENS, QueryTerm, Scorer, can_have_typos, each_token, fold, is_typo_of,
+    plural_keys, query_words, same_stem, single_edits, stem_keys, words_of,
 };
 
 /// Text of many scripts, marks and symbols, without order.
@@ -24,12 +24,12 @@ fn any_text() -> impl Strategy<Value = String> {
     proptest::collection::vec(pieces, 0..6).prop_map(|pieces| pieces.concat())
 }
 
-fn exact(query: &str) -> Search {
+fn exact(query: &str) -> Scorer {
     let wanted = query_words(query).into_iter().map(|word| {
         let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
-        Wanted { word, alternatives, share: 0.1 }
+        QueryTerm { word, alternatives, document_frequency: 0.1 }
     });
-    Search::new(&wanted.collect::<Vec<_>>())
+    Scorer::new(&wanted.collect::<Vec<_>>())
 }
 
 proptest! {
@@ -109,12 +109,12 @@ proptest! {
 
     #[test]
     fn slips_are_mutual(word in "[a-z]{4,12}|[а-я]{4,9}", at in any::<prop::sample::Index>()) {
-        let slips = one_slip_away(&word);
+        let slips = single_edits(&word);
         prop_assert_eq!(slips.is_empty(), !can_have_typos(&word));
         if !slips.is_empty() {
             let slip = at.get(&slips);
             prop_assert!(slip == &word || is_typo_of(slip, &word));
-            prop_assert!(slip == &word || one_slip_away(slip).contains(&word));
+            prop_assert!(slip == &word || single_edits(slip).contains(&word));
         }
     }
 }

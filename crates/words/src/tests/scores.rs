@@ -1,18 +1,18 @@
-use crate::{Alternative, EXACT, Fields, SAME_STEM, Score, Search, TYPO, Tier, Wanted, query_words};
+use crate::{Alternative, EXACT, Fields, QueryTerm, SAME_STEM, Score, Scorer, TYPO, Tier, query_words};
 
 /// A search in which each word stands for itself, and further words for others.
-fn search(query: &str, more: &[(&str, &str, f32)]) -> Search {
-    let wanted: Vec<Wanted> = query_words(query)
+fn search(query: &str, more: &[(&str, &str, f32)]) -> Scorer {
+    let wanted: Vec<QueryTerm> = query_words(query)
         .into_iter()
         .map(|word| {
             let mut alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
             for (_, other, quality) in more.iter().filter(|(asked, ..)| *asked == word.word) {
                 alternatives.push(Alternative { word: (*other).to_owned(), quality: *quality });
             }
-            Wanted { word, alternatives, share: 0.01 }
+            QueryTerm { word, alternatives, document_frequency: 0.01 }
         })
         .collect();
-    Search::new(&wanted)
+    Scorer::new(&wanted)
 }
 
 fn description(text: &str) -> Fields<'_> {
@@ -74,13 +74,13 @@ fn rare_words_weigh_more() {
     let wanted = words.into_iter().map(|word| {
         let share = if word.word == "sea" { 0.5 } else { 0.0001 };
         let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
-        Wanted { word, alternatives, share }
+        QueryTerm { word, alternatives, document_frequency: share }
     });
-    let search = Search::new(&wanted.collect::<Vec<_>>());
+    let search = Scorer::new(&wanted.collect::<Vec<_>>());
     let score = |text| search.score(&description(text)).unwrap();
     assert!(score("a zeppelin").strength > 2.0 * score("a sea").strength);
     assert_eq!(score("a sea").tier, Tier::SomeInContent);
-    let empty = Search::new(&[]);
+    let empty = Scorer::new(&[]);
     assert_eq!(empty.score(&description("a sea")), None::<Score>);
     assert_eq!(empty.passage(&description("a sea")), None);
 }

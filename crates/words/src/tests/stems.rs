@@ -1,4 +1,4 @@
-use crate::{can_have_typos, fold, is_typo_of, one_slip_away, plural_keys, same_stem, stem_keys, typo_stem};
+use crate::{can_have_typos, fold, is_typo_of, plural_keys, same_stem, single_edits, stem_keys, typo_prefix};
 
 #[test]
 fn forms_of_a_word_are_one_in_its_language() {
@@ -138,16 +138,16 @@ fn all_words_one_slip_away_are_named() {
     for (word, other) in
         [("harbour", "harbor"), ("harbor", "harbour"), ("reciept", "receipt"), ("hause", "house")]
     {
-        assert!(one_slip_away(word).iter().any(|named| named == other), "{word} and {other}");
+        assert!(single_edits(word).iter().any(|named| named == other), "{word} and {other}");
     }
     for word in ["harbour", "москва", "θαλασσα", "שלוםם", "مدرسةة"] {
         let word = fold(word);
-        let named = one_slip_away(&word);
+        let named = single_edits(&word);
         assert!((50..1500).contains(&named.len()), "{word}: {}", named.len());
         assert!(named.iter().all(|other| is_typo_of(&word, other) || *other == word), "{word}");
     }
-    assert!(one_slip_away("boat").is_empty());
+    assert!(single_edits("boat").is_empty());
     assert!(!can_have_typos("2019a"));
-    assert_eq!(typo_stem("lighthouse"), Some("lig"));
-    assert_eq!(typo_stem("harbour"), None);
+    assert_eq!(typo_prefix("lighthouse"), Some("lig"));
+    assert_eq!(typo_prefix("harbour"), None);
 }

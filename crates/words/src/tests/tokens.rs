@@ -97,7 +97,7 @@ fn a_query_is_taken_apart() {
                     "{}{}{}",
                     word.word,
                     if word.optional { "?" } else { "" },
-                    if word.begins { "*" } else { "" }
+                    if word.is_prefix { "*" } else { "" }
                 )
             })
             .collect::<Vec<_>>()

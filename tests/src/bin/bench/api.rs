@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use ::tests::outside::{AnyError, Instance, Server, megabytes};
+use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 
 use crate::{
     load,

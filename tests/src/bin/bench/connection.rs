@@ -4,7 +4,7 @@ use std::{
     time::Duration,
 };
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use serde_json::Value;
 
 /// How long an answer may take before the run is given up.

@@ -3,7 +3,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 
 /// What one connection does again and again, until it says that nothing is left.
 pub(crate) type Lane = Box<dyn FnMut() -> Result<bool, AnyError> + Send>;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 
 /// Connections that ask at the same time, as many as a busy household of apps.
 pub(crate) const CONNECTIONS: usize = 4;

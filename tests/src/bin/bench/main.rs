@@ -21,7 +21,7 @@ mod search_quality;
 mod seeding;
 mod table;
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use clap::{Parser, Subcommand};
 
 #[derive(Debug, Parser)]

@@ -12,10 +12,10 @@ use std::{
     time::Instant,
 };
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use bytes::Bytes;
 use clap::Args;
-use sandbox::{Languages, Look, Pool, PoolOptions, TextReading, Urgency, WorkerCommand};
+use sandbox::{AnalysisTask, Languages, OcrStatus, Pool, PoolOptions, Urgency, WorkerCommand};
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -56,13 +56,13 @@ struct Figures {
 pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("judged/ocr.tsv");
     let list = judged(&fs::read_to_string(options.list.as_deref().unwrap_or(&own))?)?;
-    let program = ::tests::outside::program()?;
+    let program = ::tests::black_box::program()?;
     let args = vec!["decode-photos".into(), format!("--read-text={}", options.languages).into()];
     let environment = std::env::var_os("TESSDATA_PREFIX").map(|value| ("TESSDATA_PREFIX".into(), value));
     let command = WorkerCommand { program, args, environment: environment.into_iter().collect() };
-    let pool = Pool::new(PoolOptions::reading(command))?;
-    match pool.text_reading().await? {
-        TextReading::Ready { version, languages, .. } => {
+    let pool = Pool::new(PoolOptions::ocr(command))?;
+    match pool.ocr_status().await? {
+        OcrStatus::Ready { version, languages, .. } => {
             println!("Tesseract {version} reads {}; {}", languages.join("+"), crate::machine());
         }
         other => return Err(format!("words are not read here: {other:?}").into()),
@@ -77,8 +77,9 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     for judged in &list {
         let file = Bytes::from(fs::read(options.dir.join(&judged.file))?);
         let began = Instant::now();
-        let looked =
-            pool.look(&file, &Look { max_side_px: None, read_text: true }, Urgency::Background).await;
+        let looked = pool
+            .analyze(&file, &AnalysisTask { max_side_px: None, read_text: true }, Urgency::Background)
+            .await;
         let seconds = began.elapsed().as_secs_f64();
         let text = looked.map_err(|error| format!("{}: {error}", judged.file))?.text.unwrap_or_default();
         let read = words(&text);

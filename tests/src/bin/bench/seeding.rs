@@ -1,6 +1,6 @@
 use std::{path::Path, sync::Arc};
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use domain::{
     BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, Metadata, PhotoDetails,
@@ -9,7 +9,7 @@ use domain::{
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
 use library::{Library, Settings, SystemClock, WorkerCommand};
 use storage::{
-    AccountStore as _, BlobRef, BlobRegistry as _, IndexQueue as _, Indexed, LeaseRequest, NewImage,
+    AccountStore as _, BlobRef, BlobRegistry as _, IndexQueue as _, IndexedImage, LeaseRequest, NewImage,
     SchemaStore as _, StoredRendition,
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
@@ -126,7 +126,7 @@ fn indexed(
     number: u32,
     renditions: Vec<StoredRendition>,
     random: &SeededRandom,
-) -> Result<Indexed, AnyError> {
+) -> Result<IndexedImage, AnyError> {
     let mut dice = [0; 8];
     random.fill(&mut dice)?;
     let word = |die: u8| WORDS.get(usize::from(die) % WORDS.len()).copied().unwrap_or_default();

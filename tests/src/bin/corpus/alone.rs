@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::tests::outside::{AnyError, Instance, Usage, megabytes};
+use ::tests::black_box::{AnyError, Instance, Usage, megabytes};
 
 use crate::report::relative;
 

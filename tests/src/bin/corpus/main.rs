@@ -19,7 +19,7 @@ mod walk;
 
 use std::{path::PathBuf, process::ExitCode, time::Instant};
 
-use ::tests::outside::{AnyError, Imported, Instance, Ledger, Usage, megabytes};
+use ::tests::black_box::{AnyError, ImportOutcome, Instance, StoreReader, Usage, megabytes};
 use clap::Parser;
 
 use files::Folder;
@@ -54,13 +54,13 @@ async fn main() -> Result<ExitCode, AnyError> {
     let folder = tempfile::tempdir()?;
     // Reading words takes a second a photo; `bench ocr` judges it.
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
-    let mut ledger = Ledger::open(folder.path())?;
+    let mut ledger = StoreReader::open(folder.path())?;
 
     let mut table = Table::default();
     for folder in files::folders(&options.dir)? {
-        let before = ledger.states()?.damaged;
+        let before = ledger.image_counts()?.damaged;
         let imported = import(&instance, &folder)?;
-        table.add(folder, imported, ledger.damaged(before)?);
+        table.add(folder, imported, ledger.damaged_files(before)?);
     }
     table.print(&options.dir, options.verbose);
 
@@ -88,11 +88,11 @@ async fn main() -> Result<ExitCode, AnyError> {
 }
 
 /// Serves the library until it is complete, and walks it over HTTP.
-async fn serve(instance: &Instance, ledger: &mut Ledger) -> Result<Vec<String>, AnyError> {
+async fn serve(instance: &Instance, ledger: &mut StoreReader) -> Result<Vec<String>, AnyError> {
     let key = instance.create_key()?;
     let began = Instant::now();
     let mut server = instance.serve()?;
-    let lacking = tokio::task::block_in_place(|| ledger.wait_for_full(&mut server))?;
+    let lacking = tokio::task::block_in_place(|| ledger.wait_for_full_renditions(&mut server))?;
     let took = began.elapsed().as_secs_f64();
     let Usage { cpu, peak_bytes } = server.usage();
     println!(
@@ -106,7 +106,7 @@ async fn serve(instance: &Instance, ledger: &mut Ledger) -> Result<Vec<String>, 
     Ok(walked.faults)
 }
 
-fn import(instance: &Instance, folder: &Folder) -> Result<Imported, AnyError> {
+fn import(instance: &Instance, folder: &Folder) -> Result<ImportOutcome, AnyError> {
     let mut chunks = folder.paths.chunks(FILES_AT_ONCE);
     let mut sum = instance.import(chunks.next().unwrap_or_default())?;
     for chunk in chunks {

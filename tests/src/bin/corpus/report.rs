@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use ::tests::outside::{Failed, Imported, Reasons, Usage, megabytes};
+use ::tests::black_box::{FailedFile, ImportOutcome, Reasons, Usage, megabytes};
 
 use crate::files::Folder;
 
@@ -9,7 +9,7 @@ const EXAMPLES: usize = 3;
 
 struct Row {
     folder: Folder,
-    imported: Imported,
+    imported: ImportOutcome,
     /// Files that could be read in part only, each with what is wrong with it.
     damaged: Vec<(String, String)>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn add(&mut self, folder: Folder, imported: Imported, damaged: Vec<(String, String)>) {
+    pub(crate) fn add(&mut self, folder: Folder, imported: ImportOutcome, damaged: Vec<(String, String)>) {
         self.rows.push(Row { folder, imported, damaged });
     }
 
@@ -80,7 +80,7 @@ impl Table {
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for Row { folder, imported, .. } in &self.rows {
-            let (files, settled) = (folder.files.len() as u64, imported.settled());
+            let (files, settled) = (folder.files.len() as u64, imported.file_count());
             if settled > files || settled + (folder.sidecars() as u64) < files {
                 faults.push(format!("{}: {files} files but {settled} outcomes", folder.name));
             }
@@ -92,7 +92,7 @@ impl Table {
         faults
     }
 
-    fn failed(&self) -> impl Iterator<Item = &Failed> {
+    fn failed(&self) -> impl Iterator<Item = &FailedFile> {
         self.rows.iter().flat_map(|row| &row.imported.failed)
     }
 }

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::tests::outside::{AnyError, Thumb};
+use ::tests::black_box::{AnyError, Thumb};
 use image::{DynamicImage, Rgba, RgbaImage, imageops};
 
 const COLUMNS: u32 = 12;

@@ -1,6 +1,6 @@
 use std::{collections::HashSet, path::Path};
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use domain::BlobKind;
 use futures_util::TryStreamExt as _;

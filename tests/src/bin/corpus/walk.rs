@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Cursor;
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use domain::{PixelSize, Rendition};
 use serde_json::Value;
 

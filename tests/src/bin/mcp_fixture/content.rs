@@ -48,7 +48,7 @@ pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
 
 /// A tool without arguments.
 pub(crate) fn simple(name: &str, description: &str) -> Tool {
-    Tool::taking::<NoArguments>(name, description)
+    Tool::typed::<NoArguments>(name, description)
 }
 
 /// What is ready at once.

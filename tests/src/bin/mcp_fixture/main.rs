@@ -24,7 +24,7 @@ use mcp_protocol::server::Eras;
 use mcp_protocol::{RegistryError, Server};
 use serde_json::json;
 use tokio::net::TcpListener;
-use web::{BaseUrl, Limits};
+use web::{BaseUrl, HttpLimits};
 
 #[derive(Debug, Parser)]
 #[command(name = "mcp_fixture")]
@@ -51,7 +51,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let service = service_fn(move |request| {
             let (server, base_url) = (server.clone(), base_url.clone());
             async move {
-                Ok::<_, Infallible>(web::serve_mcp(&server, (), &base_url, &Limits::default(), request).await)
+                Ok::<_, Infallible>(
+                    web::serve_mcp(&server, (), &base_url, &HttpLimits::default(), request).await,
+                )
             }
         });
         tokio::spawn(async move {

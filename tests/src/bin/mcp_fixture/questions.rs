@@ -218,7 +218,7 @@ fn ask(capabilities: Option<&Object>, questions: Vec<Question>) -> Result<InputR
         return Err(ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, message)
             .with_data(json!({"requiredCapabilities": missing})));
     }
-    Ok(InputRequiredResult::asking(questions))
+    Ok(InputRequiredResult::new(questions))
 }
 
 fn can(capabilities: Option<&Object>, request: &Value) -> bool {

@@ -16,9 +16,9 @@ use std::{
 };
 
 use ::tests::{
+    black_box::{AnyError, Instance, Latencies, Prober, Server, StoreReader, megabytes},
     fixtures,
     mutations::Mutations,
-    outside::{AnyError, Instance, Latencies, Ledger, Prober, Server, megabytes},
 };
 use clap::Parser;
 use tally::Tally;
@@ -77,8 +77,8 @@ async fn main() -> Result<ExitCode, AnyError> {
     instance
         .import(&[fixtures().join("samples/polemonium.jpg"), fixtures().join("samples/wood-anemones.jpg")])?;
     let mut server = instance.serve()?;
-    let mut ledger = Ledger::open(instance.data_dir())?;
-    ledger.wait_for_full(&mut server)?;
+    let mut ledger = StoreReader::open(instance.data_dir())?;
+    ledger.wait_for_full_renditions(&mut server)?;
 
     let urls = urls(server.base_url());
     let prober = Prober::start(&key, urls.clone())?;
@@ -145,22 +145,22 @@ fn import(
 }
 
 /// Waits for what imports left to the server, and for the full renditions of what came in.
-fn settle(ledger: &mut Ledger, server: &mut Server, tally: &mut Tally) -> Result<(), AnyError> {
-    let mut pending = ledger.states()?.pending;
+fn settle(ledger: &mut StoreReader, server: &mut Server, tally: &mut Tally) -> Result<(), AnyError> {
+    let mut pending = ledger.image_counts()?.pending;
     let mut since = Instant::now();
-    while pending > 0 && since.elapsed() < PATIENCE && server.ended()?.is_none() {
+    while pending > 0 && since.elapsed() < PATIENCE && server.exit_status()?.is_none() {
         std::thread::sleep(Duration::from_millis(100));
-        let now = ledger.states()?.pending;
+        let now = ledger.image_counts()?.pending;
         if now != pending {
             (pending, since) = (now, Instant::now());
         }
     }
-    tally.faults.extend(ledger.unsettled()?.iter().map(|name| format!("{name} has no outcome")));
-    match ledger.wait_for_full(server) {
+    tally.faults.extend(ledger.pending_files()?.iter().map(|name| format!("{name} has no outcome")));
+    match ledger.wait_for_full_renditions(server) {
         Ok(lacking) => tally.without_full = lacking,
         Err(error) => tally.faults.push(error.to_string()),
     }
-    tally.states = ledger.states()?;
+    tally.states = ledger.image_counts()?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 use std::{ops::Range, process::ExitCode, time::Duration};
 
-use ::tests::outside::{AnyError, Imported, Reasons, States, Usage};
+use ::tests::black_box::{AnyError, ImageCounts, ImportOutcome, Reasons, Usage};
 
 /// So many reasons, and so many faults, are shown.
 const SHOWN: usize = 25;
@@ -15,7 +15,7 @@ pub(super) struct Tally {
     /// What all imports used, one after the other.
     pub(super) importer: Usage,
     /// The library in the end.
-    pub(super) states: States,
+    pub(super) states: ImageCounts,
     /// Photos whose full rendition was not made.
     pub(super) without_full: u64,
     panics: u64,
@@ -25,7 +25,7 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts the files of these numbers.
-    pub(super) fn add(&mut self, numbers: Range<u64>, imported: Result<Imported, AnyError>) {
+    pub(super) fn add(&mut self, numbers: Range<u64>, imported: Result<ImportOutcome, AnyError>) {
         let files = numbers.end - numbers.start;
         let batch = format!("files {} to {}", numbers.start, numbers.end - 1);
         self.files += files;
@@ -33,8 +33,8 @@ impl Tally {
             Ok(imported) => imported,
             Err(error) => return self.faults.push(format!("{batch}: {error}")),
         };
-        if imported.settled() != files {
-            self.faults.push(format!("{batch}: {files} files but {} outcomes", imported.settled()));
+        if imported.file_count() != files {
+            self.faults.push(format!("{batch}: {files} files but {} outcomes", imported.file_count()));
         }
         self.imported += imported.imported;
         self.duplicates += imported.duplicates;

@@ -2,16 +2,16 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tests::{Account, Answer, TestApp};
+use tests::{TestAccount, TestApp, TestResponse};
 
 use super::{RESOURCES, request, send};
 
-async fn send_text(app: &TestApp, account: &Account, text: impl Into<reqwest::Body>) -> Answer {
+async fn send_text(app: &TestApp, account: &TestAccount, text: impl Into<reqwest::Body>) -> TestResponse {
     let request = app.request(Method::POST, "/api/mcp/v1").bearer_auth(&account.key);
     app.send(request.header("content-type", "application/json").body(text)).await
 }
 
-fn check_error(answer: &Answer, code: i64, id: &Value) {
+fn check_error(answer: &TestResponse, code: i64, id: &Value) {
     assert_eq!(answer.json["jsonrpc"], "2.0");
     assert_eq!(answer.json["error"]["code"], code, "{}", answer.json);
     assert!(answer.json["error"]["message"].is_string());

@@ -14,7 +14,7 @@ mod tools;
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use tests::{Answer, TestApp};
+use tests::{TestApp, TestResponse};
 
 const RESOURCES: [&str; 3] = ["/api/mcp/v1", "/api/mcp/v2", "/api/mcp/legacy"];
 
@@ -26,12 +26,12 @@ fn message(app: &TestApp, resource: &str, key: &str, body: &Value) -> RequestBui
         .json(body)
 }
 
-async fn send(app: &TestApp, resource: &str, key: &str, body: &Value) -> Answer {
+async fn send(app: &TestApp, resource: &str, key: &str, body: &Value) -> TestResponse {
     app.send(message(app, resource, key, body)).await
 }
 
 /// The answer to a request with the id 7.
-async fn request(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value) -> Answer {
+async fn request(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value) -> TestResponse {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     send(app, resource, key, &body).await
 }

@@ -2,7 +2,7 @@
 
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
 use super::{RESOURCES, message, modern, payload};
 
@@ -10,7 +10,7 @@ const V1: &str = "/api/mcp/v1";
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-async fn start() -> (TestApp, Account) {
+async fn start() -> (TestApp, TestAccount) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     (app, ann)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use library::{ModelSource, SharedEncoder};
 use serde_json::{Value, json};
-use tests::{Account, TestApp};
+use tests::{TestAccount, TestApp};
 
 use super::{RESOURCES, call, payload, request};
 
@@ -16,16 +16,16 @@ const HOW: &str = "server model install ViT-B-32__openai";
 struct OneModel;
 
 impl ModelSource for OneModel {
-    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
-        Ok(Some(Arc::new(vision::Appearance)))
+    fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
+        Ok(Some(Arc::new(vision::BuiltInEncoder)))
     }
 
-    fn named(&self, _: &str) -> Option<SharedEncoder> {
+    fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
         None
     }
 }
 
-async fn with_image(app: &TestApp) -> (Account, String, String) {
+async fn with_image(app: &TestApp) -> (TestAccount, String, String) {
     let ann = app.account("ann").await;
     let id = app.import_fixtures(&ann, &["media/grey.jpg"]).await["grey.jpg"].clone();
     let album = app.post("/albums", &ann.key, &json!({"title": "t", "imageIds": [id]})).await;

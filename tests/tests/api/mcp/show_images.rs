@@ -1,13 +1,13 @@
 //! The tool that shows pictures.
 
 use serde_json::{Value, json};
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
 use super::{RESOURCES, call, failure, payload};
 
 const V1: &str = "/api/mcp/v1";
 
-async fn library() -> (TestApp, Account, Vec<String>) {
+async fn library() -> (TestApp, TestAccount, Vec<String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let images = SeedImage::series(4)

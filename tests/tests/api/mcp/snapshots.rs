@@ -1,7 +1,7 @@
 //! What each tool says and answers, at each resource and in each era, as a whole.
 
 use serde_json::{Value, json};
-use tests::{Account, Answer, SeedImage, TestApp, redacted};
+use tests::{SeedImage, TestAccount, TestApp, TestResponse, redacted};
 
 use super::{RESOURCES, modern, request};
 
@@ -23,7 +23,7 @@ fn calls(image: &str, album: &str) -> [(&'static str, Value, Value); 8] {
 
 struct Asking<'a> {
     app: &'a TestApp,
-    account: &'a Account,
+    account: &'a TestAccount,
     resource: &'a str,
     era: &'a str,
 }
@@ -31,7 +31,7 @@ struct Asking<'a> {
 impl Asking<'_> {
     async fn ask(&self, method: &str, params: &Value) -> Value {
         let Self { app, account, resource, era } = self;
-        let answer: Answer = if *era == "modern_era" {
+        let answer: TestResponse = if *era == "modern_era" {
             app.send(modern(app, resource, &account.key, method, params)).await
         } else {
             request(app, resource, &account.key, method, params).await

@@ -1,7 +1,7 @@
 //! What tools give.
 
 use serde_json::{Value, json};
-use tests::{Account, SeedImage, TestApp};
+use tests::{SeedImage, TestAccount, TestApp};
 
 use super::{RESOURCES, call, payload};
 
@@ -9,7 +9,7 @@ const V1: &str = "/api/mcp/v1";
 /// 15 minutes after the tests' first moment.
 const URLS_EXPIRE_AT: &str = "2024-06-01T12:15:00.000Z";
 
-async fn library() -> (TestApp, Account, Vec<String>) {
+async fn library() -> (TestApp, TestAccount, Vec<String>) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let images = SeedImage::series(3)

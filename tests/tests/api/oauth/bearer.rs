@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
-use oauth_core::{Grant, Issued, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
+use oauth_core::{CodeStatus, Grant, IssuedCode, NewCode, Redemption, SecretHash, UnixMillis};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tests::{
-    Account, Answer, TestApp,
+    TestAccount, TestApp, TestResponse,
     oauth::{Authorize, Tokens},
 };
 
@@ -24,12 +24,12 @@ fn challenge(app: &TestApp, resource: &str, scope: &str) -> String {
 
 /// Checks the 401 of a resource, to the byte.
 #[track_caller]
-fn unauthorized(app: &TestApp, answer: &Answer, resource: &str, scope: &str) {
+fn unauthorized(app: &TestApp, answer: &TestResponse, resource: &str, scope: &str) {
     assert_eq!(answer.status, 401, "{}", answer.text());
     assert_eq!(answer.header("www-authenticate"), Some(challenge(app, resource, scope).as_str()));
 }
 
-async fn tokens_for(app: &TestApp, person: &Account, resource: &str) -> Tokens {
+async fn tokens_for(app: &TestApp, person: &TestAccount, resource: &str) -> Tokens {
     let client = app.public_client().await;
     let browser = app.browser().signed_in(person).await;
     let request = Authorize::of(app, &client).with("resource", &format!("{}{resource}", app.base_url));
@@ -274,7 +274,10 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
             redeemed_at: None,
         };
         let grants = app.library.grants();
-        assert_eq!(grants.issue_code(NewCode { hash, code, client: None }).await.unwrap(), Issued::Waiting);
+        assert_eq!(
+            grants.issue_code(NewCode { hash, code, client: None }).await.unwrap(),
+            CodeStatus::Pending
+        );
         let redemption =
             Redemption { code: hash, at: now, refresh: None, access_expires_at: now.plus_ms(3_600_000) };
         assert!(grants.redeem_code(redemption).await.unwrap());
@@ -347,7 +350,7 @@ async fn a_remembered_token_is_refused_once_its_key_is_dropped() {
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(200);
     app.other_process().await.signing_keys(tests::secret()).rotate(false).await.unwrap();
-    app.store.drop_signing_keys(app.library.clock().now().plus_millis(1)).await.unwrap();
+    app.store.delete_retired_signing_keys(app.library.clock().now().plus_millis(1)).await.unwrap();
     app.advance(Duration::from_secs(60));
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
 }

@@ -2,7 +2,7 @@ use data_encoding::BASE64;
 use reqwest::Method;
 use serde_json::json;
 use tests::{
-    Answer, TestApp,
+    TestApp, TestResponse,
     oauth::{OauthClient, Tokens},
 };
 
@@ -16,7 +16,7 @@ fn basic(id: &str, secret: &str) -> String {
     format!("Basic {}", BASE64.encode(format!("{id}:{secret}").as_bytes()))
 }
 
-async fn with_header(app: &TestApp, authorization: &str, fields: &[(&str, &str)]) -> Answer {
+async fn with_header(app: &TestApp, authorization: &str, fields: &[(&str, &str)]) -> TestResponse {
     let request = app.request(Method::POST, "/api/oauth/token").header("authorization", authorization);
     app.send(request.form(fields)).await
 }

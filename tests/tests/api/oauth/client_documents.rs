@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use reqwest::Method;
 use serde_json::json;
 use tests::{
-    Answer, TestApp,
+    TestApp, TestResponse,
     oauth::{Authorize, DocumentHost, OauthClient, PASSWORD, PUBLIC_ADDRESS, Tokens, forms},
 };
 
@@ -19,7 +19,7 @@ async fn started() -> (TestApp, DocumentHost) {
 }
 
 /// What the service says to a client's request, to somebody who has not signed in.
-async fn asked(app: &TestApp, client: &OauthClient) -> Answer {
+async fn asked(app: &TestApp, client: &OauthClient) -> TestResponse {
     app.browser().open(&Authorize::of(app, client).path()).await
 }
 

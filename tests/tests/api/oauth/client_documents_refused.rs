@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use client_documents::Options;
 use serde_json::json;
 use tests::{
-    Answer, TestApp,
+    TestApp, TestResponse,
     oauth::{Authorize, DocumentHost, OauthClient},
 };
 use web::RateLimit;
@@ -20,7 +20,7 @@ async fn started_with(change: impl FnOnce(&mut Options)) -> (TestApp, DocumentHo
 }
 
 /// What the service says to a request of that client, which must be no redirect.
-async fn asked(app: &TestApp, client_id: &str) -> Answer {
+async fn asked(app: &TestApp, client_id: &str) -> TestResponse {
     let client = OauthClient { id: client_id.to_owned(), secret: None, redirect_uri: CALLBACK.to_owned() };
     let answer = app.browser().open(&Authorize::of(app, &client).path()).await;
     assert!(answer.header("location").is_none(), "{client_id}");
@@ -272,7 +272,7 @@ async fn fetches_for_one_address_are_limited_and_what_is_remembered_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn few_documents_are_fetched_at_once() {
-    let (app, host) = started_with(|options| options.at_once = 1).await;
+    let (app, host) = started_with(|options| options.max_concurrent = 1).await;
     let [slow, other] =
         ["/slow", "/other"].map(|path| host.describe(path, json!({"redirect_uris": [CALLBACK]})).id);
     host.delay("/slow", Duration::from_secs(1));

@@ -7,7 +7,7 @@ use web::RateLimit;
 
 /// Checks a 429 in OAuth's shape and gives how long to wait.
 #[track_caller]
-fn has_to_wait(answer: &tests::Answer) -> u64 {
+fn has_to_wait(answer: &tests::TestResponse) -> u64 {
     assert_eq!(answer.status, 429, "{}", answer.text());
     assert!(answer.json["error"].is_string() && answer.json["error_description"].is_string());
     assert_eq!(answer.header("cache-control"), Some("no-store"));

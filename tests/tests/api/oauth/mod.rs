@@ -17,7 +17,7 @@ mod sign_in;
 mod token;
 mod whole_flow;
 
-use tests::{Answer, TestApp, oauth::OauthClient};
+use tests::{TestApp, TestResponse, oauth::OauthClient};
 
 /// The parts of a JWT, decoded: header and claims.
 fn decoded(token: &str) -> (serde_json::Value, serde_json::Value) {
@@ -30,7 +30,7 @@ fn decoded(token: &str) -> (serde_json::Value, serde_json::Value) {
 
 /// Checks a refusal in the form of RFC 6749, section 5.2.
 #[track_caller]
-fn refused(answer: &Answer, status: u16, code: &str) {
+fn refused(answer: &TestResponse, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{}", answer.text());
     assert_eq!(answer.oauth_error(), code, "{}", answer.text());
     assert!(answer.json["error_description"].as_str().is_some_and(|text| !text.is_empty()));

@@ -234,10 +234,10 @@ async fn a_registration_that_comes_again_is_kept_ninety_days_more() {
     app.advance(60 * day);
     assert_eq!(register("Again").await, again, "its answer stays the same");
     app.advance(31 * day);
-    app.library.forget_expired().await.unwrap();
+    app.library.delete_expired().await.unwrap();
     assert!(is_known(&again).await);
     assert!(!is_known(&once).await);
     app.advance(60 * day);
-    app.library.forget_expired().await.unwrap();
+    app.library.delete_expired().await.unwrap();
     assert!(!is_known(&again).await, "91 days after it came last");
 }

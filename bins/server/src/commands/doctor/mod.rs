@@ -36,7 +36,7 @@ pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
     photos::check_sandbox(&config.library.decoder, &mut findings).await;
-    words::check(config.library.text_reader.as_ref(), &mut findings).await;
+    words::check(config.library.ocr_worker.as_ref(), &mut findings).await;
     models::check(Models::new(&config.models), config.vision.clone(), &mut findings).await;
     findings.report()
 }

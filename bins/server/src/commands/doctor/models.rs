@@ -1,7 +1,7 @@
 use vision::{
     VisualEncoder as _,
-    clip::{Found, Options, Runtime},
-    models::{InUse, Models},
+    clip::{DetectedRuntime, Options, Runtime},
+    models::{ActiveModel, Models},
 };
 
 use super::Findings;
@@ -23,20 +23,20 @@ pub(super) async fn check(models: Models, options: Options, findings: &mut Findi
 }
 
 fn look(models: &Models, options: &Options, findings: &mut Findings) {
-    match models.in_use() {
+    match models.active_model() {
         Err(error) => findings.fail(MODEL, &format!("{error}; choose one with: server model use NAME")),
-        Ok(InUse::BuiltIn) => findings.ok(
+        Ok(ActiveModel::BuiltIn) => findings.ok(
             MODEL,
             "none; the built-in encoder sees colours, light and shapes. For what photos show: server model install \
              ViT-B-32__openai (docs/models.md has others)",
         ),
-        Ok(InUse::Model { name, .. }) => match models.load(&name, options) {
+        Ok(ActiveModel::Model { name, .. }) => match models.load(&name, options) {
             Err(error) => broken(&name, &error.to_string(), findings),
-            Ok(model) => match model.try_out() {
+            Ok(model) => match model.self_test() {
                 Err(error) => broken(&name, &error.to_string(), findings),
                 Ok(by) => {
                     findings.ok(MODEL, &format!("{} works, computed by {by}", model.name()));
-                    runtime(&Runtime::find(options), findings);
+                    runtime(&Runtime::detect(options), findings);
                 }
             },
         },
@@ -59,14 +59,14 @@ fn broken(name: &str, why: &str, findings: &mut Findings) {
     findings.fail(MODEL, &format!("{name} is in use and does not work: {why}. To mend it: {mend}"));
 }
 
-fn runtime(found: &Found, findings: &mut Findings) {
+fn runtime(found: &DetectedRuntime, findings: &mut Findings) {
     match found {
-        Found { library: Some((path, version)), .. } => {
+        DetectedRuntime { library: Some((path, version)), .. } => {
             findings.ok(MODEL, &format!("ONNX Runtime {version} at {}", path.display()));
         }
-        Found { problem: Some(problem), .. } => {
+        DetectedRuntime { problem: Some(problem), .. } => {
             findings.warn(MODEL, &format!("{problem}; with it models are computed faster: {HOW_TO_INSTALL}"));
         }
-        Found { .. } => {}
+        DetectedRuntime { .. } => {}
     }
 }

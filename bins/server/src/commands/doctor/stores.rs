@@ -7,7 +7,7 @@ use blobs::{BlobError, BlobStore, TemporaryFile};
 use domain::{BlobKind, ContentHash, Timestamp};
 use library::{Clock as _, SearchStage, StorageError, SystemClock};
 use storage::{SharedStore, StageProgress};
-use vision::models::{InUse, Models};
+use vision::models::{ActiveModel, Models};
 
 use super::Findings;
 use crate::{
@@ -48,9 +48,11 @@ async fn check_search(
     config: &Config,
     findings: &mut Findings,
 ) -> Result<(), StorageError> {
-    let is_off = |name: &str| match SearchStage::named(name) {
-        Some(SearchStage::Text) => config.library.text_reader.is_none(),
-        Some(SearchStage::Model) => matches!(Models::new(&config.models).in_use(), Ok(InUse::BuiltIn)),
+    let is_off = |name: &str| match SearchStage::from_name(name) {
+        Some(SearchStage::Text) => config.library.ocr_worker.is_none(),
+        Some(SearchStage::Model) => {
+            matches!(Models::new(&config.models).active_model(), Ok(ActiveModel::BuiltIn))
+        }
         _ => false,
     };
     for StageProgress { stage, waiting, failed } in store.stage_progress(None).await? {
@@ -65,7 +67,8 @@ async fn check_search(
         let said = match waiting {
             0 => format!("{by} has seen all photos{failures}"),
             waiting
-                if SearchStage::named(&stage.name).is_some_and(|known| stage.revision > known.revision()) =>
+                if SearchStage::from_name(&stage.name)
+                    .is_some_and(|known| stage.revision > known.revision()) =>
             {
                 format!(
                     "{by} has yet to see {waiting} photos, which is left to a newer version of this program{failures}"
@@ -179,11 +182,11 @@ fn counted(number: u64, what: &str) -> String {
 
 async fn check_queue(store: &SharedStore, findings: &mut Findings) -> Result<(), StorageError> {
     let length = store.queue_length().await?;
-    if length.renditions > 0 || length.refreshes > 0 {
+    if length.renditions > 0 || length.reindexes > 0 {
         let said = format!(
             "{} full renditions wait to be made, {} photos to be read again; a running server works on them when \
              nothing else waits",
-            length.renditions, length.refreshes
+            length.renditions, length.reindexes
         );
         findings.ok(QUEUE, &said);
     }

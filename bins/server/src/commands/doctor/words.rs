@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sandbox::{Pool, PoolOptions, TextReading, WorkerCommand};
+use sandbox::{OcrStatus, Pool, PoolOptions, WorkerCommand};
 
 use super::Findings;
 
@@ -26,8 +26,8 @@ pub(super) async fn check(reader: Option<&WorkerCommand>, findings: &mut Finding
         return;
     };
     let reading = async {
-        let pool = Pool::new(PoolOptions::reading(reader.clone()))?;
-        let reading = pool.text_reading().await;
+        let pool = Pool::new(PoolOptions::ocr(reader.clone()))?;
+        let reading = pool.ocr_status().await;
         pool.close().await;
         reading
     };
@@ -37,14 +37,14 @@ pub(super) async fn check(reader: Option<&WorkerCommand>, findings: &mut Finding
     }
 }
 
-fn tell(reading: &TextReading, packages: Packages, findings: &mut Findings) {
+fn tell(reading: &OcrStatus, packages: Packages, findings: &mut Findings) {
     match reading {
-        TextReading::Off => findings.fail(WORDS, "the reader was not started to read"),
-        TextReading::Unavailable { reason, missing } => {
+        OcrStatus::Off => findings.fail(WORDS, "the reader was not started to read"),
+        OcrStatus::Unavailable { reason, missing } => {
             let install = packages.install(missing);
             findings.warn(WORDS, &format!("not read: {reason}; {INSTEAD}; to read them: {install}"));
         }
-        TextReading::Ready { version, languages, missing, installed } => {
+        OcrStatus::Ready { version, languages, missing, installed } => {
             let languages = languages.join(", ");
             let others: Vec<_> =
                 installed.iter().filter(|name| !languages.contains(name.as_str())).cloned().collect();
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_the_reader_says_is_told() {
-        let check = |reading: TextReading, expect: &[&str]| {
+        let check = |reading: OcrStatus, expect: &[&str]| {
             let mut findings = Findings::default();
             tell(&reading, Packages::Apt, &mut findings);
             let report = findings.report();
@@ -139,7 +139,7 @@ mod tests {
             assert_eq!(report.text.lines().collect::<Vec<_>>(), expect);
         };
         check(
-            TextReading::Ready {
+            OcrStatus::Ready {
                 version: "5.3.0".into(),
                 languages: names(&["eng", "deu"]),
                 missing: names(&["fra"]),
@@ -153,7 +153,7 @@ mod tests {
             ],
         );
         check(
-            TextReading::Unavailable { reason: "Tesseract is not installed".into(), missing: Vec::new() },
+            OcrStatus::Unavailable { reason: "Tesseract is not installed".into(), missing: Vec::new() },
             &[
                 "warn  words in photos (OCR): not read: Tesseract is not installed; photos are found by description \
                and file name; to read them: apt-get install tesseract-ocr",

@@ -10,7 +10,7 @@ use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use serde::Deserialize;
 use tokio::{fs::File, io::AsyncWriteExt as _};
 use url::Url;
-use vision::models::{belongs, missing};
+use vision::models::{is_model_file, missing_file};
 
 use super::http::{DownloadError, Downloader, shown};
 
@@ -117,10 +117,10 @@ impl Hub {
             }
             let list = answer.whole(MOST_LIST_BYTES).await?;
             let items: Vec<Item> = serde_json::from_slice(&list).map_err(|why| wrong(why.to_string()))?;
-            let ours = |item: &Item| item.kind == "file" && belongs(&item.path);
+            let ours = |item: &Item| item.kind == "file" && is_model_file(&item.path);
             files.extend(items.into_iter().filter(ours).map(Item::listed));
         }
-        if let Some(file) = missing(files.iter().map(|file| file.path.as_str())) {
+        if let Some(file) = missing_file(files.iter().map(|file| file.path.as_str())) {
             return Err(HubError::Incomplete { name: name.to_owned(), file });
         }
         let bytes = files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));

@@ -11,7 +11,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use vision::{
     clip,
-    models::{BUILT_IN, InUse, Installed, Models, ModelsError},
+    models::{ActiveModel, BUILT_IN, InstalledModel, Models, ModelsError},
 };
 
 use super::{CommandError, Report};
@@ -59,7 +59,7 @@ pub(super) async fn run(command: ModelCommand, config: &Config) -> Result<Report
     Ok(match command {
         ModelCommand::Install { model, from } => install(&model, from.as_deref(), models, config).await?,
         ModelCommand::List => {
-            let found = blocking(move || Ok::<_, ModelsError>((models.in_use()?, models.list()?)));
+            let found = blocking(move || Ok::<_, ModelsError>((models.active_model()?, models.list()?)));
             let (in_use, models) = found.await?;
             list(&in_use, &models).into()
         }
@@ -117,7 +117,7 @@ fn copy(
     folder: &Path,
     options: &clip::Options,
     bar: &ProgressBar,
-) -> Result<Installed, ModelsError> {
+) -> Result<InstalledModel, ModelsError> {
     models.install_folder(folder, None, options, &mut |path, done, of| {
         bar.set_length(of);
         bar.set_position(done);
@@ -131,7 +131,7 @@ async fn download(
     models: Models,
     options: clip::Options,
     bar: &ProgressBar,
-) -> Result<Installed, ModelError> {
+) -> Result<InstalledModel, ModelError> {
     let base = http::address(source).map_err(HubError::from)?;
     let hub = Hub { base, downloader: Downloader::new().map_err(HubError::from)? };
     // First, so that nothing is downloaded for nothing.
@@ -146,7 +146,7 @@ async fn download(
     blocking(move || staged.finish(&options)).await
 }
 
-fn told(installed: &Installed) -> String {
+fn told(installed: &InstalledModel) -> String {
     let size =
         format!("{} ({}, {} dimensions)", installed.name, megabytes(installed.bytes), dimensions(installed));
     if installed.in_use {
@@ -157,10 +157,10 @@ fn told(installed: &Installed) -> String {
 }
 
 /// The models, and the one that should see pictures when it is not there: until it is, nothing does.
-fn list(in_use: &InUse, models: &[Installed]) -> String {
+fn list(in_use: &ActiveModel, models: &[InstalledModel]) -> String {
     let used: &str = match in_use {
-        InUse::BuiltIn => BUILT_IN,
-        InUse::Model { name, .. } => name,
+        ActiveModel::BuiltIn => BUILT_IN,
+        ActiveModel::Model { name, .. } => name,
     };
     let mark = |name: &str| if name == used { "in use" } else { "-" }.to_owned();
     let bare =
@@ -175,7 +175,7 @@ fn list(in_use: &InUse, models: &[Installed]) -> String {
     table(["NAME", "DIMENSIONS", "SIZE", "USE", "STATE"], [built_in].into_iter().chain(rows).chain(gone))
 }
 
-fn dimensions(model: &Installed) -> String {
+fn dimensions(model: &InstalledModel) -> String {
     model.dimensions.map_or_else(|| "-".to_owned(), |dimensions| dimensions.to_string())
 }
 
@@ -205,12 +205,18 @@ async fn blocking<T: Send + 'static, E: Into<ModelError> + Send + 'static>(
 mod tests {
     use super::*;
 
-    fn installed(name: &str, in_use: bool) -> Installed {
-        Installed { name: name.to_owned(), dimensions: Some(16), bytes: 1_500_000, in_use, problem: None }
+    fn installed(name: &str, in_use: bool) -> InstalledModel {
+        InstalledModel {
+            name: name.to_owned(),
+            dimensions: Some(16),
+            bytes: 1_500_000,
+            in_use,
+            problem: None,
+        }
     }
 
-    fn used(name: &str) -> InUse {
-        InUse::Model { name: name.to_owned(), installed: None }
+    fn used(name: &str) -> ActiveModel {
+        ActiveModel::Model { name: name.to_owned(), installed: None }
     }
 
     #[test]
@@ -224,7 +230,7 @@ mod tests {
              other     16          2 MB  in use  sound\n"
         );
         assert_eq!(
-            list(&InUse::BuiltIn, &[]),
+            list(&ActiveModel::BuiltIn, &[]),
             "NAME      DIMENSIONS  SIZE  USE     STATE\n\
              built-in  -           -     in use  sound\n"
         );
@@ -246,7 +252,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let models = Models::new(folder.path());
         std::fs::write(folder.path().join("in-use"), "gone\n").unwrap();
-        let listed = list(&models.in_use().unwrap(), &models.list().unwrap());
+        let listed = list(&models.active_model().unwrap(), &models.list().unwrap());
         assert!(!listed.lines().nth(1).unwrap().contains("in use"), "{listed}");
         assert!(listed.contains("in use  no model gone is installed"), "{listed}");
     }

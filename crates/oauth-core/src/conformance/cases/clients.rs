@@ -1,5 +1,5 @@
 use crate::{
-    AuthMethod, Client, ClientMetadata, Eviction, GrantType, NewClient, REGISTERED_AGAIN_AFTER_MS,
+    AuthMethod, Client, ClientMetadata, Eviction, GrantType, NewClient, REREGISTRATION_INTERVAL_MS,
     SecretHash, UnixMillis,
     conformance::seed::{NOW, Seed, second},
 };
@@ -141,7 +141,7 @@ pub(crate) async fn a_client_that_registers_again_makes_room_later(seed: &Seed) 
     let first = seed.new_client();
     let id = seed.store().register_client(first.clone()).await.unwrap().id;
     let other = seed.client_at(second(1)).await;
-    let again_at = NOW.plus_ms(REGISTERED_AGAIN_AFTER_MS);
+    let again_at = NOW.plus_ms(REREGISTRATION_INTERVAL_MS);
     let mut again = first;
     again.client.issued_at = again_at;
     seed.store().register_client(again).await.unwrap();

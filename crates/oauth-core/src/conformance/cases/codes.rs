@@ -1,5 +1,5 @@
 use crate::{
-    Issued, IssuedCode, NewCode, UnixMillis,
+    CodeStatus, IssuedCode, NewCode, UnixMillis,
     conformance::seed::{CODE_LIFE, NOW, SUBJECTS, Seed, second},
 };
 
@@ -18,7 +18,7 @@ pub(crate) async fn a_waiting_code_can_be_issued_again(seed: &Seed) {
     again.code.grant.created_at = second(3);
     again.code.expires_at = second(3 + CODE_LIFE);
     let id = again.code.grant.id.clone();
-    assert_eq!(seed.store().issue_code(again).await.unwrap(), Issued::Waiting);
+    assert_eq!(seed.store().issue_code(again).await.unwrap(), CodeStatus::Pending);
     assert_eq!(seed.store().code(&new.hash).await.unwrap(), Some(new.code), "nothing changed");
     assert_eq!(seed.store().grant(&id).await.unwrap(), None, "the second grant is not stored");
 }
@@ -39,7 +39,7 @@ pub(crate) async fn a_code_stands_for_one_consent(seed: &Seed) {
         other.code.grant.id = seed.id();
         change(&mut other.code);
         let id = other.code.grant.id.clone();
-        assert_eq!(seed.store().issue_code(other).await.unwrap(), Issued::Spent, "another {what}");
+        assert_eq!(seed.store().issue_code(other).await.unwrap(), CodeStatus::Spent, "another {what}");
         assert_eq!(seed.store().grant(&id).await.unwrap(), None, "another {what}");
         assert_eq!(seed.store().code(&new.hash).await.unwrap().as_ref(), Some(&new.code), "another {what}");
     }
@@ -55,7 +55,7 @@ pub(crate) async fn a_redeemed_or_revoked_code_is_spent(seed: &Seed) {
             code: IssuedCode { grant: crate::Grant { id: seed.id(), ..new.code.grant }, ..new.code },
             ..new
         };
-        assert_eq!(seed.store().issue_code(again).await.unwrap(), Issued::Spent);
+        assert_eq!(seed.store().issue_code(again).await.unwrap(), CodeStatus::Spent);
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) async fn a_code_is_redeemed_once(seed: &Seed) {
     assert_eq!(code.redeemed_at, Some(second(1)));
     assert_eq!(code.grant, new.code.grant, "a second redemption leaves the grant as it is");
     assert_eq!(seed.current(&first.handle).await, first.token);
-    assert_eq!(seed.store().refreshable(&refused.handle).await.unwrap(), None);
+    assert_eq!(seed.store().refreshable_grant(&refused.handle).await.unwrap(), None);
 }
 
 pub(crate) async fn a_code_is_redeemed_before_it_expires(seed: &Seed) {
@@ -83,7 +83,7 @@ pub(crate) async fn a_code_is_redeemed_before_it_expires(seed: &Seed) {
         assert_eq!(seed.store().redeem_code(redemption).await.unwrap(), expect, "{at:?}");
         let code = seed.store().code(&new.hash).await.unwrap().unwrap();
         assert_eq!(code.redeemed_at, expect.then_some(at), "an expired code can still be looked up");
-        assert_eq!(seed.store().refreshable(&handle).await.unwrap().is_some(), expect);
+        assert_eq!(seed.store().refreshable_grant(&handle).await.unwrap().is_some(), expect);
     };
     check(NOW, true).await;
     check(second(CODE_LIFE).plus_ms(-1), true).await;
@@ -105,7 +105,7 @@ pub(crate) async fn an_unknown_code_opens_nothing(seed: &Seed) {
     let redemption = seed.redemption(seed.hash(), NOW);
     let handle = redemption.refresh.clone().unwrap().handle;
     assert!(!seed.store().redeem_code(redemption).await.unwrap());
-    assert_eq!(seed.store().refreshable(&handle).await.unwrap(), None);
+    assert_eq!(seed.store().refreshable_grant(&handle).await.unwrap(), None);
 }
 
 pub(crate) async fn a_revoked_code_opens_nothing(seed: &Seed) {
@@ -142,9 +142,9 @@ pub(crate) async fn a_code_that_is_not_new_keeps_no_client(seed: &Seed) {
     let known = seed.issue(seed.new_code_of_described("One")).await;
     let mut again = seed.new_code_of_described("Two");
     again.hash = known.hash;
-    assert_eq!(seed.store().issue_code(again.clone()).await.unwrap(), Issued::Waiting);
+    assert_eq!(seed.store().issue_code(again.clone()).await.unwrap(), CodeStatus::Pending);
     assert!(keeps(seed, &known).await);
     again.code.challenge.make_ascii_lowercase();
-    assert_eq!(seed.store().issue_code(again).await.unwrap(), Issued::Spent);
+    assert_eq!(seed.store().issue_code(again).await.unwrap(), CodeStatus::Spent);
     assert!(keeps(seed, &known).await);
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 
 use crate::{
-    Issued,
+    CodeStatus,
     conformance::seed::{NOW, SUBJECTS, Seed, second},
 };
 
@@ -45,7 +45,7 @@ pub(crate) async fn of_many_redemptions_one_wins(seed: &Seed) {
     .await;
     assert_eq!(outcomes.iter().filter(|(_, won)| *won).count(), 1);
     for (refresh, won) in outcomes {
-        let found = seed.store().refreshable(&refresh.handle).await.unwrap();
+        let found = seed.store().refreshable_grant(&refresh.handle).await.unwrap();
         assert_eq!(
             found.map(|found| found.current),
             won.then_some(refresh.token),
@@ -93,7 +93,7 @@ pub(crate) async fn nothing_is_alive_after_a_refresh_that_races_a_revocation(see
         .await;
         assert_eq!(outcomes.iter().filter(|revoked| **revoked).count(), 1);
         assert!(!seed.is_alive(&granted.grant.id).await);
-        let found = seed.store().refreshable(&granted.handle).await.unwrap().unwrap();
+        let found = seed.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
         assert_eq!(found.grant.revoked_at, Some(second(1)));
         let rotation = seed.rotation(&granted.grant.id, &found.current, second(2));
         assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap());
@@ -160,7 +160,7 @@ pub(crate) async fn a_consent_that_is_sent_many_times_makes_one_grant(seed: &See
     .await;
     let kept = seed.store().code(&code.hash).await.unwrap().unwrap().grant.id;
     for (id, outcome) in issued {
-        assert_eq!(outcome, Issued::Waiting);
+        assert_eq!(outcome, CodeStatus::Pending);
         assert_eq!(seed.store().grant(&id).await.unwrap().is_some(), id == kept);
     }
 }
@@ -170,7 +170,7 @@ pub(crate) async fn the_latest_of_many_uses_stays(seed: &Seed) {
     at_once((0..MANY).map(|number| {
         let (store, id) = (seed.store().clone(), granted.grant.id.clone());
         let at = second(i64::try_from(number * 37 % MANY).unwrap());
-        async move { store.note_use(&id, at).await.unwrap() }
+        async move { store.record_use(&id, at).await.unwrap() }
     }))
     .await;
     let listed = seed.store().connections(SUBJECTS[0]).await.unwrap();

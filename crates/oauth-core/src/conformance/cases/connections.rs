@@ -55,10 +55,10 @@ pub(crate) async fn the_last_use_is_noted_and_never_moves_back(seed: &Seed) {
     };
     assert_eq!(last_use().await, [None]);
     for (noted, expect) in [(5, 5), (3, 5), (5, 5), (8, 8), (1, 8)] {
-        seed.store().note_use(&granted.grant.id, second(noted)).await.unwrap();
+        seed.store().record_use(&granted.grant.id, second(noted)).await.unwrap();
         assert_eq!(last_use().await, [Some(second(expect))]);
     }
-    seed.store().note_use("unknown", second(9)).await.unwrap();
+    seed.store().record_use("unknown", second(9)).await.unwrap();
     assert_eq!(last_use().await, [Some(second(8))]);
     let rotation = seed.rotation(&granted.grant.id, &granted.token, second(10));
     assert!(seed.store().rotate_refresh_token(rotation).await.unwrap());

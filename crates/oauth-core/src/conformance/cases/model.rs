@@ -104,8 +104,8 @@ async fn operate(seed: &Seed, model: &Seed, numbers: &mut Numbers, known: &mut K
         }
         14 => {
             if let Some((grant, _)) = numbers.pick(&known.redeemed) {
-                both!(seed, model, note_use(grant, at.plus_ms(-7_200_000)));
-                both!(seed, model, note_use(grant, at));
+                both!(seed, model, record_use(grant, at.plus_ms(-7_200_000)));
+                both!(seed, model, record_use(grant, at));
             }
         }
         _ => {
@@ -144,7 +144,7 @@ async fn compare(seed: &Seed, model: &Seed, known: &Known) {
         both!(seed, model, grant(&code.code.grant.id));
     }
     for (_, handle) in &known.redeemed {
-        both!(seed, model, refreshable(handle));
+        both!(seed, model, refreshable_grant(handle));
     }
     for subject in SUBJECTS {
         both!(seed, model, connections(subject));

@@ -6,10 +6,10 @@ use crate::{
 pub(crate) async fn a_grant_is_found_by_its_handle(seed: &Seed) {
     let (one, other) = (seed.grant().await, seed.grant().await);
     for granted in [one, other] {
-        let found = seed.store().refreshable(&granted.handle).await.unwrap().unwrap();
+        let found = seed.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
         assert_eq!((found.grant, found.current), (granted.grant, granted.token));
     }
-    assert_eq!(seed.store().refreshable(&seed.hash()).await.unwrap(), None);
+    assert_eq!(seed.store().refreshable_grant(&seed.hash()).await.unwrap(), None);
 }
 
 pub(crate) async fn a_token_is_replaced_once(seed: &Seed) {
@@ -57,7 +57,7 @@ pub(crate) async fn a_revoked_grant_has_its_token_replaced_no_more(seed: &Seed) 
     assert!(seed.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
     let rotation = seed.rotation(&granted.grant.id, &granted.token, second(2));
     assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap());
-    let found = seed.store().refreshable(&granted.handle).await.unwrap().unwrap();
+    let found = seed.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
     assert_eq!((found.grant.revoked_at, found.current), (Some(second(1)), granted.token));
 }
 

@@ -1,5 +1,5 @@
 use crate::{
-    NewCode, REGISTERED_AGAIN_AFTER_MS, Sweep, UnixMillis,
+    NewCode, REREGISTRATION_INTERVAL_MS, Sweep, UnixMillis,
     conformance::seed::{ACCESS_LIFE, CODE_LIFE, NOW, REFRESH_LIFE, SUBJECTS, Seed, second},
 };
 
@@ -38,7 +38,7 @@ pub(crate) async fn revoked_grants_go(seed: &Seed) {
     assert!(seed.store().grant(&granted.grant.id).await.unwrap().is_some());
     sweep_before(seed, NEVER, second(5).plus_ms(1), NEVER).await;
     assert_eq!(seed.store().grant(&granted.grant.id).await.unwrap(), None);
-    assert_eq!(seed.store().refreshable(&granted.handle).await.unwrap(), None);
+    assert_eq!(seed.store().refreshable_grant(&granted.handle).await.unwrap(), None);
     assert_eq!(seed.store().code(&granted.code).await.unwrap(), None);
     assert!(seed.is_alive(&alive.grant.id).await);
     assert_eq!(seed.current(&alive.handle).await, alive.token);
@@ -120,12 +120,12 @@ pub(crate) async fn a_client_that_registers_again_stays_longer(seed: &Seed) {
         assert_eq!(seed.store().register_client(again).await.unwrap(), registered);
     };
     let is_kept = async || seed.store().client(&registered.id).await.unwrap().is_some();
-    let again_at = NOW.plus_ms(REGISTERED_AGAIN_AFTER_MS);
+    let again_at = NOW.plus_ms(REREGISTRATION_INTERVAL_MS);
     register_at(again_at).await;
     register_at(again_at.plus_ms(-1)).await;
     sweep_before(seed, NEVER, NEVER, again_at).await;
     assert!(is_kept().await, "a moment before the last changes nothing");
-    register_at(again_at.plus_ms(REGISTERED_AGAIN_AFTER_MS - 1)).await;
+    register_at(again_at.plus_ms(REREGISTRATION_INTERVAL_MS - 1)).await;
     sweep_before(seed, NEVER, NEVER, again_at.plus_ms(1)).await;
     assert!(!is_kept().await, "too soon after the last to be noted");
 }

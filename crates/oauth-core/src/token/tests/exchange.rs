@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     testing::{Bench, VERIFIER, code_form},
-    token::{Reason, TokenError, TokenRequest},
+    token::{InvalidGrantReason, TokenError, TokenRequest},
 };
 
 #[tokio::test]
@@ -34,7 +34,7 @@ async fn a_code_gives_tokens_once() {
     assert!(bench.opens(access).await);
 
     let again = bench.token(&code_form(&id, &code)).await.unwrap_err();
-    assert!(matches!(again, TokenError::InvalidGrant(Reason::CodeReplayed { .. })));
+    assert!(matches!(again, TokenError::InvalidGrant(InvalidGrantReason::CodeReplayed { .. })));
     assert!(bench.opens(access).await, "the grant stays as it is");
     bench.refresh(&id, refresh).await.unwrap();
 }
@@ -60,33 +60,33 @@ async fn nothing_wrong_spends_a_code() {
     let code = bench.code(&id).await;
     let form = code_form(&id, &code);
     let writes = bench.store.writes.load(Ordering::SeqCst);
-    let check = async |form: &str, expect: Reason| {
+    let check = async |form: &str, expect: InvalidGrantReason| {
         let error = bench.token(form).await.unwrap_err();
         assert_eq!(error.code(), "invalid_grant");
         assert!(matches!(error, TokenError::InvalidGrant(reason) if reason == expect), "{form}");
     };
-    check(&form.replace(&code, "unknown"), Reason::Unknown).await;
-    check(&form.replace(&code, &code.to_lowercase()), Reason::Unknown).await;
-    check(&form.replace(&id, &other), Reason::OtherClient).await;
-    check(&form.replace("%2Fcb", "%2FCB"), Reason::OtherRedirectUri).await;
-    check(&form.replace("app.example", "evil.example"), Reason::OtherRedirectUri).await;
-    check(&form.replace(VERIFIER, &"a".repeat(43)), Reason::WrongVerifier).await;
-    check(&form.replace(VERIFIER, &format!("{VERIFIER}.")), Reason::WrongVerifier).await;
+    check(&form.replace(&code, "unknown"), InvalidGrantReason::Unknown).await;
+    check(&form.replace(&code, &code.to_lowercase()), InvalidGrantReason::Unknown).await;
+    check(&form.replace(&id, &other), InvalidGrantReason::OtherClient).await;
+    check(&form.replace("%2Fcb", "%2FCB"), InvalidGrantReason::OtherRedirectUri).await;
+    check(&form.replace("app.example", "evil.example"), InvalidGrantReason::OtherRedirectUri).await;
+    check(&form.replace(VERIFIER, &"a".repeat(43)), InvalidGrantReason::WrongVerifier).await;
+    check(&form.replace(VERIFIER, &format!("{VERIFIER}.")), InvalidGrantReason::WrongVerifier).await;
     assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
     bench.clock.advance_ms(599_999);
     bench.token(&format!("{form}&resource=https%3A%2F%2Felsewhere.example")).await.unwrap();
     check(
         &form.replace(VERIFIER, &"a".repeat(43)),
-        Reason::CodeReplayed { grant_id: bench.grant_id().await },
+        InvalidGrantReason::CodeReplayed { grant_id: bench.grant_id().await },
     )
     .await;
 
     let late = bench.code(&id).await;
     bench.clock.advance_ms(600_000);
-    check(&code_form(&id, &late), Reason::Expired).await;
+    check(&code_form(&id, &late), InvalidGrantReason::Expired).await;
     let revoked = bench.code(&id).await;
     bench.server.store().revoke_all("1", bench.server.now()).await.unwrap();
-    check(&code_form(&id, &revoked), Reason::Revoked).await;
+    check(&code_form(&id, &revoked), InvalidGrantReason::Revoked).await;
 }
 
 impl Bench {

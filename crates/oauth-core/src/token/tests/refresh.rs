@@ -3,9 +3,9 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    Clock as _, CurrentRefreshToken, Revoked, Rotation, Secret, SecretHash,
+    Clock as _, CurrentRefreshToken, Revoked, Rotation, SecretHash, SecretString,
     testing::{Bench, parameter},
-    token::{Reason, RefreshToken, TokenError, TokenResponse},
+    token::{InvalidGrantReason, RefreshToken, TokenError, TokenResponse},
 };
 
 #[tokio::test]
@@ -16,18 +16,18 @@ async fn refresh_tokens_rotate() {
     let first = bench.tokens(&id).await;
     let token = first.refresh_token.as_ref().unwrap().expose();
     let writes = bench.store.writes.load(Ordering::SeqCst);
-    let check = async |client: &str, token: &str, expect: Reason| {
+    let check = async |client: &str, token: &str, expect: InvalidGrantReason| {
         let error = bench.refresh(client, token).await.unwrap_err();
         assert!(matches!(error, TokenError::InvalidGrant(reason) if reason == expect), "{token}");
     };
-    check(&other, token, Reason::OtherClient).await;
-    check(&id, "x", Reason::Unknown).await;
-    check(&id, first.access_token.expose(), Reason::Unknown).await;
+    check(&other, token, InvalidGrantReason::OtherClient).await;
+    check(&id, "x", InvalidGrantReason::Unknown).await;
+    check(&id, first.access_token.expose(), InvalidGrantReason::Unknown).await;
     let wrong_end = format!("{}AAAA", &token[..66]);
-    check(&id, &wrong_end, Reason::Unknown).await;
+    check(&id, &wrong_end, InvalidGrantReason::Unknown).await;
     let mut later = RefreshToken::decode(token).unwrap();
     later.generation = 9;
-    check(&id, &later.encode(), Reason::Unknown).await;
+    check(&id, &later.encode(), InvalidGrantReason::Unknown).await;
     assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
 
     let form = format!(
@@ -42,7 +42,7 @@ async fn refresh_tokens_rotate() {
     bench.clock.advance_ms(30 * 24 * 3_600_000 - 1);
     let third = bench.refresh(&id, second.refresh_token.unwrap().expose()).await.unwrap();
     bench.clock.advance_ms(30 * 24 * 3_600_000);
-    check(&id, third.refresh_token.unwrap().expose(), Reason::Expired).await;
+    check(&id, third.refresh_token.unwrap().expose(), InvalidGrantReason::Expired).await;
 }
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn an_old_token_ends_the_grant_once_it_is_no_accident() {
         }
         bench.clock.advance_ms(wait_ms);
         let error = bench.refresh(&id, old.expose()).await.unwrap_err();
-        let TokenError::InvalidGrant(Reason::TokenReplayed { ended, .. }) = error else {
+        let TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { ended, .. }) = error else {
             panic!("{error:?}")
         };
         assert_eq!(bench.opens(tokens.access_token.expose()).await, !ended);
@@ -78,7 +78,7 @@ async fn an_old_token_ends_the_grant_once_it_is_no_accident() {
 async fn any_token_of_a_grant_revokes_it() {
     let bench = Bench::new();
     let id = bench.register(json!({})).await.client_id;
-    let check = async |pick: fn(&TokenResponse, &TokenResponse) -> Secret, wait_ms: i64| {
+    let check = async |pick: fn(&TokenResponse, &TokenResponse) -> SecretString, wait_ms: i64| {
         let first = bench.tokens(&id).await;
         let second = bench.refresh(&id, first.refresh_token.as_ref().unwrap().expose()).await.unwrap();
         let untouched = bench.tokens(&id).await;
@@ -91,7 +91,7 @@ async fn any_token_of_a_grant_revokes_it() {
                 && !bench.opens(second.access_token.expose()).await
         );
         let refused = bench.refresh(&id, second.refresh_token.unwrap().expose()).await.unwrap_err();
-        assert!(matches!(refused, TokenError::InvalidGrant(Reason::Revoked)));
+        assert!(matches!(refused, TokenError::InvalidGrant(InvalidGrantReason::Revoked)));
         bench.refresh(&id, untouched.refresh_token.unwrap().expose()).await.unwrap();
     };
     check(|_, second| second.refresh_token.clone().unwrap(), 0).await;
@@ -123,13 +123,19 @@ async fn a_handle_with_a_secret_that_was_made_up_changes_nothing() {
         made_up[at] ^= 1;
         let made_up = data_encoding::BASE64URL_NOPAD.encode(&made_up);
         let refused = bench.refresh(&id, &made_up).await.unwrap_err();
-        assert!(matches!(refused, TokenError::InvalidGrant(Reason::Unknown)), "{at}: {refused:?}");
+        assert!(
+            matches!(refused, TokenError::InvalidGrant(InvalidGrantReason::Unknown)),
+            "{at}: {refused:?}"
+        );
         assert_eq!(bench.server.revoke(&made_up).await.unwrap(), Revoked::Nothing, "{at}");
     }
     assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
     assert!(bench.opens(second.access_token.expose()).await);
     let replayed = bench.refresh(&id, first.expose()).await.unwrap_err();
-    assert!(matches!(replayed, TokenError::InvalidGrant(Reason::TokenReplayed { ended: true, .. })));
+    assert!(matches!(
+        replayed,
+        TokenError::InvalidGrant(InvalidGrantReason::TokenReplayed { ended: true, .. })
+    ));
 }
 
 #[tokio::test]
@@ -142,7 +148,7 @@ async fn a_token_of_the_form_without_a_tag_works_while_it_is_current() {
     bytes[20..].fill(9);
     let untagged = data_encoding::BASE64URL_NOPAD.encode(&bytes);
     let handle = RefreshToken::decode(&untagged).unwrap().handle_hash();
-    let found = bench.server.store().refreshable(&handle).await.unwrap().unwrap();
+    let found = bench.server.store().refreshable_grant(&handle).await.unwrap().unwrap();
     let at = bench.clock.now();
     let hash = SecretHash::of(&untagged);
     let next =
@@ -155,7 +161,10 @@ async fn a_token_of_the_form_without_a_tag_works_while_it_is_current() {
     let tokens = bench.refresh(&id, &untagged).await.unwrap();
     bench.clock.advance_ms(60_000);
     let again = bench.refresh(&id, &untagged).await.unwrap_err();
-    assert!(matches!(again, TokenError::InvalidGrant(Reason::Unknown)), "nothing proves it genuine now");
+    assert!(
+        matches!(again, TokenError::InvalidGrant(InvalidGrantReason::Unknown)),
+        "nothing proves it genuine now"
+    );
     assert_eq!(bench.server.revoke(&untagged).await.unwrap(), Revoked::Nothing);
     assert!(bench.opens(tokens.access_token.expose()).await);
     bench.refresh(&id, tokens.refresh_token.unwrap().expose()).await.unwrap();

@@ -85,7 +85,7 @@ async fn json_is_as_good_as_a_form() {
     });
     let request = TokenRequest::from_json(body.to_string().as_bytes(), None).unwrap();
     assert!(request == TokenRequest::from_form(code_form(&id, &code).as_bytes(), None).unwrap());
-    assert_eq!((request.client_hint(), request.token_hash()), (id.as_str(), SecretHash::of(&code)));
+    assert_eq!((request.claimed_client_id(), request.token_hash()), (id.as_str(), SecretHash::of(&code)));
     assert!(!format!("{request:?}").contains(&code));
     bench.server.token(request).await.unwrap();
     for (name, value) in [("resource", json!(["a", "b"])), ("resource", json!(1)), ("scope", json!([{}]))] {

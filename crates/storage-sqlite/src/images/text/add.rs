@@ -6,7 +6,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Binary, Nullable, Text},
 };
-use words::{Fields, Stands, words_of};
+use words::{Fields, Occurrence, words_of};
 
 use super::{
     numbers::{self, CONTENT, CONTEXT, posting},
@@ -77,7 +77,7 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure
     Ok(())
 }
 
-fn postings(numbers: &[(i64, Stands)]) -> String {
+fn postings(numbers: &[(i64, Occurrence)]) -> String {
     let mut names = Vec::with_capacity(numbers.len());
     for &(number, stands) in numbers {
         names.extend(stands.in_content.then(|| posting(CONTENT, number)));

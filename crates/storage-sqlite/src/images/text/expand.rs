@@ -9,8 +9,8 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use words::{
-    Alternative, EXACT, PREFIX, QueryWord, SAME_STEM, Stems, TYPO, Wanted, can_have_typos, is_typo_of,
-    one_slip_away, plural_keys, typo_stem,
+    Alternative, EXACT, PREFIX, QueryTerm, QueryWord, SAME_STEM, Stems, TYPO, can_have_typos, is_typo_of,
+    plural_keys, single_edits, typo_prefix,
 };
 
 use super::vocabulary::Known;
@@ -80,15 +80,15 @@ impl Expanded {
     }
 
     /// What the scorer has to know, in a library of so many images.
-    pub(super) fn wanted(&self, of: i64) -> Wanted {
+    pub(super) fn wanted(&self, of: i64) -> QueryTerm {
         let alternative =
             |(known, quality): &(Known, f32)| Alternative { word: known.word.clone(), quality: *quality };
         let of = of.max(1);
         let images = self.images().clamp(1, of);
-        Wanted {
+        QueryTerm {
             word: self.word.clone(),
             alternatives: self.alternatives.iter().map(alternative).collect(),
-            share: count(images) / count(of),
+            document_frequency: count(images) / count(of),
         }
     }
 }
@@ -110,7 +110,7 @@ pub(super) fn expand(
     let mut misspelt = 0;
     for word in query {
         let mut alternatives = forms.of(&word);
-        if word.begins {
+        if word.is_prefix {
             alternatives.extend(beginning_with(c, account, &word.word)?);
         }
         let worth_it = word.is_word && !word.optional && can_have_typos(&word.word);
@@ -151,7 +151,7 @@ impl Forms {
         for asked in query {
             words.insert(asked.word.clone());
             if asked.is_word {
-                let of_word = Stems::of(&asked.word);
+                let of_word = Stems::new(&asked.word);
                 let keys = of_word.keys();
                 words.extend(keys.iter().cloned().chain(plural_keys(&asked.word)));
                 stems.extend(keys.into_iter().chain([asked.word.clone()]));
@@ -180,7 +180,7 @@ impl Forms {
         let forms = is_key
             .chain(has_key)
             .filter(|known| known.word != asked.word && met.insert(known.id))
-            .filter(|known| stems.are_of(&known.word))
+            .filter(|known| stems.matches(&known.word))
             .map(|known| (known.clone(), SAME_STEM));
         forms.chain(itself).collect()
     }
@@ -288,9 +288,9 @@ fn between(start: &str) -> (&str, String) {
 
 /// The words that one may be a slip of: those one slip away, or if there are none and it is long, two slips.
 fn slips_of(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(Known, f32)>, Failure> {
-    let mut found = named(c, account, one_slip_away(word))?;
+    let mut found = named(c, account, single_edits(word))?;
     if found.is_empty()
-        && let Some(start) = typo_stem(word)
+        && let Some(start) = typo_prefix(word)
     {
         let (first, end) = between(start);
         let length = i64::try_from(word.chars().count()).unwrap_or(i64::MAX);
@@ -313,7 +313,7 @@ fn slips_of(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(K
     // The other forms of a word are meant by a slip of it as well.
     let meant: Vec<QueryWord> = found
         .iter()
-        .map(|known| QueryWord { word: known.word.clone(), is_word: true, optional: false, begins: false })
+        .map(|known| QueryWord { word: known.word.clone(), is_word: true, optional: false, is_prefix: false })
         .take(MIN_OF_EACH)
         .collect();
     let forms = Forms::look_up(c, account, &meant)?;

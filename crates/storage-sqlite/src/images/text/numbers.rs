@@ -1,10 +1,10 @@
 //! The numbers of an image's words as they are stored.
 
-use words::Stands;
+use words::Occurrence;
 
 /// Writes the numbers of an image's words, which are in ascending order: of each the distance from the one before it
 /// and two bits that say where it stands, seven bits a byte with the lowest first.
-pub(super) fn write(numbers: &[(i64, Stands)]) -> Vec<u8> {
+pub(super) fn write(numbers: &[(i64, Occurrence)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(numbers.len() * 2);
     let mut before = 0;
     for &(number, stands) in numbers {
@@ -26,7 +26,7 @@ pub(super) fn write(numbers: &[(i64, Stands)]) -> Vec<u8> {
 }
 
 /// Reads what [`write`] wrote. What is cut off is left out.
-pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (i64, Stands)> + '_ {
+pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (i64, Occurrence)> + '_ {
     let mut bytes = bytes.iter();
     let mut before = 0_i64;
     std::iter::from_fn(move || {
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (i64, Stands)> + '_ {
             shift += 7;
         }
         before = before.checked_add_unsigned(value >> 2)?;
-        Some((before, Stands { in_content: value & 1 != 0, in_context: value & 2 != 0 }))
+        Some((before, Occurrence { in_content: value & 1 != 0, in_context: value & 2 != 0 }))
     })
 }
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn numbers_are_read_as_they_were_written() {
-        let stands = |in_content, in_context| Stands { in_content, in_context };
+        let stands = |in_content, in_context| Occurrence { in_content, in_context };
         let numbers = [
             (1, stands(true, false)),
             (2, stands(true, true)),

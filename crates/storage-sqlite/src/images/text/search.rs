@@ -3,7 +3,7 @@
 use diesel::{SqliteConnection, prelude::*};
 use domain::{ImageId, QueryText};
 use storage::{ImageKey, TextColumns, TextMatch, TextTier, Viewer};
-use words::{Score, Search, Tier, Wanted, query_words};
+use words::{QueryTerm, Score, Scorer, Tier, query_words};
 
 use super::{super::filter::OwnedFilter, add::Written, candidates::candidates, expand::expand};
 use crate::{error::Failure, schema::accounts, value::RowName};
@@ -35,8 +35,8 @@ pub(in super::super) fn matches(
         return Ok(Vec::new());
     }
     let images: i64 = accounts::table.find(filter.account).select(accounts::live_images).get_result(c)?;
-    let wanted: Vec<Wanted> = expanded.iter().map(|word| word.wanted(images)).collect();
-    let search = Search::new(&wanted);
+    let wanted: Vec<QueryTerm> = expanded.iter().map(|word| word.wanted(images)).collect();
+    let search = Scorer::new(&wanted);
     let written = candidates(c, &filter, &expanded, content_only, asked.max)?;
     best(&search, written, content_only, asked.max)
         .into_iter()
@@ -56,7 +56,7 @@ pub(in super::super) fn matches(
         .collect()
 }
 
-fn best(search: &Search, written: Vec<Written>, content_only: bool, max: usize) -> Vec<Scored> {
+fn best(search: &Scorer, written: Vec<Written>, content_only: bool, max: usize) -> Vec<Scored> {
     let scored = |image: Written| {
         let fields = image.fields();
         let score = search.score(&if content_only { fields.content() } else { fields })?;

@@ -8,7 +8,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Text},
 };
-use words::Stands;
+use words::Occurrence;
 
 use super::reindex::{self, Stems};
 use crate::{
@@ -41,8 +41,8 @@ RETURNING id, word, images, context";
 pub(super) fn learn(
     c: &mut SqliteConnection,
     account: i64,
-    found: &BTreeMap<String, Stands>,
-) -> Result<Vec<(i64, Stands)>, Failure> {
+    found: &BTreeMap<String, Occurrence>,
+) -> Result<Vec<(i64, Occurrence)>, Failure> {
     if found.is_empty() {
         return Ok(Vec::new());
     }
@@ -66,7 +66,7 @@ pub(super) fn learn(
         .execute(c)?;
     }
     let stands = |known: Known| Some((known.id, *found.get(&known.word)?));
-    let mut numbers: Vec<(i64, Stands)> = known.into_iter().filter_map(stands).collect();
+    let mut numbers: Vec<(i64, Occurrence)> = known.into_iter().filter_map(stands).collect();
     numbers.sort_unstable_by_key(|(id, _)| *id);
     Ok(numbers)
 }
@@ -80,7 +80,7 @@ fn stems_of<'a>(words: impl Iterator<Item = &'a Known>) -> Vec<(String, i64)> {
 pub(super) fn forget(
     c: &mut SqliteConnection,
     account: i64,
-    numbers: impl Iterator<Item = (i64, Stands)>,
+    numbers: impl Iterator<Item = (i64, Occurrence)>,
 ) -> Result<(), Failure> {
     let numbers: Vec<(i64, i64)> =
         numbers.map(|(number, stands)| (number, i64::from(stands.in_context))).collect();

@@ -1,6 +1,6 @@
 use super::super::{VOCABULARY, query::read};
 use crate::{
-    Appearance,
+    BuiltInEncoder,
     Concept::{self, *},
     VisualEncoder as _,
 };
@@ -120,7 +120,7 @@ fn negations_turn_the_next_word_round() {
 
 #[test]
 fn things_are_never_guessed() {
-    let appearance = Appearance;
+    let appearance = BuiltInEncoder;
     for words in [
         "boat",
         "receipt from the hardware store",
@@ -150,13 +150,13 @@ fn things_are_never_guessed() {
         "kind",
         "Lisa",
     ] {
-        assert_eq!(appearance.query(words).unwrap(), None, "{words}");
+        assert_eq!(appearance.encode_query(words).unwrap(), None, "{words}");
     }
 }
 
 #[test]
 fn unknown_words_lower_the_best_score() {
-    let most = |words: &str| Appearance.query(words).unwrap().unwrap().calibration.most;
+    let most = |words: &str| BuiltInEncoder.encode_query(words).unwrap().unwrap().calibration.max_score;
     for (words, expect) in [
         ("red", 1.0),
         ("a red one", 0.5),
@@ -174,8 +174,8 @@ fn unknown_words_lower_the_best_score() {
 #[test]
 fn all_of_several_concepts_have_to_hold() {
     let score = |words: &str, holding: &[(Concept, f32)]| {
-        let appearance = Appearance;
-        let query = appearance.query(words).unwrap().unwrap();
+        let appearance = BuiltInEncoder;
+        let query = appearance.encode_query(words).unwrap().unwrap();
         let mut vector = vec![0.0; appearance.dimensions()];
         for (concept, value) in holding {
             vector[concept.place()] = *value;

@@ -1,8 +1,8 @@
 use super::pictures::*;
-use crate::{Appearance, Concept, Picture, VisualEncoder as _};
+use crate::{BuiltInEncoder, Concept, Picture, VisualEncoder as _};
 
 fn activation(picture: &Picture, concept: Concept) -> f32 {
-    Appearance.picture(picture).unwrap()[concept.place()]
+    BuiltInEncoder.encode_picture(picture).unwrap()[concept.place()]
 }
 
 /// Collects what was not seen as it should be, so that one run tells all.
@@ -55,7 +55,7 @@ fn flat_colours_have_their_names_and_no_others() {
         ([75, 75, 75], vec![Concept::Gray, Concept::DarkGray]),
         ([185, 185, 185], vec![Concept::Gray, Concept::LightGray]),
     ] {
-        let vector = Appearance.picture(&flat(rgb)).unwrap();
+        let vector = BuiltInEncoder.encode_picture(&flat(rgb)).unwrap();
         let colours = Concept::ALL.iter().take_while(|concept| **concept != Concept::Pastel);
         for colour in colours {
             let seen = vector[colour.place()];

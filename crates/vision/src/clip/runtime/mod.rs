@@ -40,7 +40,7 @@ impl Options {
 
 /// Which program would compute, as far as is known without a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedRuntime {
     /// ONNX Runtime's library and version; `None` when tract computes.
     pub library: Option<(PathBuf, String)>,
     /// Why it is not ONNX Runtime that computes, when that was asked for or allowed.
@@ -49,15 +49,16 @@ pub struct Found {
 
 impl Runtime {
     /// Looks which program computes with these options. Loads the library of ONNX Runtime when there is one.
-    pub fn find(options: &Options) -> Found {
+    pub fn detect(options: &Options) -> DetectedRuntime {
         if options.runtime == Self::Tract {
-            return Found { library: None, problem: None };
+            return DetectedRuntime { library: None, problem: None };
         }
         match onnx_runtime::loaded(options.library.as_deref()) {
-            Ok(loaded) => {
-                Found { library: Some((loaded.path.clone(), loaded.version.clone())), problem: None }
-            }
-            Err(problem) => Found { library: None, problem: Some(problem) },
+            Ok(loaded) => DetectedRuntime {
+                library: Some((loaded.path.clone(), loaded.version.clone())),
+                problem: None,
+            },
+            Err(problem) => DetectedRuntime { library: None, problem: Some(problem) },
         }
     }
 }

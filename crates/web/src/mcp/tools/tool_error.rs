@@ -180,7 +180,7 @@ impl From<SearchError> for ToolError {
     fn from(error: SearchError) -> Self {
         match error {
             SearchError::NoAlbum => Self::NoAlbum,
-            SearchError::ImageChannelDown => Self::SearchDown,
+            SearchError::ImageSearchUnavailable => Self::SearchDown,
             SearchError::Storage(error) => error.into(),
         }
     }

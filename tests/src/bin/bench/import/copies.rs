@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use tempfile::TempDir;
 
 use super::size_of;

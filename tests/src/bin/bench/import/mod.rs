@@ -18,7 +18,7 @@ mod table;
 
 use std::{fs, path::PathBuf, time::Instant};
 
-use ::tests::outside::{AnyError, Instance, Ledger, Usage, megabytes};
+use ::tests::black_box::{AnyError, Instance, StoreReader, Usage, megabytes};
 use clap::Args;
 
 use copies::Photos;
@@ -85,7 +85,7 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let imported = instance.import(&[photos.folder()])?;
-    let mut ledger = Ledger::open(folder.path())?;
+    let mut ledger = StoreReader::open(folder.path())?;
     let figures = |name, took, used: Usage, bytes| Figures {
         name,
         photos: imported.imported,
@@ -98,7 +98,7 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
 
     let began = Instant::now();
     let mut server = instance.serve()?;
-    let lacking = ledger.wait_for_full(&mut server)?;
+    let lacking = ledger.wait_for_full_renditions(&mut server)?;
     if lacking == 0 {
         let (took, used) = (imported.took + began.elapsed(), imported.usage + server.usage());
         table.add(round, figures(COMPLETE, took, used, ledger.rendition_bytes()?));

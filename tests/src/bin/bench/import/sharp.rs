@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use ::tests::outside::{AnyError, Finished, run};
+use ::tests::black_box::{AnyError, ProcessOutcome, run};
 use domain::Rendition;
 use serde_json::{Value, json};
 
@@ -82,7 +82,7 @@ impl Sharp {
         let order_path = output.path().join("order.json");
         fs::write(&order_path, order.to_string())?;
         let script = self.folder.join("renditions.mjs");
-        let Finished { status, stdout, stderr, took, usage } =
+        let ProcessOutcome { status, stdout, stderr, took, usage } =
             run(Command::new("node").arg(script).arg(&order_path))
                 .map_err(|error| format!("node cannot be started: {error} ({HINT})"))?;
         if !status.success() {

@@ -1,6 +1,6 @@
 use std::{path::Path, time::Duration};
 
-use ::tests::outside::{Usage, megabytes};
+use ::tests::black_box::{Usage, megabytes};
 use serde_json::{Value, json};
 
 use super::copies::Photos;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use serde_json::{Value, json};
 
 use crate::{connection::Connection, lanes::Lane};

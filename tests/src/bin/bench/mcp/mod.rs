@@ -10,7 +10,7 @@ mod peer;
 
 use std::time::Duration;
 
-use ::tests::outside::{AnyError, Instance, Server, megabytes};
+use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 use clap::Args;
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use ::tests::outside::{AnyError, Watch};
+use ::tests::black_box::{AnyError, UsageMonitor};
 
 use super::message::Endpoint;
 use crate::peer::PeerProcess;
@@ -18,7 +18,7 @@ const HINT: &str = "--without-peer measures ours alone";
 /// The peer at work, until dropped.
 pub(super) struct Peer {
     _process: PeerProcess,
-    watch: Watch,
+    watch: UsageMonitor,
     base_url: String,
 }
 
@@ -30,7 +30,7 @@ impl Peer {
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|error| format!("{NAME} cannot be started: {error} ({HINT})"))?;
-        let watch = Watch::start(child.id());
+        let watch = UsageMonitor::start(child.id());
         let mut line = String::new();
         let output = child.stdout.take().ok_or("the peer has no output")?;
         let mut peer = Self { _process: PeerProcess(child), watch, base_url: String::new() };

@@ -1,4 +1,4 @@
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use serde_json::Value;
 
 use crate::{connection::Connection, lanes::Lane};

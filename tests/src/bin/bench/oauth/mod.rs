@@ -15,7 +15,7 @@ mod seeding;
 
 use std::{path::Path, time::Duration};
 
-use ::tests::outside::{AnyError, Instance, Server};
+use ::tests::black_box::{AnyError, Instance, Server};
 use clap::Args;
 
 use chain::{TokenEndpoint, Tokens, once_each, repeated};

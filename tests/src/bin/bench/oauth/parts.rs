@@ -3,7 +3,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use keys::{Secret, SystemRandom};
 use library::{Library, Settings, SystemClock, WorkerCommand};
@@ -75,7 +75,7 @@ pub(super) async fn run(subjects: &Subjects<'_>) -> Result<(), AnyError> {
     })
     .await?;
     each("account of an API key", async |_| {
-        library.caller(subjects.key).await?.ok_or("no key")?;
+        library.caller_by_key(subjects.key).await?.ok_or("no key")?;
         Ok(())
     })
     .await?;

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use ::tests::outside::{AnyError, Watch};
+use ::tests::black_box::{AnyError, UsageMonitor};
 use serde::Deserialize;
 use tempfile::TempDir;
 
@@ -28,7 +28,7 @@ pub(super) struct Peer {
 /// The script at work, until dropped.
 pub(super) struct Running {
     _process: PeerProcess,
-    watch: Watch,
+    watch: UsageMonitor,
     pub(super) ready: Ready,
     _folder: TempDir,
 }
@@ -83,7 +83,7 @@ impl Peer {
             .stderr(log)
             .spawn()
             .map_err(|error| format!("node cannot be started: {error} ({HINT})"))?;
-        let watch = Watch::start(child.id());
+        let watch = UsageMonitor::start(child.id());
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("node has no output")?).read_line(&mut line)?;
         match serde_json::from_str(&line) {

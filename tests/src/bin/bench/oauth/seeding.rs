@@ -4,14 +4,14 @@
 use std::{path::Path, sync::mpsc};
 
 use ::tests::{
+    black_box::AnyError,
     oauth::{VERIFIER, challenge},
-    outside::AnyError,
 };
 use keys::{SystemRandom, new_id};
 use library::{Clock as _, SystemClock};
 use oauth_core::{
-    AuthMethod, Client, ClientMetadata, Grant, GrantType, Issued, IssuedCode, NewClient, NewCode, SecretHash,
-    Store as _, UnixMillis,
+    AuthMethod, Client, ClientMetadata, CodeStatus, Grant, GrantType, IssuedCode, NewClient, NewCode,
+    SecretHash, Store as _, UnixMillis,
 };
 use storage::AccountStore as _;
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
@@ -108,7 +108,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
             redeemed_at: None,
         };
         let new = NewCode { hash: SecretHash::of(&code), code: issued, client: None };
-        if store.issue_code(new).await? != Issued::Waiting {
+        if store.issue_code(new).await? != CodeStatus::Pending {
             return Err("a code was not stored".into());
         }
         seeded.codes.push(code);

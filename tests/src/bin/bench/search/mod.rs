@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::tests::outside::{AnyError, Server, megabytes};
+use ::tests::black_box::{AnyError, Server, megabytes};
 use clap::Args;
 
 use crate::load;

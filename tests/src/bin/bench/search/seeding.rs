@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, time::Instant};
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use diesel::{
     Connection as _, RunQueryDsl as _, SqliteConnection, connection::SimpleConnection as _, insert_into,
     prelude::*, sql_query, sql_types::BigInt,

@@ -1,6 +1,6 @@
 use std::{net::SocketAddr, path::Path, sync::Arc};
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use keys::{Secret, SystemRandom};
 use library::{Library, Settings, SystemClock, WorkerCommand};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use library::{ModelSource, SharedEncoder};
-use vision::{Calibration, EncodeError, Picture, Query, VisualEncoder};
+use vision::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder};
 
 use super::dice::Dice;
 
@@ -60,11 +60,11 @@ impl VisualEncoder for StandIn {
         224
     }
 
-    fn picture(&self, _: &Picture) -> Result<Vec<f32>, EncodeError> {
+    fn encode_picture(&self, _: &Picture) -> Result<Vec<f32>, EncodeError> {
         Err(EncodeError("nothing is looked at while search is measured".into()))
     }
 
-    fn query(&self, words: &str) -> Result<Option<Query>, EncodeError> {
+    fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError> {
         let seed = words.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
         let mut dice = Dice::new(seed);
         let mut vector = direction(&mut dice);
@@ -72,11 +72,11 @@ impl VisualEncoder for StandIn {
             *number = *number * 0.5 + centre;
         }
         normalise(&mut vector);
-        let calibration = Calibration { midpoint: 0.5, steepness: 10.0, most: 0.9, least: 0.1 };
-        Ok(Some(Query { vector, calibration }))
+        let calibration = Calibration { midpoint: 0.5, steepness: 10.0, max_score: 0.9, min_similarity: 0.1 };
+        Ok(Some(EncodedQuery { vector, calibration }))
     }
 
-    fn is_quick_to_ask(&self) -> bool {
+    fn encodes_queries_quickly(&self) -> bool {
         true
     }
 }
@@ -86,11 +86,11 @@ impl VisualEncoder for StandIn {
 pub(super) struct OnlyStandIn;
 
 impl ModelSource for OnlyStandIn {
-    fn in_use(&self) -> Result<Option<SharedEncoder>, String> {
+    fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
         Ok(Some(Arc::new(StandIn)))
     }
 
-    fn named(&self, _: &str) -> Option<SharedEncoder> {
+    fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
         None
     }
 }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn words_are_nearer_to_some_images_than_to_others() {
-        let query = StandIn.query("boat").unwrap().unwrap();
+        let query = StandIn.encode_query("boat").unwrap().unwrap();
         let similarity = |number| -> f32 {
             vector(number).iter().zip(&query.vector).map(|(one, other)| one * other).sum()
         };

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use serde::Deserialize;
 
 use super::made;

@@ -2,7 +2,7 @@
 
 use std::{fs, io::Cursor, path::Path};
 
-use ::tests::outside::AnyError;
+use ::tests::black_box::AnyError;
 use image::{DynamicImage, ImageFormat};
 
 use super::paint::{Scene, paint};

@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::tests::outside::{AnyError, Instance, Server};
+use ::tests::black_box::{AnyError, Instance, Server};
 use clap::Args;
 use serde_json::Value;
 

@@ -4,11 +4,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Usage, Watch, tree::cpu_of_waited_children};
+use super::{Usage, UsageMonitor, usage::cpu_of_waited_children};
 
 /// How a program ended, and what it took.
 #[derive(Debug)]
-pub struct Finished {
+pub struct ProcessOutcome {
     /// How it ended.
     pub status: ExitStatus,
     /// What it wrote to standard output.
@@ -25,18 +25,18 @@ pub struct Finished {
 ///
 /// # Errors
 /// It cannot be started.
-pub fn run(command: &mut Command) -> io::Result<Finished> {
+pub fn run(command: &mut Command) -> io::Result<ProcessOutcome> {
     let cpu_before = cpu_of_waited_children();
     let began = Instant::now();
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let watch = Watch::start(child.id());
+    let watch = UsageMonitor::start(child.id());
     let output = child.wait_with_output()?;
     let took = began.elapsed();
     let mut usage = watch.usage();
     // The last look missed its end.
     usage.cpu = usage.cpu.max(cpu_of_waited_children().saturating_sub(cpu_before));
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok(Finished { status: output.status, stdout: output.stdout, stderr, took, usage })
+    Ok(ProcessOutcome { status: output.status, stdout: output.stdout, stderr, took, usage })
 }
 
 #[cfg(test)]

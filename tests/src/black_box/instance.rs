@@ -7,7 +7,7 @@ use std::{
 
 use serde::Deserialize;
 
-use super::{AnyError, Finished, Server, Usage, run};
+use super::{AnyError, ProcessOutcome, Server, Usage, run};
 
 /// Whose library it is.
 const EMAIL: &str = "ann@example.org";
@@ -22,7 +22,7 @@ pub struct Instance {
 
 /// A file that did not come in.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Failed {
+pub struct FailedFile {
     /// Where it stands.
     pub path: PathBuf,
     /// Why, in words for its owner.
@@ -32,13 +32,13 @@ pub struct Failed {
 
 /// What became of an import.
 #[derive(Debug)]
-pub struct Imported {
+pub struct ImportOutcome {
     /// How many files are new in the library.
     pub imported: u64,
     /// How many were there already.
     pub duplicates: u64,
     /// Those that failed.
-    pub failed: Vec<Failed>,
+    pub failed: Vec<FailedFile>,
     /// What the program wrote to standard error.
     pub stderr: String,
     /// From the start of the program to its end.
@@ -52,12 +52,12 @@ pub struct Imported {
 struct Printed {
     imported: u64,
     duplicates: u64,
-    failed: Vec<Failed>,
+    failed: Vec<FailedFile>,
 }
 
-impl Imported {
+impl ImportOutcome {
     /// How many files have an outcome.
-    pub fn settled(&self) -> u64 {
+    pub fn file_count(&self) -> u64 {
         self.imported + self.duplicates + self.failed.len() as u64
     }
 }
@@ -102,15 +102,15 @@ impl Instance {
     ///
     /// # Errors
     /// It did not end in order; the error says what it wrote last.
-    pub fn import<P: AsRef<Path>>(&self, paths: &[P]) -> Result<Imported, AnyError> {
+    pub fn import<P: AsRef<Path>>(&self, paths: &[P]) -> Result<ImportOutcome, AnyError> {
         let mut command = self.command(["import", EMAIL, "--json"]);
         command.args(paths.iter().map(AsRef::as_ref));
-        let Finished { status, stdout, stderr, took, usage } = run(&mut command)?;
+        let ProcessOutcome { status, stdout, stderr, took, usage } = run(&mut command)?;
         if !matches!(status.code(), Some(0 | 1)) || stdout.is_empty() {
             return Err(format!("the import ended with {status}: {}", end_of(&stderr)).into());
         }
         let Printed { imported, duplicates, failed } = serde_json::from_slice(&stdout)?;
-        Ok(Imported { imported, duplicates, failed, stderr, took, usage })
+        Ok(ImportOutcome { imported, duplicates, failed, stderr, took, usage })
     }
 
     /// Serves on a free port until the value is dropped.
@@ -171,7 +171,7 @@ mod tests {
         let printed = r#"{"imported":2,"duplicates":1,"failed":[{"path":"a/b.txt","error":"no"}],"new":[]}"#;
         let printed: Printed = serde_json::from_str(printed).unwrap();
         assert_eq!((printed.imported, printed.duplicates), (2, 1));
-        assert_eq!(printed.failed, [Failed { path: "a/b.txt".into(), reason: "no".into() }]);
+        assert_eq!(printed.failed, [FailedFile { path: "a/b.txt".into(), reason: "no".into() }]);
     }
 
     #[test]

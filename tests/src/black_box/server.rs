@@ -9,7 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{AnyError, Usage, Watch, instance::end_of, tree::allocated_bytes};
+use super::{AnyError, Usage, UsageMonitor, instance::end_of, usage::allocated_bytes};
 
 /// The server drains for 10 s when it is asked to end; one that has not ended by then is killed.
 const GRACE: Duration = Duration::from_secs(15);
@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Server {
     child: Child,
-    watch: Watch,
+    watch: UsageMonitor,
     log: PathBuf,
     base_url: String,
     /// Open as long as the server writes to it.
@@ -38,7 +38,7 @@ impl Server {
             .stdout(Stdio::piped())
             .stderr(File::options().create(true).append(true).open(&log)?)
             .spawn()?;
-        let watch = Watch::start(child.id());
+        let watch = UsageMonitor::start(child.id());
         let mut stdout = BufReader::new(child.stdout.take().ok_or("the server has no output")?);
         let Some(base_url) = address(&mut stdout)? else {
             child.wait()?;
@@ -67,7 +67,7 @@ impl Server {
     ///
     /// # Errors
     /// The system does not tell.
-    pub fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+    pub fn exit_status(&mut self) -> std::io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 

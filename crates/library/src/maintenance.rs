@@ -21,12 +21,12 @@ const BATCH: u32 = 200;
 
 /// The tidying of a running service, until it is stopped.
 #[derive(Debug)]
-pub struct Upkeep {
+pub struct Maintenance {
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
-impl Upkeep {
+impl Maintenance {
     /// Stops after the batch at work.
     pub async fn stop(self) {
         // Without a receiver the task has ended already.
@@ -57,7 +57,7 @@ impl Library {
 
     /// Starts tidying at intervals: removes for good what was deleted 30 days ago and what deleted accounts held, and
     /// forgets what expired.
-    pub fn start_upkeep(&self) -> Upkeep {
+    pub fn start_maintenance(&self) -> Maintenance {
         let (stop, mut stopped) = watch::channel(false);
         let library = self.clone();
         let task = tokio::spawn(async move {
@@ -73,14 +73,14 @@ impl Library {
                 }
             }
         });
-        Upkeep { stop, task }
+        Maintenance { stop, task }
     }
 
     /// Removes, now and to the end, what deleted accounts held.
     ///
     /// # Errors
     /// A store failed; a running service goes on with it.
-    pub async fn finish_deletions(&self) -> Result<(), String> {
+    pub async fn purge_deleted(&self) -> Result<(), String> {
         self.purge(|| false).await.map_err(|error| error.to_string())?;
         self.remove_idle_blobs(IDLE_BLOB_MS, || false).await.map_err(|error| error.to_string())
     }
@@ -89,7 +89,7 @@ impl Library {
     ///
     /// # Errors
     /// The store failed; a running service tries again.
-    pub async fn forget_expired(&self) -> Result<(), StorageError> {
+    pub async fn delete_expired(&self) -> Result<(), StorageError> {
         self.forget(|| false).await
     }
 
@@ -107,7 +107,7 @@ impl Library {
         };
         let failed = |StoreError(reason)| StorageError::Unavailable(reason);
         while !stopped() && store.sweep(ended).await.map_err(failed)? > 0 {}
-        store.drop_signing_keys(now.plus_millis(-RETIRED_KEY_MS)).await?;
+        store.delete_retired_signing_keys(now.plus_millis(-RETIRED_KEY_MS)).await?;
         Ok(())
     }
 

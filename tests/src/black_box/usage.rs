@@ -35,14 +35,14 @@ impl ops::Add for Usage {
 
 /// Looks at a process and all that descend from it, 20 times a second, until dropped.
 #[derive(Debug)]
-pub struct Watch {
+pub struct UsageMonitor {
     seen: Arc<Mutex<Usage>>,
     root: u32,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Watch {
+impl UsageMonitor {
     /// Begins with the process of that id.
     pub fn start(root: u32) -> Self {
         let (seen, stop) = (Arc::<Mutex<Usage>>::default(), Arc::<AtomicBool>::default());
@@ -65,7 +65,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for UsageMonitor {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -197,7 +197,7 @@ mod tests {
             .unwrap();
         std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
         assert_eq!(Process::tree(child.id()).len(), 2);
-        let watch = Watch::start(std::process::id());
+        let watch = UsageMonitor::start(std::process::id());
         assert!(watch.usage().peak_bytes > 1_000_000);
         child.kill().unwrap();
         child.wait().unwrap();

@@ -21,14 +21,14 @@ const IDLE: Duration = Duration::from_secs(8);
 const IDLE_CPU: Duration = Duration::from_millis(400);
 
 /// A look into a library's metadata file. It changes nothing.
-pub struct Ledger {
+pub struct StoreReader {
     connection: SqliteConnection,
     data_dir: PathBuf,
 }
 
 /// How many images are how far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct States {
+pub struct ImageCounts {
     /// Waiting, or being indexed.
     pub pending: u64,
     /// Visible.
@@ -50,7 +50,7 @@ pub struct Thumb {
 
 /// What is kept of an image's capture time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capture {
+pub struct StoredCaptureTime {
     /// The image's id.
     pub image: String,
     /// The SHA-256 of the image's file.
@@ -103,7 +103,7 @@ struct Blob {
     blob: Vec<u8>,
 }
 
-impl Ledger {
+impl StoreReader {
     /// Opens the file in a data folder.
     ///
     /// # Errors
@@ -120,8 +120,8 @@ impl Ledger {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn states(&mut self) -> Result<States, AnyError> {
-        Ok(States {
+    pub fn image_counts(&mut self) -> Result<ImageCounts, AnyError> {
+        Ok(ImageCounts {
             pending: self.count("images WHERE state = 'pending'")?,
             ready: self.count("images WHERE state = 'ready'")?,
             damaged: self.count("images WHERE state = 'ready' AND damaged IS NOT NULL")?,
@@ -134,7 +134,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn damaged(&mut self, skip: u64) -> Result<Vec<(String, String)>, AnyError> {
+    pub fn damaged_files(&mut self, skip: u64) -> Result<Vec<(String, String)>, AnyError> {
         let query = format!(
             "SELECT file_name, damaged AS note FROM images WHERE state = 'ready' AND damaged IS NOT NULL \
              ORDER BY seq LIMIT -1 OFFSET {skip}"
@@ -150,12 +150,12 @@ impl Ledger {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn captures(&mut self) -> Result<Vec<Capture>, AnyError> {
+    pub fn capture_times(&mut self) -> Result<Vec<StoredCaptureTime>, AnyError> {
         let query = "SELECT id AS image, original, requested_captured_at_ms AS at_ms, capture_wall AS wall, \
                      capture_offset_min AS offset_minutes, capture_source AS source \
                      FROM images WHERE state = 'ready' ORDER BY seq";
         let rows: Vec<CaptureRow> = sql_query(query).load(&mut self.connection)?;
-        let capture = |row: CaptureRow| Capture {
+        let capture = |row: CaptureRow| StoredCaptureTime {
             image: row.image,
             original: row.original,
             at_ms: row.at_ms,
@@ -170,7 +170,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn unsettled(&mut self) -> Result<Vec<String>, AnyError> {
+    pub fn pending_files(&mut self) -> Result<Vec<String>, AnyError> {
         let query = "SELECT file_name, NULL AS note FROM images WHERE state = 'pending' ORDER BY seq";
         let rows: Vec<Named> = sql_query(query).load(&mut self.connection)?;
         Ok(rows.into_iter().filter_map(|row| row.file_name).collect())
@@ -180,7 +180,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn without_full(&mut self) -> Result<u64, AnyError> {
+    pub fn missing_full_renditions(&mut self) -> Result<u64, AnyError> {
         self.count(
             "images i WHERE i.state = 'ready' AND i.deleted_at_ms IS NULL AND NOT EXISTS (\
              SELECT 1 FROM renditions r WHERE r.original = i.original AND r.name = 'webp-full')",
@@ -221,15 +221,15 @@ impl Ledger {
     ///
     /// # Errors
     /// The file cannot be read, or the server ended.
-    pub fn wait_for_full(&mut self, server: &mut Server) -> Result<u64, AnyError> {
-        let mut lacking = self.without_full()?;
+    pub fn wait_for_full_renditions(&mut self, server: &mut Server) -> Result<u64, AnyError> {
+        let mut lacking = self.missing_full_renditions()?;
         let (mut since, mut cpu) = (Instant::now(), server.usage().cpu);
         while lacking > 0 {
-            if let Some(status) = server.ended()? {
+            if let Some(status) = server.exit_status()? {
                 return Err(format!("the server ended with {status}").into());
             }
             thread::sleep(POLL);
-            let now = self.without_full()?;
+            let now = self.missing_full_renditions()?;
             let used = server.usage().cpu;
             if now != lacking || used.saturating_sub(cpu) > IDLE_CPU {
                 (lacking, since, cpu) = (now, Instant::now(), used);
