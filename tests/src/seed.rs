@@ -123,7 +123,7 @@ impl SeedImage {
 
     fn indexed(self, renditions: Vec<StoredRendition>) -> IndexedImage {
         let (make, model) = self.camera.unzip();
-        Indexed {
+        IndexedImage {
             metadata: Metadata {
                 capture: CaptureTime {
                     at: self.captured_at,

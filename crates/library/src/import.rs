@@ -4,7 +4,7 @@ use blobs::{BlobError, Fingerprint, PutError, Staged};
 use domain::{AccountId, BlobKind, ImageId, Sidecar, Timestamp, clean_text};
 use keys::new_id;
 use media::{Format, MediaError};
-use storage::{AddOutcome, Announced, BlobRef, ImageState, KnownImage, NewImage, StorageError};
+use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
 
 use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
 

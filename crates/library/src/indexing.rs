@@ -6,8 +6,10 @@ use blobs::BlobError;
 use bytes::Bytes;
 use domain::{BlobKind, Metadata};
 use media::EncodedRendition;
-use sandbox::{DecodeError, FileFault, RefusalKind, Task, Urgency, Wanted};
-use storage::{Announced, BlobRef, Indexed, Job, KnownPicture, StorageError, StoredRendition};
+use sandbox::{DecodeError, DecodeTask, FileFault, RefusalKind, RequestedRenditions, Urgency};
+use storage::{
+    AnnounceOutcome, BlobRef, DecodedPicture, IndexJob, IndexedImage, StorageError, StoredRendition,
+};
 
 use crate::{Library, localities};
 
@@ -92,7 +94,7 @@ impl Library {
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
         // A picture that these decoders made is as good as new: only its metadata are read again.
         let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
-        let task = Task { wanted: wanted(job, known), read_metadata: Some(job.file.clone()) };
+        let task = DecodeTask { renditions: wanted(job, known), read_metadata: Some(job.file.clone()) };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
         let metadata = decoded
             .metadata
@@ -182,7 +184,11 @@ fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     (rendition, encoded.webp.into())
 }
 
-async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<StoredRendition>) -> Indexed {
+async fn indexed(
+    picture: DecodedPicture,
+    metadata: Metadata,
+    renditions: Vec<StoredRendition>,
+) -> IndexedImage {
     let Metadata { capture, details } = metadata;
     let position = details.position;
     // Off the async threads: the first call unpacks the data.
@@ -194,7 +200,7 @@ async fn indexed(picture: KnownPicture, metadata: Metadata, renditions: Vec<Stor
             (capture, None)
         }
     };
-    Indexed {
+    IndexedImage {
         metadata: Metadata { capture, details },
         size: picture.size,
         place,

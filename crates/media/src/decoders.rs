@@ -23,7 +23,7 @@ pub fn decoders() -> Decoders {
     Decoders {
         heic: name(Codec::Hevc),
         avif: name(Codec::Av1),
-        load_error: Library::load().err().map(ToString::to_string),
+        load_error: Libheif::load().err().map(ToString::to_string),
     }
 }
 
@@ -45,8 +45,8 @@ pub fn check_decoder(format: Format) -> Result<(), MediaError> {
 }
 
 /// libheif, if it has a decoder for the codec.
-pub(crate) fn library(codec: Codec) -> Result<&'static Library, MediaError> {
-    let found = Library::load().ok().filter(|library| library.decodes(codec));
+pub(crate) fn library(codec: Codec) -> Result<&'static Libheif, MediaError> {
+    let found = Libheif::load().ok().filter(|library| library.can_decode(codec));
     found.ok_or_else(|| missing(codec))
 }
 
@@ -66,8 +66,8 @@ fn missing(codec: Codec) -> MediaError {
 }
 
 /// libheif, whichever codecs it has.
-pub(crate) fn any_library() -> Result<&'static Library, MediaError> {
-    Library::load().map_err(|_| MediaError::NoDecoder {
+pub(crate) fn any_library() -> Result<&'static Libheif, MediaError> {
+    Libheif::load().map_err(|_| MediaError::NoDecoder {
         format: "these HEIF",
         missing: "libheif",
         install: "libheif1",

@@ -53,8 +53,8 @@ pub use metadata::{
     PhotoSidecars, SidecarMatches, is_sidecar_content, match_sidecars, metadata, sidecar_kind,
 };
 pub use orientation::Orientation;
-pub use probe::{Limits, Probe, supported_format, probe};
-pub use render::{EncodedRendition, RgbPicture, RgbPictures, Rendered, decode_rgb, render};
+pub use probe::{Limits, Probe, probe, supported_format};
+pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
 
 /// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
 /// and the others indexed again.

@@ -50,7 +50,7 @@ impl RequestedRenditions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeTask {
     /// The renditions to make.
-    pub wanted: Wanted,
+    pub renditions: RequestedRenditions,
     /// Reads the metadata as well, if given: what is known about the file besides its content.
     pub read_metadata: Option<FileInfo>,
 }

@@ -15,7 +15,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
-    Languages, RefusalKind, Task, Wanted,
+    DecodeTask, Languages, RefusalKind, RequestedRenditions,
     confinement::confine,
     reading::{self, NotReading, Words},
     wire::{self, Answer, Go, Hello, Inspected, Order, PROTOCOL, Refusal, Request, SidecarHeader},
@@ -144,7 +144,7 @@ impl Service {
         let order = match request.order {
             Order::Render { wanted: names, file_info } => {
                 let file_info = file_info.map(|header| self.file_info(header)).transpose()?;
-                Ordered::Render(Task { wanted: wanted(names)?, read_metadata: file_info })
+                Ordered::Render(DecodeTask { renditions: wanted(names)?, read_metadata: file_info })
             }
             Order::Look { max_side_px, read_text_ms } => {
                 Ordered::Look { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }

@@ -364,8 +364,8 @@ pub fn rendition_blob(rendition: &StoredRendition) -> BlobRef {
 }
 
 /// What indexing finds out about a photo.
-pub fn indexed(photo: &Photo) -> Indexed {
-    Indexed {
+pub fn indexed(photo: &Photo) -> IndexedImage {
+    IndexedImage {
         metadata: Metadata {
             capture: CaptureTime {
                 at: photo.captured_at,

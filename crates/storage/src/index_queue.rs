@@ -65,7 +65,7 @@ pub enum AddOutcome {
     /// indexed with it. One that is ready stays so, and is seen as it was until then.
     Reindexed(ExistingImage),
     /// The account had deleted these bytes and has them back; indexed already, or waiting for it. A sidecar that
-    /// says something new counts as for [`Reindexed`](Self::Refreshed).
+    /// says something new counts as for [`Reindexed`](Self::Reindexed).
     Restored(ExistingImage),
     /// It had failed and waits to be indexed again.
     Retried(ImageId),
@@ -104,7 +104,7 @@ pub struct IndexJob {
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
     /// Its picture, when it is ready and indexed again: a worker whose decoders are no newer can give these back
-    /// with [`Indexed`], without renditions, and need not decode anything.
+    /// with [`IndexedImage`], without renditions, and need not decode anything.
     pub picture: Option<DecodedPicture>,
     /// How often it was leased, this time included.
     pub attempts: u32,
@@ -127,7 +127,7 @@ pub struct LeaseRequest<'a> {
 
 /// The result of indexing an image.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Indexed {
+pub struct IndexedImage {
     /// What its file and sidecars say about it. If another image of the account has the same capture time, the store
     /// moves this image to the first free millisecond after it. The image keeps that time when it is indexed again
     /// with the same capture time.
@@ -214,7 +214,7 @@ pub trait IndexQueue: Send + Sync + 'static {
     async fn release_all_leases(&self) -> Result<(), StorageError>;
 
     /// Makes an indexed image visible and keeps its renditions; queues its full one to be made unless it is there.
-    /// Of an image that is ready it replaces all that [`Indexed`] says. `false`, and nothing changes, when the
+    /// Of an image that is ready it replaces all that [`IndexedImage`] says. `false`, and nothing changes, when the
     /// worker does not hold the job any more or a rendition's blob is being removed.
     async fn complete_job(
         &self,

@@ -46,8 +46,8 @@ pub use images::{
     StoredRendition, TextColumns, TextMatch, TextTier,
 };
 pub use index_queue::{
-    AddOutcome, FailedImage, ImageState, IndexQueue, Indexed, Job, JobId, KnownImage, KnownPicture,
-    LeaseRequest, NewImage, QueueLength,
+    AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
+    JobId, LeaseRequest, NewImage, QueueLength,
 };
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;

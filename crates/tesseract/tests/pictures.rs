@@ -5,7 +5,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use media::{Limits, RgbPicture};
-use tesseract::{Gray, Layout, Library, ReadError, ReadOptions, Reader, ReaderError, Text, Version};
+use tesseract::{
+    GrayImage, PageLayout, ReadError, ReadOptions, ReaderError, RecognizedText, Tesseract, TextReader,
+    Version,
+};
 
 const PLENTY: ReadOptions =
     ReadOptions { deadline: Duration::from_secs(600), layout: PageLayout::Auto, min_confidence: 50.0 };

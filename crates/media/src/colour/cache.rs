@@ -1,18 +1,18 @@
-//! The conversions of the last profiles. Most photos of a library have one of a few profiles, and to prepare one takes
-//! about a millisecond, as long as to convert a small picture.
+//! LRU cache of conversions. Most photos of a library have one of a few profiles, and preparing a conversion takes about a
+//! millisecond, as long as converting a small picture.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use super::{Conversion, ProfileError, cicp, icc};
 
-/// Kept conversions.
+/// Number of cached conversions.
 const CAPACITY: usize = 8;
 
-/// The most nodes that a kept table may have, 1.5 MiB of them. Those of presses have up to 194 481.
+/// Maximum number of nodes of a cached table, 1.5 MiB. Profiles of printing presses have up to 194,481 nodes.
 const MAX_NODES: usize = 1 << 18;
 
-/// What a conversion is for.
+/// The source of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     /// Hash and length of a profile.
@@ -20,10 +20,10 @@ enum Key {
     CodePoints(u8, u8),
 }
 
-/// The hash has a key of its own in each process, so that nobody can make a profile that passes for another.
+/// The hash is keyed randomly in each process, so that no profile can be crafted to collide with another.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// The last used first.
+/// Most recently used first.
 static CACHE: Mutex<Vec<(Key, Arc<Conversion>)>> = Mutex::new(Vec::new());
 
 pub(super) fn of_profile(profile: &[u8]) -> Result<Arc<Conversion>, ProfileError> {
@@ -53,7 +53,7 @@ fn cached(
     if let Some(found) = found {
         return Ok(found);
     }
-    // Not under the lock: somebody else may need another one meanwhile.
+    // Without the lock, so that other threads are not blocked.
     let conversion = Arc::new(prepare()?);
     if conversion.nodes() > MAX_NODES {
         return Ok(conversion);

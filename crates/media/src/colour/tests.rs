@@ -33,8 +33,8 @@ fn read(path: &str) -> Vec<u8> {
 
 /// The pixels as stored, and what describes their colours.
 fn stored(file: &[u8]) -> (Pixels, Option<Colour<'_>>) {
-    let crate::probe::Inspected { probe, header, blocks } =
-        crate::probe::inspect(file, &Limits::default()).unwrap();
+    let crate::probe::ParsedHeaders { probe, header, blocks } =
+        crate::probe::parse_headers(file, &Limits::default()).unwrap();
     let decoded = crate::decode::decode(probe.format, file, &header, header.size).unwrap();
     (decoded.pixels, blocks.colour)
 }

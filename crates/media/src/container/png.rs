@@ -108,8 +108,9 @@ impl<'a> RawBlocks<'a> {
     fn into_blocks(self) -> Blocks<'a> {
         let block = |text: Option<TextChunk<'a>>| text?.bytes(MAX_BLOCK_BYTES);
         let raw = |text: Option<TextChunk<'a>>| hexadecimal(&block(text)?);
-        let words =
-            |text: Option<TextChunk<'a>>| text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES);
+        let words = |text: Option<TextChunk<'a>>| {
+            text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES)
+        };
         Blocks {
             exif: self.exif.map(Cow::Borrowed).or_else(|| raw(self.raw_exif).map(Cow::Owned)),
             xmp: block(self.xmp).or_else(|| raw(self.raw_xmp).map(Cow::Owned)),

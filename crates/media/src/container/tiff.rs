@@ -4,7 +4,7 @@ mod chunks;
 mod picture;
 
 pub(crate) use self::chunks::Chunks;
-pub(crate) use self::picture::{Alpha, ColourSpace, Compression, TiffImage, Predictor};
+pub(crate) use self::picture::{Alpha, ColourSpace, Compression, Predictor, TiffImage};
 use super::{Blocks, Colour, Header};
 use crate::MediaError;
 use crate::tiff::{Ifd, Structure};

@@ -47,7 +47,7 @@ fn padded(bytes: &[u8], missing: usize) -> Vec<u8> {
 }
 
 /// libheif with a decoder for the codec. It does not report codecs other than HEVC and AV1.
-fn library_for(coding: Coding) -> Result<&'static Library, MediaError> {
+fn library_for(coding: Coding) -> Result<&'static Libheif, MediaError> {
     match coding {
         Coding::Hevc => library(Codec::Hevc),
         Coding::Av1 => library(Codec::Av1),

@@ -9,10 +9,10 @@ use image::codecs::webp::WebPDecoder;
 use image::{ColorType, ImageDecoder, ImageError, ImageResult};
 
 use super::{Decoded, salvage, zeroed};
+use crate::MediaError;
 use crate::container::Header;
 use crate::error::CUT_OFF;
 use crate::render::{Layout, Pixels};
-use crate::MediaError;
 
 pub(super) fn webp(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     decode(WebPDecoder::new(Cursor::new(bytes)), header)

@@ -6,7 +6,7 @@ use std::io::Cursor;
 use domain::PixelSize;
 use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
-use super::{Decoded, zeroed, salvage};
+use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
 use crate::render::{Layout, Pixels};
@@ -120,9 +120,9 @@ mod tests {
     /// The colour types with 8 and 16 bits, each with and without interlacing.
     fn pictures() -> impl Iterator<Item = TestPicture> {
         let kinds = [(GRAY, 8), (GRAY, 16), (RGB, 8), (RGB, 16), (PALETTE, 8), (RGBA, 8), (RGBA, 16)];
-        kinds
-            .into_iter()
-            .flat_map(|(color, depth)| [false, true].map(|interlaced| TestPicture { color, depth, interlaced }))
+        kinds.into_iter().flat_map(|(color, depth)| {
+            [false, true].map(|interlaced| TestPicture { color, depth, interlaced })
+        })
     }
 
     impl TestPicture {

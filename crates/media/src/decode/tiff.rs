@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 use self::samples::RowWriter;
 use self::unpack::Decompressor;
-use super::{Decoded, zeroed, salvage};
+use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
 use crate::container::tiff::{Compression, TiffImage};
@@ -121,7 +121,8 @@ impl TiffDecoder<'_> {
         };
         self.allowance = self.allowance.saturating_sub(chunk.len());
         let mut rest = unpacked.as_slice();
-        let read = self.rows.write_chunk(plane, (left, top, height), pixels, |row| unpack::copy(&mut rest, row));
+        let read =
+            self.rows.write_chunk(plane, (left, top, height), pixels, |row| unpack::copy(&mut rest, row));
         damage.map_or(read, Err)
     }
 }

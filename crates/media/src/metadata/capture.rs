@@ -54,7 +54,8 @@ fn from_sidecars(Sources { sidecars, .. }: &Sources<'_>, resolver: &Resolver<'_>
             [xmp.date_time_original(), xmp.date_created(), xmp.date_time_digitized(), xmp.create_date()];
         resolver.best(&times, CaptureSource::Sidecar)
     };
-    let in_takeout = |takeout: &Takeout| plausible(at(takeout.taken_at?, CaptureSource::Sidecar), resolver.info);
+    let in_takeout =
+        |takeout: &Takeout| plausible(at(takeout.taken_at?, CaptureSource::Sidecar), resolver.info);
     sidecars.xmp.iter().find_map(in_xmp).or_else(|| sidecars.takeout.iter().find_map(in_takeout))
 }
 
@@ -81,7 +82,10 @@ fn offset_of_same_second(xmp: &Xmp, wall: DateTime) -> Option<i32> {
         .find_map(|time| time.offset_minutes)
 }
 
-fn from_embedded(Sources { xmp, iptc, png, .. }: &Sources<'_>, resolver: &Resolver<'_>) -> Option<CaptureTime> {
+fn from_embedded(
+    Sources { xmp, iptc, png, .. }: &Sources<'_>,
+    resolver: &Resolver<'_>,
+) -> Option<CaptureTime> {
     let times = [
         xmp.date_time_original(),
         xmp.date_created(),
@@ -110,7 +114,8 @@ struct Resolver<'a> {
 impl Resolver<'_> {
     /// The first plausible time. If it has only a date, the first later one with a time on that date.
     fn best(&self, times: &[Option<ParsedTime>], source: CaptureSource) -> Option<CaptureTime> {
-        let mut plausible = times.iter().flatten().filter_map(|time| Some((time, self.capture(*time, source)?)));
+        let mut plausible =
+            times.iter().flatten().filter_map(|time| Some((time, self.capture(*time, source)?)));
         let (first, best) = plausible.next()?;
         let is_finer = |(time, _): &(&ParsedTime, _)| time.has_time && time.wall.date() == first.wall.date();
         let finer = if first.has_time { None } else { plausible.find(is_finer) };

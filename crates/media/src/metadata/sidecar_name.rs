@@ -100,8 +100,8 @@ pub fn match_sidecars(photos: &[&str], sidecars: &[&str]) -> SidecarMatches {
             takeout: best(takeout_keys(photo, &ambiguous)),
         })
         .collect();
-    let unmatched =
-        (0..sidecars.len()).filter(|position| !matched.contains(index.duplicates.get(position).unwrap_or(position)));
+    let unmatched = (0..sidecars.len())
+        .filter(|position| !matched.contains(index.duplicates.get(position).unwrap_or(position)));
     SidecarMatches { by_photo, unmatched: unmatched.collect() }
 }
 
@@ -138,7 +138,8 @@ impl Key {
             SidecarKind::Xmp => key(stem, None),
             SidecarKind::Takeout => {
                 let (stem, number) = split_number(stem);
-                let supplemented = split_extension(stem).filter(|(_, extension)| SUPPLEMENT.starts_with(extension));
+                let supplemented =
+                    split_extension(stem).filter(|(_, extension)| SUPPLEMENT.starts_with(extension));
                 key(supplemented.map_or(stem, |(name, _)| name), number)
             }
         })
@@ -163,11 +164,11 @@ struct Index {
 
 impl Index {
     fn of(sidecars: &[&str]) -> Self {
-        let mut index =
-            Self { exact: HashMap::new(), lowercase: HashMap::new(), duplicates: HashMap::new() };
+        let mut index = Self { exact: HashMap::new(), lowercase: HashMap::new(), duplicates: HashMap::new() };
         // Longer names first: newer exports write more explicit names.
         let mut positions: Vec<usize> = (0..sidecars.len()).collect();
-        positions.sort_by_key(|position| std::cmp::Reverse(sidecars.get(*position).map_or(0, |name| name.len())));
+        positions
+            .sort_by_key(|position| std::cmp::Reverse(sidecars.get(*position).map_or(0, |name| name.len())));
         for position in positions {
             let Some(key) = sidecars.get(position).and_then(|name| Key::of_sidecar(name)) else { continue };
             index.lowercase.entry(key.lowercase()).or_insert(position);
@@ -226,7 +227,8 @@ fn numbered<'a>(stem: &'a str, extension: &'a str) -> Vec<Name<'a>> {
 }
 
 fn with_and_without_extension(names: &[Name<'_>]) -> impl Iterator<Item = Key> {
-    let whole = names.iter().map(|(stem, extension, number)| Key::takeout((format!("{stem}{extension}"), *number)));
+    let whole =
+        names.iter().map(|(stem, extension, number)| Key::takeout((format!("{stem}{extension}"), *number)));
     let bare = names.iter().map(|(stem, _, number)| Key::takeout(((*stem).to_owned(), *number)));
     whole.chain(bare)
 }

@@ -84,7 +84,8 @@ mod tests {
     fn times() {
         let check = |timestamp: &str, expect: Option<&str>| {
             let file = format!(r#"{{"photoTakenTime": {{"timestamp": {timestamp}}}}}"#);
-            let taken_at = Takeout::read(file.as_bytes()).unwrap().taken_at.map(|taken_at| taken_at.to_string());
+            let taken_at =
+                Takeout::read(file.as_bytes()).unwrap().taken_at.map(|taken_at| taken_at.to_string());
             assert_eq!(taken_at.as_deref(), expect, "{timestamp}");
         };
         check(r#""1562256202""#, Some("2019-07-04T16:03:22.000Z"));

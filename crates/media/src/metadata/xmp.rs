@@ -6,7 +6,7 @@ mod packet;
 use domain::{Position, Timestamp, clean_text};
 
 use super::exif_time::{millis_of_fraction, parse_offset};
-use super::position::{plausible, parse_angle};
+use super::position::{parse_angle, plausible};
 use super::written_time::{ParsedTime, parse_xmp_date};
 use crate::container::MAX_BLOCK_BYTES;
 use packet::{Properties, Property};

@@ -1,9 +1,9 @@
 //! Makes the WebP renditions of a file.
 
 mod encode;
+mod orient;
 mod pixels;
 mod rgb;
-mod orient;
 
 use domain::{PixelSize, Rendition};
 
@@ -84,16 +84,16 @@ fn steps(probe: &Probe, longest_sides_px: impl IntoIterator<Item = u32>) -> Vec<
 
 /// All damage to a file in one text.
 fn join_damage(damaged: Option<String>, unconverted: Option<ProfileError>) -> Option<String> {
-    let join_damage: Vec<String> =
-        damaged.into_iter().chain(unconverted.map(|reason| reason.message().to_owned())).collect();
-    (!join_damage.is_empty()).then(|| join_damage.join("; "))
+    let reasons: Vec<String> =
+        damaged.into_iter().chain(unconverted.map(|error| error.message().to_owned())).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
 /// The result for each size, and why colours were not converted.
 type Steps<T> = (Vec<(PixelSize, T)>, Option<ProfileError>);
 
-/// Makes each size from the one before, and something of it. ColourSpace are converted and the picture turned once: after
-/// the first resize, when there is least of it.
+/// Resizes to each size in turn and calls `make` with the pixels. Colours are converted and the picture is turned upright
+/// once, after the first resize, when there are fewest pixels.
 fn resize_steps<T>(
     mut pixels: Pixels,
     colour: Option<&Colour<'_>>,

@@ -24,10 +24,7 @@ fn orient_channels<const N: usize>(mut pixels: Pixels, orientation: Orientation)
             grid.reverse();
             grid.chunks_exact_mut(width).for_each(<[_]>::reverse);
         }
-        Orientation::Transpose
-        | Orientation::Rotate90
-        | Orientation::Transverse
-        | Orientation::Rotate270 => {
+        Orientation::Transpose | Orientation::Rotate90 | Orientation::Transverse | Orientation::Rotate270 => {
             pixels.bytes = columns_as_rows(grid, width, orientation).into_flattened();
             pixels.size = pixels.size.transposed();
         }

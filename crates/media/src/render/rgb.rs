@@ -2,7 +2,7 @@
 
 use domain::PixelSize;
 
-use super::{Layout, Pixels, resize_steps, join_damage, steps};
+use super::{Layout, Pixels, join_damage, resize_steps, steps};
 use crate::decode::{Decoded, decode};
 use crate::probe::{ParsedHeaders, parse_headers};
 use crate::{Limits, MediaError};
@@ -45,7 +45,9 @@ pub fn decode_rgb(
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
     let (made, unconverted) =
-        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| Ok(flatten_on_white(pixels)))?;
+        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, |pixels| {
+            Ok(flatten_on_white(pixels))
+        })?;
     let pictures = longest_sides_px.iter().filter_map(|side| {
         let size = probe.upright_size.fit_within(*side);
         let (_, rgb) = made.iter().find(|(step, _)| *step == size)?;

@@ -22,7 +22,9 @@ use std::time::{Duration, Instant};
 
 use domain::clean_text;
 use media::RgbPicture;
-use tesseract::{Bounds, Layout, Library, LoadError, ReadOptions, Reader, ReaderError, Text};
+use tesseract::{
+    BoundingBox, LoadError, PageLayout, ReadOptions, ReaderError, RecognizedText, Tesseract, TextReader,
+};
 
 use self::{gray::Gray, parts::Part, rows::Row, strokes::Run};
 use crate::{Languages, OcrStatus};

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use domain::{Rendition, Sidecar, SidecarKind};
 use futures_util::{Stream, StreamExt as _, stream};
 use media::Limits;
-use sandbox::{DecodeError, FileFault, FileSource, Pool, RefusalKind, Task, Urgency, Wanted};
+use sandbox::{
+    DecodeError, DecodeTask, FileFault, FileSource, Pool, RefusalKind, RequestedRenditions, Urgency,
+};
 
 use crate::{ask, honest, hostile, said, task, who};
 

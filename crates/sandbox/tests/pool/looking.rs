@@ -40,7 +40,7 @@ async fn pixels_are_those_of_the_decoder() {
         let file = fs::read(&path).unwrap();
         let looked = look(&pool, &file, &SMALL).await;
         match (looked, media::decode_rgb(&file, &[224], &limits)) {
-            (Ok(Looked { picture, text }), Ok(mut made)) => {
+            (Ok(Analysis { picture, text }), Ok(mut made)) => {
                 let (picture, made) = (picture.unwrap(), made.pictures.remove(0));
                 assert_eq!((picture.size, &picture.rgb, text), (made.size, &made.rgb, None), "{path:?}");
                 assert_eq!(picture.size, media::probe(&file, &limits).unwrap().upright_size.fit_within(224));

@@ -12,7 +12,10 @@ use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
 use domain::{FileInfo, Timestamp};
-use sandbox::{DecodeError, Decoded, FileFault, Pool, PoolOptions, Task, Urgency, Wanted, WorkerCommand};
+use sandbox::{
+    DecodeError, DecodeTask, DecodedPhoto, FileFault, Pool, PoolOptions, RequestedRenditions, Urgency,
+    WorkerCommand,
+};
 
 /// What these tests do not wait longer for. Nothing here takes so long on any machine.
 const AGES: Duration = Duration::from_secs(600);
@@ -44,7 +47,7 @@ fn hostile() -> PoolOptions {
 fn task() -> DecodeTask {
     let added = Timestamp::parse_iso("2024-05-01").unwrap();
     let info = FileInfo { name: Some("wisteria.jpg".into()), ..FileInfo::added_at(added) };
-    Task { wanted: Wanted::Displayable, read_metadata: Some(info) }
+    DecodeTask { renditions: RequestedRenditions::Displayable, read_metadata: Some(info) }
 }
 
 async fn ask(pool: &Pool, file: &[u8], urgency: Urgency) -> Outcome {

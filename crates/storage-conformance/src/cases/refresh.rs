@@ -2,7 +2,8 @@ use domain::{
     AlbumId, Image, ImageId, PhotoDetails, Plan, Position, Rendition, Sidecar, SidecarKind, UtcOffset,
 };
 use storage::{
-    AddOutcome, ImageState, Indexed, Job, KnownImage, LeaseRequest, QueueLength, SearchFilter, Viewer,
+    AddOutcome, ExistingImage, ImageState, IndexJob, IndexedImage, LeaseRequest, QueueLength, SearchFilter,
+    Viewer,
 };
 
 use crate::{
@@ -49,7 +50,7 @@ pub(crate) async fn what_was_said_is_replaced_but_the_words_in_it(seed: &Seed) {
     let id = ready(seed, ann, older.clone()).await;
     let newer = Photo::at_second(5).position(-30.0, 40.0).description("a lighthouse").place("There, Nowhere");
     let job = outdated_job(seed, "w", &id).await;
-    let mut found = Indexed { decoder_version: DECODERS, ..read_anew(&newer) };
+    let mut found = IndexedImage { decoder_version: DECODERS, ..read_anew(&newer) };
     let details = &mut found.metadata.details;
     (details.camera_make, details.camera_model) = (None, Some("Other 2".to_owned()));
     found.metadata.capture.offset_minutes = Some(345);

@@ -1,5 +1,5 @@
 use domain::{Plan, Sidecar, SidecarKind};
-use storage::{AddOutcome, ImageState, KnownImage, NewImage, QueueLength, Viewer};
+use storage::{AddOutcome, ExistingImage, ImageState, NewImage, QueueLength, Viewer};
 
 use crate::{
     DECODERS, NOW, Photo, Seed,

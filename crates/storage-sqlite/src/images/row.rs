@@ -70,7 +70,7 @@ pub(super) fn found(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage,
     let image = Image::try_from(row)?;
     let distance_m =
         circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));
-    Ok(Found { image, distance_m })
+    Ok(FoundImage { image, distance_m })
 }
 
 /// The images of these rows, in this order.

@@ -1,6 +1,6 @@
 use diesel::{SqliteConnection, prelude::*};
 use domain::Timestamp;
-use storage::{BlobKind, Indexed, JobId};
+use storage::{BlobKind, IndexedImage, JobId};
 
 use super::{capture_time::free_moment, jobs::held_by};
 use crate::{
@@ -84,7 +84,12 @@ fn moment(c: &mut SqliteConnection, image: &Known, requested: Timestamp) -> Resu
     }
 }
 
-fn store(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64, indexed: &Indexed) -> Result<(), Failure> {
+fn store(
+    c: &mut SqliteConnection,
+    seq: i64,
+    captured_at_ms: i64,
+    indexed: &IndexedImage,
+) -> Result<(), Failure> {
     let capture = &indexed.metadata.capture;
     diesel::update(images::table.find(seq))
         .set((

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use diesel::{SqliteConnection, prelude::*};
 use domain::{FileInfo, ImageId, Sidecar, Timestamp};
-use storage::{Job, JobId, KnownPicture};
+use storage::{DecodedPicture, IndexJob, JobId};
 
 use super::{jobs::fail_image, sidecars};
 use crate::{

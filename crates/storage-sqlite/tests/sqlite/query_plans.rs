@@ -19,8 +19,8 @@ use oauth_core::{
     NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
-    Attempt, ImageKey, Indexed, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInLimits,
-    TextColumns, Viewer,
+    ImageKey, IndexedImage, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInDecision,
+    SignInLimits, TextColumns, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};
 

@@ -133,7 +133,7 @@ fn indexed(
     // Ten years of photos, seventeen minutes to an hour apart, around the towns of a region.
     let taken = 1_400_000_000_000 + i64::from(number) * 3_157_000 + i64::from(dice[0]) * 1000;
     let spread = |die: u8| f64::from(die) / 255.0 - 0.5;
-    Ok(Indexed {
+    Ok(IndexedImage {
         metadata: Metadata {
             capture: CaptureTime {
                 at: Timestamp::from_millis(taken).ok_or("a bad time")?,

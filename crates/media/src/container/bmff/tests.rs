@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::boxes::FourCc;
 use super::*;
 use crate::decode::decode;
-use crate::probe::inspect;
+use crate::probe::parse_headers;
 use crate::samples::ExifBlock;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, Limits};
@@ -146,7 +146,7 @@ fn size(width: u32, height: u32) -> PixelSize {
 }
 
 fn probed(file: &[u8]) -> Result<Header, MediaError> {
-    inspect(file, &Limits::default()).map(|found| found.header)
+    parse_headers(file, &Limits::default()).map(|found| found.header)
 }
 
 fn corrupt(reason: &str) -> Result<Header, MediaError> {

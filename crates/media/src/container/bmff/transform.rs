@@ -15,11 +15,14 @@ pub(super) struct DisplaySize {
 }
 
 /// Applies the properties in their order. Unreadable ones are ignored; the decoder refuses them later.
-pub(super) fn display_size<'a>(stored: PixelSize, properties: impl Iterator<Item = Property<'a>>) -> DisplaySize {
+pub(super) fn display_size<'a>(
+    stored: PixelSize,
+    properties: impl Iterator<Item = Property<'a>>,
+) -> DisplaySize {
     properties.fold(DisplaySize { size: stored, turned: false }, |DisplaySize { size, turned }, property| {
         match (&property.kind, property.body) {
             (b"irot", [angle, ..]) => {
-                DisplaySize { size: if angle & 1 == 1 { size.turned() } else { size }, turned: true }
+                DisplaySize { size: if angle & 1 == 1 { size.transposed() } else { size }, turned: true }
             }
             (b"imir", _) => DisplaySize { size, turned: true },
             (b"clap", body) => DisplaySize { size: cropped(size, body).unwrap_or(size), turned },

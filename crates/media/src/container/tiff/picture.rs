@@ -237,9 +237,8 @@ impl<'a> TiffImage<'a> {
         match (self.colours, self.alpha) {
             (ColourSpace::Gray { .. }, None) => Layout::Gray,
             (ColourSpace::Gray { .. }, Some(_)) => Layout::GrayAlpha,
-            (ColourSpace::Palette, _) | (ColourSpace::Rgb | ColourSpace::YCbCr { .. } | ColourSpace::Lab { .. }, None) => {
-                Layout::Rgb
-            }
+            (ColourSpace::Palette, _)
+            | (ColourSpace::Rgb | ColourSpace::YCbCr { .. } | ColourSpace::Lab { .. }, None) => Layout::Rgb,
             (ColourSpace::Rgb | ColourSpace::YCbCr { .. } | ColourSpace::Lab { .. }, Some(_)) => Layout::Rgba,
             (ColourSpace::Cmyk, _) => Layout::Cmyk { inverted: false },
         }

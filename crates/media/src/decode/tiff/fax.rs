@@ -15,7 +15,7 @@ const PADDING: usize = 4;
 
 const DAMAGED: &str = "the fax data are damaged";
 
-/// RowWriter of bits, as many as could be read, and what was wrong then.
+/// The readable rows of bits, and the error after them.
 type Unpacked = (Vec<u8>, Option<String>);
 
 /// Decodes Group 4.

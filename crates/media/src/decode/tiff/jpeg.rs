@@ -9,7 +9,7 @@ const MAX_SCANS: u32 = 20;
 const START: &[u8] = &[0xFF, 0xD8];
 const END: &[u8] = &[0xFF, 0xD9];
 
-/// RowWriter of 8-bit samples, and what was wrong with them.
+/// Rows of 8-bit samples, and the damage to them.
 type Unpacked = (Vec<u8>, Option<String>);
 
 /// Decodes a strip or tile.

@@ -4,7 +4,7 @@ use std::mem;
 
 use super::lab::Lab;
 use crate::MediaError;
-use crate::container::tiff::{Alpha, ColourSpace, TiffImage, Predictor};
+use crate::container::tiff::{Alpha, ColourSpace, Predictor, TiffImage};
 use crate::render::Layout;
 use crate::tiff::{ByteOrder, Entry};
 
@@ -182,10 +182,7 @@ impl<'a> RowWriter<'a> {
                 extend(&mut self.next, &self.row, is_big, |bytes| unit_to_byte(f32::from_be_bytes(bytes)));
             }
             (true, _) => extend(&mut self.next, &self.row, is_big, |bytes| {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "32 bits are precise enough"
-                )]
+                #[expect(clippy::cast_possible_truncation, reason = "32 bits are precise enough")]
                 let value = f64::from_be_bytes(bytes) as f32;
                 unit_to_byte(value)
             }),

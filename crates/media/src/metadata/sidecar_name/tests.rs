@@ -14,11 +14,7 @@ fn matched<'a>(photos: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)
 fn xmp_files() {
     let check = |photos: &[&str], sidecars: &[&str], expect: &[&str], unmatched: &[&str]| {
         let (found, left) = matched(photos, sidecars);
-        assert_eq!(
-            found.iter().map(|(xmp, _)| *xmp).collect::<Vec<_>>(),
-            expect,
-            "{photos:?} {sidecars:?}"
-        );
+        assert_eq!(found.iter().map(|(xmp, _)| *xmp).collect::<Vec<_>>(), expect, "{photos:?} {sidecars:?}");
         assert_eq!(left, unmatched, "{photos:?} {sidecars:?}");
     };
     check(&["x.jpg"], &["x.jpg.xmp"], &["x.jpg.xmp"], &[]);

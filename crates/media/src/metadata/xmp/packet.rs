@@ -132,15 +132,21 @@ pub(super) fn properties(packet: &str) -> Option<Properties> {
     let mut reader = NsReader::from_str(packet);
     // Hand-written sidecars contain unescaped ampersands.
     reader.config_mut().allow_dangling_amp = true;
-    let mut packet_reader =
-        PacketReader { open: Vec::new(), properties: Properties::default(), is_xmp: false, is_finished: false };
+    let mut packet_reader = PacketReader {
+        open: Vec::new(),
+        properties: Properties::default(),
+        is_xmp: false,
+        is_finished: false,
+    };
     for _ in 0..MAX_EVENTS {
         if packet_reader.is_finished {
             break;
         }
         let Ok(event) = reader.read_event() else { break };
         match event {
-            Event::Start(start) if packet_reader.open.len() < MAX_DEPTH => packet_reader.start(&start, &reader),
+            Event::Start(start) if packet_reader.open.len() < MAX_DEPTH => {
+                packet_reader.start(&start, &reader)
+            }
             Event::Empty(start) if packet_reader.open.len() < MAX_DEPTH => {
                 packet_reader.start(&start, &reader);
                 packet_reader.end();
