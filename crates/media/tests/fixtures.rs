@@ -37,7 +37,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
 }
 
 #[test]
-fn the_eight_orientations_look_the_same() {
+fn all_orientations_look_the_same() {
     for (name, size) in [("landscape", (512, 341)), ("portrait", (341, 512))] {
         let upright = thumb(&format!("media/{name}-1.jpg"));
         assert_eq!(upright.dimensions(), size);
@@ -77,14 +77,14 @@ fn every_file_is_rendered() {
 }
 
 #[test]
-fn what_was_read_of_a_cut_file_is_kept() {
+fn readable_part_of_a_truncated_file_is_kept() {
     let (whole, cut) = (thumb("samples/cyclamen.jpg"), thumb("media/truncated.jpg"));
     let top = |picture: &RgbImage| image::imageops::crop_imm(picture, 0, 0, picture.width(), 100).to_image();
     assert!(difference(&top(&whole), &top(&cut)) < 2.0);
 }
 
 #[test]
-fn formats_are_told_by_content() {
+fn formats_are_detected_by_content() {
     let check = |path: &str, format: Format, size: (u32, u32)| {
         let probe = media::probe(&read(path), &Limits::default()).unwrap();
         assert_eq!(probe.format, format, "{path}");
@@ -102,7 +102,7 @@ fn formats_are_told_by_content() {
 }
 
 #[test]
-fn an_animation_shows_its_first_frame() {
+fn first_frame_of_an_animation_is_decoded() {
     let first = thumb("media/animated.webp");
     assert!(first.pixels().all(|pixel| pixel[0] > 180 && pixel[1] < 60 && pixel[2] < 60));
 }
@@ -125,7 +125,7 @@ fn times() {
 }
 
 #[test]
-fn places_words_and_cameras() {
+fn positions_descriptions_and_cameras() {
     let check = |path: &str, position: Option<(f64, f64)>, description: Option<&str>, model: Option<&str>| {
         let found = metadata(path);
         let near = |a: f64, b: f64| (a - b).abs() < 0.001;

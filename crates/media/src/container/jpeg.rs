@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_joined_of_all_its_chunks() {
+    fn profile_chunks_are_joined() {
         let check = |segments: &[Vec<u8>], expect: Option<&[u8]>| {
             let file = file(segments);
             let found = blocks(&file).colour;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_over_the_limit_is_none() {
+    fn too_large_profile_is_ignored() {
         let chunk = vec![0; 65_000];
         let of = |count: u8| file(&(1..=count).map(|number| icc(number, count, &chunk)).collect::<Vec<_>>());
         assert!(blocks(&of(64)).colour.is_some());
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn iptc_is_found_in_one_segment_and_across_several() {
+    fn iptc_is_found_in_one_or_several_segments() {
         let resource =
             [photoshop_resource(0x0425, "digest", &[9; 15]), photoshop_resource(0x0404, "", b"\x1C\x02data")]
                 .concat();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_block_of_a_kind_counts() {
+    fn first_block_of_a_kind_counts() {
         let xmp = b"http://ns.adobe.com/xap/1.0/\0";
         let file = file(&[
             segment(APP1, b"http://ns.adobe.com/xmp/extension/\0", b"more"),

@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_first_block_of_a_kind_counts() {
+    fn first_block_of_a_kind_counts() {
         let file = riff_file(
             &[
                 riff_chunk(b"ICCP", b"profile"),

@@ -59,7 +59,7 @@ fn every_case_as_a_file() {
 }
 
 #[test]
-fn an_import_knows_more_of_offsets_and_nothing_else() {
+fn import_adds_only_offsets() {
     for case in cases().iter().filter(|case| case.expect != case.expect_import) {
         assert_eq!(case.expect.offset_minutes, None, "{}", case.name);
         assert_eq!(case.expect.wall, case.expect_import.wall, "{}", case.name);
@@ -68,7 +68,7 @@ fn an_import_knows_more_of_offsets_and_nothing_else() {
 }
 
 #[test]
-fn the_cases_are_files_that_can_be_imported() {
+fn cases_can_be_imported() {
     let cases = cases();
     let files: HashSet<&[u8]> = cases.iter().map(|case| case.jpeg.as_slice()).collect();
     let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
@@ -140,7 +140,7 @@ fn cameras_in_their_order() {
 }
 
 #[test]
-fn sidecars_are_told_by_content() {
+fn sidecars_are_detected_by_content() {
     let check = |kind, content: &str, expect| {
         assert_eq!(is_sidecar_content(kind, content.as_bytes()), expect, "{content}");
     };
@@ -182,7 +182,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_png_is_described_by_its_text() {
+fn png_text_gives_the_description() {
     let check = |chunks: &[Vec<u8>], expect: Option<&str>| {
         assert_eq!(of_png(chunks, Some("a/beach.png")).details.description.as_deref(), expect, "{chunks:?}");
     };
@@ -216,7 +216,7 @@ fn a_png_is_described_by_its_text() {
 }
 
 #[test]
-fn the_text_of_a_png_comes_after_xmp_and_before_its_titles() {
+fn png_text_comes_after_xmp_and_before_titles() {
     let xmp = |properties: &str| {
         let packet = packet_of(properties);
         png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0\0\0\0\0", packet.as_bytes()].concat())
@@ -232,7 +232,7 @@ fn the_text_of_a_png_comes_after_xmp_and_before_its_titles() {
 }
 
 #[test]
-fn a_png_says_when_it_was_created() {
+fn png_text_gives_the_creation_time() {
     let check = |text: &str, at: &str, offset: Option<i32>| {
         let found = of_png(&[plain_text("Creation Time", text.as_bytes())], None).capture;
         assert_eq!((found.at.to_string().as_str(), found.offset_minutes), (at, offset), "{text}");

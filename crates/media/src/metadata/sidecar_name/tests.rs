@@ -101,7 +101,7 @@ fn takeout_files() {
 }
 
 #[test]
-fn what_belongs_to_no_photo() {
+fn unmatched_sidecars() {
     let check = |photo: &str, sidecar: &str| {
         let (found, left) = matched(&[photo], &[sidecar]);
         assert_eq!((found, left), (vec![("", "")], vec![sidecar]), "{photo}");
@@ -127,7 +127,7 @@ fn what_belongs_to_no_photo() {
 }
 
 #[test]
-fn every_photo_has_its_own() {
+fn similar_names_are_distinguished() {
     let photos = ["IMG_1.jpg", "IMG_1(1).jpg", "IMG_1-edited.jpg", "IMG_1(1)-edited.jpg", "IMG_2.jpg"];
     let sidecars =
         ["IMG_1.jpg.supplemental-metadata(1).json", "IMG_1.jpg.json", "metadata.json", "IMG_1.xmp"];
@@ -138,7 +138,7 @@ fn every_photo_has_its_own() {
 }
 
 #[test]
-fn its_own_before_that_of_the_original() {
+fn own_sidecar_comes_before_that_of_the_original() {
     let (found, left) =
         matched(&["IMG_1-edited.jpg", "IMG_1.jpg"], &["IMG_1.jpg.json", "IMG_1-edited.jpg.json"]);
     assert_eq!(found, [("", "IMG_1-edited.jpg.json"), ("", "IMG_1.jpg.json")]);
@@ -146,7 +146,7 @@ fn its_own_before_that_of_the_original() {
 }
 
 #[test]
-fn of_two_exports_the_newer_form() {
+fn newer_export_format_is_preferred() {
     let (old, new) = ("IMG_1.jpg.json", "IMG_1.jpg.supplemental-metadata.json");
     for sidecars in [[old, new], [new, old]] {
         assert_eq!(matched(&["IMG_1.jpg"], &sidecars), (vec![("", new)], vec![]));
@@ -155,7 +155,7 @@ fn of_two_exports_the_newer_form() {
 }
 
 #[test]
-fn a_cut_name_that_two_photos_share_belongs_to_none() {
+fn ambiguous_truncated_name_matches_no_photo() {
     let name = "123456789_123456789_123456789_123456789_123456";
     let (first, second) = (format!("{name}_A.jpg"), format!("{name}_B.jpg"));
     let sidecar = format!("{name}.json");
@@ -169,7 +169,7 @@ fn a_cut_name_that_two_photos_share_belongs_to_none() {
 }
 
 #[test]
-fn big_folders_take_no_time() {
+fn big_folders_are_fast() {
     let photos: Vec<String> = (0..50_000).map(|number| format!("IMG_{number}({number}).jpg")).collect();
     let sidecars: Vec<String> =
         (0..50_000).map(|number| format!("IMG_{number}.jpg.supplemental-metadata({number}).json")).collect();
@@ -183,7 +183,7 @@ fn big_folders_take_no_time() {
 
 proptest! {
     #[test]
-    fn places_are_of_the_list(
+    fn indexes_are_valid(
         photos in prop::collection::vec("[xX]{1,2}(-edited)?(\\([0-9]{1,2}\\))?(\\.jpg)?|.{0,60}", 0..6),
         sidecars in prop::collection::vec("[xX]{1,2}(\\.jpg)?(\\.supp)?(\\([0-9]{1,2}\\))?\\.(json|xmp)|.{0,60}", 0..6),
     ) {
