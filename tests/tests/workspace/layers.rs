@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 /// What each crate may be built with. Whoever adds an edge here changes the architecture.
-const LAYERS: [(&str, &[&str]); 23] = [
+const LAYERS: [(&str, &[&str]); 25] = [
     ("domain", &[]),
     ("mcp-protocol", &[]),
     ("oauth-core", &[]),
@@ -13,14 +13,16 @@ const LAYERS: [(&str, &[&str]); 23] = [
     ("keys", &[]),
     ("storage", &["domain", "oauth-core"]),
     ("blobs", &["domain"]),
-    ("heif", &[]),
+    ("system-library", &[]),
+    ("heif", &["system-library"]),
     ("media", &["domain", "heif"]),
     ("places", &["domain"]),
     ("words", &[]),
     ("vectors", &[]),
     ("vision", &[]),
-    ("tesseract", &[]),
-    ("sandbox", &["domain", "media", "tesseract"]),
+    ("tesseract", &["system-library"]),
+    ("ocr", &["tesseract"]),
+    ("sandbox", &["domain", "media", "ocr"]),
     ("library", LIBRARY),
     ("storage-sqlite", &["domain", "storage", "oauth-core", "words"]),
     ("storage-postgres", &["domain", "storage", "oauth-core", "words"]),

@@ -1,26 +1,26 @@
-//! From the words of a search to what it looks for.
+//! Parses the text of a search into concepts.
 
 use super::{
     concept::Concept,
-    vocabulary::{LONGEST, Meaning, Shade, Token, Vocabulary, is_katakana, tokens},
+    vocabulary::{MAX_PHRASE_LENGTH, Meaning, Shade, Token, Vocabulary, is_katakana, tokens},
 };
 use crate::{Calibration, EncodedQuery};
 
-/// No more of a search is read, in characters.
-const LONGEST_QUERY: usize = 2000;
-/// What a word counts that often means something else.
-const DOUBTFUL: f32 = 0.6;
+/// Longer texts are truncated, in characters.
+const MAX_QUERY_CHARS: usize = 2000;
+/// The weight of an ambiguous word.
+const AMBIGUOUS_WEIGHT: f32 = 0.6;
 
-/// What a search says about appearance.
+/// The concepts in the text of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wanted {
-    /// Each concept once; `false` for those that must not hold.
+pub(super) struct ParsedQuery {
+    /// Each concept once; `false` if it is negated.
     pub(super) concepts: Vec<(Concept, bool)>,
-    /// The share of words with a meaning here, of those that say anything.
+    /// The share of known words among all words that are not ignored.
     pub(super) known: f32,
 }
 
-/// One step of reading.
+/// A parsed phrase.
 #[derive(Debug, Clone, Copy)]
 enum Item {
     Known(Meaning),
@@ -29,8 +29,8 @@ enum Item {
 }
 
 /// Reads a search.
-pub(super) fn read(vocabulary: &Vocabulary, words: &str) -> Wanted {
-    let words: String = words.chars().take(LONGEST_QUERY).collect();
+pub(super) fn parse(vocabulary: &Vocabulary, words: &str) -> ParsedQuery {
+    let words: String = words.chars().take(MAX_QUERY_CHARS).collect();
     let tokens = tokens(&words);
     let mut items = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
@@ -54,7 +54,7 @@ pub(super) fn read(vocabulary: &Vocabulary, words: &str) -> Wanted {
 fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
     let mut phrase = String::new();
     let mut best = (Item::Unknown, 1);
-    for (length, token) in rest.iter().take(LONGEST).enumerate() {
+    for (length, token) in rest.iter().take(MAX_PHRASE_LENGTH).enumerate() {
         let Token::Word(word) = token else { break };
         if !phrase.is_empty() {
             phrase.push(' ');
@@ -73,7 +73,7 @@ fn read_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
     let mut in_unknown = false;
     while let Some(rest) = run.get(place..).filter(|rest| !rest.is_empty()) {
         let before = run.get(..place).and_then(<[char]>::last).copied();
-        let found = (1..=LONGEST.min(rest.len())).rev().find_map(|length| {
+        let found = (1..=MAX_PHRASE_LENGTH.min(rest.len())).rev().find_map(|length| {
             let (phrase, after) = rest.split_at(length);
             let meaning = vocabulary.meaning(&phrase.iter().collect::<String>())?;
             stands_alone(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
@@ -116,7 +116,7 @@ fn stands_alone(
     let is_ignored = ignored(phrase);
     let ends = next.is_none()
         || ignored(after.get(..1).unwrap_or_default())
-        || (2..=LONGEST).any(|length| {
+        || (2..=MAX_PHRASE_LENGTH).any(|length| {
             after
                 .get(..length)
                 .is_some_and(|next| vocabulary.meaning(&next.iter().collect::<String>()).is_some())
@@ -124,7 +124,7 @@ fn stands_alone(
     ends && (!in_unknown || is_ignored)
 }
 
-fn understand(items: &[Item]) -> Wanted {
+fn understand(items: &[Item]) -> ParsedQuery {
     let mut concepts: Vec<(Concept, bool)> = Vec::new();
     let (mut known, mut all) = (0.0, 0.0);
     let mut negated = false;
@@ -148,7 +148,7 @@ fn understand(items: &[Item]) -> Wanted {
                 rest = others.get(1..).unwrap_or_default();
             }
             all += 1.0;
-            known += if meaning.doubtful && shaded.is_none() { DOUBTFUL } else { 1.0 };
+            known += if meaning.ambiguous && shaded.is_none() { AMBIGUOUS_WEIGHT } else { 1.0 };
             concepts.retain(|(other, _)| *other != concept);
             concepts.push((concept, !negated));
             negated = false;
@@ -159,7 +159,7 @@ fn understand(items: &[Item]) -> Wanted {
             negated = false;
         }
     }
-    Wanted { concepts, known: known / f32::max(all, 1.0) }
+    ParsedQuery { concepts, known: known / f32::max(all, 1.0) }
 }
 
 /// The shade that two neighbours name together.
@@ -176,18 +176,18 @@ fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
     })
 }
 
-impl Wanted {
-    /// What to compare vectors with; `None` when nothing is wanted.
+impl ParsedQuery {
+    /// What to compare vectors with; `None` when nothing is required.
     pub(super) fn to_query(&self) -> Option<EncodedQuery> {
         let count = self.concepts.len() as f32;
-        let negative = self.concepts.iter().filter(|(_, wanted)| !wanted).count() as f32;
+        let negative = self.concepts.iter().filter(|(_, required)| !required).count() as f32;
         if self.concepts.is_empty() {
             return None;
         }
         let mut vector = vec![0.0; Concept::ALL.len()];
-        for (concept, wanted) in &self.concepts {
+        for (concept, required) in &self.concepts {
             if let Some(weight) = vector.get_mut(concept.place()) {
-                *weight = if *wanted { 1.0 / count } else { -1.0 / count };
+                *weight = if *required { 1.0 / count } else { -1.0 / count };
             }
         }
         // Of the mean of all that should hold. One of two alone gives 0.5, two of three 0.67: that has to be no match.

@@ -1,22 +1,22 @@
-//! Pictures of 8 bits a pixel.
+//! Grey pictures.
 
 use fast_image_resize::images::{Image, ImageRef};
 use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
 
-/// A grey picture: 0 is black, rows from top to bottom without gaps.
+/// A grey picture, 8 bits a pixel: 0 is black, rows from top to bottom without gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Gray {
+pub(crate) struct GrayBuffer {
     /// At least 1.
-    pub(super) width: u32,
+    pub(crate) width: u32,
     /// At least 1.
-    pub(super) height: u32,
+    pub(crate) height: u32,
     /// `width * height` bytes.
-    pub(super) pixels: Vec<u8>,
+    pub(crate) pixels: Vec<u8>,
 }
 
-impl Gray {
-    /// The brightness of each pixel of RGB, 8 bits (Rec. ITU-R BT.601).
-    pub(super) fn of_rgb(width: u32, height: u32, rgb: &[u8]) -> Self {
+impl GrayBuffer {
+    /// The luma of each pixel (Rec. ITU-R BT.601).
+    pub(crate) fn from_rgb(width: u32, height: u32, rgb: &[u8]) -> Self {
         let (pixels, _) = rgb.as_chunks::<3>();
         let gray = |[r, g, b]: &[u8; 3]| {
             let sum = 77 * u32::from(*r) + 150 * u32::from(*g) + 29 * u32::from(*b);
@@ -25,8 +25,8 @@ impl Gray {
         Self { width, height, pixels: pixels.iter().map(gray).collect() }
     }
 
-    /// The picture at another size; `None` if it cannot be made so.
-    pub(super) fn resize(&self, width: u32, height: u32) -> Option<Self> {
+    /// The picture at another size; `None` if resizing fails.
+    pub(crate) fn resize(&self, width: u32, height: u32) -> Option<Self> {
         let source = ImageRef::new(self.width, self.height, &self.pixels, PixelType::U8).ok()?;
         let mut target = Image::new(width, height, PixelType::U8);
         let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom));
@@ -34,8 +34,8 @@ impl Gray {
         Some(Self { width, height, pixels: target.into_vec() })
     }
 
-    /// The rows from `top` to before `bottom`, each from `left` to before `right`, as far as they are in the picture.
-    pub(super) fn rows(
+    /// The part of the rows `top..bottom` in the columns `left..right`, clipped to the picture.
+    pub(crate) fn rows(
         &self,
         (left, right): (u32, u32),
         (top, bottom): (u32, u32),
@@ -47,9 +47,9 @@ impl Gray {
     }
 }
 
-/// A length or place as what slices take.
-pub(super) fn index(place: u32) -> usize {
-    usize::try_from(place).unwrap_or(usize::MAX)
+/// Converts a coordinate to a slice index.
+pub(crate) fn index(coordinate: u32) -> usize {
+    usize::try_from(coordinate).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -57,17 +57,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brightness_is_that_of_the_eye() {
+    fn luma_weighs_the_channels() {
         let rgb = [[0, 0, 0], [255, 255, 255], [255, 0, 0], [0, 255, 0], [0, 0, 255], [9, 9, 9]].concat();
-        assert_eq!(Gray::of_rgb(3, 2, &rgb).pixels, [0, 255, 76, 149, 28, 9]);
+        assert_eq!(GrayBuffer::from_rgb(3, 2, &rgb).pixels, [0, 255, 76, 149, 28, 9]);
     }
 
     #[test]
-    fn parts_are_cut_out_and_sizes_changed() {
-        let gray = Gray { width: 4, height: 2, pixels: vec![0, 1, 2, 3, 4, 5, 6, 7] };
+    fn rows_are_clipped_and_pictures_resized() {
+        let gray = GrayBuffer { width: 4, height: 2, pixels: vec![0, 1, 2, 3, 4, 5, 6, 7] };
         let part: Vec<_> = gray.rows((1, 3), (1, 9)).collect();
         assert_eq!(part, [[5, 6]]);
-        let even = Gray { width: 3, height: 3, pixels: vec![77; 9] };
-        assert_eq!(even.resize(5, 4), Some(Gray { width: 5, height: 4, pixels: vec![77; 20] }));
+        let even = GrayBuffer { width: 3, height: 3, pixels: vec![77; 9] };
+        assert_eq!(even.resize(5, 4), Some(GrayBuffer { width: 5, height: 4, pixels: vec![77; 20] }));
     }
 }

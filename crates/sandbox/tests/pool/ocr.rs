@@ -1,4 +1,4 @@
-//! Words, read by the system's Tesseract in workers that are closed off like any other.
+//! Tests OCR by the system's Tesseract in sandboxed workers.
 
 use std::{ffi::OsString, fs, path::Path, sync::Arc, time::Duration};
 
@@ -6,14 +6,20 @@ use bytes::Bytes;
 use rustix::process::{Pid, Signal, kill_process};
 use sandbox::{AnalysisTask, DecodeError, FileFault, OcrStatus, Pool, PoolOptions, Urgency, WorkerCommand};
 
-use crate::{AGES, honest, worker};
+use crate::{LONG_TIMEOUT, honest, worker};
 
-const WORDS: AnalysisTask = AnalysisTask { max_side_px: None, read_text: true };
+const TEXT: AnalysisTask = AnalysisTask { max_side_px: None, read_text: true };
 
-fn readers(languages: &str) -> PoolOptions {
+fn ocr_options(languages: &str) -> PoolOptions {
     let command = worker("decoder", &[languages]);
     let reading = PoolOptions::ocr(command);
-    PoolOptions { wall_limit: AGES, cpu_limit: AGES, ocr_limit: AGES, idle_limit: AGES, ..reading }
+    PoolOptions {
+        wall_limit: LONG_TIMEOUT,
+        cpu_limit: LONG_TIMEOUT,
+        ocr_limit: LONG_TIMEOUT,
+        idle_limit: LONG_TIMEOUT,
+        ..reading
+    }
 }
 
 fn sample(name: &str) -> Bytes {
@@ -22,16 +28,16 @@ fn sample(name: &str) -> Bytes {
 }
 
 async fn read(pool: &Pool, file: &Bytes) -> Option<String> {
-    pool.analyze(file, &WORDS, Urgency::Background).await.unwrap().text
+    pool.analyze(file, &TEXT, Urgency::Background).await.unwrap().text
 }
 
 #[tokio::test]
-async fn words_are_read_in_a_closed_off_process() {
-    let pool = Pool::new(readers("eng")).unwrap();
+async fn text_is_read_in_a_sandboxed_process() {
+    let pool = Pool::new(ocr_options("eng")).unwrap();
     let protections = pool.protections().await.unwrap();
     assert!(protections.system_calls && protections.limits);
-    let told = pool.ocr_status().await.unwrap();
-    let OcrStatus::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
+    let status = pool.ocr_status().await.unwrap();
+    let OcrStatus::Ready { languages, missing, .. } = status else { panic!("{status:?}") };
     assert_eq!((languages, missing), (vec!["eng".to_owned()], Vec::new()));
 
     assert_eq!(
@@ -43,27 +49,27 @@ async fn words_are_read_in_a_closed_off_process() {
     assert!(lines.len() >= 20 && lines[0].starts_with("Lorem"), "{page}");
     let bill = read(&pool, &sample("samples/restaurant-bill.jpg")).await.unwrap();
     assert!(bill.contains("Tavolo"), "{bill}");
-    // The same worker has done all that.
+    // The same worker has done all of that.
     let both = AnalysisTask { max_side_px: Some(64), read_text: true };
-    let looked =
+    let analysis =
         pool.analyze(&sample("samples/orange-lossless.webp"), &both, Urgency::Background).await.unwrap();
-    assert_eq!(looked.text.as_deref(), Some("webp\nlossless\n123"));
-    assert_eq!(looked.picture.unwrap().size.longest(), 64);
+    assert_eq!(analysis.text.as_deref(), Some("webp\nlossless\n123"));
+    assert_eq!(analysis.picture.unwrap().size.longest(), 64);
 }
 
 #[tokio::test]
-async fn where_there_are_no_words_none_are_read() {
-    let pool = Pool::new(readers("eng")).unwrap();
+async fn pictures_without_text_give_none() {
+    let pool = Pool::new(ocr_options("eng")).unwrap();
     for name in ["samples/cyclamen.jpg", "samples/sleeping-cat.jpg", "media/grey-grid.heic"] {
         let text = read(&pool, &sample(name)).await.unwrap_or_default();
         assert!(text.split_whitespace().count() <= 1, "{name}: {text}");
     }
 }
 
-/// Lettering that fills from a quarter to all of the picture's height.
+/// The letters fill from a quarter to all of the picture's height.
 #[tokio::test]
-async fn high_lettering_is_read() {
-    let pool = Pool::new(readers("eng")).unwrap();
+async fn large_letters_are_read() {
+    let pool = Pool::new(ocr_options("eng")).unwrap();
     for (name, expect) in [
         ("media/lettering-label.png", "Parking"),
         ("media/lettering-banner.png", "Welcome home"),
@@ -75,45 +81,45 @@ async fn high_lettering_is_read() {
 }
 
 #[tokio::test]
-async fn who_was_not_started_to_read_says_so() {
+async fn missing_ocr_is_reported() {
     let check = async |options: PoolOptions, words: &str| {
         let pool = Pool::new(options).unwrap();
         for _ in 0..3 {
-            match pool.analyze(&sample("samples/orange-lossless.webp"), &WORDS, Urgency::Background).await {
+            match pool.analyze(&sample("samples/orange-lossless.webp"), &TEXT, Urgency::Background).await {
                 Err(DecodeError::Unavailable(error)) => assert_eq!(error.to_string(), words),
                 other => panic!("{other:?}"),
             }
         }
-        // It decodes all the same.
+        // It still decodes.
         let look = AnalysisTask { max_side_px: Some(64), read_text: false };
         pool.analyze(&sample("samples/orange-lossless.webp"), &look, Urgency::Background).await.unwrap();
         pool.ocr_status().await.unwrap()
     };
-    let off = check(honest(), "the decoders were not started to read words").await;
+    let off = check(honest(), "the decoders were started without OCR").await;
     assert_eq!(off, OcrStatus::Off);
     let reason = "Tesseract has no trained data for xyz".to_owned();
-    let unavailable = check(readers("xyz"), &format!("words are not read: {reason}")).await;
+    let unavailable = check(ocr_options("xyz"), &format!("text in photos is not read: {reason}")).await;
     assert_eq!(unavailable, OcrStatus::Unavailable { reason, missing: vec!["xyz".into()] });
-    // Of several, those are read that are there.
-    let told = Pool::new(readers("xyz+eng")).unwrap().ocr_status().await.unwrap();
-    let OcrStatus::Ready { languages, missing, .. } = told else { panic!("{told:?}") };
+    // The installed ones of several languages are used.
+    let status = Pool::new(ocr_options("xyz+eng")).unwrap().ocr_status().await.unwrap();
+    let OcrStatus::Ready { languages, missing, .. } = status else { panic!("{status:?}") };
     assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
 }
 
-/// Readers of the language that a file names when they start.
-fn readers_told_by(file: &Path) -> PoolOptions {
+/// Workers that read the language in a file when they start.
+fn ocr_options_from_file(file: &Path) -> PoolOptions {
     let script = r#"read -r languages < "$1"; exec "$0" "$languages""#;
     let decoder = worker("decoder", &[]).program;
     let args: Vec<OsString> = vec!["-c".into(), script.into(), decoder.into(), file.into()];
     let command = WorkerCommand { program: "/bin/sh".into(), args, environment: Vec::new() };
-    PoolOptions { command, ..readers("eng") }
+    PoolOptions { command, ..ocr_options("eng") }
 }
 
 #[tokio::test]
-async fn what_is_installed_later_is_found_however_often_it_is_asked_for() {
+async fn languages_installed_later_are_found() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-later");
     let install = |language: &str| {
-        // In one step: whoever starts meanwhile finds either the old one or the new one.
+        // Atomically: a worker that starts meanwhile reads either language.
         let next = file.with_extension("next");
         fs::write(&next, format!("{language}\n")).unwrap();
         fs::rename(&next, &file).unwrap();
@@ -121,17 +127,17 @@ async fn what_is_installed_later_is_found_however_often_it_is_asked_for() {
     let reads = async |pool: &Pool| match pool.ocr_status().await.unwrap() {
         OcrStatus::Ready { .. } => true,
         OcrStatus::Unavailable { .. } => false,
-        OcrStatus::Off => panic!("it was started to read"),
+        OcrStatus::Off => panic!("OCR was requested"),
     };
     let picture = sample("samples/orange-lossless.webp");
-    let looks = async |pool: &Pool| match pool.analyze(&picture, &WORDS, Urgency::Background).await {
-        Ok(looked) => looked.text.is_some(),
+    let looks = async |pool: &Pool| match pool.analyze(&picture, &TEXT, Urgency::Background).await {
+        Ok(analysis) => analysis.text.is_some(),
         Err(DecodeError::Unavailable(_)) => false,
         Err(other) => panic!("{other:?}"),
     };
     install("xyz");
-    let patient = Pool::new(readers_told_by(&file)).unwrap();
-    let brief = PoolOptions { idle_limit: Duration::from_millis(200), ..readers_told_by(&file) };
+    let patient = Pool::new(ocr_options_from_file(&file)).unwrap();
+    let brief = PoolOptions { idle_limit: Duration::from_millis(200), ..ocr_options_from_file(&file) };
     let (asked, worked) = (Pool::new(brief.clone()).unwrap(), Pool::new(brief).unwrap());
     assert!(!reads(&patient).await && !reads(&asked).await && !looks(&worked).await);
 
@@ -141,29 +147,29 @@ async fn what_is_installed_later_is_found_however_often_it_is_asked_for() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(AGES, found).await.unwrap();
-    // No process is started for each question.
+    tokio::time::timeout(LONG_TIMEOUT, found).await.unwrap();
+    // No process is started per call.
     assert!(!reads(&patient).await);
 }
 
 #[tokio::test]
-async fn reading_stops_at_its_limit_and_keeps_what_it_has() {
-    let options = PoolOptions { ocr_limit: Duration::from_millis(1), ..readers("eng") };
-    let (cut, whole) = (Pool::new(options).unwrap(), Pool::new(readers("eng")).unwrap());
+async fn text_is_partial_after_the_time_limit() {
+    let options = PoolOptions { ocr_limit: Duration::from_millis(1), ..ocr_options("eng") };
+    let (cut, whole) = (Pool::new(options).unwrap(), Pool::new(ocr_options("eng")).unwrap());
     let page = sample("samples/lorem-ipsum.png");
     let (cut, whole) = (read(&cut, &page).await, read(&whole, &page).await.unwrap());
     assert!(cut.unwrap_or_default().len() < whole.len() / 2);
 }
 
 #[tokio::test]
-async fn hostile_files_are_refused() {
-    let pool = Pool::new(PoolOptions { max_pixels: 20_000_000, ..readers("eng") }).unwrap();
+async fn malicious_files_are_refused() {
+    let pool = Pool::new(PoolOptions { max_pixels: 20_000_000, ..ocr_options("eng") }).unwrap();
     let page = sample("samples/lorem-ipsum.png");
     let half = page.slice(..page.len() / 2);
-    // Cut off, it is read as far as it goes, or refused; the worker goes on.
-    let _ = pool.analyze(&half, &WORDS, Urgency::Background).await;
+    // A truncated file is read in part or refused; the worker continues.
+    let _ = pool.analyze(&half, &TEXT, Urgency::Background).await;
     for file in [page.slice(..40), bomb(), Bytes::from_static(b"GIF89a")] {
-        match pool.analyze(&file, &WORDS, Urgency::Background).await {
+        match pool.analyze(&file, &TEXT, Urgency::Background).await {
             Err(DecodeError::File(FileFault::Refused { .. })) => {}
             other => panic!("{other:?}"),
         }
@@ -178,7 +184,7 @@ fn bomb() -> Bytes {
     Bytes::from(png)
 }
 
-/// The workers whose environment has that variable.
+/// The workers with this environment variable.
 #[cfg(target_os = "linux")]
 fn workers_with(variable: &str) -> Vec<Pid> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
@@ -193,21 +199,21 @@ fn workers_with(variable: &str) -> Vec<Pid> {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reader_that_is_killed_midway_is_replaced() {
+async fn worker_killed_during_ocr_is_replaced() {
     const MARK: &str = "KILLED_MIDWAY";
-    let mut options = readers("eng");
+    let mut options = ocr_options("eng");
     options.command.environment.push((MARK.into(), "1".into()));
     let pool = Arc::new(Pool::new(options).unwrap());
     let page = sample("samples/lorem-ipsum.png");
-    // The worker that is killed has begun to work.
+    // The worker has started.
     read(&pool, &sample("samples/orange-lossless.webp")).await.unwrap();
     let reading = tokio::spawn({
         let (pool, page) = (Arc::clone(&pool), page.clone());
-        async move { pool.analyze(&page, &WORDS, Urgency::Background).await }
+        async move { pool.analyze(&page, &TEXT, Urgency::Background).await }
     });
     let killed = loop {
         if let [worker] = workers_with(MARK)[..] {
-            // It has begun to read as soon as it has taken half a second of it.
+            // After half a second it is reading the page.
             tokio::time::sleep(Duration::from_millis(500)).await;
             kill_process(worker, Signal::KILL).unwrap();
             break worker;

@@ -1,17 +1,17 @@
-//! Which of the words that were read are any.
+//! Filters OCR noise.
 
 use tesseract::{TextLine, TextWord};
 
-/// Words that Tesseract is less sure of are never any, 0 to 100.
-pub(super) const LEAST_CONFIDENCE: f32 = 55.0;
+/// The lowest confidence of any word, 0 to 100.
+pub(crate) const MIN_CONFIDENCE: f32 = 55.0;
 
-/// The words worth keeping, line by line.
-pub(super) fn of<'a>(lines: impl Iterator<Item = &'a TextLine>) -> String {
+/// The text of the accepted words, line by line.
+pub(crate) fn keep_words<'a>(lines: impl Iterator<Item = &'a TextLine>) -> String {
     let mut text = String::new();
     for line in lines {
         let mut words: Vec<&TextWord> = line.words.iter().filter(|word| is_word(word)).collect();
-        if !has_writing(&words) {
-            words.retain(|word| !matches!(only_character(word), Some(c) if !is_word_character(c)));
+        if !has_text(&words) {
+            words.retain(|word| !matches!(single_character(word), Some(c) if !is_word_character(c)));
         }
         let words = words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
         if !words.is_empty() {
@@ -24,45 +24,45 @@ pub(super) fn of<'a>(lines: impl Iterator<Item = &'a TextLine>) -> String {
     text
 }
 
-/// Whether a line has more than a lone character, which texture often looks like: a word of several characters, or
-/// several characters of a script that is written without spaces.
-fn has_writing(words: &[&TextWord]) -> bool {
-    let singles = words.iter().filter_map(|word| only_character(word));
-    words.iter().any(|word| only_character(word).is_none()) || singles.filter(|c| is_cjk(*c)).count() > 1
+/// Whether a line has a word of several characters, or several characters of a script without spaces. Texture often
+/// looks like a single character.
+fn has_text(words: &[&TextWord]) -> bool {
+    let singles = words.iter().filter_map(|word| single_character(word));
+    words.iter().any(|word| single_character(word).is_none()) || singles.filter(|c| is_cjk(*c)).count() > 1
 }
 
-/// The character of a word that has no other.
-fn only_character(word: &TextWord) -> Option<char> {
+/// The character of a word of one letter or digit.
+fn single_character(word: &TextWord) -> Option<char> {
     let mut counted = word.text.chars().filter(|c| c.is_alphanumeric());
     counted.next().filter(|_| counted.next().is_none())
 }
 
-/// Whether a character can be a word of its own: ideographs and Korean syllables.
+/// Whether a character can be a word: ideographs and Korean syllables.
 fn is_word_character(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Whether a character is of Chinese, Japanese or Korean, whose lines Tesseract cuts into single characters.
+/// Whether a character is Chinese, Japanese or Korean. Tesseract splits such lines into single characters.
 fn is_cjk(c: char) -> bool {
     is_word_character(c) || matches!(c, '\u{3040}'..='\u{30FF}')
 }
 
-/// Whether Tesseract is sure enough of a word. The shorter it is, the more often it is leaves and gravel; digits are
-/// rarely.
-pub(super) fn is_word(word: &TextWord) -> bool {
+/// Whether Tesseract's confidence in a word is high enough. The shorter a word, the more often it is texture such as leaves
+/// or gravel; digits rarely are.
+pub(crate) fn is_word(word: &TextWord) -> bool {
     let counted = word.text.chars().filter(|c| c.is_alphanumeric()).count();
     let all = word.text.chars().count();
     let has_digit = word.text.chars().any(char::is_numeric);
-    let least = match (counted, has_digit) {
+    let min_confidence = match (counted, has_digit) {
         (0, _) => return false,
         (1 | 2, false) => 92.0,
         (1 | 2, true) | (3, false) => 85.0,
         (3, true) => 70.0,
         (4, _) => 75.0,
-        _ => LEAST_CONFIDENCE,
+        _ => MIN_CONFIDENCE,
     };
-    // Mostly signs: a pattern, not a word.
-    counted * 5 >= all * 3 && word.confidence >= least
+    // Mostly punctuation is a pattern, not a word.
+    counted * 5 >= all * 3 && word.confidence >= min_confidence
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn short_words_must_be_sure() {
+    fn short_words_need_high_confidence() {
         let check = |text: &str, confidence: f32, expect| {
             assert_eq!(is_word(&word(text, confidence)), expect, "{text} {confidence}");
         };
@@ -103,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_character_is_no_word() {
+    fn single_characters_are_dropped() {
         let check = |words: &[&str], expect: &str| {
             let words: Vec<_> = words.iter().map(|word| (*word, 96.0)).collect();
-            assert_eq!(of([line(&words)].iter()), expect, "{words:?}");
+            assert_eq!(keep_words([line(&words)].iter()), expect, "{words:?}");
         };
-        for lone in ["a", "I", "7", "(7)", "e", "\u{e9}", "\u{416}", "\u{30ce}", "\u{3078}"] {
-            check(&[lone], "");
+        for single in ["a", "I", "7", "(7)", "e", "\u{e9}", "\u{416}", "\u{30ce}", "\u{3078}"] {
+            check(&[single], "");
         }
         check(&["i", "1"], "");
         check(&["Platform", "9"], "Platform 9");
@@ -120,22 +120,22 @@ mod tests {
         check(&["\u{bb38}"], "\u{bb38}");
         check(&["\u{65e5}", "\u{306e}", "\u{51fa}"], "\u{65e5} \u{306e} \u{51fa}");
         check(&["\u{306e}", "\u{308a}"], "\u{306e} \u{308a}");
-        // Beside words that nobody is sure of it is alone.
-        let unsure = line(&[("wey", 60.0), ("a", 96.0)]);
-        assert_eq!(of([unsure].iter()), "");
-        // Each line for itself.
+        // Words of low confidence do not count.
+        let uncertain = line(&[("wey", 60.0), ("a", 96.0)]);
+        assert_eq!(keep_words([uncertain].iter()), "");
+        // Each line is filtered separately.
         let lines = [line(&[("Platform", 90.0)]), line(&[("9", 96.0)])];
-        assert_eq!(of(lines.iter()), "Platform");
+        assert_eq!(keep_words(lines.iter()), "Platform");
     }
 
     #[test]
-    fn lines_stay_lines() {
+    fn lines_are_kept_apart() {
         let lines = [
             line(&[("TOTAL", 90.0), ("~", 90.0), ("12.99", 90.0)]),
             line(&[("wey", 60.0)]),
             line(&[("Thank", 90.0), ("you", 95.0)]),
         ];
-        assert_eq!(of(lines.iter()), "TOTAL 12.99\nThank you");
-        assert_eq!(of([].iter()), "");
+        assert_eq!(keep_words(lines.iter()), "TOTAL 12.99\nThank you");
+        assert_eq!(keep_words([].iter()), "");
     }
 }

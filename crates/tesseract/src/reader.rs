@@ -1,11 +1,13 @@
-//! The calls into Tesseract.
+//! Calls into Tesseract.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
-use crate::functions::{ENGINE_LSTM_ONLY, Functions, RawEngine, RawMonitor, RawResults, level, segmentation};
+use crate::functions::{
+    ENGINE_LSTM_ONLY, Functions, RawEngine, RawMonitor, RawResultIterator, level, segmentation,
+};
 use crate::text::Lines;
 use crate::{
     BoundingBox, GrayImage, PageLayout, ReadError, ReadOptions, ReaderError, RecognizedText, TextWord,
@@ -13,15 +15,15 @@ use crate::{
 
 /// The longest side of a picture: Tesseract's coordinates have 16 bits.
 const MAX_SIDE: u32 = 32_767;
-/// As many words are looked at as no page of a book has.
+/// Upper bound on words per page.
 const MAX_WORDS: usize = 20_000;
-/// As many names of a list are looked at.
+/// Upper bound on names per list.
 const MAX_NAMES: usize = 1000;
-/// Pixels per inch that Tesseract is told: of it only sizes follow that it guesses from the letters in any case.
+/// Pixels per inch passed to Tesseract, which derives only text sizes from it; it estimates these from the letters anyway.
 const RESOLUTION: c_int = 300;
 
 pub(crate) fn version(functions: &Functions) -> String {
-    // SAFETY: takes nothing and gives a constant.
+    // SAFETY: takes nothing and returns a constant.
     let text = unsafe { (functions.version)() };
     if text.is_null() {
         return String::new();
@@ -30,24 +32,24 @@ pub(crate) fn version(functions: &Functions) -> String {
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// The names of all trained data in the folder that Tesseract looks into.
+/// The names of all trained data in the folder that Tesseract uses.
 pub(crate) fn available_languages(functions: &Functions) -> Vec<String> {
     let Some(engine) = Engine::create(functions) else { return Vec::new() };
-    // Which folder it is, Tesseract finds out as it loads a language. None is called so, and that is not worth a word.
+    // Tesseract determines its folder when it loads a language. No language has this name; the error message is discarded.
     engine.set_variable(c"debug_file", c"/dev/null");
     let _code = engine.init(c"none");
     engine.set_variable(c"debug_file", c"");
     engine.available_languages()
 }
 
-/// Trained data of some languages, ready to read pictures, one at a time.
+/// Reads pictures in some languages, one picture at a time.
 pub struct TextReader<'a> {
     engine: Engine<'a>,
     languages: Vec<String>,
 }
 
 impl<'a> TextReader<'a> {
-    /// The languages are available, so their names are plain.
+    /// `languages` must be available ones, so that their names contain no `+` or NUL.
     pub(crate) fn new(functions: &'a Functions, languages: &[&str]) -> Result<Self, ReaderError> {
         let joined = languages.join("+");
         let refused = || ReaderError::Refused { languages: joined.clone() };
@@ -56,7 +58,7 @@ impl<'a> TextReader<'a> {
         if engine.init(&names) != 0 {
             return Err(refused());
         }
-        // Tesseract goes on without those that it cannot load.
+        // Tesseract skips languages that it cannot load.
         let loaded = engine.loaded_languages();
         if !languages.iter().all(|language| loaded.iter().any(|name| name == language)) {
             return Err(refused());
@@ -64,17 +66,17 @@ impl<'a> TextReader<'a> {
         Ok(Self { engine, languages: languages.iter().map(ToString::to_string).collect() })
     }
 
-    /// The languages that it reads, in the order in which they were asked for.
+    /// The languages that it reads, in the requested order.
     pub fn languages(&self) -> &[String] {
         &self.languages
     }
 
-    /// Sets a parameter of Tesseract by its name. `false`: this release has no such parameter.
+    /// Sets a parameter of Tesseract by name. Returns `false` if this release has no such parameter.
     pub fn set(&mut self, name: &CStr, value: &CStr) -> bool {
         self.engine.set_variable(name, value)
     }
 
-    /// Reads a picture that stands upright.
+    /// Reads an upright picture.
     ///
     /// # Errors
     /// Any [`ReadError`].
@@ -92,13 +94,13 @@ impl<'a> TextReader<'a> {
 
 impl fmt::Debug for TextReader<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Reader").field("languages", &self.languages).finish_non_exhaustive()
+        formatter.debug_struct("TextReader").field("languages", &self.languages).finish_non_exhaustive()
     }
 }
 
 struct Engine<'a> {
     functions: &'a Functions,
-    /// Made by `TessBaseAPICreate` and not deleted yet.
+    /// Created by `TessBaseAPICreate`, not deleted yet.
     raw: NonNull<RawEngine>,
 }
 
@@ -109,33 +111,33 @@ impl<'a> Engine<'a> {
         NonNull::new(raw).map(|raw| Self { functions, raw })
     }
 
-    /// Loads trained data; 0 if it succeeds.
+    /// Loads trained data; 0 means success.
     fn init(&self, languages: &CStr) -> c_int {
-        // SAFETY: the engine is alive, a null folder stands for the default one, and the text outlives the call.
+        // SAFETY: the engine is alive, a null folder means the default one, and the text outlives the call.
         unsafe { (self.functions.init)(self.raw.as_ptr(), ptr::null(), languages.as_ptr(), ENGINE_LSTM_ONLY) }
     }
 
     fn available_languages(&self) -> Vec<String> {
-        // SAFETY: the engine is alive, and one without any language answers with an empty list.
+        // SAFETY: the engine is alive; without any language it returns an empty list.
         let names = unsafe { (self.functions.available_languages)(self.raw.as_ptr()) };
         self.take_names(names)
     }
 
     fn loaded_languages(&self) -> Vec<String> {
-        // SAFETY: the engine is alive, and one without any language answers with an empty list.
+        // SAFETY: the engine is alive; without any language it returns an empty list.
         let names = unsafe { (self.functions.loaded_languages)(self.raw.as_ptr()) };
         self.take_names(names)
     }
 
-    /// Copies a list that Tesseract made, and frees it.
+    /// Copies a list that Tesseract allocated, and frees it.
     fn take_names(&self, names: *mut *mut c_char) -> Vec<String> {
         let mut taken = Vec::new();
         if names.is_null() {
             return taken;
         }
-        for place in 0..MAX_NAMES {
-            // SAFETY: the list ends with a null, up to which every place can be read; this one follows one that is none.
-            let at = unsafe { names.add(place) };
+        for index in 0..MAX_NAMES {
+            // SAFETY: the list ends with a null pointer, and none of the elements before this one was null.
+            let at = unsafe { names.add(index) };
             // SAFETY: as above.
             let name = unsafe { *at };
             if name.is_null() {
@@ -144,7 +146,7 @@ impl<'a> Engine<'a> {
             // SAFETY: not null, ends with a NUL, and lives until the list is deleted below.
             taken.push(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned());
         }
-        // SAFETY: Tesseract made the list, and nobody looks at it any more.
+        // SAFETY: Tesseract allocated the list, and it is not used after this.
         unsafe { (self.functions.delete_texts)(names) };
         taken
     }
@@ -155,7 +157,7 @@ impl<'a> Engine<'a> {
             PageLayout::Block => segmentation::SINGLE_BLOCK,
             PageLayout::Sparse => segmentation::SPARSE_TEXT,
         };
-        // SAFETY: the engine is alive, and the number is one of the enumeration.
+        // SAFETY: the engine is alive, and the number is a value of the enumeration.
         unsafe { (self.functions.set_segmentation)(self.raw.as_ptr(), mode) };
     }
 
@@ -174,23 +176,22 @@ impl<'a> Engine<'a> {
         }
         let width = c_int::try_from(width).map_err(|_| wrong())?;
         let height = c_int::try_from(height).map_err(|_| wrong())?;
-        // SAFETY: the engine is alive, and the pixels are as many rows of as many bytes as is said, one for each pixel.
-        // They are copied.
+        // SAFETY: the engine is alive, and there are `width * height` bytes, one per pixel. They are copied.
         unsafe { (self.functions.set_image)(self.raw.as_ptr(), pixels.as_ptr(), width, height, 1, width) };
         // SAFETY: the engine is alive and has a picture.
         unsafe { (self.functions.set_resolution)(self.raw.as_ptr(), RESOLUTION) };
         Ok(())
     }
 
-    /// Reads the picture that was set.
+    /// Reads the current picture.
     fn read(&self, options: &ReadOptions) -> Result<RecognizedText, ReadError> {
         let monitor = Monitor::create(self.functions).ok_or(ReadError::NoMemory)?;
         let begin = Instant::now();
         monitor.set_deadline(options.deadline);
-        // SAFETY: the engine is alive and has a picture, and so is the monitor, for longer than the call.
+        // SAFETY: the engine is alive and has a picture, and the monitor outlives the call.
         let code = unsafe { (self.functions.recognize)(self.raw.as_ptr(), monitor.raw.as_ptr()) };
         let in_time = begin.elapsed() < options.deadline;
-        // What was read until the deadline is as good as the rest.
+        // What was read before the deadline is valid.
         match self.results() {
             Some(results) => {
                 let (lines, all) = results.lines(options.min_confidence);
@@ -201,29 +202,29 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn results(&self) -> Option<Results<'_>> {
-        // SAFETY: the engine is alive, and one that has read nothing answers with null.
+    fn results(&self) -> Option<ResultIterator<'_>> {
+        // SAFETY: the engine is alive; it returns null if it has read nothing.
         let raw = unsafe { (self.functions.results)(self.raw.as_ptr()) };
-        NonNull::new(raw).map(|raw| Results { engine: self, raw })
+        NonNull::new(raw).map(|raw| ResultIterator { engine: self, raw })
     }
 
-    /// Forgets the picture and what was read.
+    /// Frees the picture and the results.
     fn clear(&self) {
-        // SAFETY: the engine is alive, and the results, which point into it, borrow it and are gone.
+        // SAFETY: the engine is alive; results borrow it, so none is left.
         unsafe { (self.functions.clear)(self.raw.as_ptr()) };
     }
 }
 
 impl Drop for Engine<'_> {
     fn drop(&mut self) {
-        // SAFETY: the engine is alive, and this is the only place that deletes it.
+        // SAFETY: the engine is alive, and only this deletes it.
         unsafe { (self.functions.delete)(self.raw.as_ptr()) };
     }
 }
 
 struct Monitor<'a> {
     functions: &'a Functions,
-    /// Made by `TessMonitorCreate` and not deleted yet.
+    /// Created by `TessMonitorCreate`, not deleted yet.
     raw: NonNull<RawMonitor>,
 }
 
@@ -234,7 +235,7 @@ impl<'a> Monitor<'a> {
         NonNull::new(raw).map(|raw| Self { functions, raw })
     }
 
-    /// The time runs from now on. 0 would stand for no deadline.
+    /// Starts the time limit. At least 1 ms, because 0 means none.
     fn set_deadline(&self, deadline: Duration) {
         let milliseconds = c_int::try_from(deadline.as_millis()).unwrap_or(c_int::MAX).max(1);
         // SAFETY: the monitor is alive.
@@ -244,28 +245,28 @@ impl<'a> Monitor<'a> {
 
 impl Drop for Monitor<'_> {
     fn drop(&mut self) {
-        // SAFETY: the monitor is alive, and this is the only place that deletes it.
+        // SAFETY: the monitor is alive, and only this deletes it.
         unsafe { (self.functions.monitor_delete)(self.raw.as_ptr()) };
     }
 }
 
-/// A walk over what was read.
-struct Results<'a> {
+/// An iterator over the recognized words.
+struct ResultIterator<'a> {
     engine: &'a Engine<'a>,
-    /// Made by `TessBaseAPIGetIterator` and not deleted yet.
-    raw: NonNull<RawResults>,
+    /// Created by `TessBaseAPIGetIterator`, not deleted yet.
+    raw: NonNull<RawResultIterator>,
 }
 
-impl Results<'_> {
-    /// The lines, and whether they are all.
+impl ResultIterator<'_> {
+    /// The lines, and whether they are complete.
     fn lines(self, min_confidence: f32) -> (Vec<crate::TextLine>, bool) {
         let mut lines = Lines::default();
         for _ in 0..MAX_WORDS {
-            if self.begins(level::PARAGRAPH) {
-                lines.begin_paragraph();
+            if self.is_at_start(level::PARAGRAPH) {
+                lines.start_paragraph();
             }
-            if self.begins(level::LINE) {
-                lines.begin_line();
+            if self.is_at_start(level::LINE) {
+                lines.start_line();
             }
             let confidence = self.confidence();
             if confidence >= min_confidence
@@ -280,60 +281,60 @@ impl Results<'_> {
         (lines.finish(), false)
     }
 
-    fn begins(&self, level: c_int) -> bool {
+    fn is_at_start(&self, level: c_int) -> bool {
         let functions = self.engine.functions;
-        // SAFETY: the walk is alive, and so is what it read.
-        let place = unsafe { (functions.results_place)(self.raw.as_ptr()) };
-        // SAFETY: the place is the walk itself, seen as its base class, and alive with it.
-        !place.is_null() && unsafe { (functions.place_begins)(place, level) != 0 }
+        // SAFETY: the iterator and the results are alive.
+        let page = unsafe { (functions.results_page)(self.raw.as_ptr()) };
+        // SAFETY: the pointer is the iterator itself as its base class.
+        !page.is_null() && unsafe { (functions.page_is_at_start)(page, level) != 0 }
     }
 
     fn bounds(&self) -> BoundingBox {
         let functions = self.engine.functions;
         let (mut left, mut top, mut right, mut bottom) = (0, 0, 0, 0);
-        // SAFETY: the walk is alive, and so is what it read.
-        let place = unsafe { (functions.results_place)(self.raw.as_ptr()) };
-        if place.is_null() {
+        // SAFETY: the iterator and the results are alive.
+        let page = unsafe { (functions.results_page)(self.raw.as_ptr()) };
+        if page.is_null() {
             return BoundingBox::default();
         }
         let (l, t, r, b) = (&raw mut left, &raw mut top, &raw mut right, &raw mut bottom);
-        // SAFETY: the place is the walk itself, seen as its base class, and alive with it; the four numbers can be
-        // written to, and keep what they were where there is no word.
-        let _found = unsafe { (functions.place_bounds)(place, level::WORD, l, t, r, b) };
+        // SAFETY: the pointer is the iterator itself as its base class. The four numbers can be written to; they stay
+        // unchanged if there is no word.
+        let _found = unsafe { (functions.page_bounds)(page, level::WORD, l, t, r, b) };
         let side = |number: c_int| u32::try_from(number).unwrap_or(0);
         BoundingBox { left: side(left), top: side(top), right: side(right), bottom: side(bottom) }
     }
 
     fn confidence(&self) -> f32 {
-        // SAFETY: the walk is alive, and one that is at its end answers with 0.
+        // SAFETY: the iterator is alive, and returns 0 at the end.
         unsafe { (self.engine.functions.results_confidence)(self.raw.as_ptr(), level::WORD) }
     }
 
-    /// The word without white space; `None` if there is nothing else.
+    /// The word without white space; `None` if nothing is left.
     fn word(&self) -> Option<String> {
         let functions = self.engine.functions;
-        // SAFETY: the walk is alive, and one that is at its end answers with null.
+        // SAFETY: the iterator is alive, and returns null at the end.
         let text = unsafe { (functions.results_text)(self.raw.as_ptr(), level::WORD) };
         if text.is_null() {
             return None;
         }
         // SAFETY: not null, ends with a NUL, and lives until it is deleted below.
         let word = unsafe { CStr::from_ptr(text) }.to_string_lossy().split_whitespace().collect::<String>();
-        // SAFETY: Tesseract made the text, and nobody looks at it any more.
+        // SAFETY: Tesseract allocated the text, and it is not used after this.
         unsafe { (functions.delete_text)(text) };
         (!word.is_empty()).then_some(word)
     }
 
-    /// Goes on to the next word; `false` if there is none.
+    /// Advances to the next word; `false` if there is none.
     fn next(&self) -> bool {
-        // SAFETY: the walk is alive.
+        // SAFETY: the iterator is alive.
         unsafe { (self.engine.functions.results_next)(self.raw.as_ptr(), level::WORD) != 0 }
     }
 }
 
-impl Drop for Results<'_> {
+impl Drop for ResultIterator<'_> {
     fn drop(&mut self) {
-        // SAFETY: the walk is alive, and this is the only place that deletes it.
+        // SAFETY: the iterator is alive, and only this deletes it.
         unsafe { (self.engine.functions.results_delete)(self.raw.as_ptr()) };
     }
 }

@@ -1,124 +1,130 @@
-//! From what a worker says to values that can be trusted to be what they claim, or to the finding that it lies.
+//! Validates the responses of a worker.
 
 use domain::{Metadata, PixelSize, Rendition, Sidecar, UtcOffset, clean_text};
 use media::EncodedRendition;
 
 use crate::{
-    AnalysisTask, DecodeTask, FileFault, RequestedRenditions, RgbPicture,
+    AnalysisTask, DecodeTask, FileFault, RequestedRenditions,
     error::MAX_REASON_CHARS,
-    wire::{self, Order, Refusal},
+    wire::{self, FileRefusal, JobSpec},
 };
 
-/// What a worker said that cannot be.
+/// A response that no correct worker sends.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Lie(pub(crate) &'static str);
+pub(crate) struct InvalidResponse(pub(crate) &'static str);
 
-/// The most that rendering a pixel can take, in bytes; what a worker claims beyond it is not believed.
+/// Upper bound on the memory that a worker may request, in bytes per pixel.
 const MAX_BYTES_PER_PIXEL: u64 = 32;
 const MAX_BASE_BYTES: u64 = 256 << 20;
 
-/// A picture that a worker announces.
+const RGB_BYTES_PER_PIXEL: u64 = 3;
+
+/// The announced size and memory of a picture.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct DecodePlan {
     pub(crate) upright_size: PixelSize,
-    /// What the job takes.
+    /// The memory that the job needs.
     pub(crate) memory_bytes: u64,
 }
 
-impl Plan {
-    pub(crate) fn new((width, height): (u32, u32), memory_bytes: u64, max_pixels: u64) -> Result<Self, Lie> {
+impl DecodePlan {
+    pub(crate) fn new(
+        (width, height): (u32, u32),
+        memory_bytes: u64,
+        max_pixels: u64,
+    ) -> Result<Self, InvalidResponse> {
         let upright_size = PixelSize { width, height };
         if upright_size.area() == 0 || upright_size.area() > max_pixels {
-            return Err(Lie("it announced a picture that it had to refuse"));
+            return Err(InvalidResponse("it announced a picture that it should have refused"));
         }
-        let most = MAX_BASE_BYTES.saturating_add(max_pixels.saturating_mul(MAX_BYTES_PER_PIXEL));
-        if memory_bytes > most {
-            return Err(Lie("it announced more memory than any picture needs"));
+        let max = MAX_BASE_BYTES.saturating_add(max_pixels.saturating_mul(MAX_BYTES_PER_PIXEL));
+        if memory_bytes > max {
+            return Err(InvalidResponse("it announced more memory than any picture needs"));
         }
         Ok(Self { upright_size, memory_bytes })
     }
 
-    /// The renditions to come, with their sizes.
-    pub(crate) fn renditions(&self, wanted: &RequestedRenditions) -> Vec<(Rendition, PixelSize)> {
+    /// The requested renditions with their sizes.
+    pub(crate) fn renditions(&self, requested: &RequestedRenditions) -> Vec<(Rendition, PixelSize)> {
         let size = |rendition: Rendition| self.upright_size.fit_within(rendition.longest_side_px());
-        let wanted = wanted.renditions(self.upright_size).into_iter();
-        wanted.map(|rendition| (rendition, size(rendition))).collect()
+        let renditions = requested.for_size(self.upright_size).into_iter();
+        renditions.map(|rendition| (rendition, size(rendition))).collect()
     }
 
-    /// Checks the lengths of the files to come: no longer than the plain pixels, and together no longer than the memory
-    /// that was granted, of which honest ones take a fraction.
+    /// Checks the announced lengths: each file is at most as long as its uncompressed pixels, and all together fit into the
+    /// granted memory. Correct files are much shorter.
     pub(crate) fn check_lengths(
         &self,
         renditions: &[(Rendition, PixelSize)],
         webp_bytes: &[u64],
-    ) -> Result<(), Lie> {
+    ) -> Result<(), InvalidResponse> {
         const HEADERS: u64 = 4096;
         if webp_bytes.len() != renditions.len() {
-            return Err(Lie("it made other renditions than were wanted"));
+            return Err(InvalidResponse("it made other renditions than were requested"));
         }
         let sane = |((_, size), bytes): (&(Rendition, PixelSize), &u64)| *bytes <= size.area() * 4 + HEADERS;
         if !renditions.iter().zip(webp_bytes).all(sane) {
-            return Err(Lie("it made a rendition that is longer than its pixels"));
+            return Err(InvalidResponse("it made a rendition that is longer than its pixels"));
         }
         if webp_bytes.iter().sum::<u64>() > self.memory_bytes {
-            return Err(Lie("it made more than the memory holds that it asked for"));
+            return Err(InvalidResponse("it made renditions that exceed the memory that it requested"));
         }
         Ok(())
     }
 
-    /// The size of the plain picture to come, if one is wanted, and the length of its pixels in bytes.
-    pub(crate) fn plain_picture(&self, look: &AnalysisTask) -> Option<(PixelSize, u64)> {
-        let size = self.upright_size.fit_within(look.side_px()?);
-        Some((size, size.area() * RgbPicture::BYTES_PER_PIXEL))
+    /// The size of the RGB picture, if one is requested, and the length of its pixels in bytes.
+    pub(crate) fn rgb_picture(&self, task: &AnalysisTask) -> Option<(PixelSize, u64)> {
+        let size = self.upright_size.fit_within(task.side_px()?);
+        Some((size, size.area() * RGB_BYTES_PER_PIXEL))
     }
 }
 
-/// The words of a picture, fit to be kept.
-pub(crate) fn text(said: Option<String>, look: &AnalysisTask) -> Result<Option<String>, Lie> {
-    match said {
-        Some(_) if !look.read_text => Err(Lie("it read words that nobody asked for")),
-        said => Ok(said.as_deref().and_then(clean_text)),
+/// The cleaned text of a picture.
+pub(crate) fn text(text: Option<String>, task: &AnalysisTask) -> Result<Option<String>, InvalidResponse> {
+    match text {
+        Some(_) if !task.read_text => Err(InvalidResponse("it read text that was not requested")),
+        text => Ok(text.as_deref().and_then(clean_text)),
     }
 }
 
-/// A rendition that is what it should be.
+/// A validated rendition.
 pub(crate) fn rendition(
     rendition: Rendition,
     size: PixelSize,
     webp: Vec<u8>,
-) -> Result<EncodedRendition, Lie> {
-    crate::webp::check(&webp, size).map_err(Lie)?;
+) -> Result<EncodedRendition, InvalidResponse> {
+    crate::webp::check(&webp, size).map_err(InvalidResponse)?;
     Ok(EncodedRendition { rendition, size, webp })
 }
 
-/// A reason, in one line of limited length.
+/// A reason as one line of limited length.
 pub(crate) fn reason(text: &str) -> Option<String> {
     let line = clean_text(text)?.replace('\n', " ");
     Some(line.chars().take(MAX_REASON_CHARS).collect())
 }
 
-pub(crate) fn refused(refusal: &Refusal) -> Result<FileFault, Lie> {
-    let reason = reason(&refusal.reason).ok_or(Lie("it refused the file without a reason"))?;
+pub(crate) fn refused(refusal: &FileRefusal) -> Result<FileFault, InvalidResponse> {
+    let reason = reason(&refusal.reason).ok_or(InvalidResponse("it refused the file without a reason"))?;
     Ok(FileFault::Refused { kind: refusal.kind, reason })
 }
 
-/// Metadata with clean texts. Reading the message has checked times and positions.
-pub(crate) fn metadata(Metadata { capture, details }: Metadata) -> Result<Metadata, Lie> {
+/// Metadata with clean texts. Deserialization has checked times and positions.
+pub(crate) fn metadata(Metadata { capture, details }: Metadata) -> Result<Metadata, InvalidResponse> {
     if capture.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
-        return Err(Lie("its capture time has an offset of a day or more"));
+        return Err(InvalidResponse("its capture time has an offset of a day or more"));
     }
     if capture.wall.is_some_and(|wall| wall.year() < 1) {
-        return Err(Lie("its capture time is before the year 1"));
+        return Err(InvalidResponse("its capture time is before the year 1"));
     }
     Ok(Metadata { capture, details: details.cleaned() })
 }
 
-/// What a worker is told to do with a file that is rendered.
-pub(crate) fn order(task: &DecodeTask) -> Order {
+/// The job that is sent to a worker.
+pub(crate) fn job_spec(task: &DecodeTask) -> JobSpec {
     let name = |rendition: &Rendition| rendition.name().to_owned();
     let sidecar =
         |sidecar: &Sidecar| wire::SidecarHeader { kind: sidecar.kind, bytes: sidecar.content.len() as u64 };
-    Order::Render {
+    JobSpec::Render {
         wanted: match &task.renditions {
             RequestedRenditions::Displayable => None,
             RequestedRenditions::Only(renditions) => Some(renditions.iter().map(name).collect()),
@@ -201,37 +207,37 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_planned() {
-        let wanted = RequestedRenditions::Only(vec![Full, Thumb]);
-        let plan = Plan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
+    fn announcements_are_checked() {
+        let requested = RequestedRenditions::Only(vec![Full, Thumb]);
+        let plan = DecodePlan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
         let size = |width, height| PixelSize { width, height };
-        let renditions = plan.renditions(&wanted);
+        let renditions = plan.renditions(&requested);
         assert_eq!(renditions, [(Full, size(3000, 1500)), (Thumb, size(512, 256))]);
-        let check = |plan: &Plan, lengths: &[u64], expect| {
+        let check = |plan: &DecodePlan, lengths: &[u64], expect| {
             assert_eq!(plan.check_lengths(&renditions, lengths).is_ok(), expect, "{lengths:?}");
         };
         check(&plan, &[18_000_000, 500_000], true);
         check(&plan, &[1, u64::MAX], false);
         check(&plan, &[1], false);
         check(&plan, &[1, 1, 1], false);
-        let modest = Plan::new((3000, 1500), 1 << 20, 200_000_000).unwrap();
+        let modest = DecodePlan::new((3000, 1500), 1 << 20, 200_000_000).unwrap();
         check(&modest, &[1_000_000, 10_000], true);
         check(&modest, &[1_000_000, 100_000], false);
         for (size, memory) in
             [((0, 5), 1), ((5, 0), 1), ((20_000, 20_000), 1), ((u32::MAX, u32::MAX), 1), ((5, 5), u64::MAX)]
         {
-            assert!(Plan::new(size, memory, 200_000_000).is_err(), "{size:?} {memory}");
+            assert!(DecodePlan::new(size, memory, 200_000_000).is_err(), "{size:?} {memory}");
         }
     }
 
     #[test]
-    fn plain_pictures_have_the_announced_size() {
-        let plan = Plan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
+    fn rgb_pictures_have_the_announced_size() {
+        let plan = DecodePlan::new((3000, 1500), 64 << 20, 200_000_000).unwrap();
         let check = |max_side_px, expect: Option<(u32, u32)>| {
             let expect = expect.map(|(width, height)| {
                 (PixelSize { width, height }, u64::from(width) * u64::from(height) * 3)
             });
-            assert_eq!(plan.plain_picture(&AnalysisTask { max_side_px, read_text: false }), expect);
+            assert_eq!(plan.rgb_picture(&AnalysisTask { max_side_px, read_text: false }), expect);
         };
         check(None, None);
         check(Some(300), Some((300, 150)));
@@ -240,20 +246,20 @@ mod tests {
     }
 
     #[test]
-    fn words_are_cleaned_and_only_taken_when_asked_for() {
-        let look = |read_text| AnalysisTask { max_side_px: None, read_text };
+    fn text_is_cleaned_and_refused_if_not_requested() {
+        let task = |read_text| AnalysisTask { max_side_px: None, read_text };
         let said = || Some(format!("a\0b\nc{}", "d".repeat(20_000)));
-        let words = text(said(), &look(true)).unwrap().unwrap();
-        assert!(words.starts_with("a b\ncd") && words.len() == domain::MAX_TEXT_CHARS);
-        assert_eq!(text(Some("\0".into()), &look(true)), Ok(None));
-        assert_eq!(text(None, &look(false)), Ok(None));
-        assert!(text(said(), &look(false)).is_err());
+        let cleaned = text(said(), &task(true)).unwrap().unwrap();
+        assert!(cleaned.starts_with("a b\ncd") && cleaned.len() == domain::MAX_TEXT_CHARS);
+        assert_eq!(text(Some("\0".into()), &task(true)), Ok(None));
+        assert_eq!(text(None, &task(false)), Ok(None));
+        assert!(text(said(), &task(false)).is_err());
     }
 
     #[test]
     fn reasons_are_one_short_line() {
         let refusal =
-            |reason: &str| refused(&Refusal { kind: RefusalKind::Corrupt, reason: reason.to_owned() });
+            |reason: &str| refused(&FileRefusal { kind: RefusalKind::Corrupt, reason: reason.to_owned() });
         let fault =
             |reason: &str| FileFault::Refused { kind: RefusalKind::Corrupt, reason: reason.to_owned() };
         assert_eq!(refusal("broken\nin\u{1b}two\n"), Ok(fault("broken in two")));
@@ -263,10 +269,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_panics(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>) {
-            if let Ok(plan) = Plan::new((width, height), memory, max) {
+        fn arbitrary_announcements_never_panic(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>) {
+            if let Ok(plan) = DecodePlan::new((width, height), memory, max) {
                 let _ = plan.check_lengths(&plan.renditions(&RequestedRenditions::Only(vec![Medium])), &lengths);
-                let _ = plan.plain_picture(&AnalysisTask { max_side_px: Some(width ^ height), read_text: false });
+                let _ = plan.rgb_picture(&AnalysisTask { max_side_px: Some(width ^ height), read_text: false });
             }
         }
     }
