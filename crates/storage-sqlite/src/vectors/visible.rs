@@ -10,14 +10,14 @@ use domain::{AlbumId, Circle, Image, Position, Timestamp};
 use storage::{EncoderId, ImageKey, VectorId, Viewer, VisibleVector};
 
 use crate::{
-    error::Failure,
-    images::{ImageRow, KeyedRow, OwnedFilter, Sight, latitudes},
+    error::SqliteError,
+    images::{ImageRow, ImageRowWithOwner, OwnedFilter, Visibility, latitudes},
     schema::{album_images, albums, images},
-    value::{RowName, json_array},
+    value::{RowReader, json_array},
 };
 
 #[derive(QueryableByName)]
-struct SeenRow {
+struct VisibleRow {
     #[diesel(sql_type = BigInt)]
     seq: i64,
     #[diesel(sql_type = BigInt)]
@@ -27,7 +27,7 @@ struct SeenRow {
 }
 
 // The vectors come first whatever the planner thinks of it: they are few.
-const SEEN: &str = "
+const VISIBLE: &str = "
 SELECT i.seq AS seq, i.captured_at_ms AS captured_at_ms, v.vector AS vector
 FROM json_each(?1) AS wanted
 CROSS JOIN image_vectors AS v ON v.id = wanted.value
@@ -46,12 +46,12 @@ pub(super) fn vectors(
     encoder: EncoderId,
     vectors: &[VectorId],
     filter: &OwnedFilter,
-) -> Result<Vec<VisibleVector>, Failure> {
-    let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
+) -> Result<Vec<VisibleVector>, SqliteError> {
+    let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
     let ids: Vec<i64> = vectors.iter().map(|vector| vector.0).collect();
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let rows: Vec<SeenRow> = sql_query(SEEN)
+    let rows: Vec<VisibleRow> = sql_query(VISIBLE)
         .bind::<Text, _>(json_array(&ids))
         .bind::<BigInt, _>(encoder.0)
         .bind::<BigInt, _>(filter.account)
@@ -66,10 +66,10 @@ pub(super) fn vectors(
         .load(c)?;
     rows.into_iter()
         .map(|row| {
-            let name = RowName::new("images", &row.seq);
+            let reader = RowReader::new("images", &row.seq);
             Ok(VisibleVector {
                 image: ImageKey(row.seq),
-                captured_at: name.timestamp("captured_at_ms", row.captured_at_ms)?,
+                captured_at: reader.timestamp("captured_at_ms", row.captured_at_ms)?,
                 vector: row.vector,
             })
         })
@@ -77,9 +77,9 @@ pub(super) fn vectors(
 }
 
 /// The capture time from which on images are seen.
-pub(super) fn since(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Timestamp>, Failure> {
-    let sight = Sight::of(c, viewer)?;
-    Ok(sight.and_then(|sight| match sight.oldest_ms {
+pub(super) fn since(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Timestamp>, SqliteError> {
+    let visibility = Visibility::of(c, viewer)?;
+    Ok(visibility.and_then(|visibility| match visibility.oldest_ms {
         // Of no image at all.
         i64::MAX => Some(Timestamp::MAX),
         oldest_ms => Timestamp::from_millis(oldest_ms),
@@ -90,16 +90,16 @@ pub(super) fn album_keys(
     c: &mut SqliteConnection,
     viewer: Viewer,
     album: &AlbumId,
-) -> Result<Vec<ImageKey>, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
+) -> Result<Vec<ImageKey>, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
     let of_album = albums::table
         .filter(albums::id.eq(album.as_str()))
-        .filter(albums::account_id.eq(sight.account))
+        .filter(albums::account_id.eq(visibility.account))
         .select(albums::seq);
     let seqs: Vec<i64> = album_images::table
         .filter(album_images::album_seq.eq_any(of_album))
         .filter(album_images::live.eq(true))
-        .filter(album_images::captured_at_ms.ge(sight.oldest_ms))
+        .filter(album_images::captured_at_ms.ge(visibility.oldest_ms))
         .select(album_images::image_seq)
         .load(c)?;
     Ok(seqs.into_iter().map(ImageKey).collect())
@@ -109,15 +109,15 @@ pub(super) fn images(
     c: &mut SqliteConnection,
     viewer: Viewer,
     keys: &[ImageKey],
-) -> Result<Vec<(ImageKey, Image)>, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
+) -> Result<Vec<(ImageKey, Image)>, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
     let mut by_seq: HashMap<i64, ImageRow> = HashMap::with_capacity(keys.len());
     for batch in keys.chunks(500) {
-        let rows: Vec<KeyedRow> = images::table
+        let rows: Vec<ImageRowWithOwner> = images::table
             .filter(images::seq.eq_any(batch.iter().map(|key| key.0)))
-            .select(KeyedRow::as_select())
+            .select(ImageRowWithOwner::as_select())
             .load(c)?;
-        by_seq.extend(rows.into_iter().filter_map(|row| row.seen(sight)).map(|row| (row.seq, row)));
+        by_seq.extend(rows.into_iter().filter_map(|row| row.if_visible(visibility)).map(|row| (row.seq, row)));
     }
     keys.iter()
         .filter_map(|key| Some((*key, by_seq.remove(&key.0)?)))

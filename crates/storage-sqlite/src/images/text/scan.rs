@@ -12,42 +12,42 @@ use domain::{Circle, Position};
 
 use super::{
     super::{
-        filter::Narrowed,
+        filter::ResolvedFilter,
         places::{self, latitudes},
     },
     candidates::POOL,
-    expand::Expanded,
-    numbers,
+    expand::ExpandedWord,
+    word_ids,
 };
-use crate::{error::Failure, schema::album_images, value::json_array};
+use crate::{error::SqliteError, schema::album_images, value::json_array};
 
 /// An album of no more images, and a circle around which there are no more, are searched image by image.
-pub(super) const FEW: usize = 2000;
+pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
 
-/// The images of the album, or in the boxes around the circle; when they are more than [`FEW`], so many of them and one
+/// The images of the album, or in the boxes around the circle; when they are more than [`MAX_SCANNED_IMAGES`], so many of them and one
 /// more: the newest of the album, any in the boxes. Not all of them need pass the filter.
-pub(super) fn within(c: &mut SqliteConnection, filter: &Narrowed) -> Result<Option<Vec<i64>>, Failure> {
+pub(super) fn within(c: &mut SqliteConnection, filter: &ResolvedFilter) -> Result<Option<Vec<i64>>, SqliteError> {
     match (filter.album_seq, filter.circle) {
         (Some(album_seq), _) => newest_of_album(c, album_seq, filter).map(Some),
-        (None, Some(circle)) => places::around(c, filter.account, circle, FEW).map(Some),
+        (None, Some(circle)) => places::in_bounding_boxes(c, filter.account, circle, MAX_SCANNED_IMAGES).map(Some),
         (None, None) => Ok(None),
     }
 }
 
-fn newest_of_album(c: &mut SqliteConnection, album_seq: i64, filter: &Narrowed) -> Result<Vec<i64>, Failure> {
-    let most = i64::try_from(FEW).unwrap_or(i64::MAX).saturating_add(1);
+fn newest_of_album(c: &mut SqliteConnection, album_seq: i64, filter: &ResolvedFilter) -> Result<Vec<i64>, SqliteError> {
+    let max = i64::try_from(MAX_SCANNED_IMAGES).unwrap_or(i64::MAX).saturating_add(1);
     Ok(album_images::table
         .filter(album_images::album_seq.eq(album_seq))
         .filter(album_images::live.eq(true))
         .filter(album_images::captured_at_ms.between(filter.start_ms, filter.end_ms))
         .order(album_images::captured_at_ms.desc())
-        .limit(most)
+        .limit(max)
         .select(album_images::image_seq)
         .load(c)?)
 }
 
 #[derive(QueryableByName)]
-struct Indexed {
+struct CandidateRow {
     #[diesel(sql_type = BigInt)]
     seq: i64,
     #[diesel(sql_type = BigInt)]
@@ -56,7 +56,7 @@ struct Indexed {
     words: Vec<u8>,
 }
 
-const INDEXED: &str = "
+const CANDIDATES: &str = "
 SELECT i.seq, i.captured_at_ms, w.words
 FROM json_each(?1) AS few CROSS JOIN images AS i ON i.seq = few.value
     CROSS JOIN indexed_words AS w ON w.image_seq = i.seq
@@ -65,17 +65,17 @@ WHERE i.account_id = ?2 AND i.live = 1 AND i.captured_at_ms BETWEEN ?3 AND ?4
         i.latitude BETWEEN ?6 AND ?7 AND distance_m(?8, ?9, i.latitude, i.longitude) <= ?5
     ))";
 
-/// Of few images those that pass the filter and have most of the words.
+/// Of few images those that pass the filter and have max of the words.
 pub(super) fn candidates(
     c: &mut SqliteConnection,
-    filter: &Narrowed,
+    filter: &ResolvedFilter,
     seqs: &[i64],
-    expanded: &[Expanded],
+    expanded: &[ExpandedWord],
     content_only: bool,
-) -> Result<Vec<i64>, Failure> {
+) -> Result<Vec<i64>, SqliteError> {
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
-    let indexed: Vec<Indexed> = sql_query(INDEXED)
+    let indexed: Vec<CandidateRow> = sql_query(CANDIDATES)
         .bind::<Text, _>(json_array(seqs))
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
@@ -86,7 +86,7 @@ pub(super) fn candidates(
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
         .load(c)?;
-    let needed = Needed::of(expanded);
+    let needed = RequiredWords::of(expanded);
     let mut matching: Vec<_> = indexed
         .into_iter()
         .filter_map(|image| Some((needed.rank(&image.words, content_only)?, image.captured_at_ms, image.seq)))
@@ -95,16 +95,16 @@ pub(super) fn candidates(
     Ok(matching.into_iter().take(POOL).map(|(_, _, seq)| seq).collect())
 }
 
-/// The words that images must have, 64 at most.
-struct Needed {
+/// The words that images must have, 64 at max.
+struct RequiredWords {
     /// Which of them a number stands for, and how well, in thousandths.
     by_number: HashMap<i64, Vec<(usize, u16)>>,
     /// How many they are.
     count: u32,
 }
 
-impl Needed {
-    fn of(expanded: &[Expanded]) -> Self {
+impl RequiredWords {
+    fn of(expanded: &[ExpandedWord]) -> Self {
         let mut needed = Self { by_number: HashMap::new(), count: 0 };
         let words = expanded.iter().filter(|word| !word.word.optional).take(64);
         for (place, word) in words.enumerate() {
@@ -121,7 +121,7 @@ impl Needed {
     /// when it has none.
     fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32, u32)> {
         let (mut content, mut anywhere, mut best) = (0_u64, 0_u64, [0_u16; 64]);
-        for (number, stands) in numbers::read(words) {
+        for (number, stands) in word_ids::read(words) {
             let counts = stands.in_content || !content_only;
             for &(place, quality) in self.by_number.get(&number).into_iter().flatten().filter(|_| counts) {
                 anywhere |= 1 << place;

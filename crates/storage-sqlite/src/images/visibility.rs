@@ -1,22 +1,22 @@
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
-use domain::{DateRange, Plan};
+use domain::DateRange;
 use storage::Viewer;
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{accounts, images},
 };
 
 /// How far back the images of an account are seen: the live ones captured at `oldest_ms` or later.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sight {
+pub(crate) struct Visibility {
     pub(crate) account: i64,
     pub(crate) oldest_ms: i64,
 }
 
-impl Sight {
+impl Visibility {
     /// What the viewer sees; `None` when the account is gone.
-    pub(crate) fn of(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Self>, Failure> {
+    pub(crate) fn of(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Self>, SqliteError> {
         let account = viewer.account.0;
         let Some(live_images) = live_images(c, account)? else { return Ok(None) };
         Self::within(c, account, live_images, viewer.window()).map(Some)
@@ -28,7 +28,7 @@ impl Sight {
         account: i64,
         live_images: i64,
         window: Option<u32>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, SqliteError> {
         let oldest_ms = match window.map(i64::from) {
             Some(0) => i64::MAX,
             Some(window) if window < live_images => images::table
@@ -46,7 +46,7 @@ impl Sight {
     }
 
     /// Whether an image of the account that is live and was captured then is seen.
-    pub(crate) fn reaches(self, captured_at_ms: i64) -> bool {
+    pub(crate) fn includes(self, captured_at_ms: i64) -> bool {
         captured_at_ms >= self.oldest_ms
     }
 
@@ -56,15 +56,7 @@ impl Sight {
     }
 }
 
-/// What the window of an account of that plan is.
-pub(super) fn window_of(plan: Plan, free_window: u32) -> Option<u32> {
-    match plan {
-        Plan::Free => Some(free_window),
-        Plan::Paid => None,
-    }
-}
-
-fn live_images(c: &mut SqliteConnection, account: i64) -> Result<Option<i64>, Failure> {
+fn live_images(c: &mut SqliteConnection, account: i64) -> Result<Option<i64>, SqliteError> {
     Ok(accounts::table
         .find(account)
         .filter(accounts::deleted_at_ms.is_null())
@@ -74,7 +66,7 @@ fn live_images(c: &mut SqliteConnection, account: i64) -> Result<Option<i64>, Fa
 }
 
 /// How many images the viewer sees.
-pub(super) fn count(c: &mut SqliteConnection, viewer: Viewer) -> Result<u32, Failure> {
+pub(super) fn count(c: &mut SqliteConnection, viewer: Viewer) -> Result<u32, SqliteError> {
     let live = live_images(c, viewer.account.0)?.unwrap_or(0);
     let live = u32::try_from(live).unwrap_or(u32::MAX);
     Ok(viewer.window().map_or(live, |window| live.min(window)))
