@@ -107,7 +107,7 @@ impl Forms<'_> {
             Topic::Sync => sync_steps(account.email.as_str()),
             Topic::Search => {
                 let progress = library.search_progress(Some(account.id)).await;
-                let info = library.info(&Caller::of(account.clone())).await;
+                let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
                 let info = info.map_err(|error| unavailable(&error))?;
                 search_progress(&progress.map_err(|error| unavailable(&error))?, &info)
             }

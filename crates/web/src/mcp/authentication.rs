@@ -59,16 +59,17 @@ async fn by_access_token(service: &Service, resource: Resource, token: &str) -> 
     let authorization = &service.authorization;
     let claims = authorization.verified.read(token).await.map_err(|error| unavailable(&error))?;
     let claims = claims.ok_or(Refused::NoValidToken)?;
-    let holder =
+    let caller =
         service.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
-    let (caller, grant) = holder.ok_or(Refused::NoValidToken)?;
+    let caller = caller.ok_or(Refused::NoValidToken)?;
     let url = format!("{}{}", service.config.base_url.as_str(), resource.path());
     let now = UnixMillis(service.library.clock().now().millis());
-    match authorization.server.check_access(&claims, Some(&grant), &url, now) {
+    match authorization.server.check_access(&claims, caller.credential.grant(), &url, now) {
         Ok(()) => Ok(caller),
         Err(AccessRefused::Invalid) => Err(Refused::NoValidToken),
         Err(AccessRefused::InsufficientScope) => {
-            Err(Refused::InsufficientScope { client_id: grant.client_id, grant_id: grant.id })
+            let (client_id, grant_id) = (claims.client_id.clone(), claims.grant_id.clone());
+            Err(Refused::InsufficientScope { client_id, grant_id })
         }
     }
 }

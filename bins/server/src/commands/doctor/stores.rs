@@ -136,7 +136,7 @@ async fn probe(folder: PathBuf) -> Result<Vec<TemporaryFile>, String> {
     // It may wait for a process that tidies up.
     let opened = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await;
     let blobs = opened.map_err(|error| error.to_string())?.map_err(told)?;
-    blobs.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map_err(told)?;
+    blobs.content.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map_err(told)?;
     blobs.temporary_files().await.map_err(told)
 }
 

@@ -1,80 +1,11 @@
-//! What must hold when stores fail, files are lost, and several processes work on one library.
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+use std::{fs, path::Path, time::Duration};
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use domain::{BlobKind, Rendition};
+use library::{ImportReport, IndexingScope, SystemClock};
+use storage::BlobRegistry as _;
+use storage_sqlite::SqliteStore;
 
-use blobs::BlobStore;
-use domain::{Account, BlobKind, Email, ListQuery, Plan, Rendition};
-use keys::SystemRandom;
-use library::{Caller, ImportReport, IndexingScope, Library, Settings, SystemClock, WorkerCommand};
-use storage::{BlobRegistry as _, SchemaStore as _};
-use storage_sqlite::{SqliteOptions, SqliteStore};
-
-/// A process of its own, as far as the stores can tell.
-struct Process {
-    library: Library,
-    store: SqliteStore,
-    blobs: BlobStore,
-}
-
-async fn process(dir: &Path) -> Process {
-    let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
-    store.migrate().await.unwrap();
-    let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
-    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
-    let library =
-        Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, Settings::new(decoder()))
-            .unwrap();
-    Process { library, store, blobs }
-}
-
-impl Process {
-    async fn account(&self, name: &str) -> Account {
-        let email = Email::parse(&format!("{name}@example.org")).unwrap();
-        self.library.create_account(email, Plan::Paid, Some("password".into())).await.unwrap().0
-    }
-
-    async fn import(&self, account: &Account, files: &[PathBuf]) -> ImportReport {
-        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
-        let report = self.library.import_folder(account.id, files, |_| {}).await;
-        indexing.stop().await;
-        report
-    }
-
-    async fn kept(&self, kind: BlobKind) -> Vec<domain::ContentHash> {
-        let kept = self.store.kept_blobs(kind, None, 1000).await.unwrap();
-        kept.into_iter().map(|blob| blob.hash).collect()
-    }
-
-    /// The first image's id, as its owner sees it now.
-    async fn first_image(&self, account: &Account) -> String {
-        let caller = Caller::of(self.library.account(&account.email).await.unwrap());
-        let page = self.library.list(&caller, &ListQuery::default()).await.unwrap();
-        page.first().unwrap().image.id.to_string()
-    }
-}
-
-/// The example `library_decoder`, which is built with the tests.
-fn decoder() -> WorkerCommand {
-    let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples/library_decoder");
-    assert!(program.is_file(), "{} is built with all tests of this package", program.display());
-    WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
-}
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
-}
-
-fn blob_path(dir: &Path, kind: &str, hash: domain::ContentHash) -> PathBuf {
-    let name = hash.to_string();
-    dir.join("blobs").join(kind).join(&name[..2]).join(&name)
-}
+use crate::{blob_path, fixture, process};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_outage_of_the_blob_store_fails_no_photo() {
@@ -110,7 +41,7 @@ async fn a_lost_original_heals_when_its_file_is_imported_again() {
     fs::remove_file(blob_path(dir.path(), "originals", original)).unwrap();
     let report = it.import(&ann, &photo).await;
     assert_eq!((report.imported, report.duplicates), (0, 1));
-    assert!(it.blobs.contains(BlobKind::Original, original).await.unwrap());
+    assert!(it.blobs.content.contains(BlobKind::Original, original).await.unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,7 +86,7 @@ async fn nobody_removes_blobs_beside_another_sweeper() {
     let original = slow.kept(BlobKind::Original).await[0];
 
     // The slow one is stopped after it took what ann had.
-    let sweeper = slow.blobs.sweeper().unwrap();
+    let sweeper = slow.blobs.locks.try_sweeper().unwrap();
     slow.store.delete_account(ann.id).await;
     let taken = slow
         .store
@@ -165,7 +96,7 @@ async fn nobody_removes_blobs_beside_another_sweeper() {
     assert!(taken.iter().any(|blob| blob.hash == original));
     quick.library.purge_deleted().await.unwrap();
     assert!(
-        slow.blobs.contains(BlobKind::Original, original).await.unwrap(),
+        slow.blobs.content.contains(BlobKind::Original, original).await.unwrap(),
         "that is the slow one's to remove"
     );
 
@@ -173,7 +104,7 @@ async fn nobody_removes_blobs_beside_another_sweeper() {
     drop(sweeper);
     let report = quick.import(&bob, &photo).await;
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() });
-    assert!(quick.blobs.contains(BlobKind::Original, original).await.unwrap());
+    assert!(quick.blobs.content.contains(BlobKind::Original, original).await.unwrap());
     assert_eq!(quick.store.taken_blobs(10).await.unwrap(), []);
 }
 
