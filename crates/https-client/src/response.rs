@@ -98,7 +98,7 @@ impl Response {
 #[cfg(test)]
 mod tests {
     use http::{HeaderValue, header};
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
     use super::*;
     use crate::{HttpsClient, Limits, Roots};
@@ -106,19 +106,25 @@ mod tests {
     const LIMITS: Limits =
         Limits { max_head_bytes: 8192, max_headers: 20, step_timeout: Duration::from_secs(30) };
 
-    /// What a client gets that reads at most 100 bytes, and the head of its request. The host closes the connection
-    /// after its answer.
-    async fn exchange(answer: &str) -> (Result<Vec<u8>, Error>, String) {
-        let (ours, mut host) = duplex(1 << 20);
+    /// A host that reads the head of one request and sends `answer`. The task returns the head and the open connection.
+    fn host(answer: &str) -> (DuplexStream, JoinHandle<(String, DuplexStream)>) {
+        let (ours, mut theirs) = duplex(1 << 20);
         let answer = answer.to_owned();
         let host = tokio::spawn(async move {
             let mut head = Vec::new();
             while !head.ends_with(b"\r\n\r\n") {
-                head.push(host.read_u8().await.unwrap());
+                head.push(theirs.read_u8().await.unwrap());
             }
-            host.write_all(answer.as_bytes()).await.unwrap();
-            String::from_utf8(head).unwrap()
+            theirs.write_all(answer.as_bytes()).await.unwrap();
+            (String::from_utf8(head).unwrap(), theirs)
         });
+        (ours, host)
+    }
+
+    /// The body of at most 100 bytes that a client reads, and the head of its request. The host closes the connection.
+    async fn exchange(answer: &str) -> (Result<Vec<u8>, Error>, String) {
+        let (ours, host) = host(answer);
+        let host = tokio::spawn(async move { host.await.unwrap().0 });
         let client = HttpsClient::new(&Roots::WebPki, "tests/1", LIMITS).unwrap();
         let accept = (header::ACCEPT, HeaderValue::from_static("text/plain"));
         let body = match client.get(ours, "a.example:8443", "/b?c", accept).await {
@@ -185,9 +191,9 @@ mod tests {
         assert!(matches!(client.get(ours, "a.example", "/", accept()).await, Err(Error::Timeout)));
 
         let client = HttpsClient::new(&Roots::WebPki, "tests/1", LIMITS).unwrap();
-        let (ours, mut host) = duplex(1024);
-        host.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n").await.unwrap();
+        let (ours, host) = host("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n");
         let mut response = client.get(ours, "a.example", "/", accept()).await.unwrap();
+        let _open = host.await.unwrap();
         response.step_timeout = Duration::ZERO;
         assert!(matches!(response.bytes(100).await, Err(Error::Timeout)));
     }

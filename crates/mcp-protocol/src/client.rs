@@ -1,12 +1,13 @@
-//! A client's requests and their responses. The caller sends them with an HTTP client of its own: each is one POST to the
-//! server's URL, and the response is one JSON body.
+//! A client's requests and their responses. The caller sends them with an HTTP client of its own: each is one POST to
+//! the server's URL, and the response is one JSON body.
 //!
-//! For servers without sessions that respond with JSON, such as this crate's own. Event streams and `Mcp-Session-Id` are
-//! not supported.
+//! For servers without sessions that respond with JSON, such as this crate's own. Event streams and `Mcp-Session-Id`
+//! are not supported.
 //!
 //! To connect, send [`Session::discover`] in the newest revision. If the server returns a result, use
 //! [`DiscoverResult::best_version`](crate::lifecycle::DiscoverResult::best_version). If it returns an error, it is a legacy
-//! server: send [`Session::initialize`] with [`ProtocolVersion::LATEST_LEGACY`], switch to the returned revision, and send
+//! server: send [`Session::initialize`] with [`ProtocolVersion::LATEST_LEGACY`], switch to the returned revision, and
+//! send
 //! [`Session::initialized`]. See `examples/client.rs`.
 
 use std::convert::Infallible;

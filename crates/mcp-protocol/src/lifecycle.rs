@@ -1,5 +1,5 @@
-//! `initialize` for the legacy revisions, `server/discover` from revision 2026-07-28 on, and the descriptions of client and
-//! server.
+//! `initialize` for the legacy revisions, `server/discover` from revision 2026-07-28 on, and the descriptions of client
+//! and server.
 
 use crate::{CacheScope, Meta, ProtocolVersion, ResultType};
 use serde::{Deserialize, Serialize};

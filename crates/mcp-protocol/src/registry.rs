@@ -7,8 +7,8 @@ use std::fmt;
 /// The longest tool name, in characters (revision 2025-11-25).
 const MAX_NAME_CHARS: usize = 128;
 
-/// A fixed set of tools in the order of registration. The server chooses the type of the handlers: a function pointer, a
-/// boxed closure, an enum.
+/// A fixed set of tools in the order of registration. The server chooses the type of the handlers: a function pointer,
+/// a boxed closure, an enum.
 ///
 /// ```
 /// use mcp_protocol::{Tool, ToolRegistry};

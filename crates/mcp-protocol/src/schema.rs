@@ -1,7 +1,8 @@
 //! JSON Schemas (draft 2020-12) of a tool's arguments and results, derived from their types.
 //!
-//! The schemas are self-contained (only a recursive type has a reference). They have no `$schema`, because 2020-12 is the
-//! protocol's default dialect and some clients refuse the keyword, and no `format` that draft 2020-12 does not define.
+//! The schemas are self-contained (only a recursive type has a reference). They have no `$schema`, because 2020-12 is
+//! the protocol's default dialect and some clients refuse the keyword, and no `format` that draft 2020-12 does not
+//! define.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

@@ -55,7 +55,8 @@ pub struct ToolAnnotations {
     /// It may delete or overwrite, not only add. Absent means true. Meaningless for a read-only tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// A second call with the same arguments has no further effect. Absent means false. Meaningless for a read-only tool.
+    /// A second call with the same arguments has no further effect. Absent means false. Meaningless for a read-only
+    /// tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// It interacts with systems outside the server, such as the web. Absent means true.
@@ -192,7 +193,7 @@ impl Tool {
     ///     name: String,
     /// }
     ///
-    /// let tool = Tool::taking::<Greet>("greet", "Greets somebody.");
+    /// let tool = Tool::typed::<Greet>("greet", "Greets somebody.");
     /// assert_eq!(tool.input_schema["required"][0], "name");
     /// ```
     pub fn typed<A: JsonSchema>(name: impl Into<String>, description: impl Into<String>) -> Self {
@@ -292,7 +293,8 @@ impl CallToolParams {
     /// Reads the call from a request's parameters, without copying the arguments.
     ///
     /// # Errors
-    /// If `name` is missing or not a string, or `arguments` or `_meta` is not an object. `into()` converts the error to an
+    /// If `name` is missing or not a string, or `arguments` or `_meta` is not an object. `into()` converts the error to
+    /// an
     /// [`ErrorObject`](crate::jsonrpc::ErrorObject) with code [`INVALID_PARAMS`](crate::jsonrpc::INVALID_PARAMS).
     pub fn from_params(params: Option<Params>) -> Result<Self, ArgumentError> {
         let mut members = Params::into_object(params)?;

@@ -63,8 +63,8 @@ impl ProtocolVersion {
         self <= Self::LATEST_LEGACY
     }
 
-    /// The revision to return from `initialize`: the requested one if it is a published legacy revision, else the newest
-    /// legacy one.
+    /// The revision to return from `initialize`: the requested one if it is a published legacy revision, else the
+    /// newest legacy one.
     pub fn negotiate(requested: &str) -> Self {
         requested.parse().ok().filter(|version: &Self| version.is_legacy()).unwrap_or(Self::LATEST_LEGACY)
     }
@@ -79,8 +79,8 @@ impl ProtocolVersion {
 }
 
 impl UnsupportedProtocolVersion {
-    /// The error object: code [`UNSUPPORTED_PROTOCOL_VERSION`] with `data` `{supported, requested}`, so that the client can
-    /// choose another revision.
+    /// The error object: code [`UNSUPPORTED_PROTOCOL_VERSION`] with `data` `{supported, requested}`, so that the client
+    /// can choose another revision.
     pub fn error_object(&self, supported: &[ProtocolVersion]) -> ErrorObject {
         ErrorObject::new(UNSUPPORTED_PROTOCOL_VERSION, self.to_string())
             .with_data(json!({"supported": supported, "requested": self.requested}))

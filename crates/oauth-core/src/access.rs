@@ -69,9 +69,9 @@ impl AuthorizationServer {
         Ok(grant.ok_or(AccessRefused::Invalid)?)
     }
 
-    /// Checks whether a token with these claims, as returned by [`AccessTokens::read`](crate::AccessTokens::read), gives
-    /// access to the resource with that URL. A token with a longer lifetime than this server issues is refused, and so is
-    /// one issued more than 10 seconds in the future. `grant` is what the store has for its `grant_id` now.
+    /// Checks whether a token with these claims, as returned by [`AccessTokens::read`](crate::AccessTokens::read),
+    /// gives access to the resource with that URL. A token with a longer lifetime than this server issues is refused,
+    /// and so is one issued more than 10 seconds in the future. `grant` is what the store has for its `grant_id` now.
     ///
     /// # Errors
     /// [`AccessRefused`].

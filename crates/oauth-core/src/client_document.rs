@@ -12,15 +12,15 @@ use crate::{
     registration::{MAX_NAME_CHARS, list, metadata_from_members, text},
 };
 
-/// Fetches clients' metadata documents. A stranger chooses the URL, so the implementation must guard against server-side
-/// request forgery.
+/// Fetches clients' metadata documents. A stranger chooses the URL, so the implementation must guard against
+/// server-side request forgery.
 #[async_trait]
 pub trait ClientDocuments: Send + Sync + 'static {
     /// The document at that URL, perhaps from a cache as its response headers allow.
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError>;
 
-    /// Whether [`document`](Self::document) would return from the cache. A caller limits the rate of requests that cause a
-    /// fetch.
+    /// Whether [`document`](Self::document) would return from the cache. A caller limits the rate of requests that
+    /// cause a fetch.
     fn is_cached(&self, url: &ClientUrl) -> bool;
 
     /// Marks the document at that URL as invalid: it is cached only as long as a failure.

@@ -191,7 +191,7 @@ mod tests {
         );
         check("no path", &["https://", "https:///"]);
         check(
-            "dots",
+            "dot segment",
             &[
                 "https://a.example/.",
                 "https://a.example/..",

@@ -8,8 +8,8 @@
 //! The most common change is a new request parameter: add its name to the list `KNOWN` of its module (`authorize`,
 //! `token::request`, `revocation`; `registration::metadata_from_members` for clients), check it there, and add a row to
 //! the tables of the module's tests. The order of the checks is the order of the errors. A value that is stored also
-//! needs a field in [`model`](ClientMetadata), both stores, and a case in the `conformance` suite. Each operation checks
-//! everything first and then changes the store once, by one method that decides races.
+//! needs a field in [`model`](ClientMetadata), both stores, and a case in the `conformance` suite. Each operation
+//! checks everything first and then changes the store once, by one method that decides races.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {

@@ -14,8 +14,8 @@ pub trait AccessTokens: Send + Sync + 'static {
     /// A token with these claims.
     async fn sign(&self, claims: &AccessTokenClaims) -> Result<String, TokensUnavailable>;
 
-    /// The claims of a token that this server signed; `None` for any other text. Checks the signature, but not expiry and
-    /// audience.
+    /// The claims of a token that this server signed; `None` for any other text. Checks the signature, but not expiry
+    /// and audience.
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable>;
 }
 

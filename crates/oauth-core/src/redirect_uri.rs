@@ -324,8 +324,8 @@ pub(crate) fn csp_source(uri: &str) -> String {
     }
 }
 
-/// Whether a redirect URI has a loopback host, where any program on the device can listen, or a custom scheme, which any
-/// program can claim.
+/// Whether a redirect URI has a loopback host, where any program on the device can listen, or a custom scheme, which
+/// any program can claim.
 pub(crate) fn stays_on_device(uri: &str) -> bool {
     is_loopback(uri) || !Parts::of(uri).is_some_and(|parts| parts.is_web())
 }

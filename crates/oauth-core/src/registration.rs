@@ -107,8 +107,8 @@ impl AuthorizationServer {
     /// Registers the client described by a JSON body. Idempotent for public clients: the same metadata, in any order of
     /// its lists, returns the same client.
     ///
-    /// Mass registration cannot fill the store: above 20,000 clients that never had a grant, the oldest that are more than
-    /// a day old are evicted.
+    /// Mass registration cannot fill the store: above 20,000 clients that never had a grant, the oldest that are more
+    /// than a day old are evicted.
     ///
     /// # Errors
     /// [`RegisterError`]; nothing was stored.
@@ -183,8 +183,8 @@ fn parse_metadata(config: &Config, body: &[u8]) -> Result<ClientMetadata, Regist
     metadata_from_members(config, &members)
 }
 
-/// Reads a client's metadata from the members of a JSON object: unknown values are dropped, missing ones get their default,
-/// duplicates in lists are removed.
+/// Reads a client's metadata from the members of a JSON object: unknown values are dropped, missing ones get their
+/// default, duplicates in lists are removed.
 pub(crate) fn metadata_from_members(
     config: &Config,
     members: &Map<String, Value>,

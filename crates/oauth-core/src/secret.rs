@@ -6,8 +6,8 @@ use serde::{Serialize, Serializer};
 
 use crate::SecretHash;
 
-/// A token, a code or a client secret to be sent to a client. `Debug` does not show it; only [`SecretString::expose`] and
-/// serialising do.
+/// A token, a code or a client secret to be sent to a client. `Debug` does not show it; only [`SecretString::expose`]
+/// and serialising do.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretString(String);
 

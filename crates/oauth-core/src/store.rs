@@ -20,8 +20,8 @@ pub struct NewClient {
     pub eviction: Option<Eviction>,
 }
 
-/// Which clients a new registration evicts: the least recently registered ones that never had a grant. A client that was
-/// ever issued a code is never evicted.
+/// Which clients a new registration evicts: the least recently registered ones that never had a grant. A client that
+/// was ever issued a code is never evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Eviction {
     /// How many clients that never had a grant are kept, including the new one.
@@ -32,8 +32,8 @@ pub struct Eviction {
     pub max: u32,
 }
 
-/// The minimum time between two updates of a client's last registration, so that a client that registers repeatedly does
-/// not cause a write each time.
+/// The minimum time between two updates of a client's last registration, so that a client that registers repeatedly
+/// does not cause a write each time.
 pub const REREGISTRATION_INTERVAL_MS: i64 = 3_600_000;
 
 /// An authorization code to be issued, with its grant.
@@ -51,8 +51,8 @@ pub struct NewCode {
 /// The outcome of issuing a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeStatus {
-    /// It was stored; or it was stored before for the same client, user, resource, scopes, redirect URI and challenge, is
-    /// neither redeemed nor revoked, and nothing was changed.
+    /// It was stored; or it was stored before for the same client, user, resource, scopes, redirect URI and challenge,
+    /// is neither redeemed nor revoked, and nothing was changed.
     Pending,
     /// The code belongs to another consent, or was redeemed or revoked.
     Spent,
@@ -115,8 +115,9 @@ pub struct Sweep {
 /// `conformance` has a test suite for implementations.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Registers a client and evicts others. If a client with the same digest exists, also from a concurrent registration,
-    /// it is returned unchanged and none is evicted. Its last registration is updated if the new one is at least
+    /// Registers a client and evicts others. If a client with the same digest exists, also from a concurrent
+    /// registration, it is returned unchanged and none is evicted. Its last registration is updated if the new one is
+    /// at least
     /// [`REREGISTRATION_INTERVAL_MS`] later.
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError>;
 
@@ -129,15 +130,15 @@ pub trait Store: Send + Sync + 'static {
     /// The code with that hash, also if redeemed, expired or revoked, until it is swept.
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError>;
 
-    /// Redeems a code that is neither redeemed nor expired and whose grant is not revoked. Otherwise returns `false` and
-    /// changes nothing.
+    /// Redeems a code that is neither redeemed nor expired and whose grant is not revoked. Otherwise returns `false`
+    /// and changes nothing.
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError>;
 
     /// The grant whose refresh tokens have the handle with that hash, also if revoked.
     async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError>;
 
-    /// Replaces the refresh token of a grant if the presented one is current and not expired and the grant is not revoked.
-    /// Otherwise returns `false` and changes nothing.
+    /// Replaces the refresh token of a grant if the presented one is current and not expired and the grant is not
+    /// revoked. Otherwise returns `false` and changes nothing.
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError>;
 
     /// The grant with that id, also if revoked.

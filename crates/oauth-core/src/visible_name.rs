@@ -1,5 +1,5 @@
-/// Removes invisible characters and those that affect the surrounding text from an untrusted name: control and direction
-/// characters, zero-width characters, and characters that look like a space.
+/// Removes invisible characters and those that affect the surrounding text from an untrusted name: control and
+/// direction characters, zero-width characters, and characters that look like a space.
 ///
 /// ```
 /// assert_eq!(oauth_core::visible_name("Photo\u{202e} app\u{200b}"), "Photo app");

@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0: messages, their ids and their errors, parsed strictly.
 //!
-//! A server parses a body with [`Incoming::parse`] and returns a [`Response`]; a client sends a [`Request`] and parses the
-//! response with [`Response::parse`]. Every type can be serialised and parsed, so that a test can play either side.
+//! A server parses a body with [`Incoming::parse`] and returns a [`Response`]; a client sends a [`Request`] and parses
+//! the response with [`Response::parse`]. Every type can be serialised and parsed, so that a test can play either side.
 //!
 //! Stricter than the JSON-RPC specification: duplicate members, a null id in a request, and a message that is both a
 //! request and a response are refused.

@@ -94,8 +94,8 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Adds a resource template. `read` gets a URI that no resource has. It returns `None` if the URI does not match the
-    /// template; its future returns `None` if there is no such resource.
+    /// Adds a resource template. `read` gets a URI that no resource has. It returns `None` if the URI does not match
+    /// the template; its future returns `None` if there is no such resource.
     #[must_use]
     pub fn resource_template(
         mut self,

@@ -135,7 +135,7 @@ impl<C: Send + 'static> Server<C> {
         let Some(contents) = contents else {
             let code = if version.is_legacy() { RESOURCE_NOT_FOUND } else { INVALID_PARAMS };
             return Err(
-                ErrorObject::new(code, "there is no resource with this URI").with_data(json!({"uri": uri}))
+                ErrorObject::new(code, "there is no resource with this uri").with_data(json!({"uri": uri}))
             );
         };
         let mut result = ReadResourceResult::new(contents);

@@ -46,8 +46,8 @@ impl<C> ToolCall<C> {
 pub enum ToolReply {
     /// The tool ran, successfully or not.
     Result(CallToolResult),
-    /// The tool requires input first (from revision 2026-07-28 on). A client of an earlier revision gets an error result;
-    /// one without the capability gets `MissingRequiredClientCapability`.
+    /// The tool requires input first (from revision 2026-07-28 on). A client of an earlier revision gets an error
+    /// result; one without the capability gets `MissingRequiredClientCapability`.
     InputRequired(InputRequiredResult),
     /// The call is refused. An error that a model can correct belongs in a result instead.
     Refused(ErrorObject),

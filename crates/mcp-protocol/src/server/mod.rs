@@ -1,5 +1,5 @@
-//! A server as one async function without state: [`Server::handle`] takes a message and returns the response with its HTTP
-//! status. The caller authenticates the request before and passes the result as the context.
+//! A server as one async function without state: [`Server::handle`] takes a message and returns the response with its
+//! HTTP status. The caller authenticates the request before and passes the result as the context.
 //!
 //! One server supports all revisions: the legacy ones, which start with `initialize`, without storing anything between
 //! requests; and 2026-07-28, in which each message describes itself. In the legacy revisions errors of methods have the
@@ -46,13 +46,13 @@ use crate::{Caching, Meta, ToolRegistry};
 ///     CallToolResult::text(format!("{} greets {}", caller.0, greet.name))
 /// });
 /// let server = Server::builder(Implementation::new("greeter", "1.0"))
-///     .tool(Tool::taking::<Greet>("greet", "Greets somebody."), greet)
+///     .tool(Tool::typed::<Greet>("greet", "Greets somebody."), greet)
 ///     .build()?;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {
 /// let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Bo"}}}"#;
-/// let answer = server.answer(Caller("Ann"), &MessageHeaders::default(), body).await;
+/// let response = server.handle(Caller("Ann"), &MessageHeaders::default(), body).await;
 /// assert_eq!(response.status, 200);
 /// assert!(String::from_utf8_lossy(&response.body.unwrap()).contains("Ann greets Bo"));
 /// # });

@@ -1,7 +1,7 @@
 //! A test suite for every [`Store`](crate::Store).
 //!
-//! An adapter runs it from its own tests: [`conformance_suite!`](crate::conformance_suite) makes one test of each case, on
-//! a fresh store, in one module per topic.
+//! An adapter runs it from its own tests: [`conformance_suite!`](crate::conformance_suite) makes one test of each case,
+//! on a fresh store, in one module per topic.
 //!
 //! ```text
 //! async fn fresh_store() -> (MyStore, TempDir) { /* open and migrate */ }
@@ -9,8 +9,8 @@
 //! oauth_core::conformance_suite!(fresh_store);
 //! ```
 //!
-//! The cases use only the users in [`SUBJECTS`]; a store with a table of users creates them beforehand. Some cases grant
-//! access to clients that were never registered.
+//! The cases use only the users in [`SUBJECTS`]; a store with a table of users creates them beforehand. Some cases
+//! grant access to clients that were never registered.
 //!
 //! To add a case, write an `async fn` named after the rule in its topic's module under `cases`, and add its name to the
 //! list in `suite.rs`. The compiler reports a case that is missing in the list as dead code.

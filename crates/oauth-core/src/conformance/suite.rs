@@ -106,8 +106,8 @@ macro_rules! dispatch {
 
 each_store_case!([dispatch] []);
 
-/// Makes one test of each case. The argument is the name of an `async fn` that returns a fresh store and a guard, which is
-/// dropped after the case. The calling crate must depend on tokio.
+/// Makes one test of each case. The argument is the name of an `async fn` that returns a fresh store and a guard, which
+/// is dropped after the case. The calling crate must depend on tokio.
 #[macro_export]
 macro_rules! conformance_suite {
     ($make_store:ident) => {

@@ -15,8 +15,8 @@ pub(crate) struct PresentedToken {
 }
 
 impl AuthorizationServer {
-    /// Looks up the grant of a refresh token; `None` when this server did not issue the token, or its grant was swept. A
-    /// forged token with the right handle is not genuine.
+    /// Looks up the grant of a refresh token; `None` when this server did not issue the token, or its grant was swept.
+    /// A forged token with the right handle is not genuine.
     pub(crate) async fn look_up_refresh_token(
         &self,
         text: &str,
@@ -77,8 +77,8 @@ impl AuthorizationServer {
         Ok(self.response(&grant, access, Some(next)))
     }
 
-    /// Handles a token that is not the current one. A replay long after the rotation means that the old or the new token
-    /// was stolen: the grant is revoked (RFC 9700, section 4.14.2).
+    /// Handles a token that is not the current one. A replay long after the rotation means that the old or the new
+    /// token was stolen: the grant is revoked (RFC 9700, section 4.14.2).
     async fn handle_replay(
         &self,
         grant_id: String,

@@ -10,9 +10,9 @@ use crate::{
 /// The length of an encoded token: 52 bytes in base64url.
 const ENCODED_CHARS: usize = 70;
 
-/// A decoded refresh token. All tokens of a grant share the handle, by which the grant is looked up. The generation counts
-/// the tokens before it. The nonce is random, and the tag authenticates the other fields. So one row per grant is enough to
-/// distinguish a replaced token from a forged one.
+/// A decoded refresh token. All tokens of a grant share the handle, by which the grant is looked up. The generation
+/// counts the tokens before it. The nonce is random, and the tag authenticates the other fields. So one row per grant
+/// is enough to distinguish a replaced token from a forged one.
 pub(crate) struct RefreshToken {
     handle: [u8; 16],
     pub(super) generation: u32,
