@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 /// What each crate may be built with. Whoever adds an edge here changes the architecture.
 const LAYERS: [(&str, &[&str]); 25] = [
     ("domain", &[]),
-    ("mcp-protocol", &[]),
-    ("oauth-core", &[]),
-    ("client-documents", &["oauth-core"]),
-    ("keys", &[]),
+    ("strict-json", &[]),
+    ("https-client", &[]),
+    ("mcp-protocol", &["strict-json"]),
+    ("oauth-core", &["strict-json"]),
+    ("client-documents", &["oauth-core", "https-client"]),
+    ("keys", &["oauth-core", "strict-json"]),
     ("storage", &["domain", "oauth-core"]),
     ("blobs", &["domain"]),
     ("system-library", &[]),
@@ -27,7 +29,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("storage-sqlite", &["domain", "storage", "oauth-core", "words"]),
     ("storage-postgres", &["domain", "storage", "oauth-core", "words"]),
     ("storage-conformance", &["domain", "storage", "oauth-core"]),
-    ("web", &["library", "oauth-core", "client-documents", "mcp-protocol", "keys", "domain"]),
+    ("web", &["library", "oauth-core", "client-documents", "mcp-protocol", "strict-json", "keys", "domain"]),
     // The developers' tool builds without anything of ours, so that it can set up what the rest needs.
     ("xtask", &[]),
     // Nothing may depend on these, which may depend on everything.

@@ -15,7 +15,6 @@ use std::sync::LazyLock;
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header, request::Parts};
 use library::Caller;
-use mcp_protocol::strict_json::{self, StrictJsonError};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
@@ -149,14 +148,11 @@ async fn respond(service: &Service, parts: &Parts, body: RequestBody) -> Result<
 /// Reads a body that must be one JSON object.
 async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Value>, ApiError> {
     let bytes = json_bytes(parts, body).await?;
-    match strict_json::parse(&bytes) {
-        Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(ApiError::bad_body("must be a JSON object")),
-        Err(StrictJsonError::Malformed(error)) => {
-            Err(ApiError::bad_body(&format!("is not valid JSON: {error}")))
-        }
-        Err(repeated) => Err(ApiError::Invalid(repeated.to_string())),
-    }
+    strict_json::parse_object(&bytes).map_err(|error| match error {
+        strict_json::Error::NotAnObject => ApiError::bad_body("must be a JSON object"),
+        strict_json::Error::Malformed(error) => ApiError::bad_body(&format!("is not valid JSON: {error}")),
+        duplicate @ strict_json::Error::DuplicateMember { .. } => ApiError::Invalid(duplicate.to_string()),
+    })
 }
 
 /// Reads a body of the allowed length that is declared as JSON.

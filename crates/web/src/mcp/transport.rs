@@ -25,7 +25,7 @@ use crate::{
 /// path is: for servers that only their own machine reaches.
 ///
 /// It refuses a foreign `Host` or `Origin` at a loopback base URL (403), methods other than POST and OPTIONS (405), a body
-/// that is too large (413) or not plain JSON (415), and what [`Server::answer`] refuses.
+/// that is too large (413) or not plain JSON (415), and what [`Server::handle`] refuses.
 pub async fn serve_mcp<C: Send + 'static>(
     server: &Server<C>,
     context: C,

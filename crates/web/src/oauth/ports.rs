@@ -18,7 +18,7 @@ pub(super) struct Random(pub(super) Library);
 
 impl oauth_core::Random for Random {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
-        self.0.random().fill(bytes).map_err(|_| RandomError)
+        self.0.random().fill(bytes)
     }
 }
 

@@ -114,7 +114,7 @@ async fn its_grants_live_on_while_the_host_of_its_document_is_down() {
 
     let page = asked(&app, &client).await.expect(400);
     assert!(
-        page.text().contains("could not be read") && page.text().contains("Try again"),
+        page.text().contains("could not read the document") && page.text().contains("Try again"),
         "{}",
         page.text()
     );

@@ -44,19 +44,19 @@ async fn what_is_no_client_id_is_not_fetched() {
         ("https://app.example", "no path"),
         ("https://app.example/", "no path"),
         ("https://app.example/client.json#", "fragment"),
-        ("https://user@app.example/client.json", "names a user"),
-        ("https://user:word@app.example/client.json", "names a user"),
-        ("https://app.example/a/../client.json", "segment of dots"),
-        ("https://app.example/./client.json", "segment of dots"),
-        ("https://app.example/%2e%2E/client.json", "segment of dots"),
-        ("https://APP.example/client.json", "plainest"),
-        ("https://app.example:443/client.json", "plainest"),
+        ("https://user@app.example/client.json", "has a user name"),
+        ("https://user:word@app.example/client.json", "has a user name"),
+        ("https://app.example/a/../client.json", "dot segment"),
+        ("https://app.example/./client.json", "dot segment"),
+        ("https://app.example/%2e%2E/client.json", "dot segment"),
+        ("https://APP.example/client.json", "normal form"),
+        ("https://app.example:443/client.json", "normal form"),
         ("https://app.example\\client.json", "no path"),
         ("https://app.example./client.json", "ends in a dot"),
-        ("https://127.0.0.1/client.json", "an address and not a name"),
-        ("https://93.184.216.34/client.json", "an address and not a name"),
-        ("https://[::1]/client.json", "an address and not a name"),
-        ("https://2130706433/client.json", "an address and not a name"),
+        ("https://127.0.0.1/client.json", "an IP address instead of a name"),
+        ("https://93.184.216.34/client.json", "an IP address instead of a name"),
+        ("https://[::1]/client.json", "an IP address instead of a name"),
+        ("https://2130706433/client.json", "an IP address instead of a name"),
         ("https://app.example/client json", "character"),
     ] {
         is_refused(&app, client_id, words).await;
@@ -117,26 +117,26 @@ async fn only_a_short_json_document_by_200_is_read() {
     let many_lines = head("200 OK", &"x: y\r\n".repeat(200));
     let location = "location: https://app.example/other\r\n";
     let answers = [
-        ("/moved", head("301 Moved Permanently", location), "leads on to another address"),
-        ("/found", head("302 Found", location), "leads on to another address"),
-        ("/temporary", head("307 Temporary Redirect", location), "leads on to another address"),
-        ("/created", head("201 Created", "content-length: 0\r\n"), "does not give it out"),
-        ("/broken", head("500 Internal Server Error", ""), "does not give it out"),
+        ("/moved", head("301 Moved Permanently", location), "it redirects to another address"),
+        ("/found", head("302 Found", location), "it redirects to another address"),
+        ("/temporary", head("307 Temporary Redirect", location), "it redirects to another address"),
+        ("/created", head("201 Created", "content-length: 0\r\n"), "did not respond with 200 OK"),
+        ("/broken", head("500 Internal Server Error", ""), "did not respond with 200 OK"),
         ("/announced", head("200 OK", "content-length: 32769\r\n"), "longer than 32 KB"),
         ("/unannounced", format!("{}{large}x", head("200 OK", "")), "longer than 32 KB"),
         ("/chunked", chunked, "longer than 32 KB"),
-        ("/cut-off", head("200 OK", "content-length: 10\r\n"), "did not arrive whole"),
+        ("/cut-off", head("200 OK", "content-length: 10\r\n"), "it was cut off"),
         ("/compressed", head("200 OK", "content-encoding: gzip\r\n"), "compressed"),
-        ("/old", "<html></html>".to_owned(), "did not answer as the web does"),
-        ("/endless-head", endless_head, "did not answer as the web does"),
-        ("/many-lines", many_lines, "did not answer as the web does"),
-        ("/silent", String::new(), "did not answer as the web does"),
+        ("/old", "<html></html>".to_owned(), "did not send a valid HTTP response"),
+        ("/endless-head", endless_head, "did not send a valid HTTP response"),
+        ("/many-lines", many_lines, "did not send a valid HTTP response"),
+        ("/silent", String::new(), "did not send a valid HTTP response"),
     ];
     for (path, answer, words) in answers {
         host.put_raw(path, answer);
         is_refused(&app, &host.client_id(path), words).await;
     }
-    is_refused(&app, &host.client_id("/missing"), "does not give it out").await;
+    is_refused(&app, &host.client_id("/missing"), "did not respond with 200 OK").await;
     for content_type in ["text/html", "text/json", "application/jsonp"] {
         let path = format!("/{content_type}");
         host.put(&path, content_type, "", "{}");
@@ -162,17 +162,17 @@ async fn a_document_must_describe_its_own_client_and_hold_no_secret() {
         document.to_string()
     };
     for (path, document, words) in [
-        ("/another", good.to_string(), "client_id is not the address"),
+        ("/another", good.to_string(), "client_id is not the URL"),
         (
             "/slash",
             changed("/slash", "client_id", host.client_id("/slash/").into()),
-            "client_id is not the address",
+            "client_id is not the URL",
         ),
         ("/none", "{}".to_owned(), "client_id is missing"),
         ("/list", "[]".to_owned(), "not a JSON object"),
         ("/html", "<html>".to_owned(), "not JSON"),
         ("/twice", r#"{"client_id":"a","client_id":"b"}"#.to_owned(), "twice"),
-        ("/secret", changed("/secret", "client_secret", json!("x")), "client_secret stands in it"),
+        ("/secret", changed("/secret", "client_secret", json!("x")), "contains a client_secret,"),
         (
             "/basic",
             changed("/basic", "token_endpoint_auth_method", json!("client_secret_basic")),

@@ -8,13 +8,13 @@ use crate::{
     NewClient, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store, UnixMillis,
 };
 
-/// The users of the suite, as the embedding service names them.
+/// The users of the suite, by the embedding service's ids.
 pub const SUBJECTS: [&str; 2] = ["1", "2"];
 
-/// When the cases take place, unless they say otherwise: 2026-01-01T00:00:00Z.
+/// The default time of the cases: 2026-01-01T00:00:00Z.
 pub(crate) const NOW: UnixMillis = UnixMillis(1_767_225_600_000);
 
-/// That many seconds later.
+/// [`NOW`] plus that many seconds.
 pub(crate) fn second(seconds: i64) -> UnixMillis {
     NOW.plus_ms(seconds * 1000)
 }
@@ -23,9 +23,9 @@ pub(crate) const CODE_LIFE: i64 = 600;
 pub(crate) const ACCESS_LIFE: i64 = 3600;
 pub(crate) const REFRESH_LIFE: i64 = 30 * 24 * 3600;
 
-/// A store under test, and what the cases put into it.
+/// A store under test, with builders of test data.
 #[derive(Clone)]
-pub(crate) struct Seed {
+pub(crate) struct Fixture {
     store: Arc<dyn Store>,
     counter: Arc<AtomicU64>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Redeemed {
     pub(crate) token: CurrentRefreshToken,
 }
 
-impl Seed {
+impl Fixture {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Self { store, counter: Arc::default() }
     }
@@ -48,19 +48,19 @@ impl Seed {
         &self.store
     }
 
-    /// A number that this seed gives once.
+    /// A unique number.
     fn number(&self) -> u64 {
         self.counter.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// A hash that this seed gives once.
+    /// A unique hash.
     pub(crate) fn hash(&self) -> SecretHash {
         let mut hash = [0xa5; 32];
         hash[..8].copy_from_slice(&self.number().to_be_bytes());
         SecretHash(hash)
     }
 
-    /// An id that this seed gives once.
+    /// A unique id.
     pub(crate) fn id(&self) -> String {
         format!("id-{}", self.number())
     }
@@ -80,14 +80,14 @@ impl Seed {
         NewClient { client, digest: Some(self.hash()), eviction: None }
     }
 
-    /// The id of a new client, registered then.
+    /// Registers a client at that time and returns its id.
     pub(crate) async fn client_at(&self, issued_at: UnixMillis) -> String {
         let mut new = self.new_client();
         new.client.issued_at = issued_at;
         self.store.register_client(new).await.unwrap().id
     }
 
-    /// A new code of a new grant of the first user to a client that was not registered.
+    /// A new code with a new grant of the first user to a client that is not registered.
     pub(crate) fn new_code(&self) -> NewCode {
         let grant = Grant {
             id: self.id(),
@@ -108,8 +108,8 @@ impl Seed {
         NewCode { hash: self.hash(), code, client: None }
     }
 
-    /// The same for a client that describes itself, under that name.
-    pub(crate) fn new_code_of_described(&self, name: &str) -> NewCode {
+    /// The same for a client with a metadata document and that name.
+    pub(crate) fn new_code_with_client(&self, name: &str) -> NewCode {
         let mut new = self.new_code();
         let mut client = self.new_client().client;
         client.id.clone_from(&new.code.grant.client_id);
@@ -118,13 +118,13 @@ impl Seed {
         new
     }
 
-    /// Issues a code that must be new.
+    /// Issues a new code.
     pub(crate) async fn issue(&self, code: NewCode) -> NewCode {
         assert_eq!(self.store.issue_code(code.clone()).await.unwrap(), CodeStatus::Pending);
         code
     }
 
-    /// A first refresh token of a grant whose code is redeemed then.
+    /// The first refresh token of a grant whose code is redeemed at that time.
     pub(crate) fn first_token(&self, at: UnixMillis) -> NewRefreshToken {
         let expires_at = at.plus_ms(REFRESH_LIFE * 1000);
         let token = CurrentRefreshToken {
@@ -136,13 +136,13 @@ impl Seed {
         NewRefreshToken { handle: self.hash(), token }
     }
 
-    /// How the code is redeemed then, with a refresh token.
+    /// The redemption of a code at that time, with a refresh token.
     pub(crate) fn redemption(&self, code: SecretHash, at: UnixMillis) -> Redemption {
         let refresh = Some(self.first_token(at));
         Redemption { code, at, refresh, access_expires_at: at.plus_ms(ACCESS_LIFE * 1000) }
     }
 
-    /// Issues and redeems that code at the moment of consent.
+    /// Issues a code and redeems it at the time of the consent.
     pub(crate) async fn redeemed(&self, code: NewCode) -> Redeemed {
         let at = code.code.grant.created_at;
         let code = self.issue(code).await;
@@ -152,12 +152,12 @@ impl Seed {
         Redeemed { grant: code.code.grant, code: code.hash, handle, token }
     }
 
-    /// A grant of the first user, redeemed.
+    /// A redeemed grant of the first user.
     pub(crate) async fn grant(&self) -> Redeemed {
         self.redeemed(self.new_code()).await
     }
 
-    /// How the next refresh token takes the place of `token` then.
+    /// The rotation of `token` at that time.
     pub(crate) fn rotation(&self, grant_id: &str, token: &CurrentRefreshToken, at: UnixMillis) -> Rotation {
         let mut recent_rotations = vec![at];
         recent_rotations.extend(&token.recent_rotations);
@@ -172,13 +172,13 @@ impl Seed {
         Rotation { grant_id: grant_id.to_owned(), presented: token.hash, next, access_expires_at, at }
     }
 
-    /// The refresh token that the grant of that handle has now.
+    /// The current refresh token of the grant with that handle.
     pub(crate) async fn current(&self, handle: &SecretHash) -> CurrentRefreshToken {
         self.store.refreshable_grant(handle).await.unwrap().unwrap().current
     }
 
-    /// Whether the grant is there and not revoked.
-    pub(crate) async fn is_alive(&self, grant_id: &str) -> bool {
+    /// Whether the grant exists and is not revoked.
+    pub(crate) async fn is_valid(&self, grant_id: &str) -> bool {
         self.store.grant(grant_id).await.unwrap().is_some_and(|grant| grant.revoked_at.is_none())
     }
 }

@@ -1,11 +1,11 @@
-//! Whatever comes in, no operation panics, and nothing is written that was not asked for properly.
+//! Arbitrary input neither panics nor writes to the store.
 
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::{RevokeRequest, TokenRequest, testing::Bench};
+use crate::{RevokeRequest, TokenRequest, testing::TestServer};
 
 fn block_on<F: Future>(future: F) -> F::Output {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
@@ -15,7 +15,7 @@ fn regex(pattern: &str) -> impl Strategy<Value = String> + use<> {
     prop::string::string_regex(pattern).unwrap()
 }
 
-/// Bytes that come near to forms and JSON.
+/// Bytes that resemble forms and JSON.
 fn bodies() -> impl Strategy<Value = Vec<u8>> {
     let names = "(grant_type|code|redirect_uri|code_verifier|refresh_token|client_id|client_secret|token|state|scope)";
     let values = "(authorization_code|refresh_token|code|S256|[a-z%+]{0,45}|[\0-\u{ff}]{0,8})";
@@ -32,26 +32,26 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn nothing_is_written_for_it(body in bodies(), header in prop::option::of("(Basic |Bearer )?[A-Za-z0-9+/=:]{0,20}")) {
+    fn arbitrary_input_writes_nothing(body in bodies(), header in prop::option::of("(Basic |Bearer )?[A-Za-z0-9+/=:]{0,20}")) {
         block_on(async {
-            let bench = Bench::new();
-            let id = bench.register(json!({})).await.client_id;
-            bench.tokens(&id).await;
-            let writes = bench.store.writes.load(Ordering::SeqCst);
-            let _ = bench.server.register(&body).await.unwrap_err();
-            let _ = bench.server.authorize(&String::from_utf8_lossy(&body)).await.unwrap_err();
+            let test = TestServer::new();
+            let id = test.register(json!({})).await.client_id;
+            test.tokens(&id).await;
+            let writes = test.store.writes.load(Ordering::SeqCst);
+            let _ = test.server.register(&body).await.unwrap_err();
+            let _ = test.server.authorize(&String::from_utf8_lossy(&body)).await.unwrap_err();
             let requests = [
                 TokenRequest::from_form(&body, header.as_deref()),
                 TokenRequest::from_json(&body, header.as_deref()),
             ];
             for request in requests.into_iter().flatten() {
                 let _ = (request.claimed_client_id(), request.token_hash());
-                let _ = bench.server.token(request).await.unwrap_err();
+                let _ = test.server.token(request).await.unwrap_err();
             }
             for request in [RevokeRequest::from_form(&body), RevokeRequest::from_json(&body)].into_iter().flatten() {
-                bench.server.revoke(request.token()).await.unwrap();
+                test.server.revoke(request.token()).await.unwrap();
             }
-            assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes);
+            assert_eq!(test.store.writes.load(Ordering::SeqCst), writes);
         });
     }
 }

@@ -6,31 +6,31 @@ use crate::jsonrpc::{
     UNSUPPORTED_PROTOCOL_VERSION,
 };
 
-/// What goes back: an HTTP status, and JSON in UTF-8 unless nothing is to be said.
+/// An HTTP response: a status and, except for a notification, a JSON body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerResponse {
     /// The HTTP status: 200, 202, 400 or 404.
     pub status: u16,
-    /// The JSON-RPC answer; `None` to a notification.
+    /// The JSON-RPC response; `None` for a notification.
     pub body: Option<Vec<u8>>,
 }
 
 impl ServerResponse {
-    /// A notification was taken.
+    /// The response to a notification.
     pub(super) const ACCEPTED: Self = Self { status: 202, body: None };
 
     pub(super) fn success<R: Serialize>(id: RequestId, result: R) -> Self {
         Self::of(200, &Response::success(id, result))
     }
 
-    /// A result that was written before.
-    pub(super) fn written(id: &RequestId, result: &[u8]) -> Self {
+    /// A result that is already serialised.
+    pub(super) fn serialised(id: &RequestId, result: &[u8]) -> Self {
         let Ok(id) = id.to_json() else { return Self::internal() };
         let parts: [&[u8]; 5] = [br#"{"jsonrpc":"2.0","id":"#, id.as_bytes(), br#","result":"#, result, b"}"];
         Self { status: 200, body: Some(parts.concat()) }
     }
 
-    /// The failure of a method, on the status that the revision gives it.
+    /// The error of a method, with the status that the revision defines.
     pub(super) fn failure(version: ProtocolVersion, id: RequestId, error: ErrorObject) -> Self {
         let status = if version.is_legacy() {
             200
@@ -41,11 +41,11 @@ impl ServerResponse {
                 _ => 200,
             }
         };
-        Self::refusal(status, Some(id), error)
+        Self::error(status, Some(id), error)
     }
 
-    /// The refusal of a message.
-    pub(super) fn refusal(status: u16, id: Option<RequestId>, error: ErrorObject) -> Self {
+    /// An error with a status.
+    pub(super) fn error(status: u16, id: Option<RequestId>, error: ErrorObject) -> Self {
         Self::of(status, &Response::failure(id, error))
     }
 
@@ -53,7 +53,7 @@ impl ServerResponse {
         response.to_json().map_or_else(|_| Self::internal(), |body| Self { status, body: Some(body) })
     }
 
-    /// A result cannot be written as JSON, such as a map whose keys are no strings.
+    /// The error for a result that cannot be serialised as JSON, such as a map with keys that are not strings.
     fn internal() -> Self {
         let body = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"internal error"}}"#;
         Self { status: 200, body: Some(body.to_vec()) }
