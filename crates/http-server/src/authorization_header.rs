@@ -1,0 +1,62 @@
+use http::{HeaderMap, header};
+
+/// The credential of a request: what stands behind `Bearer`, in any case.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = the_only_value(headers)?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+}
+
+/// The API key of a request to the image API: behind `Bearer`, or bare.
+pub fn bearer_or_bare(headers: &HeaderMap) -> Option<&str> {
+    match the_only_value(headers)? {
+        value if value.contains(' ') => bearer(headers),
+        value => Some(value).filter(|key| !key.is_empty()),
+    }
+}
+
+/// Two credentials in one request are none: which of them counts would be a guess.
+fn the_only_value(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?.trim();
+    values.next().is_none().then_some(value)
+}
+
+/// There are several `Authorization` headers.
+pub struct Ambiguous;
+
+/// The `Authorization` header, as sent; one that is not text counts as empty.
+pub fn only_authorization(headers: &HeaderMap) -> Result<Option<&str>, Ambiguous> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    match (values.next(), values.next()) {
+        (Some(_), Some(_)) => Err(Ambiguous),
+        (value, _) => Ok(value.map(|value| value.to_str().unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn keys_are_read_from_one_header() {
+        let check = |values: &[&'static str], strict: Option<&str>, loose: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, HeaderValue::from_static(value));
+            }
+            assert_eq!(bearer(&headers), strict, "{values:?}");
+            assert_eq!(bearer_or_bare(&headers), loose, "{values:?}");
+        };
+        check(&[], None, None);
+        check(&["Bearer k"], Some("k"), Some("k"));
+        check(&["bEARER   k "], Some("k"), Some("k"));
+        check(&["k"], None, Some("k"));
+        check(&["Bearer"], None, Some("Bearer"));
+        check(&["Bearer "], None, Some("Bearer"));
+        check(&["Basic k"], None, None);
+        check(&[""], None, None);
+        check(&["Bearer k", "Bearer k"], None, None);
+    }
+}
