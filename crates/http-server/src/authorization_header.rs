@@ -1,32 +1,38 @@
+//! Credentials in the `Authorization` header.
+
 use http::{HeaderMap, header};
 
-/// The credential of a request: what stands behind `Bearer`, in any case.
+/// The token after `Bearer`, in any letter case.
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let value = the_only_value(headers)?;
+    let value = single_value(headers)?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
-/// The API key of a request to the image API: behind `Bearer`, or bare.
+/// The token after `Bearer`, or the whole value if it has no scheme.
 pub fn bearer_or_bare(headers: &HeaderMap) -> Option<&str> {
-    match the_only_value(headers)? {
+    match single_value(headers)? {
         value if value.contains(' ') => bearer(headers),
         value => Some(value).filter(|key| !key.is_empty()),
     }
 }
 
-/// Two credentials in one request are none: which of them counts would be a guess.
-fn the_only_value(headers: &HeaderMap) -> Option<&str> {
+/// The value of a header that is sent once. Two credentials in one request are ambiguous, so neither counts.
+fn single_value(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?.trim();
     values.next().is_none().then_some(value)
 }
 
-/// There are several `Authorization` headers.
+/// The request has several `Authorization` headers.
+#[derive(Debug)]
 pub struct Ambiguous;
 
-/// The `Authorization` header, as sent; one that is not text counts as empty.
-pub fn only_authorization(headers: &HeaderMap) -> Result<Option<&str>, Ambiguous> {
+/// The `Authorization` header as sent; a value that is not text counts as empty.
+///
+/// # Errors
+/// [`Ambiguous`].
+pub fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Ambiguous> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     match (values.next(), values.next()) {
         (Some(_), Some(_)) => Err(Ambiguous),
@@ -40,7 +46,7 @@ mod tests {
     use http::HeaderValue;
 
     #[test]
-    fn keys_are_read_from_one_header() {
+    fn tokens_are_read_from_a_single_header() {
         let check = |values: &[&'static str], strict: Option<&str>, loose: Option<&str>| {
             let mut headers = HeaderMap::new();
             for value in values {

@@ -1,3 +1,5 @@
+//! Bodies of requests and responses.
+
 use std::{sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
@@ -9,34 +11,34 @@ use tokio::time;
 
 use crate::server::Activity;
 
-/// What a response body fails with: the connection is closed then, since the head is sent already.
+/// The error of a response body. It closes the connection, because the head has been sent already.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of every response.
 pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
 
-/// A body that stands in memory.
+/// A body that is in memory.
 pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// Why a request body was not read.
+/// Why a request body could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadBodyError {
     /// It is longer than allowed.
     TooLarge,
-    /// It did not come in time.
+    /// It did not arrive in time.
     TooSlow,
     /// The connection broke, or the body was malformed.
     Broken,
-    /// It is compressed, or encoded otherwise. No endpoint decodes bodies: a small one could become a large one.
+    /// It has a content encoding. No endpoint decompresses bodies, because a small one could become a large one.
     Encoded,
 }
 
-/// The longest request body that an API takes.
+/// Upper bound on the body of an API request.
 pub const MAX_BODY_BYTES: usize = 512_000;
 
-/// What a body is announced as.
+/// The content type of a request body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {
     /// `application/x-www-form-urlencoded`.
@@ -46,7 +48,7 @@ pub enum BodyKind {
 }
 
 impl BodyKind {
-    /// What the headers say, parameters such as a character set aside; `None` for anything else.
+    /// Reads `Content-Type`, without parameters such as a character set; `None` for any other type.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
         let essence = value.split(';').next().unwrap_or_default().trim();
@@ -60,31 +62,34 @@ impl BodyKind {
     }
 }
 
-/// How much of a body that nobody wanted is still taken in, so that its sender comes to read the answer.
+/// How much of an unread body is still received, so that its sender gets to read the reply.
 const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The body of a request.
 ///
-/// What is left unread of it is discarded in the background, within limits: when the connection is closed on a client
-/// that is still sending, the answer is lost with it. A client that waits to be asked for the body is not asked.
+/// The unread rest is discarded in the background, within limits: closing the connection on a client that is still sending
+/// would lose the reply. A client that waits for `100 Continue` does not get it.
 pub struct RequestBody {
     incoming: Option<Incoming>,
     timeout: Duration,
     is_sent: bool,
     is_encoded: bool,
-    /// Its connection, which makes room for others until the body has arrived.
+    /// The connection, which may be closed for a new one until the body has arrived.
     connection: Option<Arc<Activity>>,
 }
 
 impl RequestBody {
-    /// A body that may take so long to come.
+    /// A body that must arrive within `timeout`.
     pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
         let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
         let is_sent = !headers.contains_key(header::EXPECT);
         Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers), connection }
     }
 
-    /// Reads it if it has at most `max_bytes`. One that announces more is refused unread.
+    /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
+    ///
+    /// # Errors
+    /// [`ReadBodyError`].
     pub async fn read(mut self, max_bytes: usize) -> Result<Bytes, ReadBodyError> {
         let Some(incoming) = &mut self.incoming else { return Ok(Bytes::new()) };
         if incoming.size_hint().lower() > max_bytes as u64 {
@@ -99,7 +104,7 @@ impl RequestBody {
         if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
     }
 
-    /// Whether it is compressed, or encoded otherwise.
+    /// Whether the body has a content encoding.
     pub fn is_encoded(&self) -> bool {
         self.is_encoded
     }
@@ -119,7 +124,7 @@ impl Drop for RequestBody {
         if let Some(mut incoming) = unread {
             let timeout = self.timeout;
             tokio::spawn(async move {
-                // However it ends, the connection is free of it then.
+                // In either case the body no longer blocks the connection.
                 let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
             });
         }
@@ -176,7 +181,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn discarding_ends_at_its_limit() {
+    async fn discarding_stops_at_its_limit() {
         let frames = stream::repeat_with(|| Ok::<_, BodyError>(Frame::data(Bytes::from_static(b"abcd"))));
         discard(&mut StreamBody::new(frames), 1000).await;
     }

@@ -3,11 +3,11 @@ use std::net::{IpAddr, SocketAddr};
 use http::HeaderMap;
 use ipnet::IpNet;
 
-/// Who is asking: the peer, or what trusted proxies say of it. The last address that no trusted proxy has counts,
-/// since everything before it may be made up.
+/// The address of the client: the peer, or the address that trusted proxies forward. In the forwarded chain the last
+/// address that is not a trusted proxy counts, because a client can forge everything before it.
 ///
-/// A proxy writes one of the two headers and passes the other on as the client made it. So two that name different
-/// clients say nothing: then the proxy itself counts.
+/// A proxy writes one of the two headers and passes the other on unchanged, so two headers that name different clients
+/// prove nothing. Then the address of the proxy counts.
 pub fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
     let is_trusted = |address: &IpAddr| trusted.iter().any(|net| net.contains(address));
     let proxy = peer.ip().to_canonical();
@@ -19,7 +19,7 @@ pub fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) 
         while is_trusted(&address) {
             match claimed.pop() {
                 Some(Some(earlier)) => address = earlier.to_canonical(),
-                // The end of the chain, or something unreadable in it: nothing beyond is believed.
+                // The end of the chain, or an unreadable entry: nothing before it is trusted.
                 _ => break,
             }
         }
@@ -32,13 +32,13 @@ pub fn client_address(peer: SocketAddr, headers: &HeaderMap, trusted: &[IpNet]) 
     }
 }
 
-/// The values of a header in one; `None` when there is nothing in it.
+/// All values of a header, joined; `None` if they are blank.
 fn list(headers: &HeaderMap, name: &str) -> Option<String> {
     let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     Some(values.collect::<Vec<_>>().join(",")).filter(|list| !list.trim().is_empty())
 }
 
-/// The chain of addresses in `Forwarded` (RFC 7239), the nearest last.
+/// The chain of addresses in `Forwarded` (RFC 7239), nearest last.
 fn forwarded(headers: &HeaderMap) -> Option<Vec<Option<IpAddr>>> {
     let element = |element: &str| {
         element.split(';').find_map(|pair| {
@@ -49,13 +49,13 @@ fn forwarded(headers: &HeaderMap) -> Option<Vec<Option<IpAddr>>> {
     Some(list(headers, "forwarded")?.split(',').map(element).collect())
 }
 
-/// The same of `X-Forwarded-For`.
+/// The chain of addresses in `X-Forwarded-For`, nearest last.
 fn x_forwarded_for(headers: &HeaderMap) -> Option<Vec<Option<IpAddr>>> {
     let list = list(headers, "x-forwarded-for")?;
     Some(list.split(',').map(str::trim).filter(|part| !part.is_empty()).map(node).collect())
 }
 
-/// An address with or without brackets and port.
+/// Parses an address with or without brackets and port.
 fn node(text: &str) -> Option<IpAddr> {
     let bracketed = text.strip_prefix('[').and_then(|rest| rest.split(']').next());
     if let Some(inner) = bracketed {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn only_trusted_proxies_are_believed() {
+    fn only_trusted_proxies_are_trusted() {
         check("192.0.2.1:1", "x-forwarded-for", "198.51.100.7", "192.0.2.1");
         check("10.0.0.1:1", "x-forwarded-for", "198.51.100.7", "198.51.100.7");
         check("10.0.0.1:1", "x-forwarded-for", "6.6.6.6, 198.51.100.7, 10.0.0.2", "198.51.100.7");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_the_proxy_does_not_write_changes_nobody() {
+    fn a_forged_header_beside_the_proxys_own_has_no_effect() {
         let (own, made_up) = (("x-forwarded-for", "198.51.100.7"), ("forwarded", "for=6.6.6.6"));
         check_all("10.0.0.1:1", &[own, made_up], "10.0.0.1");
         check_all(

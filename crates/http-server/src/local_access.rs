@@ -1,18 +1,21 @@
-use std::net::SocketAddr;
+//! Protection of a loopback service from DNS rebinding.
 
 use http::{HeaderMap, StatusCode, Uri, header};
-use maud::html;
 
-use crate::{BaseUrl, pages::{Page, prefers_html}, reply::{Reply, error}};
+use crate::{
+    BaseUrl,
+    reply::{Reply, error},
+};
 
-/// Whether `Host` and `Origin` allow a request, on any path.
+/// Whether `Host` and `Origin` allow a request.
 ///
-/// A loopback base URL means that only this machine reaches the service. A page of the web can have its own name resolve
-/// to 127.0.0.1 and then read what the service answers (DNS rebinding), so foreign names are refused. A public service
-/// checks neither: there the credential decides.
+/// A loopback base URL means that only this machine reaches the service. A web page can resolve its own name to 127.0.0.1
+/// and then read the service's replies (DNS rebinding), so foreign names are rejected. A public service checks neither
+/// header: there the credential decides.
 ///
-/// The photo app runs in a sandboxed frame, from which browsers load images with `Origin: null`. A signed URL admits it.
-pub fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap) -> bool {
+/// `allows_null_origin` also accepts `Origin: null`, which a sandboxed frame sends. Only a path that is protected by a
+/// signature should allow it.
+pub fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap, allows_null_origin: bool) -> bool {
     if !base_url.is_loopback() {
         return true;
     }
@@ -22,53 +25,17 @@ pub fn is_allowed(base_url: &BaseUrl, uri: &Uri, headers: &HeaderMap) -> bool {
     hosts.peek().is_some()
         && hosts.all(|host| host.is_some_and(|host| is_loopback_host(base_url, host)))
         && origins.all(|origin| {
-            origin.is_some_and(|origin| {
-                is_loopback(origin) || (origin == "null" && uri.path().starts_with("/i/"))
-            })
+            origin.is_some_and(|origin| is_loopback(origin) || (allows_null_origin && origin == "null"))
         })
 }
 
-/// The refusal of a request that is not allowed: a page for a browser, JSON for a program.
-pub fn refusal(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
-    if prefers_html(headers) {
-        return page(base_url, headers);
-    }
+/// The reply to a request that is not allowed.
+pub fn forbidden(base_url: &BaseUrl) -> Reply {
     let message = format!(
-        "this service is set up for this machine only, as {}: Host, and Origin when sent, must be loopback names",
+        "this service only accepts requests from this machine, at {}: Host, and Origin if sent, must be loopback names",
         base_url.as_str()
     );
     error(StatusCode::FORBIDDEN, &message)
-}
-
-/// What an operator does whose reverse proxy passes a public address on to the service.
-pub const BEHIND_PROXY: &str = "Behind a reverse proxy, start it with --base-url and the address in your browser's address bar, such as https://photos.example.org.";
-
-fn page(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {
-    // An address is the machine's own. A name may be an attacker's, so it is not repeated. A loopback address is the one
-    // at which a proxy reaches the service.
-    let host = header_values(headers, header::HOST).next().flatten();
-    let address = host.and_then(|host| host.parse::<SocketAddr>().ok());
-    let address = address.filter(|address| !address.ip().to_canonical().is_loopback());
-    let (address, listen) = match address {
-        Some(address) => (address.to_string(), format!("{}:{}", unspecified(address), address.port())),
-        None => ("ADDRESS:PORT".to_owned(), "0.0.0.0:PORT".to_owned()),
-    };
-    let content = html! {
-        p { "This library is set up to be reached at " a href=(base_url.as_str()) { (base_url.as_str()) } "." }
-        p { "Open that link on the machine that the library runs on." }
-        p {
-            "To reach it from other devices, start it with "
-            code { "--base-url http://" (address) " --listen " (listen) } "."
-        }
-        p { (BEHIND_PROXY) }
-    };
-    let title = "Open the library at its own address";
-    Page { title, status: StatusCode::FORBIDDEN, form_targets: &[] }.reply(&content)
-}
-
-/// All addresses of the machine, of the same family.
-fn unspecified(address: SocketAddr) -> &'static str {
-    if address.is_ipv4() { "0.0.0.0" } else { "[::]" }
 }
 
 /// Each value of a header; `None` for one that is not text.
@@ -76,7 +43,7 @@ fn header_values(headers: &HeaderMap, name: header::HeaderName) -> impl Iterator
     headers.get_all(name).into_iter().map(|value| value.to_str().ok())
 }
 
-/// Nearly every request names the service as it names itself, which needs no parsing.
+/// Compares with the base URL first: nearly every request names it, and parsing is slower.
 fn is_loopback_host(base_url: &BaseUrl, host: &str) -> bool {
     base_url.authority() == host || is_loopback(&format!("http://{host}"))
 }
@@ -97,11 +64,11 @@ mod tests {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let base_url = BaseUrl::parse(base_url).unwrap();
-        assert_eq!(is_allowed(&base_url, &parts.uri, &parts.headers), expect, "{uri} {headers:?}");
+        assert_eq!(is_allowed(&base_url, &parts.uri, &parts.headers, parts.uri.path().starts_with("/i/")), expect, "{uri} {headers:?}");
     }
 
     #[test]
-    fn a_local_service_answers_only_to_loopback_names() {
+    fn a_loopback_service_accepts_only_loopback_hosts() {
         let local = "http://127.0.0.1:8080";
         for (host, expect) in [
             ("127.0.0.1:8080", true),
@@ -127,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_loopback_when_sent() {
+    fn a_loopback_service_accepts_only_loopback_origins() {
         for (origin, expect) in [
             ("http://localhost:3000", true),
             ("https://127.0.0.1", true),
@@ -148,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_service_checks_neither() {
+    fn a_public_service_checks_neither_host_nor_origin() {
         check("https://photos.example.org", "/api/mcp/v1", &[], true);
         let foreign = [("host", "other.example"), ("origin", "https://evil.example")];
         check("https://photos.example.org", "/api/mcp/v1", &foreign, true);

@@ -2,13 +2,14 @@ use std::{borrow::Cow, collections::HashMap};
 
 use url::form_urlencoded;
 
-/// The parameters of a query string. If a key is repeated, its first value counts; a blank value counts as absent.
+/// The parameters of a query string. If a key is repeated, its first value counts. A blank value counts as absent.
 #[derive(Debug, Default)]
 pub struct Query<'a> {
     values: HashMap<Cow<'a, str>, Cow<'a, str>>,
 }
 
 impl<'a> Query<'a> {
+    /// Parses a query string.
     pub fn parse(query: Option<&'a str>) -> Self {
         let mut values = HashMap::new();
         for (key, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
@@ -17,7 +18,7 @@ impl<'a> Query<'a> {
         Self { values }
     }
 
-    /// The value of a key, without the white space around it.
+    /// The value of a key, trimmed.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|value| value.trim()).filter(|value| !value.is_empty())
     }

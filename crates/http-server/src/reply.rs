@@ -1,11 +1,14 @@
+//! Replies of any surface.
+
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 use serde::Serialize;
 
 use crate::body::{ResponseBody, full};
 
-/// A response of any surface.
+/// A response.
 pub type Reply = Response<ResponseBody>;
 
+/// The content type of JSON.
 pub const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A response without a body.
@@ -20,7 +23,7 @@ pub fn with_body(status: StatusCode, body: ResponseBody) -> Reply {
     reply
 }
 
-/// A response of JSON that no cache may keep: it belongs to one account or one moment.
+/// A JSON response that no cache may keep, because it belongs to one account.
 pub fn json(status: StatusCode, value: &impl Serialize) -> Reply {
     match serde_json::to_vec(value) {
         Ok(text) => {
@@ -28,43 +31,59 @@ pub fn json(status: StatusCode, value: &impl Serialize) -> Reply {
             reply.with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
         }
         Err(error) => {
-            tracing::error!(%error, "an answer could not be written as JSON");
+            tracing::error!(%error, "a reply could not be serialized");
             empty(StatusCode::INTERNAL_SERVER_ERROR)
         }
     }
 }
 
-/// The body of every refusal but 401 of the image API.
+/// The body of an error: `{"error": …}`.
 #[derive(Debug, Serialize)]
 pub struct ErrorBody<'a> {
+    /// The message, or an error code.
     pub error: &'a str,
 }
 
-/// A refusal with a message for people.
+/// An error with a message for people.
 pub fn error(status: StatusCode, message: &str) -> Reply {
     json(status, &ErrorBody { error: message })
 }
 
-/// The refusal of a method, with those that are served.
+/// 404 for a path that does not exist.
+pub fn not_found() -> Reply {
+    error(StatusCode::NOT_FOUND, "there is nothing at this path")
+}
+
+/// 500 for a defect of the service, which is logged.
+pub fn internal_error() -> Reply {
+    error(StatusCode::INTERNAL_SERVER_ERROR, "internal error; try again later")
+}
+
+/// Sets `Retry-After`, to at least one second.
+pub fn retry_after(reply: Reply, seconds: u64) -> Reply {
+    reply.with(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
+}
+
+/// 405 with the methods that are allowed.
 pub fn method_not_allowed(allow: &'static str) -> Reply {
-    let message = format!("this method is not served here; use {allow}");
+    let message = format!("method not allowed; use {allow}");
     error(StatusCode::METHOD_NOT_ALLOWED, &message).with(header::ALLOW, HeaderValue::from_static(allow))
 }
 
-/// Leads a browser on, after a GET.
+/// Redirects a GET.
 pub fn found(location: &str) -> Reply {
-    leads_to(StatusCode::FOUND, location)
+    redirect(StatusCode::FOUND, location)
 }
 
-/// Leads a browser on, after a form: with a GET, whatever the form's method was.
+/// Redirects to a GET after a form.
 pub fn see_other(location: &str) -> Reply {
-    leads_to(StatusCode::SEE_OTHER, location)
+    redirect(StatusCode::SEE_OTHER, location)
 }
 
-fn leads_to(status: StatusCode, location: &str) -> Reply {
+fn redirect(status: StatusCode, location: &str) -> Reply {
     let Ok(location) = HeaderValue::try_from(location) else {
-        tracing::error!("a redirect leads to what no header can hold");
-        return error(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; retry later");
+        tracing::error!("a redirect target is not a valid header value");
+        return internal_error();
     };
     empty(status)
         .with(header::LOCATION, location)
@@ -72,8 +91,10 @@ fn leads_to(status: StatusCode, location: &str) -> Reply {
         .with(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"))
 }
 
-/// Adds a header in passing.
+/// Sets a header on a reply.
 pub trait WithHeader {
+    /// The reply with this header, which replaces one of the same name.
+    #[must_use]
     fn with(self, name: HeaderName, value: HeaderValue) -> Self;
 }
 

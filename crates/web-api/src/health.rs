@@ -1,8 +1,15 @@
+//! Health checks for operators.
+
 use http::StatusCode;
 use library::Library;
 use serde::Serialize;
 
 use http_server::reply::{Reply, json};
+
+/// Whether the process answers.
+pub(crate) const ALIVE_PATH: &str = "/healthz";
+/// Whether the stores can be reached and the schema is current.
+pub(crate) const READY_PATH: &str = "/readyz";
 
 #[derive(Serialize)]
 struct Health {
@@ -11,19 +18,21 @@ struct Health {
     reason: Option<&'static str>,
 }
 
-/// The process answers.
-pub(crate) fn alive() -> Reply {
-    json(StatusCode::OK, &Health { status: "alive", reason: None })
+/// Answers one of the two paths.
+pub(crate) async fn handle(library: &Library, path: &str) -> Reply {
+    if path == ALIVE_PATH {
+        return json(StatusCode::OK, &Health { status: "alive", reason: None });
+    }
+    ready(library).await
 }
 
-/// The stores can be reached and the schema is current.
-pub(crate) async fn ready(library: &Library) -> Reply {
+async fn ready(library: &Library) -> Reply {
     let reason = match library.pending_migrations().await {
         Err(error) => {
             tracing::warn!(%error, "not ready");
             Some("the metadata store cannot be reached")
         }
-        Ok(pending) if !pending.is_empty() => Some("the metadata store needs `server migrate`"),
+        Ok(pending) if !pending.is_empty() => Some("migrations are pending: run `server migrate`"),
         Ok(_) => match library.probe_blobs().await {
             Err(error) => {
                 tracing::warn!(%error, "not ready");

@@ -1,7 +1,7 @@
-//! How well-known apps are connected to the library: what their owner does, and what they paste. The command
-//! `mcp-config`, `docs/connecting.md` and whoever else tells it take the words from here.
+//! How to connect well-known apps to the library. The account page, the command `mcp-config` and `docs/connecting.md` use
+//! these texts.
 //!
-//! To add an app: a variant of [`McpApp`], its line in [`McpApp::ALL`], and an arm in [`Connecting::new`].
+//! To add an app, add a variant to [`McpApp`], to [`McpApp::ALL`] and to [`ConnectionGuide::new`].
 
 use std::{fmt, str::FromStr};
 
@@ -9,17 +9,17 @@ use serde_json::json;
 
 use http_server::BaseUrl;
 
-use web_api::McpResource;
+use web_api::mcp_url;
 
-/// What the library is called in an app.
+/// The name of the library in an app.
 const NAME: &str = "photos";
 
 /// An app that speaks MCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpApp {
-    /// claude.ai, and Claude on phones and desktops, which connect by way of it.
+    /// claude.ai, and Claude on phones and desktops, which connect through it.
     Claude,
-    /// Claude's desktop app, connecting from the machine that it runs on.
+    /// Claude's desktop app, for a library that only its machine can reach.
     ClaudeDesktop,
     /// Claude in the terminal.
     ClaudeCode,
@@ -29,17 +29,17 @@ pub enum McpApp {
     VsCode,
     /// Cursor.
     Cursor,
-    /// The protocol's own developer tool.
+    /// The developer tool of the MCP project.
     Inspector,
 }
 
-/// There is no app of this name.
+/// The name of an app is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be claude, claude-desktop, claude-code, chatgpt, vscode, cursor or inspector")]
 pub struct UnknownApp;
 
 impl McpApp {
-    /// All of them.
+    /// All apps.
     pub const ALL: [Self; 7] = [
         Self::Claude,
         Self::ClaudeDesktop,
@@ -50,7 +50,7 @@ impl McpApp {
         Self::Inspector,
     ];
 
-    /// The name that programs use.
+    /// Its name on the command line.
     pub fn id(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -63,7 +63,7 @@ impl McpApp {
         }
     }
 
-    /// The name that people use.
+    /// Its name in text.
     pub fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude",
@@ -76,8 +76,8 @@ impl McpApp {
         }
     }
 
-    /// Whether it connects from its maker's servers, so that the base URL has to be reachable from there by https.
-    fn comes_from_the_internet(self) -> bool {
+    /// Whether it connects from its maker's servers, which must reach the base URL by https.
+    fn is_hosted(self) -> bool {
         matches!(self, Self::Claude | Self::ChatGpt)
     }
 }
@@ -96,28 +96,23 @@ impl fmt::Display for McpApp {
     }
 }
 
-/// How one app is connected to the library at one base URL. Nothing in it is secret: apps sign in.
+/// How to connect one app to the library at one base URL. It contains no secret, because apps sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectionGuide {
     /// The app.
     pub app: McpApp,
-    /// What to do, in this order, in plain text.
+    /// The steps, in plain text.
     pub steps: Vec<String>,
-    /// What to paste; it ends with a line break.
+    /// The text to paste, ending with a line break.
     pub snippet: String,
-    /// What the snippet is written in, as Markdown names it: `text`, `json` or `sh`.
+    /// The language of the snippet in Markdown: `text`, `json` or `sh`.
     pub language: &'static str,
-    /// Why it cannot work at this base URL, if so.
+    /// Why the app cannot connect at this base URL, if so.
     pub obstacle: Option<String>,
 }
 
-/// The MCP endpoint of the service at this base URL.
-pub fn mcp_url(base_url: &BaseUrl) -> String {
-    format!("{}{}", base_url.as_str(), McpResource::V1.path())
-}
-
 impl ConnectionGuide {
-    /// How `app` is connected to the service at `base_url`.
+    /// The guide for `app` and the service at `base_url`.
     pub fn new(app: McpApp, base_url: &BaseUrl) -> Self {
         let url = mcp_url(base_url);
         let (steps, snippet, language): (&[&str], _, _) = match app {
@@ -125,20 +120,20 @@ impl ConnectionGuide {
                 &[
                     "On claude.ai or in the desktop app, open Settings, then Connectors, and choose “Add custom \
                      connector”. In a team, an owner does this once for all.",
-                    "Name it, and paste this address as its URL. The advanced settings stay empty.",
-                    "Choose “Connect”; sign in to the library in the window that opens, and allow it.",
+                    "Enter a name, and paste this address as the URL. Leave the advanced settings empty.",
+                    "Choose “Connect”. Sign in to the library in the window that opens, then choose “Allow”.",
                 ],
                 format!("{url}\n"),
                 "text",
             ),
             McpApp::ClaudeDesktop => (
                 &[
-                    "Install Node.js: the desktop app reaches only the internet by itself, and the program mcp-remote, \
-                     which needs Node.js, reaches the library from this machine.",
-                    "In the desktop app, open Settings, then Developer, and choose “Edit Config”. Put this into the \
+                    "Install Node.js. It runs the program mcp-remote, which connects the desktop app to a library on the \
+                     same machine; the desktop app itself only connects to the internet.",
+                    "In the desktop app, open Settings, then Developer, and choose “Edit Config”. Paste this into the \
                      file claude_desktop_config.json.",
-                    "Quit the desktop app and start it again; sign in to the library in the browser window that \
-                     opens, and allow it.",
+                    "Quit the desktop app and start it again. Sign in to the library in the browser window that opens, \
+                     then choose “Allow”.",
                 ],
                 pretty(&json!({ "mcpServers": { NAME: {
                     "command": "npx",
@@ -148,49 +143,49 @@ impl ConnectionGuide {
             ),
             McpApp::ClaudeCode => (
                 &[
-                    "Run this. This adds it to the current project. Add --scope user to add it to all projects.",
-                    "In Claude Code, enter /mcp, choose photos, then “Authenticate”; sign in to the library in the \
-                     browser window that opens, and allow it.",
+                    "Run this command. It adds the library to the current project; with --scope user, to all projects.",
+                    "In Claude Code, enter /mcp, choose photos, then “Authenticate”. Sign in to the library in the \
+                     browser window that opens, then choose “Allow”.",
                 ],
                 format!("claude mcp add --transport http {NAME} {url}\n"),
                 "sh",
             ),
             McpApp::ChatGpt => (
                 &[
-                    "On chatgpt.com, open Settings, then “Apps & Connectors”, and in its advanced settings switch \
-                     on the developer mode. In a workspace, an administrator may have to allow it first.",
-                    "Choose “Create”, name it, paste this address as its MCP server URL, and leave the authentication \
-                     at OAuth.",
-                    "Sign in to the library in the window that opens, and allow it. In a chat, switch it on from the \
-                     menu behind “+”.",
+                    "On chatgpt.com, open Settings, then “Apps & Connectors”, and turn on developer mode in the advanced \
+                     settings. In a workspace, an administrator may have to allow it first.",
+                    "Choose “Create”, enter a name, paste this address as the MCP server URL, and keep OAuth as the \
+                     authentication.",
+                    "Sign in to the library in the window that opens, then choose “Allow”. In a chat, turn the library \
+                     on in the “+” menu.",
                 ],
                 format!("{url}\n"),
                 "text",
             ),
             McpApp::VsCode => (
                 &[
-                    "Put this into the file .vscode/mcp.json of a folder, or into the file that the command “MCP: Open \
-                     User Configuration” opens, for all folders.",
-                    "Choose “Start” above the entry; sign in to the library in the browser window that opens, and \
-                     allow it.",
+                    "Paste this into the file .vscode/mcp.json of a folder. For all folders, paste it into the file that \
+                     the command “MCP: Open User Configuration” opens.",
+                    "Choose “Start” above the entry. Sign in to the library in the browser window that opens, then \
+                     choose “Allow”.",
                 ],
                 pretty(&json!({ "servers": { NAME: { "type": "http", "url": url } } })),
                 "json",
             ),
             McpApp::Cursor => (
                 &[
-                    "Put this into the file ~/.cursor/mcp.json, or into .cursor/mcp.json of a folder, for that one \
-                     alone.",
-                    "In Cursor's settings, open “Tools & MCP” and choose “Connect” beside photos; sign in to the library \
-                     in the browser window that opens, and allow it.",
+                    "Paste this into the file ~/.cursor/mcp.json. For one folder only, paste it into .cursor/mcp.json in \
+                     that folder.",
+                    "In Cursor's settings, open “Tools & MCP” and choose “Connect” beside photos. Sign in to the library \
+                     in the browser window that opens, then choose “Allow”.",
                 ],
                 pretty(&json!({ "mcpServers": { NAME: { "url": url } } })),
                 "json",
             ),
             McpApp::Inspector => (
                 &[
-                    "Run this with Node.js 22.19 or newer, and open the address that it prints.",
-                    "Choose “Connect”; sign in to the library in the window that opens, and allow it.",
+                    "Run this command with Node.js 22.19 or newer, and open the address that it prints.",
+                    "Choose “Connect”. Sign in to the library in the window that opens, then choose “Allow”.",
                 ],
                 format!("npx @modelcontextprotocol/inspector --transport http --server-url {url}\n"),
                 "sh",
@@ -200,18 +195,18 @@ impl ConnectionGuide {
         Self { app, steps, snippet, language, obstacle: obstacle(app, base_url) }
     }
 
-    /// All apps at this base URL.
+    /// The guides for all apps.
     pub fn all(base_url: &BaseUrl) -> Vec<Self> {
         McpApp::ALL.into_iter().map(|app| Self::new(app, base_url)).collect()
     }
 }
 
 fn obstacle(app: McpApp, base_url: &BaseUrl) -> Option<String> {
-    let out_of_reach = base_url.is_loopback() || !base_url.is_https();
-    (app.comes_from_the_internet() && out_of_reach).then(|| {
+    let is_unreachable = base_url.is_loopback() || !base_url.is_https();
+    (app.is_hosted() && is_unreachable).then(|| {
         format!(
-            "{} connects from the internet and needs https, so it cannot reach {}. Put a proxy with TLS in front, and \
-             start the server with its address, such as --base-url {EXAMPLE}.",
+            "{} connects from the internet by https, so it cannot reach {}. Set up a reverse proxy with TLS, and start the \
+             server with the proxy's address, such as --base-url {EXAMPLE}.",
             app.title(),
             base_url.as_str()
         )
@@ -222,7 +217,7 @@ fn pretty(value: &serde_json::Value) -> String {
     format!("{value:#}\n")
 }
 
-/// All of it as a Markdown document, for a library at an invented address.
+/// All guides as a Markdown document, for a library at an example address.
 pub fn connecting_document() -> String {
     let mut text = String::from(HEAD);
     let Ok(base_url) = BaseUrl::parse(EXAMPLE) else { return text };
@@ -232,12 +227,12 @@ pub fn connecting_document() -> String {
             (Ok(local), McpApp::ClaudeDesktop | McpApp::Inspector) => local,
             _ => &base_url,
         };
-        let connecting = ConnectionGuide::new(app, base_url);
+        let guide = ConnectionGuide::new(app, base_url);
         text.push_str(&format!("\n## {}\n\n", app.title()));
-        for (index, step) in connecting.steps.iter().enumerate() {
+        for (index, step) in guide.steps.iter().enumerate() {
             text.push_str(&format!("{}. {step}\n", index.saturating_add(1)));
         }
-        text.push_str(&format!("\n```{}\n{}```\n", connecting.language, connecting.snippet));
+        text.push_str(&format!("\n```{}\n{}```\n", guide.language, guide.snippet));
     }
     text.push_str(TAIL);
     text
@@ -248,21 +243,21 @@ const LOCAL_EXAMPLE: &str = "http://127.0.0.1:8080";
 
 const HEAD: &str = "# Connecting apps
 
-An app gets one address, the MCP URL: the base URL of the library with `/api/mcp/v1` behind it. It finds the authorization
-server by itself, registers, and opens a browser in which you sign in and allow it; nothing secret is copied. What is
-connected stands at `/account`, and can be disconnected there.
+An app needs one address, the MCP URL: the base URL of the library followed by `/api/mcp/v1`. The app finds the
+authorization server by itself, registers, and opens a browser where you sign in and allow access. You copy no secret. The
+page `/account` lists the connected apps and lets you disconnect them.
 
-Below, the library is at `https://photos.example.org`, or at `http://127.0.0.1:8080` where that is what the app is for.
-`server mcp-config CLIENT EMAIL` prints the same for your own: `server mcp-config vscode ann@example.org`. Claude and
-ChatGPT connect from the internet: for them the base URL has to be reachable there, by https.
+The examples below use `https://photos.example.org`, or `http://127.0.0.1:8080` for apps on the same machine.
+`server mcp-config CLIENT EMAIL` prints them for your own library: `server mcp-config vscode ann@example.org`. Claude and
+ChatGPT connect from the internet, so they need a base URL that the internet can reach by https.
 ";
 
 const TAIL: &str = "
 ## Apps that cannot sign in
 
-An app without OAuth takes an API key instead, which `server key create EMAIL --name NAME` or the page `/account` makes: it is
-sent with every request as the header `Authorization: Bearer KEY`. It can do all that its owner can, until it is
-revoked. For Claude Code, for example:
+An app without OAuth can use an API key instead. Create one with `server key create EMAIL --name NAME` or on the page
+`/account`. The app sends it with every request in the header `Authorization: Bearer KEY`. A key can do everything that its
+owner can, until it is revoked. For example, for Claude Code:
 
 ```sh
 claude mcp add --transport http photos https://photos.example.org/api/mcp/v1 --header \"Authorization: Bearer KEY\"
@@ -274,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_app_has_an_id_that_is_read_back() {
+    fn app_ids_are_parsed() {
         for app in McpApp::ALL {
             assert_eq!(app.to_string().parse(), Ok(app));
             assert!(UnknownApp.to_string().contains(app.id()), "{app}");
@@ -285,24 +280,24 @@ mod tests {
     }
 
     #[test]
-    fn every_app_is_told_the_mcp_url() {
+    fn every_snippet_contains_the_mcp_url() {
         for base_url in ["http://127.0.0.1:8080", "https://photos.example.org", "http://[::1]:9"] {
             let base_url = BaseUrl::parse(base_url).unwrap();
             let all = ConnectionGuide::all(&base_url);
             assert_eq!(all.len(), McpApp::ALL.len());
-            for connecting in all {
+            for guide in all {
                 let url = mcp_url(&base_url);
-                assert_eq!(connecting.snippet.matches(&url).count(), 1, "{connecting:?}");
-                assert!(connecting.snippet.ends_with('\n') && !connecting.steps.is_empty(), "{connecting:?}");
-                if connecting.language == "json" {
-                    serde_json::from_str::<serde_json::Value>(&connecting.snippet).unwrap();
+                assert_eq!(guide.snippet.matches(&url).count(), 1, "{guide:?}");
+                assert!(guide.snippet.ends_with('\n') && !guide.steps.is_empty(), "{guide:?}");
+                if guide.language == "json" {
+                    serde_json::from_str::<serde_json::Value>(&guide.snippet).unwrap();
                 }
             }
         }
     }
 
     #[test]
-    fn what_is_out_of_reach_is_said() {
+    fn hosted_apps_need_a_public_https_url() {
         let obstacle = |app, base_url| ConnectionGuide::new(app, &BaseUrl::parse(base_url).unwrap()).obstacle;
         for (app, base_url, expect) in [
             (McpApp::Claude, "http://127.0.0.1:8080", true),
@@ -317,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_has_every_app() {
+    fn the_document_contains_every_app() {
         let text = connecting_document();
         for app in McpApp::ALL {
             assert!(text.contains(&format!("\n## {}\n", app.title())), "{app}\n{text}");

@@ -1,11 +1,9 @@
-//! The frame of the pages for people, and the pages that belong to no other module.
+//! The frame around every page.
 //!
-//! Every page works without JavaScript and loads nothing. The pages of somebody who is signed in run one script, which
-//! adds copy buttons and shows times in the browser's time zone.
+//! A page loads no further resources. Pages for signed-in people contain one script, which adds copy buttons and shows
+//! times in the browser's time zone.
 
-mod errors;
-mod moment;
-mod start;
+mod time;
 
 use std::sync::LazyLock;
 
@@ -14,34 +12,32 @@ use http::{HeaderValue, StatusCode, header};
 use keys::FormSigner;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-pub(crate) use errors::{page_for_error, prefers_html, wants_page};
-pub(crate) use moment::{day, minute};
-pub(crate) use start::{start, sync, sync_steps};
+pub(crate) use time::{day, minute};
 
 use http_server::{body::full, reply::{Reply, WithHeader as _, with_body}};
 
-use crate::sign_in::sign_out_button;
+use crate::sign_out::sign_out_button;
 
-const STYLE: &str = include_str!("pages/style.css");
-const SCRIPT: &str = include_str!("pages/page.js");
+const STYLE: &str = include_str!("layout/style.css");
+const SCRIPT: &str = include_str!("layout/page.js");
 
-/// The frame around every page.
+/// A page without its content.
 pub(crate) struct Page<'a> {
-    /// Its title and heading.
+    /// The title and main heading.
     pub(crate) title: &'a str,
     pub(crate) status: StatusCode,
-    /// Where its forms may lead beside this site, as sources of a Content-Security-Policy: browsers hold the
-    /// redirects that follow a form against it, too.
+    /// Further origins that its forms may lead to, as sources for the Content-Security-Policy. Browsers apply the policy to
+    /// the redirects after a form too.
     pub(crate) form_targets: &'a [String],
 }
 
-/// What the header of a page offers beside the way to the start page.
+/// The controls in the header of a page, beside the link to the start page.
 pub(crate) enum PageHeader<'a> {
-    /// Nothing: the page is a step of signing in, or an error.
+    /// None: the page is a step of signing in, or an error.
     Plain,
-    /// Signing in, which leads back to this path.
+    /// A link to sign in, which leads back to this path.
     SignedOut { here: &'a str },
-    /// The account, and signing out, which leads back to this path.
+    /// A link to the account and a button to sign out, which leads back to this path.
     SignedIn { forms: &'a FormSigner, session_token: &'a str, here: &'a str },
 }
 
@@ -53,7 +49,7 @@ pub(crate) struct Link<'a> {
 }
 
 impl Page<'_> {
-    /// The page as one card with this content: a form or a message.
+    /// A page with one card: a form or a message.
     pub(crate) fn reply(&self, content: &Markup) -> Reply {
         self.framed(
             &PageHeader::Plain,
@@ -66,7 +62,7 @@ impl Page<'_> {
         )
     }
 
-    /// The page as one column of text.
+    /// A page with one column of text.
     pub(crate) fn text(&self, header: &PageHeader<'_>, content: &Markup) -> Reply {
         self.framed(
             header,
@@ -79,7 +75,7 @@ impl Page<'_> {
         )
     }
 
-    /// The page as sections beside the navigation among `links`, one of which leads to the page itself.
+    /// A page with sections beside a navigation of `links`, one of which leads to the page itself.
     pub(crate) fn sections(
         &self,
         header: &PageHeader<'_>,
@@ -118,7 +114,7 @@ impl Page<'_> {
         )
     }
 
-    /// No other page can frame it, and no cache keeps it.
+    /// No other page can frame the reply, and no cache keeps it.
     fn framed(&self, header: &PageHeader<'_>, main: &Markup) -> Reply {
         let has_script = matches!(header, PageHeader::SignedIn { .. });
         let markup = html! {
@@ -133,10 +129,10 @@ impl Page<'_> {
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
-                    a.skip href="#content" { "Skip to the content" }
+                    a.skip href="#content" { "Skip to content" }
                     header.top {
                         a.brand href="/" {
-                            (mark())
+                            (logo())
                             span { (NAME) }
                         }
                         (header.controls())
@@ -147,14 +143,14 @@ impl Page<'_> {
             }
         };
         let policy = HeaderValue::try_from(self.policy(has_script));
-        let policy = policy.unwrap_or(HeaderValue::from_static(NOTHING));
+        let policy = policy.unwrap_or(HeaderValue::from_static(CLOSED_POLICY));
         with_body(self.status, full(markup.into_string()))
             .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
             .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
             .with(header::CONTENT_SECURITY_POLICY, policy)
             .with(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
             .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-            // Without it browsers would send forms with the origin `null`.
+            // Without it browsers send forms with the origin `null`.
             .with(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
     }
 
@@ -169,7 +165,7 @@ impl Page<'_> {
 }
 
 impl PageHeader<'_> {
-    /// The path of the page.
+    /// The path of the page, if it is known.
     fn here(&self) -> &str {
         match self {
             Self::Plain => "",
@@ -193,35 +189,35 @@ impl PageHeader<'_> {
     }
 }
 
-/// A part of a long page.
+/// A section of a page.
 pub(crate) struct Section {
-    /// What a link to it names.
+    /// The id of its element.
     pub(crate) id: &'static str,
     pub(crate) heading: &'static str,
     pub(crate) content: Markup,
 }
 
-/// What the pages call the site.
+/// The name of the service on the pages.
 const NAME: &str = "Photo library";
 
-/// The policy of a page whose own cannot be written.
-const NOTHING: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
+/// The policy for a page whose own is not a valid header value.
+const CLOSED_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
 
-/// The one style that a page may have (CSP level 3, section 6.7.3.3).
+/// The hash of the only style that a page may have (CSP level 3, section 6.7.3.3).
 static STYLE_HASH: LazyLock<String> =
     LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(STYLE.as_bytes()))));
 
-/// The one script that a page may run.
+/// The hash of the only script that a page may run.
 static SCRIPT_HASH: LazyLock<String> =
     LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(SCRIPT.as_bytes()))));
 
-/// A text to paste elsewhere. The page's script adds a button that copies it; `name` says what is copied.
+/// A text to copy. The page's script adds a button that copies it; `name` completes the label “Copy …”.
 pub(crate) fn snippet(name: &str, text: &str) -> Markup {
     html! { div.copy data-copy=(name) { pre { code { (text) } } } }
 }
 
-/// A picture of hills under a sun, for the eye only.
-fn mark() -> Markup {
+/// The logo: hills under a sun.
+fn logo() -> Markup {
     html! {
         svg viewBox="0 0 24 24" aria-hidden="true" {
             rect x="2.5" y="3.5" width="19" height="17" rx="3" {}
@@ -229,38 +225,4 @@ fn mark() -> Markup {
             path d="M3 18l5.5-5 3.5 3 4.5-5.5 4.5 5.5" {}
         }
     }
-}
-
-/// What went wrong, and what to do about it.
-pub(crate) fn problem(status: StatusCode, title: &str, words: &str) -> Reply {
-    problem_with_link(status, title, words, Link { href: "/account", label: "Go to your account" })
-}
-
-/// The same, with the link that helps.
-pub(crate) fn problem_with_link(status: StatusCode, title: &str, words: &str, link: Link<'_>) -> Reply {
-    let content = html! {
-        p { (words) }
-        p { a href=(link.href) { (link.label) } }
-    };
-    Page { title, status, form_targets: &[] }.reply(&content)
-}
-
-/// The account is deleted.
-pub(crate) fn gone() -> Reply {
-    let content = html! {
-        p { "Its connected apps, API keys and sessions no longer work. Its photos are being removed." }
-    };
-    Page { title: "Your account is deleted", status: StatusCode::OK, form_targets: &[] }.reply(&content)
-}
-
-/// The service cannot answer now.
-pub(crate) fn unavailable(error: &dyn std::fmt::Display) -> Reply {
-    tracing::error!(%error, "a page cannot be shown");
-    let words = "The photo library cannot answer right now. Nothing was changed. Try again in a minute.";
-    retry_after(problem(StatusCode::SERVICE_UNAVAILABLE, "Try again soon", words), 5)
-}
-
-/// Adds how many seconds there are to wait.
-pub(crate) fn retry_after(reply: Reply, seconds: u64) -> Reply {
-    reply.with(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
 }

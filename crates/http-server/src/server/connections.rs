@@ -1,4 +1,4 @@
-//! Which connections are open, and which idle one closes when another connection needs its place.
+//! The open connections, and which idle one is closed for a new one.
 
 use std::{
     collections::HashMap,
@@ -8,22 +8,22 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// The open connections of a service.
+/// The open connections of a server.
 ///
 /// A connection is idle while no request is in progress on it: the head of its first request has not arrived, or its
 /// last response was sent. Idle connections are evicted first, then those whose client has not sent the whole body of
 /// its request. A connection whose request is being answered is never evicted.
 pub(super) struct Connections {
     max: usize,
-    max_of_client: usize,
+    max_per_client: usize,
     open: Mutex<Open>,
-    /// A connection closed or became idle. Only [`Connections::admit`] waits for it, one call at a time.
+    /// Notified when a connection closes or becomes idle. Only [`Connections::admit`] waits for it, one call at a time.
     changed: Notify,
 }
 
 #[derive(Default)]
 struct Open {
-    /// Counts what happens, so that connections have an order.
+    /// Counts events, so that connections have an order.
     events: u64,
     by_id: HashMap<u64, Connection>,
 }
@@ -34,21 +34,21 @@ struct Connection {
     evicted: Arc<Notify>,
 }
 
-/// What a connection waits for. Of two that wait for their clients, the lesser is evicted first.
+/// What a connection waits for. Of two that wait for their clients, the smaller is evicted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
-    /// For a request, since this event.
+    /// Waits for a request, since this event.
     Idle(u64),
-    /// For the rest of a request's body, since this event.
+    /// Waits for the rest of a request's body, since this event.
     Receiving(u64),
-    /// For the service.
+    /// Waits for the handler.
     Answering,
 }
 
-/// Why there is no place for a connection now.
+/// Why no connection can be admitted now.
 #[derive(Debug, PartialEq, Eq)]
-enum NoPlace {
-    /// Every connection that the client may hold has a request in progress.
+enum NoSlot {
+    /// Every connection that this client may hold has a request in progress.
     ForClient,
     /// Every connection has a request in progress.
     ForAnyone,
@@ -59,49 +59,49 @@ impl Connections {
         let max = max.max(1);
         Arc::new(Self {
             max,
-            max_of_client: (max / 2).max(1),
+            max_per_client: (max / 2).max(1),
             open: Mutex::default(),
             changed: Notify::new(),
         })
     }
 
-    /// A place for a new connection; waits while every connection has a request in progress. `client` is `None` for a
-    /// trusted proxy, which may hold any number.
+    /// Admits a new connection; waits while every connection has a request in progress. `client` is `None` for a trusted
+    /// proxy, which may hold any number.
     ///
-    /// `None` when every connection that this client may hold has a request in progress.
-    pub(super) async fn admit(self: &Arc<Self>, client: Option<IpAddr>) -> Option<Place> {
+    /// Returns `None` if every connection that this client may hold has a request in progress.
+    pub(super) async fn admit(self: &Arc<Self>, client: Option<IpAddr>) -> Option<Slot> {
         loop {
             match self.try_admit(client) {
-                Ok(place) => return Some(place),
-                Err(NoPlace::ForClient) => return None,
-                Err(NoPlace::ForAnyone) => self.changed.notified().await,
+                Ok(slot) => return Some(slot),
+                Err(NoSlot::ForClient) => return None,
+                Err(NoSlot::ForAnyone) => self.changed.notified().await,
             }
         }
     }
 
-    fn try_admit(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Place, NoPlace> {
+    fn try_admit(self: &Arc<Self>, client: Option<IpAddr>) -> Result<Slot, NoSlot> {
         let mut open = self.open();
-        // While a quarter of all places is free, nobody needs a share.
-        let is_pressed = open.by_id.len() >= self.max - self.max / 4;
-        if client.is_some() && is_pressed {
-            let is_of_client = |connection: &Connection| connection.client == client;
-            if open.by_id.values().filter(|connection| is_of_client(connection)).count() >= self.max_of_client
+        // Shares apply only when fewer than a quarter of the slots are free.
+        let is_crowded = open.by_id.len() >= self.max - self.max / 4;
+        if client.is_some() && is_crowded {
+            let belongs_to_client = |connection: &Connection| connection.client == client;
+            if open.by_id.values().filter(|connection| belongs_to_client(connection)).count() >= self.max_per_client
             {
-                open.evict_oldest_idle(is_of_client).ok_or(NoPlace::ForClient)?;
+                open.evict_oldest_idle(belongs_to_client).ok_or(NoSlot::ForClient)?;
             }
         }
         if open.by_id.len() >= self.max {
-            open.evict_oldest_idle(|_| true).ok_or(NoPlace::ForAnyone)?;
+            open.evict_oldest_idle(|_| true).ok_or(NoSlot::ForAnyone)?;
         }
         let id = open.next_event();
         let evicted = Arc::new(Notify::new());
         let connection = Connection { client, state: State::Idle(id), evicted: evicted.clone() };
         open.by_id.insert(id, connection);
-        Ok(Place { connections: self.clone(), id, evicted })
+        Ok(Slot { connections: self.clone(), id, evicted })
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        // Nothing is left half done under the lock.
+        // No change under the lock can stop half-way.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,7 +112,7 @@ impl Open {
         self.events
     }
 
-    /// Closes the connection among these that has waited for its client for the longest time, an idle one first.
+    /// Closes the connection among these that has waited longest for its client, idle ones first.
     fn evict_oldest_idle(&mut self, among: impl Fn(&Connection) -> bool) -> Option<()> {
         let evictable = self.by_id.iter().filter(|(_, connection)| among(connection));
         let evictable = evictable.map(|(id, connection)| (connection.state, *id));
@@ -122,25 +122,25 @@ impl Open {
     }
 }
 
-/// The place of one connection. Dropping it makes room.
-pub(super) struct Place {
+/// The slot of one open connection. Dropping it frees the slot.
+pub(super) struct Slot {
     connections: Arc<Connections>,
     id: u64,
     evicted: Arc<Notify>,
 }
 
-impl Place {
-    /// Waits until another connection has got this place.
+impl Slot {
+    /// Waits until this connection is evicted.
     pub(super) async fn evicted(&self) {
         self.evicted.notified().await;
     }
 
-    /// A request is in progress from now on; `false` when another connection has got this place.
+    /// Records that a request is in progress; `false` if the connection was evicted.
     pub(super) fn begin_request(&self, has_body: bool) -> bool {
         self.change(|now| if has_body { State::Receiving(now) } else { State::Answering })
     }
 
-    /// The whole body of the request has arrived; `false` when another connection has got this place.
+    /// Records that the whole body of the request has arrived; `false` if the connection was evicted.
     pub(super) fn body_received(&self) -> bool {
         self.change(|_| State::Answering)
     }
@@ -153,7 +153,7 @@ impl Place {
         true
     }
 
-    /// The response was sent: the connection is idle.
+    /// Records that the response was sent: the connection is idle.
     pub(super) fn end_request(&self) {
         if self.change(State::Idle) {
             self.connections.changed.notify_one();
@@ -161,7 +161,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.connections.open().by_id.remove(&self.id);
         self.connections.changed.notify_one();
@@ -180,8 +180,8 @@ mod tests {
         Some(Ipv4Addr::new(192, 0, 2, last).into())
     }
 
-    fn is_evicted(place: &Place) -> bool {
-        place.evicted().now_or_never().is_some()
+    fn is_evicted(slot: &Slot) -> bool {
+        slot.evicted().now_or_never().is_some()
     }
 
     #[test]
@@ -194,15 +194,15 @@ mod tests {
         let third = admit(1);
         assert!(is_evicted(&second) && !second.begin_request(false));
         assert!(third.begin_request(false));
-        assert_eq!(connections.try_admit(client(1)).err(), Some(NoPlace::ForClient));
+        assert_eq!(connections.try_admit(client(1)).err(), Some(NoSlot::ForClient));
         first.end_request();
         let fourth = admit(1);
         assert!(is_evicted(&first));
-        assert!([&stranger, &third, &fourth].into_iter().all(|place| !is_evicted(place)));
+        assert!([&stranger, &third, &fourth].into_iter().all(|slot| !is_evicted(slot)));
     }
 
     #[test]
-    fn when_all_places_are_taken_the_oldest_idle_connection_makes_room() {
+    fn when_all_slots_are_taken_the_oldest_idle_connection_is_evicted() {
         let connections = Connections::new(4);
         let admit = |last| connections.try_admit(client(last));
         let [first, second, third, fourth] = [1, 2, 3, 4].map(|last| admit(last).unwrap());
@@ -211,29 +211,29 @@ mod tests {
         second.end_request();
         let fifth = admit(5).unwrap();
         assert!(is_evicted(&third));
-        assert!([&first, &second, &fourth].into_iter().all(|place| !is_evicted(place)));
-        for place in [&second, &fourth, &fifth] {
-            assert!(place.begin_request(false));
+        assert!([&first, &second, &fourth].into_iter().all(|slot| !is_evicted(slot)));
+        for slot in [&second, &fourth, &fifth] {
+            assert!(slot.begin_request(false));
         }
-        assert_eq!(admit(6).err(), Some(NoPlace::ForAnyone));
+        assert_eq!(admit(6).err(), Some(NoSlot::ForAnyone));
         drop(fourth);
         assert!(admit(6).is_ok());
-        // The place that was lost is not given back a second time.
+        // An evicted slot is not freed a second time.
         drop(third);
         assert_eq!(connections.open().by_id.len(), 3);
     }
 
     #[test]
-    fn a_trusted_proxy_may_hold_every_place() {
+    fn a_trusted_proxy_may_hold_every_slot() {
         let connections = Connections::new(8);
-        let places: Vec<Place> = (0..8).map(|_| connections.try_admit(None).unwrap()).collect();
-        assert!(places.iter().all(|place| !is_evicted(place)));
+        let slots: Vec<Slot> = (0..8).map(|_| connections.try_admit(None).unwrap()).collect();
+        assert!(slots.iter().all(|slot| !is_evicted(slot)));
         assert!(connections.try_admit(client(1)).is_ok());
-        assert!(is_evicted(&places[0]));
+        assert!(is_evicted(&slots[0]));
     }
 
     #[tokio::test]
-    async fn whoever_waits_gets_the_place_of_a_connection_that_becomes_idle() {
+    async fn a_waiting_connection_replaces_one_that_becomes_idle() {
         let connections = Connections::new(1);
         let busy = connections.try_admit(None).unwrap();
         assert!(busy.begin_request(false));

@@ -1,7 +1,7 @@
 //! The image and album API under `/api/ext/v2`.
 //!
-//! What is checked first: the key (401), the path (404), the method (405), the account's sync (409), the body's
-//! length (413), type (415) and content (400), and only then whose the ids are (403, 404).
+//! Order of checks: key (401), path (404), method (405), sync set-up (409), body length (413), type (415) and content
+//! (400), then the ids (403, 404).
 
 mod albums;
 mod api_error;
@@ -30,10 +30,14 @@ use http_server::{Query, authorization_header::bearer_or_bare, body::{BodyKind, 
 
 use crate::{Api, BuildError};
 
-pub(crate) const PREFIX: &str = "/api/ext/v2";
-pub(crate) const PREFIX_SLASH: &str = "/api/ext/v2/";
+const PREFIX: &str = "/api/ext/v2";
 
-/// What can be done at a path.
+/// Whether a path belongs to this API.
+pub(crate) fn is_path(path: &str) -> bool {
+    path.strip_prefix(PREFIX).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// An operation of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operation {
     LibraryInfo,
@@ -48,7 +52,7 @@ enum Operation {
     DeleteAlbum,
 }
 
-/// Every path with what each method does there, and the methods as `Allow` names them.
+/// A path with its operation per method, and the value of `Allow`.
 struct Route {
     path: &'static str,
     operations: &'static [(Method, Operation)],
@@ -80,7 +84,7 @@ const ROUTES: &[Route] = &[
     },
 ];
 
-/// Finds the route of a path.
+/// Matches a path to its route.
 pub(crate) struct Router(matchit::Router<&'static Route>);
 
 impl Router {
@@ -95,7 +99,7 @@ impl Router {
     }
 }
 
-/// A request whose sender is known and whose operation exists.
+/// An authenticated request to an existing operation.
 pub(crate) struct Call<'a> {
     pub(crate) api: &'a Api,
     pub(crate) caller: Caller,
@@ -142,7 +146,7 @@ async fn respond(api: &Api, parts: &Parts, body: RequestBody) -> Result<Reply, A
     }
 }
 
-/// Reads a body that must be one JSON object.
+/// Reads a body that must be a JSON object.
 async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Value>, ApiError> {
     let bytes = json_bytes(parts, body).await?;
     match strict_json::parse(&bytes) {
@@ -155,21 +159,21 @@ async fn json_object(parts: &Parts, body: RequestBody) -> Result<Map<String, Val
     }
 }
 
-/// Reads a body of the allowed length that is declared as JSON.
+/// Reads a body that is declared as JSON.
 pub(crate) async fn json_bytes(parts: &Parts, body: RequestBody) -> Result<Bytes, ApiError> {
     let bytes = body.read(MAX_BODY_BYTES).await.map_err(|error| match error {
         ReadBodyError::TooLarge => ApiError::BodyTooLarge,
         ReadBodyError::TooSlow => ApiError::BodyTooSlow,
-        ReadBodyError::Broken => ApiError::bad_body("did not arrive whole"),
+        ReadBodyError::Broken => ApiError::bad_body("was cut off"),
         ReadBodyError::Encoded => ApiError::BodyEncoded,
     })?;
     if BodyKind::of(&parts.headers) == Some(BodyKind::Json) { Ok(bytes) } else { Err(ApiError::NotJson) }
 }
 
-/// The description of this API, written once.
+/// The OpenAPI document, serialized once.
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| openapi_document().into());
 
-/// Answers with the description of this API; that needs no key.
+/// Serves the OpenAPI document, which needs no key.
 fn document(parts: &Parts) -> Reply {
     match parts.method {
         Method::GET | Method::HEAD => with_body(StatusCode::OK, full(DOCUMENT.clone()))
@@ -185,7 +189,7 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     #[tokio::test]
-    async fn the_description_is_written_once() {
+    async fn the_openapi_document_is_serialized_once() {
         let (parts, ()) = http::Request::new(()).into_parts();
         let mut places = Vec::new();
         for _ in 0..2 {
@@ -193,11 +197,11 @@ mod tests {
             assert_eq!(body, openapi_document());
             places.push(body.as_ptr());
         }
-        assert_eq!(places[0], places[1], "both answers share the same bytes");
+        assert_eq!(places[0], places[1], "both replies share the same bytes");
     }
 
     #[test]
-    fn the_table_of_routes_is_sound() {
+    fn the_routes_are_valid() {
         assert!(Router::new().is_ok());
         for route in ROUTES {
             let served: Vec<&str> = route.operations.iter().map(|(method, _)| method.as_str()).collect();

@@ -8,7 +8,7 @@ use mcp_protocol::{
 };
 use serde_json::{Value, json};
 
-use super::Resource;
+use super::McpResource;
 use http_server::BaseUrl;
 
 /// The address of the page.
@@ -17,7 +17,7 @@ pub(super) const URI: &str = "ui://photo-library/gallery.html";
 const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
 /// The page as `resources/list` shows it.
-pub(super) fn resource(resource: Resource, base_url: &BaseUrl) -> mcp_protocol::Resource {
+pub(super) fn resource(resource: McpResource, base_url: &BaseUrl) -> mcp_protocol::Resource {
     let albums = if resource.has_albums() { ", albums" } else { "" };
     mcp_protocol::Resource::new(URI, "gallery")
         .with_title("Photo gallery")
@@ -29,7 +29,7 @@ pub(super) fn resource(resource: Resource, base_url: &BaseUrl) -> mcp_protocol::
 }
 
 /// The page itself.
-pub(super) fn page(resource: Resource, base_url: &BaseUrl) -> ResourceContents {
+pub(super) fn page(resource: McpResource, base_url: &BaseUrl) -> ResourceContents {
     let text = document::of(resource.has_albums());
     ResourceContents::Text(
         TextResourceContents::new(URI, text).with_mime_type(MIME_TYPE).with_meta(hosting(base_url)),
@@ -52,7 +52,7 @@ pub(super) fn called_by() -> Meta {
     members([("ui", json!({"visibility": ["model", "app"]})), ("openai/widgetAccessible", json!(true))])
 }
 
-/// How the page wants to be hosted: with pictures of this api, and nothing else from anywhere.
+/// How the page wants to be hosted: with pictures of this service, and nothing else from anywhere.
 fn hosting(base_url: &BaseUrl) -> Meta {
     let origin = base_url.as_str();
     members([

@@ -1,4 +1,4 @@
-//! Who sends a message, and what those are told who do not say.
+//! Authenticates MCP requests.
 
 use std::{fmt::Display, net::IpAddr};
 
@@ -7,35 +7,34 @@ use library::Caller;
 use oauth_core::{AccessRefused, UnixMillis};
 use serde::Serialize;
 
-use super::Resource;
+use super::McpResource;
 use http_server::{BaseUrl, authorization_header::bearer, reply::{ErrorBody, Reply, WithHeader as _, json}};
 use crate::{Api, images_api::ApiError, security_log};
 
-/// Why a message is not listened to.
+/// Why a request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refused {
-    /// No token, or one that is wrong, expired, revoked or another resource's.
+pub(super) enum AuthenticationError {
+    /// No token, or one that is wrong, expired, revoked or issued for another resource.
     NoValidToken,
-    /// An access token that does not allow what this resource is for.
+    /// An access token without the scope of this resource.
     InsufficientScope {
-        /// Whose token it is.
+        /// The client that has the token.
         client_id: String,
-        /// What it stands for.
+        /// The grant that the token belongs to.
         grant_id: String,
     },
-    /// The store cannot tell now whether the token is good.
+    /// The store cannot be read now.
     Unavailable,
 }
 
-/// Finds out whom the token of a request speaks for. The token stands in `Authorization: Bearer …`, never in the
-/// URL, the body or a cookie. An API key can call every tool of every resource; an access token opens the resource that
-/// it was issued for, as long as its grant stands.
+/// Authenticates a request by the token in `Authorization: Bearer …`, never by URL, body or cookie. An API key works at
+/// every resource. An access token works at the resource that it was issued for, until its grant is revoked.
 pub(super) async fn authenticate(
     api: &Api,
-    resource: Resource,
+    resource: McpResource,
     parts: &Parts,
-) -> Result<Caller, Refused> {
-    let token = bearer(&parts.headers).ok_or(Refused::NoValidToken)?;
+) -> Result<Caller, AuthenticationError> {
+    let token = bearer(&parts.headers).ok_or(AuthenticationError::NoValidToken)?;
     // A JWT has dots, an API key has none.
     if token.contains('.') {
         return by_access_token(api, resource, token).await;
@@ -45,35 +44,35 @@ pub(super) async fn authenticate(
         .caller_by_key(token)
         .await
         .map_err(|error| unavailable(&error))?
-        .ok_or(Refused::NoValidToken)
+        .ok_or(AuthenticationError::NoValidToken)
 }
 
-/// The signature is checked once for each token, the grant is read at every request.
-async fn by_access_token(api: &Api, resource: Resource, token: &str) -> Result<Caller, Refused> {
+/// Verifies the signature once per token, and reads the grant at every request.
+async fn by_access_token(api: &Api, resource: McpResource, token: &str) -> Result<Caller, AuthenticationError> {
     let authorization = &api.authorization;
     let claims = authorization.verified.read(token).await.map_err(|error| unavailable(&error))?;
-    let claims = claims.ok_or(Refused::NoValidToken)?;
+    let claims = claims.ok_or(AuthenticationError::NoValidToken)?;
     let holder =
         api.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
-    let (caller, grant) = holder.ok_or(Refused::NoValidToken)?;
-    let url = format!("{}{}", api.base_url.as_str(), resource.path());
+    let (caller, grant) = holder.ok_or(AuthenticationError::NoValidToken)?;
+    let url = resource.url(&api.base_url);
     let now = UnixMillis(api.library.clock().now().millis());
     match authorization.server.check_access(&claims, Some(&grant), &url, now) {
         Ok(()) => Ok(caller),
-        Err(AccessRefused::Invalid) => Err(Refused::NoValidToken),
+        Err(AccessRefused::Invalid) => Err(AuthenticationError::NoValidToken),
         Err(AccessRefused::InsufficientScope) => {
-            Err(Refused::InsufficientScope { client_id: grant.client_id, grant_id: grant.id })
+            Err(AuthenticationError::InsufficientScope { client_id: grant.client_id, grant_id: grant.id })
         }
     }
 }
 
-fn unavailable(error: &dyn Display) -> Refused {
-    tracing::error!(%error, "a bearer token cannot be checked");
-    Refused::Unavailable
+fn unavailable(error: &dyn Display) -> AuthenticationError {
+    tracing::error!(%error, "a bearer token could not be checked");
+    AuthenticationError::Unavailable
 }
 
-impl Refused {
-    pub(super) fn into_reply(self, base_url: &BaseUrl, resource: Resource, address: IpAddr) -> Reply {
+impl AuthenticationError {
+    pub(super) fn into_reply(self, base_url: &BaseUrl, resource: McpResource, address: IpAddr) -> Reply {
         #[derive(Serialize)]
         struct Unauthorized {
             error: &'static str,
@@ -98,23 +97,23 @@ impl Refused {
     }
 }
 
-/// What `WWW-Authenticate` says to a request without a valid token: the scope it needs, and where the metadata of
-/// the resource stand (RFC 9728, section 5.1).
-pub(super) fn challenge(base_url: &BaseUrl, resource: Resource) -> HeaderValue {
+/// `WWW-Authenticate` for a request without a valid token: the scope it needs and the URL of the resource metadata
+/// (RFC 9728, section 5.1).
+pub(super) fn challenge(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
     bearer_challenge("", base_url, resource)
 }
 
-/// What it says to a token without the scope (RFC 6750, section 3.1).
-fn insufficient_scope(base_url: &BaseUrl, resource: Resource) -> HeaderValue {
+/// `WWW-Authenticate` for a token without the scope (RFC 6750, section 3.1).
+fn insufficient_scope(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
     bearer_challenge("error=\"insufficient_scope\", ", base_url, resource)
 }
 
-fn bearer_challenge(error: &str, base_url: &BaseUrl, resource: Resource) -> HeaderValue {
-    let (scope, base_url, path) = (resource.scope(), base_url.as_str(), resource.path());
+fn bearer_challenge(error: &str, base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
+    let (scope, metadata_url) = (resource.scope(), resource.metadata_url(base_url));
     let text = format!(
-        "Bearer {error}scope=\"{scope}\", resource_metadata=\"{base_url}/.well-known/oauth-protected-resource{path}\""
+        "Bearer {error}scope=\"{scope}\", resource_metadata=\"{metadata_url}\""
     );
-    // An origin has only ASCII characters.
+    // A URL has only ASCII characters.
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }
 
@@ -127,15 +126,15 @@ mod tests {
         let base_url = BaseUrl::parse("https://photos.example.org/").unwrap();
         for (resource, expect) in [
             (
-                Resource::V1,
+                McpResource::V1,
                 "Bearer scope=\"mcp:images\", resource_metadata=\"https://photos.example.org/.well-known/oauth-protected-resource/api/mcp/v1\"",
             ),
             (
-                Resource::V2,
+                McpResource::V2,
                 "Bearer scope=\"mcp:images\", resource_metadata=\"https://photos.example.org/.well-known/oauth-protected-resource/api/mcp/v2\"",
             ),
             (
-                Resource::Legacy,
+                McpResource::Legacy,
                 "Bearer scope=\"mcp:photos\", resource_metadata=\"https://photos.example.org/.well-known/oauth-protected-resource/api/mcp/legacy\"",
             ),
         ] {
@@ -146,7 +145,7 @@ mod tests {
     #[test]
     fn an_unreachable_store_is_not_a_wrong_token() {
         let base_url = BaseUrl::parse("http://localhost").unwrap();
-        let reply = Refused::Unavailable.into_reply(&base_url, Resource::V1, IpAddr::from([127, 0, 0, 1]));
+        let reply = AuthenticationError::Unavailable.into_reply(&base_url, McpResource::V1, IpAddr::from([127, 0, 0, 1]));
         assert_eq!(reply.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(reply.headers().contains_key(header::RETRY_AFTER));
         assert!(!reply.headers().contains_key(header::WWW_AUTHENTICATE));

@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use mcp_protocol::ListToolsResult;
 
-use super::{Resource, tools};
+use super::{McpResource, tools};
 
 /// The tools of each MCP resource as `tools/list` shows them: pretty JSON from path to list, ending in a line break.
 pub fn mcp_tools_document() -> String {
-    let lists: BTreeMap<_, _> = Resource::ALL
+    let lists: BTreeMap<_, _> = McpResource::ALL
         .into_iter()
         .map(|resource| {
             (resource.path(), ListToolsResult::new(tools::of(resource).map(|(_, tool)| tool).collect()))
@@ -24,7 +24,7 @@ mod tests {
     #[test]
     fn every_resource_is_there() {
         let document: Value = serde_json::from_str(&mcp_tools_document()).unwrap();
-        for resource in Resource::ALL {
+        for resource in McpResource::ALL {
             assert_eq!(document[resource.path()]["tools"][0]["name"], "get_info");
         }
     }

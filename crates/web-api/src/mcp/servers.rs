@@ -6,7 +6,7 @@ use mcp_protocol::{
     server::{BoxFuture, ServerBuilder, ToolCall, ToolReply},
 };
 
-use super::{Resource, app, tools};
+use super::{McpResource, app, tools};
 use http_server::BaseUrl;
 use crate::BuildError;
 
@@ -32,35 +32,35 @@ Albums hold images by id: list_albums finds them, create_album makes one, update
 
 /// The MCP servers, one for each resource.
 pub(crate) struct Servers {
-    v1: Server<tools::Calls>,
-    v2: Server<tools::Calls>,
-    legacy: Server<tools::Calls>,
+    v1: Server<tools::ToolContext>,
+    v2: Server<tools::ToolContext>,
+    legacy: Server<tools::ToolContext>,
 }
 
 impl Servers {
     /// The servers of a service at that base URL, from which pictures come.
     pub(crate) fn new(base_url: &BaseUrl) -> Result<Self, BuildError> {
-        let built = |resource: Resource| {
+        let built = |resource: McpResource| {
             server(resource, base_url)
                 .map_err(|error| BuildError(format!("the tools of {}: {error}", resource.path())))
         };
-        Ok(Self { v1: built(Resource::V1)?, v2: built(Resource::V2)?, legacy: built(Resource::Legacy)? })
+        Ok(Self { v1: built(McpResource::V1)?, v2: built(McpResource::V2)?, legacy: built(McpResource::Legacy)? })
     }
 
-    pub(super) fn of(&self, resource: Resource) -> &Server<tools::Calls> {
+    pub(super) fn of(&self, resource: McpResource) -> &Server<tools::ToolContext> {
         match resource {
-            Resource::V1 => &self.v1,
-            Resource::V2 => &self.v2,
-            Resource::Legacy => &self.legacy,
+            McpResource::V1 => &self.v1,
+            McpResource::V2 => &self.v2,
+            McpResource::Legacy => &self.legacy,
         }
     }
 }
 
-fn server(resource: Resource, base_url: &BaseUrl) -> Result<Server<tools::Calls>, RegistryError> {
+fn server(resource: McpResource, base_url: &BaseUrl) -> Result<Server<tools::ToolContext>, RegistryError> {
     let page = app::page(resource, base_url);
     tools::of(resource)
         .fold(builder(resource), |builder, (operation, tool)| {
-            builder.tool(tool, move |call: ToolCall<tools::Calls>| -> BoxFuture<ToolReply> {
+            builder.tool(tool, move |call: ToolCall<tools::ToolContext>| -> BoxFuture<ToolReply> {
                 Box::pin(async move { call.context.run(operation, call.params.arguments).await.into() })
             })
         })
@@ -68,13 +68,13 @@ fn server(resource: Resource, base_url: &BaseUrl) -> Result<Server<tools::Calls>
         .build()
 }
 
-fn builder(resource: Resource) -> ServerBuilder<tools::Calls> {
+fn builder(resource: McpResource) -> ServerBuilder<tools::ToolContext> {
     let info = Implementation::new(NAME, env!("CARGO_PKG_VERSION")).with_title(TITLE);
     Server::builder(info).instructions(instructions(resource)).caching(CACHING, CACHING)
 }
 
 /// How a model should use the server.
-fn instructions(resource: Resource) -> String {
+fn instructions(resource: McpResource) -> String {
     let albums = if resource.has_albums() { ALBUM_INSTRUCTIONS } else { "" };
     format!("{INSTRUCTIONS}{albums}")
 }
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn the_servers_can_be_built() {
         let servers = Servers::new(&BaseUrl::parse("http://localhost").unwrap()).unwrap();
-        for resource in Resource::ALL {
+        for resource in McpResource::ALL {
             let names = tools::of(resource).map(|(_, tool)| tool.name);
             assert!(names.eq(servers.of(resource).tools().iter().map(|tool| tool.name.clone())));
         }
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn instructions_name_only_tools_that_are_there() {
-        for resource in Resource::ALL {
+        for resource in McpResource::ALL {
             let text = instructions(resource);
             assert_eq!(text.contains("create_album"), resource.has_albums());
             let names: Vec<_> = tools::of(resource).map(|(_, tool)| tool.name).collect();

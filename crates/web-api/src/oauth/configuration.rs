@@ -4,10 +4,10 @@ use super::endpoint;
 use http_server::BaseUrl;
 use crate::mcp::McpResource;
 
-/// The authorization server as the service sets it up: its issuer is the base URL with `/api`, its resources are the
-/// MCP URLs, the current one first.
+/// The configuration of the authorization server: its issuer is the base URL with `/api`, its resources are the MCP
+/// servers.
 pub(super) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
-    let resources = McpResource::ALL.into_iter().map(|resource| described(base_url, resource)).collect();
+    let resources = McpResource::ALL.into_iter().map(|mcp| resource(base_url, mcp)).collect();
     Config::new(
         format!("{}/api", base_url.as_str()),
         Endpoints {
@@ -22,18 +22,14 @@ pub(super) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
     )
 }
 
-fn described(base_url: &BaseUrl, resource: McpResource) -> Resource {
-    let (base, path) = (base_url.as_str(), resource.path());
+fn resource(base_url: &BaseUrl, mcp: McpResource) -> Resource {
+    let aliases = mcp.scope_aliases().iter();
     Resource {
-        url: format!("{base}{path}"),
-        name: resource.title().to_owned(),
-        scopes: vec![resource.scope().to_owned()],
-        scope_aliases: resource
-            .replaced_scopes()
-            .iter()
-            .map(|(asked, given)| ((*asked).to_owned(), (*given).to_owned()))
-            .collect(),
-        metadata_url: format!("{base}/.well-known/oauth-protected-resource{path}"),
+        url: mcp.url(base_url),
+        name: mcp.title().to_owned(),
+        scopes: vec![mcp.scope().to_owned()],
+        scope_aliases: aliases.map(|(alias, scope)| ((*alias).to_owned(), (*scope).to_owned())).collect(),
+        metadata_url: mcp.metadata_url(base_url),
     }
 }
 
@@ -42,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_configuration_is_sound() {
+    fn the_configuration_is_valid() {
         for base_url in ["http://127.0.0.1:8080", "https://photos.example.org"] {
             let config = configuration(&BaseUrl::parse(base_url).unwrap()).unwrap();
             assert_eq!(config.issuer(), format!("{base_url}/api"));

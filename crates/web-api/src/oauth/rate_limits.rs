@@ -6,17 +6,16 @@ use governor::{
 use library::{Library, network_prefix, subscriber_prefix};
 use oauth_core::SecretHash;
 
-use http_server::HttpLimits;
 
-/// The most keys that one limiter remembers. Beyond them nothing new is counted: memory is bounded first.
+/// Upper bound on the keys of one limiter. Further keys are not limited, so that memory stays bounded.
 const MAX_KEYS: usize = 100_000;
 
-/// How often something may be done: so many times at once, and so many each minute on the average.
+/// A rate limit as a token bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// How many times at once.
+    /// Size of the bucket: requests allowed at once.
     pub burst: u32,
-    /// How many times a minute after that.
+    /// Requests allowed per minute after that.
     pub per_minute: u32,
 }
 
@@ -27,7 +26,35 @@ impl RateLimit {
     }
 }
 
-/// The library's monotonic clock: nobody has to wait because the wall clock was set back.
+/// Rate limits of the authorization server. The limits per address are generous, because a hosted app serves many people
+/// from few addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OAuthLimits {
+    /// Client registrations from one address (of IPv6, one /64).
+    pub registrations: RateLimit,
+    /// Client registrations from one network: an IPv4 /24 or an IPv6 /48.
+    pub registrations_per_network: RateLimit,
+    /// Token and revocation requests from one address.
+    pub token_requests: RateLimit,
+    /// Requests with the same authorization code or refresh token.
+    pub same_token: RateLimit,
+    /// Fetches of client ID metadata documents that one address causes.
+    pub client_documents: RateLimit,
+}
+
+impl Default for OAuthLimits {
+    fn default() -> Self {
+        Self {
+            registrations: RateLimit { burst: 1_000, per_minute: 30 },
+            registrations_per_network: RateLimit { burst: 2_000, per_minute: 60 },
+            token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
+            same_token: RateLimit { burst: 200, per_minute: 60 },
+            client_documents: RateLimit { burst: 30, per_minute: 10 },
+        }
+    }
+}
+
+/// The library's monotonic clock, so that a change of the wall clock does not affect limits.
 #[derive(Clone)]
 struct LibraryClock(Library);
 
@@ -39,7 +66,7 @@ impl Clock for LibraryClock {
     }
 }
 
-/// Allowances for each of many keys.
+/// One token bucket per key.
 struct Limiter<K: Hash + Eq + Clone> {
     limiter: RateLimiter<K, HashMapStateStore<K>, LibraryClock, NoOpMiddleware<Duration>>,
     clock: LibraryClock,
@@ -50,7 +77,7 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
         Self { limiter: RateLimiter::hashmap_with_clock(limit.quota(), clock.clone()), clock }
     }
 
-    /// Counts one more; when that is too many, how many seconds there are to wait.
+    /// Takes a token; if there is none, the error is the seconds to wait.
     fn check(&self, key: &K) -> Result<(), u64> {
         if self.limiter.len() >= MAX_KEYS {
             self.limiter.retain_recent();
@@ -65,22 +92,21 @@ impl<K: Hash + Eq + Clone> Limiter<K> {
     }
 }
 
-/// What keeps one client from costing all others: generous for an address, from which a hosted client may serve many
-/// people, narrower for one token.
-pub(crate) struct RateLimits {
+/// Rate limits of the authorization server, per process.
+pub(super) struct RateLimits {
     registrations: Limiter<IpAddr>,
-    registrations_of_network: Limiter<IpAddr>,
+    registrations_per_network: Limiter<IpAddr>,
     token_requests: Limiter<IpAddr>,
     same_token: Limiter<SecretHash>,
     client_documents: Limiter<IpAddr>,
 }
 
 impl RateLimits {
-    pub(crate) fn new(library: &Library, limits: &HttpLimits) -> Self {
+    pub(super) fn new(library: &Library, limits: &OAuthLimits) -> Self {
         let clock = LibraryClock(library.clone());
         Self {
             registrations: Limiter::new(limits.registrations, clock.clone()),
-            registrations_of_network: Limiter::new(limits.registrations_of_network, clock.clone()),
+            registrations_per_network: Limiter::new(limits.registrations_per_network, clock.clone()),
             token_requests: Limiter::new(limits.token_requests, clock.clone()),
             same_token: Limiter::new(limits.same_token, clock.clone()),
             client_documents: Limiter::new(limits.client_documents, clock),
@@ -89,7 +115,7 @@ impl RateLimits {
 
     pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
         self.registrations.check(&subscriber_prefix(address))?;
-        self.registrations_of_network.check(&network_prefix(address))
+        self.registrations_per_network.check(&network_prefix(address))
     }
 
     pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {

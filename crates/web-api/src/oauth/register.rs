@@ -5,7 +5,7 @@ use oauth_core::RegisterError;
 
 use super::{
     oauth_error::{refusal, unavailable},
-    posted::Endpoint,
+    endpoint::Endpoint,
     rate_limits::RateLimits,
 };
 use http_server::{body::RequestBody, reply::{Reply, json}};

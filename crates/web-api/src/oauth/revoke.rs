@@ -5,7 +5,7 @@ use oauth_core::{RevokeRequest, Revoked};
 
 use super::{
     oauth_error::{refusal, unavailable},
-    posted::Endpoint,
+    endpoint::Endpoint,
     rate_limits::RateLimits,
 };
 use http_server::{body::{BodyKind, RequestBody}, reply::{Reply, json}};

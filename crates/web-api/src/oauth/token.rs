@@ -7,10 +7,10 @@ use oauth_core::{InvalidGrantReason, StoreError, TokenError, TokenRequest};
 use super::{
     app_name,
     oauth_error::{refusal, too_many, unavailable},
-    posted::Endpoint,
+    endpoint::Endpoint,
     rate_limits::RateLimits,
 };
-use http_server::{authorization_header::only_authorization, body::{BodyKind, RequestBody}, reply::{Reply, WithHeader as _, json}};
+use http_server::{authorization_header, body::{BodyKind, RequestBody}, reply::{Reply, WithHeader as _, json}};
 use crate::{Api, security_log};
 
 const ENDPOINT: Endpoint = Endpoint {
@@ -26,7 +26,7 @@ pub(super) async fn handle(api: &Api, parts: &Parts, body: RequestBody, address:
         Ok(posted) => posted,
         Err(reply) => return reply,
     };
-    let Ok(authorization) = only_authorization(&parts.headers) else {
+    let Ok(authorization) = authorization_header::authorization(&parts.headers) else {
         return ENDPOINT.refusal("there is more than one Authorization header");
     };
     let read = match posted.kind {

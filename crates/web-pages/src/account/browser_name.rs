@@ -1,6 +1,6 @@
-/// The browser that a `User-Agent` tells of, in words that its owner knows it by: `Firefox on Windows`.
+/// The browser and system in a `User-Agent`, such as `Firefox on Windows`.
 ///
-/// Browsers call themselves by the names of others, so that the more particular name is looked for first.
+/// Browsers also claim the names of others, so the more specific name is matched first.
 pub(super) fn browser_name(user_agent: Option<&str>) -> String {
     const BROWSERS: [(&str, &str); 7] = [
         ("Edg", "Edge"),
@@ -20,11 +20,11 @@ pub(super) fn browser_name(user_agent: Option<&str>) -> String {
         ("Mac OS X", "a Mac"),
         ("Linux", "Linux"),
     ];
-    let told = user_agent.unwrap_or_default();
-    // Chrome on an iPhone has a name of its own and calls itself Safari, too.
-    let told = told.replace("CriOS/", "Chrome/");
+    let user_agent = user_agent.unwrap_or_default();
+    // Chrome on an iPhone has another name, and also claims to be Safari.
+    let user_agent = user_agent.replace("CriOS/", "Chrome/");
     let find = |names: &[(&str, &'static str)]| {
-        names.iter().find(|(part, _)| told.contains(part)).map(|(_, name)| *name)
+        names.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)
     };
     match (find(&BROWSERS), find(&SYSTEMS)) {
         (Some(browser), Some(system)) => format!("{browser} on {system}"),
@@ -39,8 +39,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_known_by_their_most_particular_name() {
-        let check = |told: Option<&str>, expect: &str| assert_eq!(browser_name(told), expect, "{told:?}");
+    fn the_most_specific_name_is_matched() {
+        let check = |user_agent: Option<&str>, expect: &str| {
+            assert_eq!(browser_name(user_agent), expect, "{user_agent:?}");
+        };
         let windows = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0";
         check(Some(&format!("{windows} Safari/537.36")), "Chrome on Windows");
         check(Some(&format!("{windows} Safari/537.36 Edg/126.0.0.0")), "Edge on Windows");

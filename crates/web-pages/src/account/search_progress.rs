@@ -1,32 +1,32 @@
 use library::{LibraryInfo, SearchProgress, SearchStage};
 use maud::{Markup, html};
 
-use super::Topic;
+use super::AccountSection;
 
-/// What searches look at, and how many photos of an account are ready for that.
-pub(super) fn search_progress(told: &[SearchProgress], info: &LibraryInfo) -> Markup {
+/// What search uses, and how many photos of an account are ready for it.
+pub(super) fn search_progress(progress: &[SearchProgress], info: &LibraryInfo) -> Markup {
     html! {
         @if info.has_vision_model {
-            p { "Photos are found by what they show, and by the words in them, description, place and file name." }
+            p { "Search finds photos by what they show, and by the text in them, description, place and file name." }
         } @else {
             p {
-                "Photos are found by colours, light, the words in them, description, place and file name. "
-                "What they show is not searched, because no vision model is in use. "
-                "Whoever runs this server can add one:"
+                "Search finds photos by colours, light, the text in them, description, place and file name. "
+                "It does not find what they show, because no vision model is in use. "
+                "The operator of this server can add one:"
             }
             pre { code { "server model install ViT-B-32__openai\nserver model use ViT-B-32__openai" } }
         }
-        @if info.total_images == 0 && told.iter().all(is_done) {
-            p { "There are no photos yet. " a href=(Topic::Sync.path()) { "How to import photos" } }
-        } @else if told.is_empty() {
-            p { "No photos have been prepared for searching yet." }
+        @if info.total_images == 0 && progress.iter().all(is_done) {
+            p { "There are no photos yet. " a href=(AccountSection::Sync.path()) { "How to import photos" } }
+        } @else if progress.is_empty() {
+            p { "No photos are ready for search yet." }
         } @else {
             ul.rows {
-                @for progress in told {
+                @for stage in progress {
                     li {
                         div {
-                            p.name { (heading(progress)) }
-                            p.facts { (state(progress)) }
+                            p.name { (heading(stage)) }
+                            p.facts { (state(stage)) }
                         }
                     }
                 }
@@ -42,7 +42,7 @@ fn is_done(progress: &SearchProgress) -> bool {
 
 fn heading(progress: &SearchProgress) -> &'static str {
     match progress.stage {
-        SearchStage::Text => "Words in photos",
+        SearchStage::Text => "Text in photos",
         SearchStage::Appearance => "Colours, light and layout",
         SearchStage::Model => "Vision model",
     }
@@ -68,12 +68,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_in_words() {
-        let told = |waiting, failed| {
+    fn the_state_names_the_counts() {
+        let text = |waiting, failed| {
             state(&SearchProgress { stage: SearchStage::Text, version: String::new(), waiting, failed })
         };
-        assert_eq!(told(0, 0), "All photos are ready.");
-        assert_eq!(told(1, 1), "1 photo is waiting; 1 photo could not be read.");
-        assert_eq!(told(20, 3), "20 photos are waiting; 3 photos could not be read.");
+        assert_eq!(text(0, 0), "All photos are ready.");
+        assert_eq!(text(1, 1), "1 photo is waiting; 1 photo could not be read.");
+        assert_eq!(text(20, 3), "20 photos are waiting; 3 photos could not be read.");
     }
 }

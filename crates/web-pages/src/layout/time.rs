@@ -16,24 +16,24 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// A day: `1 June 2024`. It is in UTC until a script shows it in the browser's time zone.
+/// A date in UTC, such as `1 June 2024`. The script of the page converts it to the browser's time zone.
 pub(crate) fn day(at: Timestamp) -> Markup {
     let iso = at.to_string();
-    html! { time datetime=(iso) { (words(&iso)) } }
+    html! { time datetime=(iso) { (format_date(&iso)) } }
 }
 
-/// A minute: `1 June 2024, 12:00 UTC`. A script shows it in the browser's time zone.
+/// A time in UTC, such as `1 June 2024, 12:00 UTC`. The script of the page converts it to the browser's time zone.
 pub(crate) fn minute(at: Timestamp) -> Markup {
     let iso = at.to_string();
-    html! { time datetime=(iso) data-precision="minute" { (words(&iso)) ", " (iso.get(11..16).unwrap_or_default()) " UTC" } }
+    html! { time datetime=(iso) data-precision="minute" { (format_date(&iso)) ", " (iso.get(11..16).unwrap_or_default()) " UTC" } }
 }
 
-fn words(iso: &str) -> String {
+fn format_date(iso: &str) -> String {
     let number = |range| iso.get(range).and_then(|digits: &str| digits.parse::<usize>().ok());
     let month = number(5..7).and_then(|month| MONTHS.get(month.checked_sub(1)?));
     match (iso.get(..4), month, number(8..10)) {
         (Some(year), Some(month), Some(day)) => format!("{day} {month} {year}"),
-        // Only a year of five digits is written in another way.
+        // A year of five digits has another format.
         _ => iso.to_owned(),
     }
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_written_for_people() {
+    fn dates_and_times_are_formatted() {
         let at = |iso| Timestamp::parse_iso(iso).unwrap();
         assert_eq!(
             day(at("2024-06-01T12:00:00Z")).into_string(),

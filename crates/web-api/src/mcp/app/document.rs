@@ -1,7 +1,7 @@
 //! The page as one HTML document.
 //!
 //! It is a gallery of the pictures, with a larger view, and makes albums of them. Hosts give it a frame without an origin
-//! of its own, in which nothing may be loaded but pictures of this api, so that styles and scripts stand in the
+//! of its own, in which nothing may be loaded but pictures of this service, so that styles and scripts stand in the
 //! document. `gallery.html` is the frame, and the scripts are parts of one module, put together here:
 //!
 //! | part | holds |

@@ -23,14 +23,14 @@ type Arguments = Map<String, Value>;
 type Outcome = Result<CallToolResult, ToolError>;
 
 /// Who calls at one resource, and what answers.
-pub(crate) struct Calls {
+pub(crate) struct ToolContext {
     pub(crate) service: Arc<Api>,
     pub(crate) caller: Caller,
     /// Whether results also come as structured content.
     pub(crate) is_structured: bool,
 }
 
-impl Calls {
+impl ToolContext {
     /// Runs a tool. A failure is a result too, with a text that says what to do.
     pub(crate) async fn run(&self, operation: Operation, arguments: Arguments) -> CallToolResult {
         let sent = Sent::of(&arguments);

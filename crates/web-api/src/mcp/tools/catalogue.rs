@@ -7,7 +7,7 @@ use mcp_protocol::{
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::super::{Resource, app};
+use super::super::{McpResource, app};
 use super::{
     Operation,
     arguments::{CreateAlbum, GetImage, ListAlbums, ListImages, SearchImages, ShowImages, UpdateAlbum},
@@ -38,7 +38,7 @@ enum Effect {
 }
 
 /// The tool as a resource lists it.
-pub(super) fn tool(operation: Operation, resource: Resource) -> Tool {
+pub(super) fn tool(operation: Operation, resource: McpResource) -> Tool {
     let Description { name, title, text, effect, takes, gives } = description(operation);
     let albums = if operation == Operation::ShowImages && resource.has_albums() {
         " There the user can also make an album of them."

@@ -12,9 +12,9 @@ mod tool_error;
 
 use mcp_protocol::Tool;
 
-pub(crate) use calls::Calls;
+pub(crate) use calls::ToolContext;
 
-use super::Resource;
+use super::McpResource;
 
 /// What a tool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Operation {
         Self::UpdateAlbum,
     ];
 
-    fn is_served_at(self, resource: Resource) -> bool {
+    fn is_served_at(self, resource: McpResource) -> bool {
         match self {
             Self::GetInfo | Self::ListImages | Self::SearchImages | Self::GetImage | Self::ShowImages => true,
             Self::ListAlbums | Self::CreateAlbum | Self::UpdateAlbum => resource.has_albums(),
@@ -51,7 +51,7 @@ impl Operation {
 }
 
 /// The tools of a resource, in a fixed order.
-pub(super) fn of(resource: Resource) -> impl Iterator<Item = (Operation, Tool)> {
+pub(super) fn of(resource: McpResource) -> impl Iterator<Item = (Operation, Tool)> {
     let served = Operation::ALL.into_iter().filter(move |operation| operation.is_served_at(resource));
     served.map(move |operation| (operation, catalogue::tool(operation, resource)))
 }

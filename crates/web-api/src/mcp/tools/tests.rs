@@ -2,11 +2,11 @@ use super::*;
 use mcp_protocol::Tool;
 use serde_json::{Value, json};
 
-fn names(resource: Resource) -> Vec<String> {
+fn names(resource: McpResource) -> Vec<String> {
     of(resource).map(|(_, tool)| tool.name).collect()
 }
 
-fn tool(resource: Resource, name: &str) -> Tool {
+fn tool(resource: McpResource, name: &str) -> Tool {
     of(resource).map(|(_, tool)| tool).find(|tool| tool.name == name).unwrap()
 }
 
@@ -22,25 +22,25 @@ fn each_resource_has_its_tools_in_a_fixed_order() {
         "create_album",
         "update_album",
     ];
-    assert_eq!(names(Resource::V1), current);
-    assert_eq!(names(Resource::V2), current);
-    assert_eq!(names(Resource::Legacy), current[..5]);
+    assert_eq!(names(McpResource::V1), current);
+    assert_eq!(names(McpResource::V2), current);
+    assert_eq!(names(McpResource::Legacy), current[..5]);
 }
 
 #[test]
 fn albums_are_promised_only_where_there_are_some() {
-    for resource in Resource::ALL {
+    for resource in McpResource::ALL {
         let (_, show) = of(resource).find(|(operation, _)| *operation == Operation::ShowImages).unwrap();
         assert_eq!(show.description.unwrap().contains("album of"), resource.has_albums());
     }
-    for (_, tool) in of(Resource::Legacy) {
+    for (_, tool) in of(McpResource::Legacy) {
         assert!(!tool.description.unwrap().contains("update_album"), "{}", tool.name);
     }
 }
 
 #[test]
 fn every_tool_describes_itself_and_its_effects() {
-    for resource in Resource::ALL {
+    for resource in McpResource::ALL {
         for (_, tool) in of(resource) {
             assert!(tool.title.is_some() && tool.description.is_some(), "{}", tool.name);
             let hints = tool.annotations.clone().unwrap();
@@ -59,9 +59,9 @@ fn every_tool_describes_itself_and_its_effects() {
 
 #[test]
 fn only_v2_promises_structured_content() {
-    for resource in Resource::ALL {
+    for resource in McpResource::ALL {
         for (_, tool) in of(resource) {
-            assert_eq!(tool.output_schema.is_some(), resource == Resource::V2, "{}", tool.name);
+            assert_eq!(tool.output_schema.is_some(), resource == McpResource::V2, "{}", tool.name);
             if let Some(schema) = &tool.output_schema {
                 check_schema(schema);
                 assert_eq!(schema["properties"]["source"]["const"], "photo-library");
@@ -116,7 +116,7 @@ fn check_schema(schema: &Value) {
 
 #[test]
 fn arguments_have_plain_described_schemas() {
-    for resource in Resource::ALL {
+    for resource in McpResource::ALL {
         for (_, tool) in of(resource) {
             check_schema(&tool.input_schema);
             assert_eq!(tool.input_schema["type"], "object");
@@ -133,7 +133,7 @@ fn arguments_have_plain_described_schemas() {
 }
 
 fn check(name: &str, property: &str, expect: &Value) {
-    let mut property = tool(Resource::V1, name).input_schema["properties"][property].clone();
+    let mut property = tool(McpResource::V1, name).input_schema["properties"][property].clone();
     property.as_object_mut().unwrap().remove("description");
     assert_eq!(&property, expect, "{name}");
 }
@@ -180,6 +180,6 @@ fn what_must_be_given_is_required() {
         ("create_album", json!(["title"])),
         ("update_album", json!(["albumId"])),
     ] {
-        assert_eq!(tool(Resource::V1, name).input_schema["required"], expect, "{name}");
+        assert_eq!(tool(McpResource::V1, name).input_schema["required"], expect, "{name}");
     }
 }

@@ -1,17 +1,17 @@
-/// What went well; the page that a form leads back to says so.
+/// The successful outcome of a form, shown on the page that the form redirects to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum Outcome {
     Disconnected,
     KeyRevoked,
     PasswordChanged,
     SignedOutElsewhere,
 }
 
-impl Done {
+impl Outcome {
     const ALL: [Self; 4] =
         [Self::Disconnected, Self::KeyRevoked, Self::PasswordChanged, Self::SignedOutElsewhere];
 
-    /// What the page's query calls it.
+    /// Its name in the query of the page.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Disconnected => "disconnected",
@@ -22,13 +22,14 @@ impl Done {
     }
 
     pub(super) fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|done| done.as_str() == name)
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
     }
 
-    pub(super) const fn words(self) -> &'static str {
+    /// The message for the person.
+    pub(super) const fn text(self) -> &'static str {
         match self {
-            Self::Disconnected => "The app is disconnected. Its next request is refused.",
-            Self::KeyRevoked => "The API key is revoked. Its next request is refused.",
+            Self::Disconnected => "The app is disconnected. It no longer has access to your photos.",
+            Self::KeyRevoked => "The API key is revoked. It no longer works.",
             Self::PasswordChanged => "Your password is changed. You are signed out in all other browsers.",
             Self::SignedOutElsewhere => "Signed out. You stay signed in here.",
         }

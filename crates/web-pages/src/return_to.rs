@@ -1,10 +1,10 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Where a browser goes after a form: a path of this service and nothing else.
+/// The path of this service that a browser is redirected to after a form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReturnTo(String);
 
-/// What needs no encoding in the value of a query parameter.
+/// Encodes all but these characters in the value of a query parameter.
 const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.');
 
 impl ReturnTo {
@@ -13,17 +13,17 @@ impl ReturnTo {
         Self("/".to_owned())
     }
 
-    /// Takes a path, with or without a query, of this site. What a browser could take for another host (`//host`,
-    /// `/\host`, a scheme), or what has no place in a header, becomes the start page.
+    /// Parses a path with an optional query. Anything that a browser could read as another host (`//host`, `/\host`, a
+    /// scheme), or that is invalid in a header, becomes the start page.
     pub(crate) fn parse(text: Option<&str>) -> Self {
         let Some(text) = text else { return Self::start() };
         let mut bytes = text.bytes();
-        let begins_well = bytes.next() == Some(b'/') && !matches!(bytes.next(), Some(b'/' | b'\\'));
+        let is_path = bytes.next() == Some(b'/') && !matches!(bytes.next(), Some(b'/' | b'\\'));
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-        if begins_well && is_plain && text.len() <= 8192 { Self(text.to_owned()) } else { Self::start() }
+        if is_path && is_plain && text.len() <= 8192 { Self(text.to_owned()) } else { Self::start() }
     }
 
-    /// The path and query of a request that came in here, however long they are and whatever is in the query.
+    /// The path and query of the current request, without checks.
     pub(crate) fn here(path_and_query: &str) -> Self {
         Self(path_and_query.to_owned())
     }
@@ -33,7 +33,7 @@ impl ReturnTo {
     }
 
     /// The path of the sign-in page that leads back here.
-    pub(crate) fn by_way_of_sign_in(&self) -> String {
+    pub(crate) fn via_sign_in(&self) -> String {
         format!("/sign-in?return_to={}", utf8_percent_encode(&self.0, IN_QUERY))
     }
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_paths_of_this_service_are_returned_to() {
+    fn only_paths_of_this_service_are_accepted() {
         for good in ["/", "/account", "/api/oauth/authorize?a=b&c=%2F%2Fd", "/a?next=//b"] {
             assert_eq!(ReturnTo::parse(Some(good)).as_str(), good);
         }
@@ -65,7 +65,7 @@ mod tests {
         }
         assert_eq!(ReturnTo::parse(None).as_str(), "/");
         assert_eq!(
-            ReturnTo::parse(Some("/a?b=c&d")).by_way_of_sign_in(),
+            ReturnTo::parse(Some("/a?b=c&d")).via_sign_in(),
             "/sign-in?return_to=/a%3Fb%3Dc%26d"
         );
     }

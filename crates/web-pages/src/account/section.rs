@@ -2,9 +2,9 @@ use domain::Plan;
 
 use super::{PATH, PREFIX};
 
-/// A section of the account, with a page of its own.
+/// A section of the account, which also has a page of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Topic {
+pub(super) enum AccountSection {
     Apps,
     Keys,
     Sync,
@@ -16,7 +16,7 @@ pub(super) enum Topic {
     Delete,
 }
 
-impl Topic {
+impl AccountSection {
     const ALL: [Self; 9] = [
         Self::Apps,
         Self::Keys,
@@ -29,9 +29,9 @@ impl Topic {
         Self::Delete,
     ];
 
-    /// The sections that somebody on this plan has.
+    /// The sections for a plan.
     pub(super) fn of_plan(plan: Plan) -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(move |topic| *topic != Self::Plan || plan == Plan::Free)
+        Self::ALL.into_iter().filter(move |section| *section != Self::Plan || plan == Plan::Free)
     }
 
     pub(super) const fn path(self) -> &'static str {
@@ -48,7 +48,7 @@ impl Topic {
         }
     }
 
-    /// The last part of its path: its id on the overview, and its name in a form.
+    /// The last part of its path: the id of the section, and its name in a form.
     pub(super) fn id(self) -> &'static str {
         self.path().strip_prefix(PREFIX).unwrap_or_default()
     }
@@ -61,7 +61,7 @@ impl Topic {
             Self::Search => "Search",
             Self::Plan => "Plan",
             Self::Password => "Password",
-            Self::Sessions => "Signed-in browsers",
+            Self::Sessions => "Sessions",
             Self::Activity => "Recent activity",
             Self::Delete => "Delete account",
         }
@@ -71,10 +71,10 @@ impl Topic {
 /// A page of the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AccountPage {
-    /// All sections, the long ones shortened.
+    /// All sections, long ones abbreviated.
     Overview,
     /// One section.
-    Section(Topic),
+    Section(AccountSection),
 }
 
 impl AccountPage {
@@ -82,18 +82,18 @@ impl AccountPage {
         if path == PATH {
             return Some(Self::Overview);
         }
-        Topic::ALL.into_iter().find(|topic| topic.path() == path).map(Self::Section)
+        AccountSection::ALL.into_iter().find(|section| section.path() == path).map(Self::Section)
     }
 
-    /// The page that a form names as the one that shows it.
-    pub(super) fn named(id: Option<&str>) -> Self {
-        Topic::ALL.into_iter().find(|topic| id == Some(topic.id())).map_or(Self::Overview, Self::Section)
+    /// The page that a form names as its own.
+    pub(super) fn from_id(id: Option<&str>) -> Self {
+        AccountSection::ALL.into_iter().find(|section| id == Some(section.id())).map_or(Self::Overview, Self::Section)
     }
 
     pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Overview => PATH,
-            Self::Section(topic) => topic.path(),
+            Self::Section(section) => section.path(),
         }
     }
 }
@@ -103,14 +103,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_section_is_found_by_its_path_and_by_its_id() {
-        for topic in Topic::ALL {
-            assert_eq!(AccountPage::at(topic.path()), Some(AccountPage::Section(topic)));
-            assert_eq!(AccountPage::named(Some(topic.id())), AccountPage::Section(topic));
+    fn sections_are_found_by_path_and_by_id() {
+        for section in AccountSection::ALL {
+            assert_eq!(AccountPage::at(section.path()), Some(AccountPage::Section(section)));
+            assert_eq!(AccountPage::from_id(Some(section.id())), AccountPage::Section(section));
         }
         assert_eq!(AccountPage::at("/account/"), None);
         for other in [None, Some(""), Some("/account/keys"), Some("//evil.example")] {
-            assert_eq!(AccountPage::named(other), AccountPage::Overview);
+            assert_eq!(AccountPage::from_id(other), AccountPage::Overview);
         }
     }
 }

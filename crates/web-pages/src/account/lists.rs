@@ -1,54 +1,61 @@
-//! The lists of the account page.
+//! The lists of the account pages.
 
 use data_encoding::HEXLOWER;
 use domain::{SecurityEventKind, Timestamp};
 use library::{KeyInfo, SecurityEvent, SessionInfo};
 use maud::{Markup, html};
 use oauth_core::{Connection, UnixMillis};
+use web_api::{app_name, display_name};
 
-use super::{AccountPage, PAGE, Person, Topic, actions::Action, browser_name::browser_name};
-use crate::{Site, layout::{day, minute}, oauth::{app_name, scope_in_words, shown_name}, sign_in::csrf_field};
+use super::{AccountPage, AccountSection, PAGE, Person, actions::Action, browser_name::browser_name};
+use crate::{
+    Site,
+    consent::scope_description,
+    forms::csrf_field,
+    layout::{day, minute},
+};
 
-/// How many events the overview shows.
-const NEWEST_EVENTS: usize = 6;
+/// Number of events on the overview.
+const OVERVIEW_EVENTS: usize = 6;
 
-/// The forms of one person.
-pub(super) struct Forms<'a> {
+/// Renders the sections of one person.
+pub(super) struct Sections<'a> {
     pub(super) site: &'a Site,
     pub(super) person: &'a Person,
-    /// The page that shows them.
+    /// The page that shows the sections.
     pub(super) page: AccountPage,
-    /// The name of a key that was refused, to be mended.
+    /// The invalid name of a new key, so that it can be corrected.
     pub(super) typed_key_name: &'a str,
 }
 
-impl Forms<'_> {
-    pub(super) fn of(&self, action: Action, content: &Markup) -> Markup {
+impl Sections<'_> {
+    /// A form for an action.
+    pub(super) fn form(&self, action: Action, content: &Markup) -> Markup {
         html! {
             form method="post" action=(action.path()) {
-                (csrf_field(&self.site.forms, &self.person.bound_to(action.path())))
-                @if let AccountPage::Section(topic) = self.page {
-                    input type="hidden" name=(PAGE) value=(topic.id());
+                (csrf_field(&self.site.forms, &self.person.token_parts(action.path())))
+                @if let AccountPage::Section(section) = self.page {
+                    input type="hidden" name=(PAGE) value=(section.id());
                 }
                 (content)
             }
         }
     }
 
-    /// Tells password managers whose password a form is about.
+    /// A hidden field that tells password managers which account a password belongs to.
     pub(super) fn username(&self) -> Markup {
         html! {
             input type="text" name="username" value=(self.person.holder.account.email) autocomplete="username" hidden;
         }
     }
 
-    /// A form of one button about one thing.
-    fn button(&self, action: Action, field: (&str, &str), words: &str, thing: &str, class: &str) -> Markup {
-        self.of(
+    /// A form with one button; `object` completes its label for screen readers.
+    fn button(&self, action: Action, field: (&str, &str), label: &str, object: &str, class: &str) -> Markup {
+        self.form(
             action,
             &html! {
                 input type="hidden" name=(field.0) value=(field.1);
-                button class=(class) type="submit" aria-label=(format!("{words} {thing}")) { (words) }
+                button class=(class) type="submit" aria-label=(format!("{label} {object}")) { (label) }
             },
         )
     }
@@ -56,16 +63,16 @@ impl Forms<'_> {
     pub(super) fn apps(&self, apps: &[Connection]) -> Markup {
         html! {
             @if apps.is_empty() {
-                p { "No app is connected." }
+                p { "No apps are connected." }
             } @else {
-                ul.rows { @for (place, app) in apps.iter().enumerate() { (self.app(place, app)) } }
+                ul.rows { @for (index, app) in apps.iter().enumerate() { (self.app(index, app)) } }
             }
         }
     }
 
-    fn app(&self, place: usize, app: &Connection) -> Markup {
-        let name = name_of(app);
-        let id = format!("app-{place}");
+    fn app(&self, index: usize, app: &Connection) -> Markup {
+        let name = app_label(app);
+        let id = format!("app-{index}");
         let disconnect =
             self.button(Action::Disconnect, ("grant", &app.grant.id), "Disconnect", &name, "danger");
         html! {
@@ -78,17 +85,17 @@ impl Forms<'_> {
                             Some(at) => { "last used " (day_of(at)) }
                             None => { "not used yet" }
                         }
-                        ". It may "
-                        @for (place, scope) in app.grant.scopes.iter().enumerate() {
-                            @if place > 0 { "; " }
-                            (scope_in_words(scope))
+                        ". Can "
+                        @for (index, scope) in app.grant.scopes.iter().enumerate() {
+                            @if index > 0 { "; " }
+                            (scope_description(scope))
                         }
                         "."
                     }
-                    p.facts { "Access was given to " (app.redirect_host()) @if app.redirect_stays_on_device() { " on your own device" } "." }
+                    p.facts { "Access was given to " (app.redirect_host()) @if app.redirect_stays_on_device() { " on your device" } "." }
                 }
-                (asking("Disconnect", &id, &html! {
-                    p { (name) " loses access to your photos until you connect it again." }
+                (confirmation("Disconnect", &id, &html! {
+                    p { (name) " will have no access to your photos until you connect it again." }
                     (disconnect)
                 }))
             }
@@ -96,13 +103,13 @@ impl Forms<'_> {
     }
 
     pub(super) fn keys(&self, keys: &[KeyInfo]) -> Markup {
-        let mut in_force = keys.iter().filter(|key| key.revoked_at.is_none()).enumerate().peekable();
+        let mut active = keys.iter().filter(|key| key.revoked_at.is_none()).enumerate().peekable();
         html! {
-            p { "API keys are for your own scripts. A key can do everything that you can. It works until you revoke it." }
-            @if in_force.peek().is_some() {
-                ul.rows { @for (place, key) in in_force { (self.key(place, key)) } }
+            p { "API keys give your own scripts access. A key can do everything that you can, until you revoke it." }
+            @if active.peek().is_some() {
+                ul.rows { @for (index, key) in active { (self.key(index, key)) } }
             }
-            (self.of(Action::CreateKey, &html! {
+            (self.form(Action::CreateKey, &html! {
                 div.beside {
                     div {
                         label for="key-name" { "Name of the new key" }
@@ -115,9 +122,9 @@ impl Forms<'_> {
         }
     }
 
-    fn key(&self, place: usize, key: &KeyInfo) -> Markup {
+    fn key(&self, index: usize, key: &KeyInfo) -> Markup {
         let name = key.name.to_string();
-        let id = format!("key-{place}");
+        let id = format!("key-{index}");
         html! {
             li.asking {
                 div {
@@ -131,8 +138,8 @@ impl Forms<'_> {
                         "."
                     }
                 }
-                (asking("Revoke", &id, &html! {
-                    p { "Every script that uses this key stops working. A revoked key cannot be restored." }
+                (confirmation("Revoke", &id, &html! {
+                    p { "Scripts that use this key will stop working. You cannot restore a revoked key." }
                     (self.button(Action::RevokeKey, ("name", &name), "Revoke", &name, "danger"))
                 }))
             }
@@ -144,9 +151,9 @@ impl Forms<'_> {
         html! {
             ul.rows { @for session in sessions { (self.session(session)) } }
             @if has_others {
-                (asking("Sign out everywhere else", "", &html! {
-                    p { "All other browsers have to sign in again. This one stays signed in. Connected apps and API keys keep working." }
-                    (self.of(Action::SignOutEverywhere, &html! {
+                (confirmation("Sign out everywhere else", "", &html! {
+                    p { "You will have to sign in again in all other browsers. Connected apps and API keys keep working." }
+                    (self.form(Action::SignOutEverywhere, &html! {
                         button.danger type="submit" { "Sign out everywhere else" }
                     }))
                 }))
@@ -182,39 +189,40 @@ impl Forms<'_> {
         }
     }
 
-    /// What happened to the account: on the overview, the newest events.
+    /// The security events of the account; on the overview only the newest.
     pub(super) fn activity(&self, events: &[SecurityEvent]) -> Markup {
         let is_overview = self.page == AccountPage::Overview;
-        let shown = if is_overview { events.len().min(NEWEST_EVENTS) } else { events.len() };
+        let shown = if is_overview { events.len().min(OVERVIEW_EVENTS) } else { events.len() };
         html! {
             p {
-                "If something here was not you, change your " a href=(Topic::Password.path()) { "password" }
-                ", and remove the " a href=(Topic::Apps.path()) { "connected apps" } " and "
-                a href=(Topic::Keys.path()) { "API keys" } " that you do not know."
+                "If you do not recognise something, change your " a href=(AccountSection::Password.path()) { "password" }
+                " and remove the " a href=(AccountSection::Apps.path()) { "connected apps" } " and "
+                a href=(AccountSection::Keys.path()) { "API keys" } " that you do not know."
             }
             @if events.is_empty() {
-                p { "Nothing has happened yet." }
+                p { "There is no activity yet." }
             } @else {
                 ul.rows { @for event in events.iter().take(shown) { (event_row(event)) } }
             }
-            @if shown < events.len() { p { a href=(Topic::Activity.path()) { "All activity" } } }
+            @if shown < events.len() { p { a href=(AccountSection::Activity.path()) { "All activity" } } }
         }
     }
 }
 
-/// A step that asks before its form is sent. It works without JavaScript. `about` is the id of the name of the thing.
-pub(super) fn asking(words: &str, about: &str, asked: &Markup) -> Markup {
-    let id = (!about.is_empty()).then(|| format!("ask-{about}"));
-    let labels = id.as_ref().map(|id| format!("{id} {about}"));
+/// A button that opens a confirmation step. It works without JavaScript. `object` is the id of the element that names what
+/// the step is about; it may be empty.
+pub(super) fn confirmation(label: &str, object: &str, content: &Markup) -> Markup {
+    let id = (!object.is_empty()).then(|| format!("ask-{object}"));
+    let labels = id.as_ref().map(|id| format!("{id} {object}"));
     html! {
         details.ask {
             summary aria-labelledby=[labels] {
                 span id=[id] {
-                    span.closed { (words) }
+                    span.closed { (label) }
                     span.opened { "Cancel" }
                 }
             }
-            div.asked { (asked) }
+            div.asked { (content) }
         }
     }
 }
@@ -223,12 +231,12 @@ fn event_row(event: &SecurityEvent) -> Markup {
     html! {
         li {
             div {
-                p.name { (in_words(event)) }
+                p.name { (event_text(event)) }
                 p.facts {
                     (minute(event.at))
                     @match &event.address {
                         Some(address) => { ", from " (address) }
-                        None => { ", by a command on the machine of the library" }
+                        None => { ", from the command line" }
                     }
                     @if event.count > 1 { ", " (event.count) " times" }
                     "."
@@ -238,26 +246,26 @@ fn event_row(event: &SecurityEvent) -> Markup {
     }
 }
 
-fn in_words(event: &SecurityEvent) -> String {
-    let thing = shown_name(event.detail.as_deref().unwrap_or_default());
+fn event_text(event: &SecurityEvent) -> String {
+    let object = display_name(event.detail.as_deref().unwrap_or_default());
     match event.kind {
-        SecurityEventKind::AccountCreated => "The account was created".to_owned(),
+        SecurityEventKind::AccountCreated => "Account created".to_owned(),
         SecurityEventKind::SignedIn => "Signed in".to_owned(),
-        SecurityEventKind::SignInFailed => "A wrong password was tried".to_owned(),
-        SecurityEventKind::SignedOutElsewhere => "Signed out from another browser".to_owned(),
-        SecurityEventKind::PasswordChanged => "The password was changed".to_owned(),
-        SecurityEventKind::AppConnected => format!("{thing} was connected"),
-        SecurityEventKind::AppDisconnected => format!("{thing} was disconnected"),
+        SecurityEventKind::SignInFailed => "Sign-in failed: incorrect password".to_owned(),
+        SecurityEventKind::SignedOutElsewhere => "Signed out in another browser".to_owned(),
+        SecurityEventKind::PasswordChanged => "Password changed".to_owned(),
+        SecurityEventKind::AppConnected => format!("{object} connected"),
+        SecurityEventKind::AppDisconnected => format!("{object} disconnected"),
         SecurityEventKind::AppTokenReplayed => {
-            format!("{thing} was disconnected, because an old token of it was used again")
+            format!("{object} disconnected, because one of its old tokens was used again")
         }
-        SecurityEventKind::KeyCreated => format!("The API key {thing} was created"),
-        SecurityEventKind::KeyRevoked => format!("The API key {thing} was revoked"),
+        SecurityEventKind::KeyCreated => format!("API key {object} created"),
+        SecurityEventKind::KeyRevoked => format!("API key {object} revoked"),
     }
 }
 
-/// What an app calls itself.
-pub(super) fn name_of(app: &Connection) -> String {
+/// The label of an app.
+pub(super) fn app_label(app: &Connection) -> String {
     app_name(&app.grant.client_id, app.client_name.as_deref().unwrap_or(&app.grant.client_id))
 }
 

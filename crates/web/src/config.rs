@@ -1,0 +1,31 @@
+use http_server::{BaseUrl, HttpLimits};
+use ipnet::IpNet;
+use web_api::OAuthLimits;
+
+/// The configuration of the HTTP surface.
+#[derive(Debug, Clone)]
+pub struct WebConfig {
+    /// The public URL of the service.
+    pub base_url: BaseUrl,
+    /// Reverse proxies whose `Forwarded` and `X-Forwarded-For` headers are trusted.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Limits on what one client may use.
+    pub limits: HttpLimits,
+    /// Rate limits of the authorization server.
+    pub oauth_limits: OAuthLimits,
+    /// How client ID metadata documents are fetched; `None` rejects apps that use them. Only tests change the default.
+    pub client_documents: Option<client_documents::Options>,
+}
+
+impl WebConfig {
+    /// A configuration without proxies and with the default limits.
+    pub fn new(base_url: BaseUrl) -> Self {
+        Self {
+            base_url,
+            trusted_proxies: Vec::new(),
+            limits: HttpLimits::default(),
+            oauth_limits: OAuthLimits::default(),
+            client_documents: Some(client_documents::Options::default()),
+        }
+    }
+}
