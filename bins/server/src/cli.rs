@@ -44,7 +44,7 @@ Examples:
 const MCP_CONFIG_EXAMPLES: &str = "\
 Examples:
   server mcp-config vscode ann@example.org --base-url https://photos.example.org
-  server mcp-config cursor ann@example.org --only-snippet > .cursor/mcp.json";
+  server mcp-config cursor ann@example.org --only-snippet";
 
 /// Self-hosted photo library with a REST API and an MCP server
 ///
