@@ -133,7 +133,10 @@ pub(crate) enum LibraryCommand {
     /// The output contains no secret. The app opens a browser, where the account's owner signs in and allows access.
     #[command(after_help = MCP_CONFIG_EXAMPLES)]
     McpConfig(McpConfigOptions),
-    /// Check configuration, stores, keys, decoders, OCR and vision model, and explain how to fix problems
+    /// Check the installation and explain how to fix problems
+    ///
+    /// Checks configuration, data folder, secret, stores, queues, decoders, sandbox, OCR and vision model. The exit status
+    /// is 1 if a check fails. Nothing is changed.
     Doctor,
 }
 

@@ -13,7 +13,6 @@ pub(crate) mod tests;
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    num::{NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -38,7 +37,6 @@ use store_url::StoreUrlError;
 /// The default data folder.
 pub(crate) const DEFAULT_DATA_DIR: &str = "./data";
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
-const MEBIBYTE: usize = 1024 * 1024;
 
 /// Why the configuration is invalid. No message quotes a value that may be secret.
 #[derive(Debug, thiserror::Error)]
@@ -228,18 +226,18 @@ fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
     };
     let ocr_worker = languages.as_ref().map(ocr_worker).transpose().map_err(ConfigError::Program)?;
     Ok(Settings {
-        free_window: options.free_window.unwrap_or(defaults.free_window),
-        max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, NonZeroU64::get),
-        max_pixels: options.max_pixels.map_or(defaults.max_pixels, NonZeroU64::get),
-        decode_workers: options.decode_workers.map_or(defaults.decode_workers, NonZeroUsize::get),
-        decode_memory_bytes: options.decode_memory_mb.map_or(defaults.decode_memory_bytes, |mebibytes| {
-            mebibytes.get().saturating_mul(MEBIBYTE as u64)
-        }),
+        free_window: options.free_window.map_or(defaults.free_window, |photos| photos.0),
+        max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, |bytes| bytes.0.get()),
+        max_pixels: options.max_pixels.map_or(defaults.max_pixels, |pixels| pixels.0.get()),
+        decode_workers: options.decode_workers.map_or(defaults.decode_workers, |workers| workers.0.get()),
+        decode_memory_bytes: options
+            .decode_memory_mb
+            .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
         ocr_worker,
         ocr_languages: languages.unwrap_or_else(|| defaults.ocr_languages.clone()),
         search_memory_bytes: options
             .search_memory_mb
-            .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
+            .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
         ..defaults
     })
 }

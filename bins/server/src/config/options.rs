@@ -36,21 +36,21 @@ pub(crate) struct StoreOptions {
     pub(crate) blob_url: Option<String>,
     /// Number of newest photos visible on the free plan [default: 1000] [env: PHOTOS_FREE_WINDOW]
     #[arg(long, global = true, value_name = "PHOTOS", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) free_window: Option<u32>,
+    pub(crate) free_window: Option<Positive<u32>>,
     /// Maximum size of a photo file, in bytes [default: 200000000] [env: PHOTOS_MAX_UPLOAD_BYTES]
     #[arg(long, global = true, value_name = "BYTES", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) max_upload_bytes: Option<NonZeroU64>,
+    pub(crate) max_upload_bytes: Option<Positive<NonZeroU64>>,
     /// Maximum width times height of a photo, in pixels [default: 200000000] [env: PHOTOS_MAX_PIXELS]
     #[arg(long, global = true, value_name = "PIXELS", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) max_pixels: Option<NonZeroU64>,
+    pub(crate) max_pixels: Option<Positive<NonZeroU64>>,
     /// Maximum number of photos decoded at the same time [default: number of processors] [env: PHOTOS_DECODE_WORKERS]
     #[arg(long, global = true, value_name = "NUMBER", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) decode_workers: Option<NonZeroUsize>,
+    pub(crate) decode_workers: Option<Positive<NonZeroUsize>>,
     /// Memory for decoding and OCR, in MiB [default: 300] [env: PHOTOS_DECODE_MEMORY_MB]
     ///
     /// Shared by a server and the imports that run beside it. A photo that needs more is decoded alone.
     #[arg(long, global = true, value_name = "MIB", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) decode_memory_mb: Option<NonZeroU64>,
+    pub(crate) decode_memory_mb: Option<Positive<NonZeroU64>>,
     /// Languages for OCR, such as eng+deu; `auto` or `off` [default: auto] [env: PHOTOS_OCR_LANGUAGES]
     ///
     /// Named as Tesseract names them, the most frequent first. `auto` uses all installed languages, or English alone
@@ -61,7 +61,7 @@ pub(crate) struct StoreOptions {
     ///
     /// A photo takes about 550 bytes with a vision model of 512 dimensions.
     #[arg(long, global = true, value_name = "MIB", help_heading = SEARCH, hide_short_help = true)]
-    pub(crate) search_memory_mb: Option<NonZeroUsize>,
+    pub(crate) search_memory_mb: Option<Positive<NonZeroUsize>>,
     /// Folder of installed vision models [default: `models` in the data folder] [env: PHOTOS_MODELS_DIR]
     #[arg(long, global = true, value_name = "DIR", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) models_dir: Option<PathBuf>,
@@ -72,7 +72,7 @@ pub(crate) struct StoreOptions {
     /// ONNX Runtime library, such as /usr/lib/libonnxruntime.so [default: ORT_DYLIB_PATH, then the system's library
     /// folders] [env: PHOTOS_ONNX_RUNTIME]
     ///
-    /// Runs vision models in about two thirds of the time that the built-in engine takes.
+    /// ONNX Runtime runs vision models in about two thirds of the time that the built-in engine needs.
     #[arg(long, global = true, value_name = "FILE", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) onnx_runtime: Option<PathBuf>,
 }
@@ -94,10 +94,10 @@ pub(crate) struct ServeOptions {
     /// Browsers and apps must reach the server at this URL, such as https://photos.example.org.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Network of reverse proxies whose Forwarded and X-Forwarded-For headers are trusted, such as 10.0.0.0/8
-    /// [default: none] [env: PHOTOS_TRUSTED_PROXY]
+    /// Network of trusted reverse proxies, such as 10.0.0.0/8 [default: none] [env: PHOTOS_TRUSTED_PROXY]
     ///
-    /// Repeat the option, or separate networks with commas. Single addresses are accepted, too.
+    /// Their Forwarded and X-Forwarded-For headers give the client address for logs and rate limits. Repeat the option,
+    /// or separate networks with commas. Single addresses are accepted, too.
     #[arg(long, value_name = "CIDR", value_delimiter = ',')]
     pub(crate) trusted_proxy: Option<Vec<ProxyNetwork>>,
     /// Log format on stderr: text or json [default: text] [env: PHOTOS_LOG_FORMAT]
@@ -111,6 +111,19 @@ pub(crate) struct ServeOptions {
     /// https is blocked; such apps then register instead.
     #[arg(long, value_name = "SWITCH", hide_possible_values = true)]
     pub(crate) client_documents: Option<Switch>,
+}
+
+/// A whole number. Its parse error is clearer than that of the standard library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Positive<T>(pub(crate) T);
+
+impl<T: FromStr> FromStr for Positive<T> {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self).map_err(|_| "must be a positive whole number")
+    }
 }
 
 /// A setting that is on or off.

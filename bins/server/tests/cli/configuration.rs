@@ -76,14 +76,14 @@ fn invalid_settings_are_wrong_usage_and_not_quoted() {
     let list = ["account", "list"];
     check(run(&[&list[..], &["--database-url", "postgres://u:hunter2@h/d"]].concat()), "no Postgres support");
     check(run(&[&list[..], &["--blob-url", "s3://k:hunter2@b/p"]].concat()), "no S3 support");
-    check(run(&[&list[..], &["--free-window", "many"]].concat()), "--free-window");
+    check(run(&[&list[..], &["--free-window", "many"]].concat()), "must be a positive whole number");
     check(run(&["serve", "--base-url", "photos"]), "base-url: the base URL must be");
     check(run(&["serve", "--trusted-proxy", "10.0.0.0/99"]), "must be a network");
     check(run(&["account", "list", "--config", "absent.toml"]), "absent.toml cannot be read");
 
     let with = |name: &str, value: &str| outcome(folder.command(list).env(name, value), "");
     check(with("PHOTOS_SECRET", "hunter2"), "at least 32 characters");
-    check(with("PHOTOS_MAX_PIXELS", "0"), "PHOTOS_MAX_PIXELS: ");
+    check(with("PHOTOS_MAX_PIXELS", "0"), "PHOTOS_MAX_PIXELS: must be a positive whole number");
     check(with("RUST_LOG", "=hunter2="), "RUST_LOG: ");
 
     let file = |text: &str| {
