@@ -1,4 +1,4 @@
-//! Whether words in photos can be read, and what to install when not.
+//! Checks OCR, and names the packages to install.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use sandbox::{OcrStatus, Pool, PoolOptions, WorkerCommand};
 
 use super::Findings;
 
-const WORDS: &str = "words in photos (OCR)";
-const INSTEAD: &str = "photos are found by description and file name";
+const OCR: &str = "text in photos (OCR)";
+const WITHOUT_OCR: &str = "text in photos is not searched";
 
-/// A system's package manager, and what Tesseract and its trained data are called there.
+/// A package manager, which determines the package names of Tesseract and its trained data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packages {
+enum PackageManager {
     Apt,
     Dnf,
     Pacman,
@@ -19,10 +19,10 @@ enum Packages {
     Brew,
 }
 
-/// Starts a worker that reads words, and tells what it says.
+/// Starts an OCR process, and reports its languages.
 pub(super) async fn check(reader: Option<&WorkerCommand>, findings: &mut Findings) {
     let Some(reader) = reader else {
-        findings.ok(WORDS, &format!("not read, as --ocr-languages says; {INSTEAD}"));
+        findings.ok(OCR, &format!("disabled by --ocr-languages; {WITHOUT_OCR}"));
         return;
     };
     let reading = async {
@@ -32,17 +32,17 @@ pub(super) async fn check(reader: Option<&WorkerCommand>, findings: &mut Finding
         reading
     };
     match reading.await {
-        Err(error) => findings.fail(WORDS, &format!("no reader can be started: {error}")),
-        Ok(reading) => tell(&reading, Packages::found(), findings),
+        Err(error) => findings.fail(OCR, &format!("cannot start the OCR process: {error}")),
+        Ok(reading) => report(&reading, PackageManager::detect(), findings),
     }
 }
 
-fn tell(reading: &OcrStatus, packages: Packages, findings: &mut Findings) {
+fn report(reading: &OcrStatus, packages: PackageManager, findings: &mut Findings) {
     match reading {
-        OcrStatus::Off => findings.fail(WORDS, "the reader was not started to read"),
+        OcrStatus::Off => findings.fail(OCR, "the OCR process was started without languages"),
         OcrStatus::Unavailable { reason, missing } => {
-            let install = packages.install(missing);
-            findings.warn(WORDS, &format!("not read: {reason}; {INSTEAD}; to read them: {install}"));
+            let install = packages.install_command(missing);
+            findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. To install it, run `{install}`"));
         }
         OcrStatus::Ready { version, languages, missing, installed } => {
             let languages = languages.join(", ");
@@ -51,23 +51,23 @@ fn tell(reading: &OcrStatus, packages: Packages, findings: &mut Findings) {
             let also = if others.is_empty() {
                 String::new()
             } else {
-                format!("; installed, too, and read when --ocr-languages names them: {}", others.join(", "))
+                format!("; also installed, but not named by --ocr-languages: {}", others.join(", "))
             };
-            findings.ok(WORDS, &format!("Tesseract {version} reads {languages}{also}"));
+            findings.ok(OCR, &format!("Tesseract {version} reads {languages}{also}"));
             if !missing.is_empty() {
-                let install = packages.install(missing);
+                let install = packages.install_command(missing);
                 findings.warn(
-                    WORDS,
-                    &format!("no trained data for {}; to read them: {install}", missing.join(", ")),
+                    OCR,
+                    &format!("no trained data for {}; to install it, run `{install}`", missing.join(", ")),
                 );
             }
         }
     }
 }
 
-impl Packages {
-    /// That of this system; Debian's names where there is none that is known.
-    fn found() -> Self {
+impl PackageManager {
+    /// Detects the package manager of this system; apt-get if none is known.
+    fn detect() -> Self {
         let programs = [
             ("/usr/bin/apt-get", Self::Apt),
             ("/usr/bin/dnf", Self::Dnf),
@@ -81,19 +81,19 @@ impl Packages {
     }
 
     /// The command that installs Tesseract with English and these languages.
-    fn install(self, languages: &[String]) -> String {
+    fn install_command(self, languages: &[String]) -> String {
         let (command, tesseract, language) = match self {
             Self::Apt => ("apt-get install", "tesseract-ocr", "tesseract-ocr-"),
             Self::Dnf => ("dnf install", "tesseract", "tesseract-langpack-"),
             Self::Pacman => ("pacman -S", "tesseract tesseract-data-eng", "tesseract-data-"),
             Self::Apk => ("apk add", "tesseract-ocr tesseract-ocr-data-eng", "tesseract-ocr-data-"),
-            // One package holds all languages.
+            // One package contains all languages.
             Self::Brew if languages.is_empty() => return "brew install tesseract".into(),
             Self::Brew => return "brew install tesseract tesseract-lang".into(),
         };
         let mut line = format!("{command} {tesseract}");
         for name in languages {
-            // Packages of Debian are called tesseract-ocr-chi-sim.
+            // Debian's package for chi_sim is tesseract-ocr-chi-sim.
             let name = if self == Self::Apt { name.replace('_', "-") } else { name.clone() };
             let package = format!("{language}{}", name.replace('/', "-").to_lowercase());
             if !line.split(' ').any(|word| word == package) {
@@ -113,29 +113,29 @@ mod tests {
     }
 
     #[test]
-    fn the_command_that_installs_is_told() {
-        let check = |packages: Packages, languages: &[&str], expect: &str| {
-            assert_eq!(packages.install(&names(languages)), expect);
+    fn install_commands_use_the_package_names_of_the_system() {
+        let check = |packages: PackageManager, languages: &[&str], expect: &str| {
+            assert_eq!(packages.install_command(&names(languages)), expect);
         };
-        check(Packages::Apt, &[], "apt-get install tesseract-ocr");
+        check(PackageManager::Apt, &[], "apt-get install tesseract-ocr");
         check(
-            Packages::Apt,
+            PackageManager::Apt,
             &["deu", "chi_sim", "script/Latin"],
             "apt-get install tesseract-ocr tesseract-ocr-deu tesseract-ocr-chi-sim tesseract-ocr-script-latin",
         );
-        check(Packages::Dnf, &["deu"], "dnf install tesseract tesseract-langpack-deu");
-        check(Packages::Pacman, &["eng"], "pacman -S tesseract tesseract-data-eng");
-        check(Packages::Apk, &["eng"], "apk add tesseract-ocr tesseract-ocr-data-eng");
-        check(Packages::Brew, &["deu"], "brew install tesseract tesseract-lang");
+        check(PackageManager::Dnf, &["deu"], "dnf install tesseract tesseract-langpack-deu");
+        check(PackageManager::Pacman, &["eng"], "pacman -S tesseract tesseract-data-eng");
+        check(PackageManager::Apk, &["eng"], "apk add tesseract-ocr tesseract-ocr-data-eng");
+        check(PackageManager::Brew, &["deu"], "brew install tesseract tesseract-lang");
     }
 
     #[test]
-    fn what_the_reader_says_is_told() {
+    fn the_ocr_state_is_reported() {
         let check = |reading: OcrStatus, expect: &[&str]| {
             let mut findings = Findings::default();
-            tell(&reading, Packages::Apt, &mut findings);
+            report(&reading, PackageManager::Apt, &mut findings);
             let report = findings.report();
-            assert!(!report.something_failed);
+            assert!(!report.failed);
             assert_eq!(report.text.lines().collect::<Vec<_>>(), expect);
         };
         check(
@@ -146,17 +146,17 @@ mod tests {
                 installed: names(&["deu", "eng", "spa"]),
             },
             &[
-                "ok    words in photos (OCR): Tesseract 5.3.0 reads eng, deu; installed, too, and read when \
-                 --ocr-languages names them: spa",
-                "warn  words in photos (OCR): no trained data for fra; to read them: apt-get install tesseract-ocr \
-                 tesseract-ocr-fra",
+                "ok    text in photos (OCR): Tesseract 5.3.0 reads eng, deu; also installed, but not named by \
+                 --ocr-languages: spa",
+                "warn  text in photos (OCR): no trained data for fra; to install it, run `apt-get install tesseract-ocr \
+                 tesseract-ocr-fra`",
             ],
         );
         check(
             OcrStatus::Unavailable { reason: "Tesseract is not installed".into(), missing: Vec::new() },
             &[
-                "warn  words in photos (OCR): not read: Tesseract is not installed; photos are found by description \
-               and file name; to read them: apt-get install tesseract-ocr",
+                "warn  text in photos (OCR): Tesseract is not installed; text in photos is not searched. To install it, \
+                 run `apt-get install tesseract-ocr`",
             ],
         );
     }

@@ -1,9 +1,9 @@
 use ::tests::black_box::AnyError;
 use serde_json::Value;
 
-use crate::{connection::Connection, lanes::Lane};
+use crate::{closed_loop::Client, connection::Connection};
 
-/// What a client of a token endpoint holds.
+/// The tokens of a grant.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens {
     pub(super) access: String,
@@ -11,17 +11,17 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads the answer of a token endpoint.
-    pub(super) fn read(status: u16, answer: &Value) -> Result<Self, AnyError> {
-        let text = |name: &str| answer[name].as_str().map(str::to_owned);
+    /// Parses the response of a token endpoint.
+    pub(super) fn parse(status: u16, response: &Value) -> Result<Self, AnyError> {
+        let text = |name: &str| response[name].as_str().map(str::to_owned);
         match (status, text("access_token"), text("refresh_token")) {
             (200, Some(access), Some(refresh)) => Ok(Self { access, refresh }),
-            _ => Err(format!("the token endpoint answered {status}: {answer}").into()),
+            _ => Err(format!("the token endpoint answered {status}: {response}").into()),
         }
     }
 }
 
-/// Where a public client refreshes its tokens.
+/// The token endpoint, with the ID of a public client.
 #[derive(Debug, Clone)]
 pub(super) struct TokenEndpoint {
     pub(super) base_url: String,
@@ -30,13 +30,13 @@ pub(super) struct TokenEndpoint {
 }
 
 impl TokenEndpoint {
-    /// Takes new tokens for a refresh token.
+    /// Exchanges a refresh token for new tokens.
     pub(super) fn refresh(
         &self,
         connection: &mut Connection,
         refresh_token: &str,
     ) -> Result<Tokens, AnyError> {
-        let (status, answer) = connection.form(
+        let (status, response) = connection.form(
             &self.path,
             &[
                 ("grant_type", "refresh_token"),
@@ -44,11 +44,11 @@ impl TokenEndpoint {
                 ("client_id", &self.client_id),
             ],
         )?;
-        Tokens::read(status, &answer)
+        Tokens::parse(status, &response)
     }
 
-    /// A lane that refreshes a grant, then what came of that, and so on.
-    pub(super) fn chain(&self, refresh_token: &str) -> Result<Lane, AnyError> {
+    /// A client that refreshes a grant, each time with the token of the refresh before.
+    pub(super) fn refresher(&self, refresh_token: &str) -> Result<Client, AnyError> {
         let mut connection = Connection::open(&self.base_url)?;
         let (endpoint, mut refresh_token) = (self.clone(), refresh_token.to_owned());
         Ok(Box::new(move || {
@@ -58,39 +58,39 @@ impl TokenEndpoint {
     }
 }
 
-/// A lane that sends one message again and again with the same token, or without one.
+/// A client that repeats one message with the same token, or without a token.
 pub(super) fn repeated(
     base_url: &str,
     path: &str,
     token: Option<&str>,
     message: &'static str,
     expect: u16,
-) -> Result<Lane, AnyError> {
+) -> Result<Client, AnyError> {
     let mut connection = Connection::open(base_url)?;
     let (path, token) = (path.to_owned(), token.map(str::to_owned));
     Ok(Box::new(move || {
-        expected(connection.json(&path, token.as_deref(), message)?, expect, &path)?;
+        check_status(connection.json(&path, token.as_deref(), message)?, expect, &path)?;
         Ok(true)
     }))
 }
 
-/// A lane that sends one message with each of these tokens once.
+/// A client that sends one message once per token.
 pub(super) fn once_each(
     base_url: &str,
     path: &str,
     tokens: Vec<String>,
     message: &'static str,
     expect: u16,
-) -> Result<Lane, AnyError> {
+) -> Result<Client, AnyError> {
     let mut connection = Connection::open(base_url)?;
     let (path, mut tokens) = (path.to_owned(), tokens.into_iter());
     Ok(Box::new(move || {
         let Some(token) = tokens.next() else { return Ok(false) };
-        expected(connection.json(&path, Some(&token), message)?, expect, &path)?;
+        check_status(connection.json(&path, Some(&token), message)?, expect, &path)?;
         Ok(true)
     }))
 }
 
-fn expected(status: u16, expect: u16, path: &str) -> Result<(), AnyError> {
+fn check_status(status: u16, expect: u16, path: &str) -> Result<(), AnyError> {
     if status == expect { Ok(()) } else { Err(format!("{path} answered {status}, not {expect}").into()) }
 }

@@ -1,4 +1,4 @@
-//! Whatever is killed when, a second run makes the library that an undisturbed one would have made.
+//! An import killed at any moment and then repeated gives the same library as an uninterrupted one.
 
 use std::{
     fs,
@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fastrand::Rng;
 use serde_json::Value;
 
 use crate::{
@@ -15,13 +16,15 @@ use crate::{
     program::{EMAIL, Instance, files_below},
 };
 
-/// How often an import is killed; with `PHOTOS_TEST_FULL` set, the second.
-const ROUNDS: (u64, u64) = (3, 40);
+/// How often an import is killed.
+const ROUNDS: u64 = 3;
+/// The same with `PHOTOS_TEST_FULL=1`.
+const FULL_ROUNDS: u64 = 40;
 const GENERATED: u32 = 30;
 
-/// What an import made: its blobs and its images.
+/// The contents of a library.
 #[derive(Debug, PartialEq)]
-struct Made {
+struct Contents {
     blobs: Vec<String>,
     images: Vec<Value>,
 }
@@ -32,66 +35,64 @@ fn a_killed_import_is_completed_by_the_next() {
     write_photos(sources.path());
     let paths = sources.path().to_str().unwrap();
 
-    let undisturbed = Instance::with_account();
+    let uninterrupted = Instance::with_account();
     let began = Instant::now();
-    undisturbed.ok(["import", EMAIL, paths]);
+    uninterrupted.ok(["import", EMAIL, paths]);
     let mut duration = began.elapsed();
-    let expect = made(&undisturbed);
+    let expect = contents(&uninterrupted);
     assert!(expect.images.len() >= GENERATED as usize);
 
     let full = std::env::vars_os().any(|(name, value)| name == "PHOTOS_TEST_FULL" && value == "1");
-    let rounds = if full { ROUNDS.1 } else { ROUNDS.0 };
+    let rounds = if full { FULL_ROUNDS } else { ROUNDS };
     let mut killed = 0;
     for seed in 0..rounds {
-        if kill_and_repeat(Beside::Nobody, seed, duration, paths, &expect) {
+        if kill_and_repeat(Concurrent::Nothing, seed, duration, paths, &expect) {
             killed += 1;
         } else {
-            // The first one had a slower machine.
+            // The import was faster than the measured one; kill the next ones earlier.
             duration /= 2;
         }
     }
-    assert!(killed > 0, "every import was quicker than its killer");
-    // Here the jobs of the killed wait for their leases to run out, so there are fewer rounds.
+    assert!(killed > 0, "every import ended before it was killed");
+    // Fewer rounds, because the jobs of the killed import wait until their leases expire.
     for seed in 0..rounds.div_ceil(4) {
-        kill_and_repeat(Beside::Server, seed, duration, paths, &expect);
+        kill_and_repeat(Concurrent::Server, seed, duration, paths, &expect);
     }
 }
 
-/// What else uses the library while an import is killed.
+/// What runs at the same time as the import.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Beside {
-    Nobody,
+enum Concurrent {
+    Nothing,
     Server,
 }
 
-/// Kills an import at a moment that the seed chooses, repeats it, and compares. `false`: it had ended before.
-fn kill_and_repeat(beside: Beside, seed: u64, undisturbed: Duration, paths: &str, expect: &Made) -> bool {
+/// Kills an import at a time chosen by the seed, repeats it, and compares the library. Returns `false` if the import
+/// ended before it was killed.
+fn kill_and_repeat(
+    concurrent: Concurrent,
+    seed: u64,
+    uninterrupted: Duration,
+    paths: &str,
+    expect: &Contents,
+) -> bool {
     let instance = Instance::with_account();
-    let server = (beside == Beside::Server).then(|| instance.serve());
+    let server = (concurrent == Concurrent::Server).then(|| instance.serve());
     let mut command = instance.command(["import", EMAIL, paths]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    thread::sleep(undisturbed.mul_f64(fraction(seed)));
+    thread::sleep(uninterrupted.mul_f64(0.05 + 0.8 * Rng::with_seed(seed).f64()));
     child.kill().unwrap();
     let killed = child.wait().unwrap().code().is_none();
     instance.ok(["import", EMAIL, paths]);
     drop(server);
-    let made = made(&instance);
-    assert_eq!(made.blobs, expect.blobs, "{beside:?}, seed {seed}");
-    assert_eq!(made.images, expect.images, "{beside:?}, seed {seed}");
+    let contents = contents(&instance);
+    assert_eq!(contents.blobs, expect.blobs, "{concurrent:?}, seed {seed}");
+    assert_eq!(contents.images, expect.images, "{concurrent:?}, seed {seed}");
     killed
 }
 
-/// A moment between 5 % and 85 % of an import (splitmix64).
-fn fraction(seed: u64) -> f64 {
-    let mut mixed = seed.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    let thousandths = u32::try_from((mixed ^ (mixed >> 31)) % 1000).unwrap();
-    0.05 + 0.8 * f64::from(thousandths) / 1000.0
-}
-
-/// Photos unlike one another, and the samples; no two of one moment, so that none has to make room for another in
-/// whatever order they are indexed.
+/// Writes generated photos and the samples. All capture times differ, so that none is moved, whatever the order of
+/// indexing.
 fn write_photos(folder: &Path) {
     photos::generate(&folder.join("generated"), GENERATED);
     let samples = photos::samples();
@@ -103,7 +104,7 @@ fn write_photos(folder: &Path) {
     }
 }
 
-fn made(instance: &Instance) -> Made {
+fn contents(instance: &Instance) -> Contents {
     let key = instance.create_key("test");
     let server = instance.serve();
     let response = server.get("/api/ext/v2/images?limit=100", &key);
@@ -115,11 +116,11 @@ fn made(instance: &Instance) -> Made {
             assert!(image.remove(differs).is_some(), "{differs}");
         }
     }
-    // The server makes full renditions when nothing else waits.
+    // The server makes full renditions when it is idle.
     let deadline = Instant::now() + Duration::from_secs(120);
-    while instance.run(["doctor"]).stdout.contains("full renditions wait") {
-        assert!(Instant::now() < deadline, "full renditions are not made");
+    while instance.run(["doctor"]).stdout.contains("full renditions and") {
+        assert!(Instant::now() < deadline, "full renditions are missing");
         thread::sleep(Duration::from_millis(200));
     }
-    Made { blobs: files_below(&instance.data_dir().join("blobs")), images }
+    Contents { blobs: files_below(&instance.data_dir().join("blobs")), images }
 }

@@ -1,4 +1,4 @@
-//! Imports beside a running server: one process decodes, so that one memory budget holds for both.
+//! Imports while a server runs: only one process decodes, so both share one memory budget.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -17,7 +17,7 @@ use crate::{
 
 const PHOTOS: u32 = 40;
 
-/// The processes that this one started and that still run.
+/// The IDs of the running child processes.
 fn children_of(process: u32) -> Vec<u32> {
     let parent_of = |id: u32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
@@ -35,7 +35,7 @@ fn start_import(instance: &Instance) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-fn images(instance: &Instance) -> u64 {
+fn image_count(instance: &Instance) -> u64 {
     let key = instance.create_key("test");
     let server = instance.serve();
     let library = server.get("/api/ext/v2/library", &key);
@@ -43,13 +43,13 @@ fn images(instance: &Instance) -> u64 {
 }
 
 #[test]
-fn a_server_decodes_what_an_import_brings() {
+fn the_server_decodes_for_an_import() {
     let instance = Instance::with_account();
     let server = instance.serve();
     let mut import = start_import(&instance);
     let mut decoded_by_server = false;
     let status = loop {
-        assert!(children_of(import.id()).is_empty(), "the import has decoders of its own");
+        assert!(children_of(import.id()).is_empty(), "the import started decoders");
         decoded_by_server |= !children_of(server.id()).is_empty();
         if let Some(status) = import.try_wait().unwrap() {
             break status;
@@ -59,11 +59,11 @@ fn a_server_decodes_what_an_import_brings() {
     assert_eq!(status.code(), Some(0));
     assert!(decoded_by_server);
     drop(server);
-    assert_eq!(images(&instance), u64::from(PHOTOS));
+    assert_eq!(image_count(&instance), u64::from(PHOTOS));
 }
 
 #[test]
-fn an_import_goes_on_alone_when_the_server_is_killed() {
+fn an_import_continues_when_the_server_is_killed() {
     let instance = Instance::with_account();
     let server = instance.serve();
     let mut import = start_import(&instance);
@@ -71,13 +71,13 @@ fn an_import_goes_on_alone_when_the_server_is_killed() {
         assert_eq!(import.try_wait().unwrap(), None, "the import ended before the server decoded");
         thread::sleep(Duration::from_millis(5));
     }
-    server.end(Signal::KILL);
+    server.stop(Signal::KILL);
     assert_eq!(import.wait().unwrap().code(), Some(0));
-    assert_eq!(images(&instance), u64::from(PHOTOS));
+    assert_eq!(image_count(&instance), u64::from(PHOTOS));
 }
 
 #[test]
-fn a_server_that_starts_beside_an_import_takes_over() {
+fn a_server_takes_over_from_a_running_import() {
     let instance = Instance::with_account();
     let mut import = start_import(&instance);
     while children_of(import.id()).is_empty() {
@@ -87,5 +87,5 @@ fn a_server_that_starts_beside_an_import_takes_over() {
     let server = instance.serve();
     assert_eq!(import.wait().unwrap().code(), Some(0));
     drop(server);
-    assert_eq!(images(&instance), u64::from(PHOTOS));
+    assert_eq!(image_count(&instance), u64::from(PHOTOS));
 }

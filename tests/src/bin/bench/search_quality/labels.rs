@@ -1,4 +1,4 @@
-//! What was judged: the pool, which pictures of it are what, and the searches.
+//! The labelled data in `tests/judged`: pictures, labels and searches.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,30 +9,30 @@ use std::{
 use ::tests::black_box::AnyError;
 use serde::Deserialize;
 
-use super::made;
+use super::generated;
 
-/// All of it, as `tests/judged` holds it.
-pub(super) struct Judged {
-    /// Photos by name, with where they stand: in the fixtures, or else in the folder of photos.
+/// The labelled data.
+pub(super) struct LabelledData {
+    /// Photos by name, with their paths in the fixtures or in the folder of photos.
     photos: BTreeMap<String, String>,
     labels: BTreeMap<String, Label>,
-    pub(super) queries: Vec<JudgedQuery>,
+    pub(super) queries: Vec<LabelledQuery>,
 }
 
-/// Which pictures are so. All others of the pool are not.
+/// The pictures with a label. All other pictures do not have it.
 #[derive(Debug, Default, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Label {
     yes: BTreeSet<String>,
-    /// Those that one may see either way: they count neither for nor against a search.
+    /// Ambiguous pictures, which are ignored in the results.
     #[serde(default)]
     maybe: BTreeSet<String>,
 }
 
-/// A search and what it should find.
+/// A search and its relevant pictures.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct JudgedQuery {
+pub(super) struct LabelledQuery {
     pub(super) kind: String,
     pub(super) query: String,
     pub(super) channels: Option<String>,
@@ -40,20 +40,20 @@ pub(super) struct JudgedQuery {
     pub(super) end_date: Option<String>,
     /// Latitude, longitude, radius in metres.
     pub(super) circle: Option<[f64; 3]>,
-    /// What is wanted has all of these labels.
+    /// Relevant pictures have all of these labels.
     #[serde(default)]
     labels: Vec<String>,
-    /// What is wanted, by name.
+    /// Further relevant pictures, by name.
     #[serde(default)]
     relevant: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
 struct Queries {
-    query: Vec<JudgedQuery>,
+    query: Vec<LabelledQuery>,
 }
 
-impl Judged {
+impl LabelledData {
     pub(super) fn read() -> Result<Self, AnyError> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("judged");
         let read = |name: &str| fs::read_to_string(folder.join(name));
@@ -65,53 +65,53 @@ impl Judged {
         })
     }
 
-    /// The photos that are there, with their files.
+    /// The photos whose files exist.
     pub(super) fn photos(&self, folder: Option<&Path>) -> Vec<(&str, PathBuf)> {
-        let place = |path: &str| match path.strip_prefix("fixtures/") {
+        let file = |path: &str| match path.strip_prefix("fixtures/") {
             Some(path) => Some(::tests::fixtures().join(path)),
             None => folder.map(|folder| folder.join(path)),
         };
-        let found = self.photos.iter().filter_map(|(name, path)| Some((name.as_str(), place(path)?)));
+        let found = self.photos.iter().filter_map(|(name, path)| Some((name.as_str(), file(path)?)));
         found.filter(|(_, path)| path.is_file()).collect()
     }
 
-    /// Which pictures a search should find, and which count neither way.
-    pub(super) fn wanted<'a>(
+    /// The relevant and the ambiguous pictures of a search.
+    pub(super) fn relevance<'a>(
         &'a self,
-        query: &'a JudgedQuery,
+        query: &'a LabelledQuery,
     ) -> Result<(BTreeSet<&'a str>, BTreeSet<&'a str>), AnyError> {
         let mut labels = Vec::with_capacity(query.labels.len());
         for name in &query.labels {
             labels.push(self.labels.get(name).ok_or_else(|| format!("no label {name}"))?);
         }
-        let mut wanted: BTreeSet<&str> = query.relevant.iter().map(String::as_str).collect();
-        let mut either = BTreeSet::new();
+        let mut relevant: BTreeSet<&str> = query.relevant.iter().map(String::as_str).collect();
+        let mut ambiguous = BTreeSet::new();
         if let Some((first, others)) = labels.split_first() {
             for name in first.yes.iter().chain(&first.maybe) {
                 if others.iter().all(|label| label.yes.contains(name)) && first.yes.contains(name) {
-                    wanted.insert(name);
+                    relevant.insert(name);
                 } else if others.iter().all(|label| label.yes.contains(name) || label.maybe.contains(name)) {
-                    either.insert(name.as_str());
+                    ambiguous.insert(name.as_str());
                 }
             }
         }
-        Ok((wanted, either))
+        Ok((relevant, ambiguous))
     }
 
-    /// Every name that a label or a search uses.
+    /// All picture names in labels and searches.
     fn names(&self) -> impl Iterator<Item = &String> {
         let labelled = self.labels.values().flat_map(|label| label.yes.iter().chain(&label.maybe));
         labelled.chain(self.queries.iter().flat_map(|query| &query.relevant))
     }
 
-    /// Whether a name is one of the pool.
-    fn knows(&self, name: &str) -> bool {
-        self.photos.contains_key(name) || made::ALL.iter().any(|made| made.name == name)
+    /// Whether a picture has this name.
+    fn has_picture(&self, name: &str) -> bool {
+        self.photos.contains_key(name) || generated::ALL.iter().any(|picture| picture.name == name)
     }
 
-    /// Names and labels that are used and do not exist.
+    /// Names and labels that are used but not defined.
     pub(super) fn unknown(&self) -> Vec<String> {
-        let names = self.names().filter(|name| !self.knows(name)).cloned();
+        let names = self.names().filter(|name| !self.has_picture(name)).cloned();
         let labels = self.queries.iter().flat_map(|query| &query.labels);
         names.chain(labels.filter(|label| !self.labels.contains_key(*label)).cloned()).collect()
     }
@@ -122,19 +122,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_judged_is_consistent() {
-        let judged = Judged::read().unwrap();
-        assert_eq!(judged.unknown(), Vec::<String>::new());
-        assert!(judged.queries.len() >= 120, "{}", judged.queries.len());
-        for query in &judged.queries {
-            let (wanted, either) = judged.wanted(query).unwrap();
-            assert!(!wanted.is_empty(), "{query:?} wants nothing");
-            assert!(wanted.is_disjoint(&either), "{query:?}");
+    fn the_labelled_data_is_consistent() {
+        let data = LabelledData::read().unwrap();
+        assert_eq!(data.unknown(), Vec::<String>::new());
+        assert!(data.queries.len() >= 120, "{}", data.queries.len());
+        for query in &data.queries {
+            let (relevant, ambiguous) = data.relevance(query).unwrap();
+            assert!(!relevant.is_empty(), "{query:?} has no relevant picture");
+            assert!(relevant.is_disjoint(&ambiguous), "{query:?}");
         }
-        for label in judged.labels.values() {
+        for label in data.labels.values() {
             assert!(label.yes.is_disjoint(&label.maybe), "{label:?}");
         }
-        for name in judged.photos.values().filter_map(|path| path.strip_prefix("fixtures/")) {
+        for name in data.photos.values().filter_map(|path| path.strip_prefix("fixtures/")) {
             assert!(::tests::fixture(name).is_file(), "{name}");
         }
     }

@@ -1,8 +1,8 @@
-//! Words as they are written: few of them often, most of them seldom.
+//! An invented language whose word frequencies follow Zipf's law.
 
-use super::dice::Dice;
+use fastrand::Rng;
 
-/// How many words there are.
+/// Number of words.
 const WORDS: usize = 20_000;
 const CITIES: usize = 300;
 
@@ -11,23 +11,23 @@ const BEGINNINGS: [&str; 20] =
 const MIDDLES: [&str; 10] = ["a", "e", "i", "o", "u", "ai", "ea", "ou", "ee", "oa"];
 const ENDS: [&str; 12] = ["", "l", "n", "r", "t", "k", "m", "nd", "rt", "ck", "st", "ll"];
 
-/// The words of a language that nobody speaks, the commonest first.
+/// The words, the most frequent first.
 pub(super) struct Vocabulary {
     words: Vec<String>,
-    /// Up to each word, how often one of them is said.
-    up_to: Vec<f64>,
+    /// The cumulative frequency up to each word.
+    cumulative: Vec<f64>,
 }
 
 impl Vocabulary {
     pub(super) fn new() -> Self {
         let mut total = 0.0;
-        let up_to = (1..=WORDS)
+        let cumulative = (1..=WORDS)
             .map(|rank| {
                 total += 1.0 / rank as f64;
                 total
             })
             .collect();
-        Self { words: (0..WORDS).map(word).collect(), up_to }
+        Self { words: (0..WORDS).map(word).collect(), cumulative }
     }
 
     /// The word of a rank, from 0.
@@ -35,17 +35,17 @@ impl Vocabulary {
         self.words.get(rank).map_or("", String::as_str)
     }
 
-    /// A word as often as it is said (Zipf's law).
-    pub(super) fn say(&self, dice: &mut Dice) -> &str {
-        let total = self.up_to.last().copied().unwrap_or(1.0);
-        let at = dice.share() * total;
-        self.word(self.up_to.partition_point(|up_to| *up_to <= at))
+    /// A random word, chosen by frequency.
+    pub(super) fn random_word(&self, rng: &mut Rng) -> &str {
+        let total = self.cumulative.last().copied().unwrap_or(1.0);
+        let at = rng.f64() * total;
+        self.word(self.cumulative.partition_point(|cumulative| *cumulative <= at))
     }
 
-    /// So many words.
-    pub(super) fn text(&self, words: usize, dice: &mut Dice) -> String {
-        let said: Vec<&str> = (0..words).map(|_| self.say(dice)).collect();
-        said.join(" ")
+    /// A text of random words.
+    pub(super) fn text(&self, length: usize, rng: &mut Rng) -> String {
+        let words: Vec<&str> = (0..length).map(|_| self.random_word(rng)).collect();
+        words.join(" ")
     }
 
     /// The name of a city and its country.
@@ -61,14 +61,19 @@ impl Vocabulary {
     }
 }
 
-/// Syllables: two of them make more than enough different words, and a third tells the rest apart.
+/// A word of two syllables; rare words have a third one, which keeps them distinct.
 fn word(rank: usize) -> String {
-    let mut mixed = Dice::new(rank as u64);
+    let mut rng = Rng::with_seed(rank as u64);
     let mut syllable = |number: usize| {
         let from =
             |list: &[&'static str], number: usize| list.get(number % list.len()).copied().unwrap_or("");
         let (beginning, rest) = (number % 20, number / 20);
-        format!("{}{}{}", from(&BEGINNINGS, beginning), from(&MIDDLES, rest), from(&ENDS, mixed.place(12)))
+        format!(
+            "{}{}{}",
+            from(&BEGINNINGS, beginning),
+            from(&MIDDLES, rest),
+            from(&ENDS, rng.usize(..ENDS.len()))
+        )
     };
     format!(
         "{}{}{}",
@@ -85,18 +90,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_differ_and_the_first_are_said_most() {
+    fn words_differ_and_the_first_is_the_most_frequent() {
         let vocabulary = Vocabulary::new();
         let different: HashSet<&str> = vocabulary.words.iter().map(String::as_str).collect();
         assert!(different.len() > WORDS * 9 / 10, "{}", different.len());
-        let mut dice = Dice::new(1);
-        let mut said: HashMap<&str, u32> = HashMap::new();
+        let mut rng = Rng::with_seed(1);
+        let mut counts: HashMap<&str, u32> = HashMap::new();
         for _ in 0..20_000 {
-            *said.entry(vocabulary.say(&mut dice)).or_default() += 1;
+            *counts.entry(vocabulary.random_word(&mut rng)).or_default() += 1;
         }
-        let often = said.get(vocabulary.word(0)).copied().unwrap_or(0);
-        assert!((1500..2500).contains(&often), "{often}");
-        assert_eq!(vocabulary.text(3, &mut dice).split(' ').count(), 3);
+        let first = counts.get(vocabulary.word(0)).copied().unwrap_or(0);
+        assert!((1500..2500).contains(&first), "{first}");
+        assert_eq!(vocabulary.text(3, &mut rng).split(' ').count(), 3);
         assert!(vocabulary.city(7).contains(", "));
     }
 }

@@ -1,4 +1,4 @@
-//! The pictures of the pool that are made here, each with what its metadata say.
+//! Generated pictures with metadata.
 
 use std::{fs, io::Cursor, path::Path};
 
@@ -7,8 +7,8 @@ use image::{DynamicImage, ImageFormat};
 
 use super::paint::{Scene, paint};
 
-/// A picture that is made.
-pub(super) struct Made {
+/// A generated picture.
+pub(super) struct GeneratedPicture {
     pub(super) name: &'static str,
     scene: Scene,
     size: [u32; 2],
@@ -31,20 +31,21 @@ const WIDE: [u32; 2] = [640, 480];
 const HIGH: [u32; 2] = [480, 640];
 const LONG: [u32; 2] = [1200, 400];
 
-const fn made(
+const fn picture(
     name: &'static str,
     scene: Scene,
     size: [u32; 2],
     description: &'static str,
     taken: &'static str,
     position: [f64; 2],
-) -> Made {
-    Made { name, scene, size, description, taken, position }
+) -> GeneratedPicture {
+    GeneratedPicture { name, scene, size, description, taken, position }
 }
 
-/// All of them. What they show has nothing to do with what they are said to show: words and looks are judged apart.
-pub(super) const ALL: &[Made] = &[
-    made(
+/// All generated pictures. Descriptions and contents are unrelated, so that search by text and by image are measured
+/// separately.
+pub(super) const ALL: &[GeneratedPicture] = &[
+    picture(
         "made-sunset-orange",
         Scene::Hills { top: [90.0, 80.0, 130.0], bottom: [255.0, 150.0, 60.0], ground: [35.0, 28.0, 30.0] },
         WIDE,
@@ -52,7 +53,7 @@ pub(super) const ALL: &[Made] = &[
         "2019-06-12T20:55:00+01:00",
         LISBON,
     ),
-    made(
+    picture(
         "made-sunset-pink",
         Scene::Hills { top: [80.0, 90.0, 150.0], bottom: [250.0, 170.0, 150.0], ground: [40.0, 35.0, 50.0] },
         WIDE,
@@ -60,7 +61,7 @@ pub(super) const ALL: &[Made] = &[
         "2018-01-20T19:40:00+02:00",
         CAPE_TOWN,
     ),
-    made(
+    picture(
         "made-sunset-long",
         Scene::Hills { top: [120.0, 110.0, 140.0], bottom: [255.0, 190.0, 90.0], ground: [30.0, 25.0, 25.0] },
         LONG,
@@ -68,7 +69,7 @@ pub(super) const ALL: &[Made] = &[
         "2020-11-05T19:10:00+11:00",
         SYDNEY,
     ),
-    made(
+    picture(
         "made-night-lamps",
         Scene::Lamps,
         WIDE,
@@ -76,7 +77,7 @@ pub(super) const ALL: &[Made] = &[
         "2017-12-28T22:15:00+00:00",
         REYKJAVIK,
     ),
-    made(
+    picture(
         "made-night-lamps-high",
         Scene::Lamps,
         HIGH,
@@ -84,7 +85,7 @@ pub(super) const ALL: &[Made] = &[
         "2016-03-04T23:05:00+01:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-snow-trees",
         Scene::Snow,
         WIDE,
@@ -92,7 +93,7 @@ pub(super) const ALL: &[Made] = &[
         "2021-02-14T10:30:00+01:00",
         ZERMATT,
     ),
-    made(
+    picture(
         "made-snow-trees-high",
         Scene::Snow,
         HIGH,
@@ -100,7 +101,7 @@ pub(super) const ALL: &[Made] = &[
         "2021-02-15T11:00:00+01:00",
         ZERMATT,
     ),
-    made(
+    picture(
         "made-paper-white",
         Scene::Paper { paper: [250.0, 249.0, 246.0] },
         HIGH,
@@ -108,7 +109,7 @@ pub(super) const ALL: &[Made] = &[
         "2022-04-02T15:20:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-paper-cream",
         Scene::Paper { paper: [246.0, 240.0, 226.0] },
         HIGH,
@@ -116,7 +117,7 @@ pub(super) const ALL: &[Made] = &[
         "2015-10-11T16:00:00+01:00",
         LISBON,
     ),
-    made(
+    picture(
         "made-stripes-blue",
         Scene::Stripes { one: [235.0, 235.0, 230.0], other: [40.0, 70.0, 160.0], angle: 0.0 },
         WIDE,
@@ -124,7 +125,7 @@ pub(super) const ALL: &[Made] = &[
         "2019-05-18T12:00:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-stripes-red",
         Scene::Stripes { one: [240.0, 238.0, 235.0], other: [200.0, 30.0, 35.0], angle: 0.7 },
         WIDE,
@@ -132,7 +133,7 @@ pub(super) const ALL: &[Made] = &[
         "2019-06-21T08:40:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-red-ball",
         Scene::Ball { wall: [165.0, 166.0, 163.0], ball: [215.0, 20.0, 25.0], radius: 0.18 },
         WIDE,
@@ -140,7 +141,7 @@ pub(super) const ALL: &[Made] = &[
         "2019-06-22T17:30:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-orange-ball",
         Scene::Ball { wall: [225.0, 226.0, 228.0], ball: [250.0, 130.0, 20.0], radius: 0.14 },
         WIDE,
@@ -148,7 +149,7 @@ pub(super) const ALL: &[Made] = &[
         "2018-09-01T09:00:00+09:00",
         KYOTO,
     ),
-    made(
+    picture(
         "made-purple-ball",
         Scene::Ball { wall: [30.0, 30.0, 34.0], ball: [140.0, 60.0, 190.0], radius: 0.2 },
         WIDE,
@@ -156,7 +157,7 @@ pub(super) const ALL: &[Made] = &[
         "2016-11-19T14:00:00+00:00",
         REYKJAVIK,
     ),
-    made(
+    picture(
         "made-pink-ball",
         Scene::Ball { wall: [120.0, 150.0, 110.0], ball: [250.0, 120.0, 180.0], radius: 0.2 },
         HIGH,
@@ -164,7 +165,7 @@ pub(super) const ALL: &[Made] = &[
         "2020-07-07T15:00:00+02:00",
         ZERMATT,
     ),
-    made(
+    picture(
         "made-turquoise-waves",
         Scene::Waves { one: [20.0, 150.0, 150.0], other: [90.0, 215.0, 205.0] },
         WIDE,
@@ -172,7 +173,7 @@ pub(super) const ALL: &[Made] = &[
         "2020-11-07T10:00:00+11:00",
         SYDNEY,
     ),
-    made(
+    picture(
         "made-brown-waves",
         Scene::Waves { one: [90.0, 55.0, 30.0], other: [140.0, 95.0, 60.0] },
         WIDE,
@@ -180,7 +181,7 @@ pub(super) const ALL: &[Made] = &[
         "2022-03-15T18:00:00+01:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-pastel-waves",
         Scene::Waves { one: [250.0, 215.0, 220.0], other: [210.0, 225.0, 250.0] },
         WIDE,
@@ -188,7 +189,7 @@ pub(super) const ALL: &[Made] = &[
         "2022-03-20T11:00:00+01:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-green-close-up",
         Scene::CloseUp { one: [60.0, 110.0, 60.0], other: [120.0, 150.0, 90.0] },
         WIDE,
@@ -196,7 +197,7 @@ pub(super) const ALL: &[Made] = &[
         "2017-08-03T13:00:00+00:00",
         REYKJAVIK,
     ),
-    made(
+    picture(
         "made-gray-close-up",
         Scene::CloseUp { one: [70.0, 75.0, 80.0], other: [150.0, 152.0, 155.0] },
         HIGH,
@@ -204,7 +205,7 @@ pub(super) const ALL: &[Made] = &[
         "2018-10-06T13:00:00+09:00",
         KYOTO,
     ),
-    made(
+    picture(
         "made-sepia-rocks",
         Scene::Rocks { tint: [240.0, 205.0, 160.0] },
         WIDE,
@@ -212,7 +213,7 @@ pub(super) const ALL: &[Made] = &[
         "2015-05-05T12:00:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-gray-rocks",
         Scene::Rocks { tint: [240.0, 240.0, 240.0] },
         HIGH,
@@ -220,7 +221,7 @@ pub(super) const ALL: &[Made] = &[
         "2019-06-14T11:00:00+01:00",
         LISBON,
     ),
-    made(
+    picture(
         "made-leaves-green",
         Scene::Leaves { light: [120.0, 150.0, 60.0], shadow: [30.0, 52.0, 20.0] },
         WIDE,
@@ -228,7 +229,7 @@ pub(super) const ALL: &[Made] = &[
         "2018-09-03T10:00:00+09:00",
         KYOTO,
     ),
-    made(
+    picture(
         "made-leaves-autumn",
         Scene::Leaves { light: [220.0, 130.0, 40.0], shadow: [90.0, 45.0, 20.0] },
         WIDE,
@@ -236,7 +237,7 @@ pub(super) const ALL: &[Made] = &[
         "2018-11-18T10:00:00+09:00",
         KYOTO,
     ),
-    made(
+    picture(
         "made-fog",
         Scene::Fog,
         WIDE,
@@ -244,7 +245,7 @@ pub(super) const ALL: &[Made] = &[
         "2021-08-19T07:30:00+02:00",
         ZERMATT,
     ),
-    made(
+    picture(
         "made-fog-long",
         Scene::Fog,
         LONG,
@@ -252,7 +253,7 @@ pub(super) const ALL: &[Made] = &[
         "2017-08-05T09:00:00+00:00",
         REYKJAVIK,
     ),
-    made(
+    picture(
         "made-blocks",
         Scene::Blocks,
         WIDE,
@@ -260,7 +261,7 @@ pub(super) const ALL: &[Made] = &[
         "2020-07-01T09:00:00+02:00",
         ZERMATT,
     ),
-    made(
+    picture(
         "made-blue-sky",
         Scene::Hills {
             top: [60.0, 110.0, 200.0],
@@ -272,7 +273,7 @@ pub(super) const ALL: &[Made] = &[
         "2019-06-23T13:00:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-gray-sky",
         Scene::Hills {
             top: [190.0, 192.0, 196.0],
@@ -284,7 +285,7 @@ pub(super) const ALL: &[Made] = &[
         "2016-10-22T15:30:00+02:00",
         PARIS,
     ),
-    made(
+    picture(
         "made-blue-hour",
         Scene::Hills { top: [22.0, 32.0, 76.0], bottom: [90.0, 110.0, 160.0], ground: [16.0, 20.0, 38.0] },
         WIDE,
@@ -294,13 +295,13 @@ pub(super) const ALL: &[Made] = &[
     ),
 ];
 
-impl Made {
-    /// Paints it and writes it as a JPEG with an XMP packet.
+impl GeneratedPicture {
+    /// Writes the picture as a JPEG with an XMP packet.
     pub(super) fn write(&self, path: &Path) -> Result<(), AnyError> {
         let [width, height] = self.size;
         let mut jpeg = Vec::new();
-        let picture = DynamicImage::ImageRgb8(paint(self.scene, width, height));
-        picture.write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg)?;
+        let image = DynamicImage::ImageRgb8(paint(self.scene, width, height));
+        image.write_to(&mut Cursor::new(&mut jpeg), ImageFormat::Jpeg)?;
         let packet = self.packet();
         let length = u16::try_from(packet.len() + 2)?.to_be_bytes();
         let (start, rest) = jpeg.split_at_checked(2).ok_or("no JPEG was written")?;

@@ -1,40 +1,39 @@
-//! A vision model that takes no time: it sees one of many themes in each image, and words name a theme.
+//! A stub vision model that takes no time: each image and each query has a vector near one of many themes.
 
 use std::sync::{Arc, LazyLock};
 
+use fastrand::Rng;
 use library::{ModelSource, SharedEncoder};
 use vision::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder};
 
-use super::dice::Dice;
-
-pub(super) const NAME: &str = "a stand-in, 512 numbers";
+pub(super) const NAME: &str = "stub, 512 dimensions";
 pub(super) const DIMENSIONS: usize = 512;
 const THEMES: usize = 2000;
 
 static CENTRES: LazyLock<Vec<Vec<f32>>> =
-    LazyLock::new(|| (0..THEMES).map(|theme| direction(&mut Dice::new(theme as u64))).collect());
+    LazyLock::new(|| (0..THEMES).map(|theme| unit_vector(&mut Rng::with_seed(theme as u64))).collect());
 
-/// What an image looks like: near the centre of its theme, as far from it as others of the theme are.
+/// The vector of an image: near the centre of a random theme, at a random distance.
 pub(super) fn vector(number: u64) -> Vec<f32> {
-    let mut dice = Dice::new(number ^ 0x5eed_0000_0000_0000);
-    let centre = CENTRES.get(dice.place(THEMES));
-    let apart = [0.6, 0.9, 1.3].get(dice.place(3)).copied().unwrap_or(1.0);
-    let mut vector = direction(&mut dice);
+    let mut rng = Rng::with_seed(number ^ 0x5eed_0000_0000_0000);
+    let centre = CENTRES.get(rng.usize(..THEMES));
+    let distance = rng.choice([0.6, 0.9, 1.3]).unwrap_or(1.0);
+    let mut vector = unit_vector(&mut rng);
     for (number, centre) in vector.iter_mut().zip(centre.into_iter().flatten()) {
-        *number = *number * apart + centre;
+        *number = *number * distance + centre;
     }
     normalise(&mut vector);
     vector
 }
 
-/// A vector of length 1.
-fn direction(dice: &mut Dice) -> Vec<f32> {
-    // Sums of four are about normally distributed.
+/// A random vector of length 1.
+fn unit_vector(rng: &mut Rng) -> Vec<f32> {
+    // The sum of four uniform numbers is about normally distributed.
     let number = |bits: u64| {
         let sum: u64 = (0..4).map(|place| (bits >> (16 * place)) & 0xffff).sum();
         sum as f32 / 65_536.0 - 2.0
     };
-    let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| number(dice.next())).collect();
+    let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| number(rng.u64(..))).collect();
     normalise(&mut vector);
     vector
 }
@@ -45,9 +44,9 @@ fn normalise(vector: &mut [f32]) {
 }
 
 #[derive(Debug)]
-struct StandIn;
+struct StubEncoder;
 
-impl VisualEncoder for StandIn {
+impl VisualEncoder for StubEncoder {
     fn name(&self) -> &str {
         NAME
     }
@@ -61,14 +60,15 @@ impl VisualEncoder for StandIn {
     }
 
     fn encode_picture(&self, _: &Picture) -> Result<Vec<f32>, EncodeError> {
-        Err(EncodeError("nothing is looked at while search is measured".into()))
+        Err(EncodeError("the stub encodes no pictures".into()))
     }
 
     fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError> {
         let seed = words.bytes().fold(7_u64, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-        let mut dice = Dice::new(seed);
-        let mut vector = direction(&mut dice);
-        for (number, centre) in vector.iter_mut().zip(CENTRES.get(dice.place(THEMES)).into_iter().flatten()) {
+        let mut rng = Rng::with_seed(seed);
+        let mut vector = unit_vector(&mut rng);
+        for (number, centre) in vector.iter_mut().zip(CENTRES.get(rng.usize(..THEMES)).into_iter().flatten())
+        {
             *number = *number * 0.5 + centre;
         }
         normalise(&mut vector);
@@ -81,13 +81,13 @@ impl VisualEncoder for StandIn {
     }
 }
 
-/// Gives the stand-in for any model.
+/// A model source that has only the stub.
 #[derive(Debug)]
-pub(super) struct OnlyStandIn;
+pub(super) struct StubModelSource;
 
-impl ModelSource for OnlyStandIn {
+impl ModelSource for StubModelSource {
     fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
-        Ok(Some(Arc::new(StandIn)))
+        Ok(Some(Arc::new(StubEncoder)))
     }
 
     fn encoder_by_name(&self, _: &str) -> Option<SharedEncoder> {
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_nearer_to_some_images_than_to_others() {
-        let query = StandIn.encode_query("boat").unwrap().unwrap();
+    fn a_query_is_near_to_a_few_images() {
+        let query = StubEncoder.encode_query("boat").unwrap().unwrap();
         let similarity = |number| -> f32 {
             vector(number).iter().zip(&query.vector).map(|(one, other)| one * other).sum()
         };
