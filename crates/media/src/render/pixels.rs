@@ -1,6 +1,7 @@
 use domain::PixelSize;
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, MulDiv, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::{U8, U8x2, U8x3, U8x4};
+use fast_image_resize::{FilterType, MulDiv, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
 use crate::MediaError;
 
@@ -25,15 +26,6 @@ impl Layout {
             Self::GrayAlpha => 2,
             Self::Rgb => 3,
             Self::Rgba | Self::Cmyk { .. } => 4,
-        }
-    }
-
-    const fn pixel_type(self) -> PixelType {
-        match self {
-            Self::Gray => PixelType::U8,
-            Self::GrayAlpha => PixelType::U8x2,
-            Self::Rgb => PixelType::U8x3,
-            Self::Rgba | Self::Cmyk { .. } => PixelType::U8x4,
         }
     }
 
@@ -65,36 +57,43 @@ impl Pixels {
     }
 
     /// The picture at another size, by Lanczos3. Frees the larger one.
-    pub(super) fn resize(mut self, size: PixelSize) -> Result<Self, MediaError> {
+    pub(super) fn resize(self, size: PixelSize) -> Result<Self, MediaError> {
         if size == self.size {
             return Ok(self);
         }
-        let failed = |error: &dyn std::fmt::Display| MediaError::Conversion(error.to_string());
-        // Colours of transparent pixels must not bleed. Done in place: the resizer itself would copy everything.
-        self.edit(|image| MulDiv::new().multiply_alpha_inplace(image)).map_err(|error| failed(&error))?;
-        let source = ImageRef::new(self.size.width, self.size.height, &self.bytes, self.layout.pixel_type())
-            .map_err(|error| failed(&error))?;
-        let mut target = Image::new(size.width, size.height, self.layout.pixel_type());
+        // Typed, so that only the code for these four kinds of pixels is compiled.
+        match self.layout {
+            Layout::Gray => self.resize_typed::<U8>(size),
+            Layout::GrayAlpha => self.resize_typed::<U8x2>(size),
+            Layout::Rgb => self.resize_typed::<U8x3>(size),
+            Layout::Rgba | Layout::Cmyk { .. } => self.resize_typed::<U8x4>(size),
+        }
+        .map_err(MediaError::Conversion)
+    }
+
+    fn resize_typed<P: PixelTrait>(mut self, size: PixelSize) -> Result<Self, String> {
+        let bytes = usize::try_from(size.area()).unwrap_or(usize::MAX).saturating_mul(self.layout.channels());
+        let mut resized = Self { size, layout: self.layout, bytes: vec![0; bytes] };
+        let alpha = self.layout.has_alpha().then(MulDiv::new);
+        if let Some(alpha) = &alpha {
+            // Colours of transparent pixels must not bleed. In place: the resizer itself would copy the picture.
+            alpha.multiply_alpha_inplace_typed(&mut self.image::<P>()?).map_err(|error| error.to_string())?;
+        }
+        let PixelSize { width, height } = self.size;
+        let source = TypedImageRef::<P>::from_buffer(width, height, &self.bytes).map_err(|error| error.to_string())?;
         let options =
             ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3)).use_alpha(false);
-        Resizer::new().resize(&source, &mut target, &options).map_err(|error| failed(&error))?;
-        let mut resized = Self { size, layout: self.layout, bytes: target.into_vec() };
-        resized.edit(|image| MulDiv::new().divide_alpha_inplace(image)).map_err(|error| failed(&error))?;
+        let mut target = resized.image::<P>()?;
+        Resizer::new().resize_typed(&source, &mut target, &options).map_err(|error| error.to_string())?;
+        if let Some(alpha) = &alpha {
+            alpha.divide_alpha_inplace_typed(&mut target).map_err(|error| error.to_string())?;
+        }
         Ok(resized)
     }
 
-    /// Runs an edit of the alpha channel, if there is one.
-    fn edit<E: std::fmt::Display>(
-        &mut self,
-        edit: impl FnOnce(&mut Image<'_>) -> Result<(), E>,
-    ) -> Result<(), String> {
-        if !self.layout.has_alpha() {
-            return Ok(());
-        }
+    fn image<P: PixelTrait>(&mut self) -> Result<TypedImage<'_, P>, String> {
         let PixelSize { width, height } = self.size;
-        let mut image = Image::from_slice_u8(width, height, &mut self.bytes, self.layout.pixel_type())
-            .map_err(|error| error.to_string())?;
-        edit(&mut image).map_err(|error| error.to_string())
+        TypedImage::from_buffer(width, height, &mut self.bytes).map_err(|error| error.to_string())
     }
 
     /// The same values in RGB, or RGBA if there is an alpha channel.

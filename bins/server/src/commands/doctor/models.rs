@@ -30,15 +30,9 @@ fn look(models: &Models, options: &Options, findings: &mut Findings) {
             "none; the built-in encoder sees colours, light and shapes. For what photos show: server model install \
              ViT-B-32__openai (docs/models.md has others)",
         ),
-        Ok(ActiveModel::Model { name, .. }) => match models.load(&name, options) {
-            Err(error) => broken(&name, &error.to_string(), findings),
-            Ok(model) => match model.self_test() {
-                Err(error) => broken(&name, &error.to_string(), findings),
-                Ok(by) => {
-                    findings.ok(MODEL, &format!("{} works, computed by {by}", model.name()));
-                    runtime(&Runtime::detect(options), findings);
-                }
-            },
+        Ok(ActiveModel::Model { name, .. }) => match Runtime::require(options) {
+            Err(error) => findings.fail(MODEL, &format!("{name} is in use and cannot run: {error}")),
+            Ok(()) => try_out(models, &name, options, findings),
         },
     }
     match models.list() {
@@ -50,6 +44,17 @@ fn look(models: &Models, options: &Options, findings: &mut Findings) {
                         .warn(MODEL, &format!("{}, which is not in use, is broken: {problem}", model.name));
                 }
             }
+        }
+    }
+}
+
+fn try_out(models: &Models, name: &str, options: &Options, findings: &mut Findings) {
+    let outcome = models.load(name, options).and_then(|model| Ok((model.self_test()?, model)));
+    match outcome {
+        Err(error) => broken(name, &error.to_string(), findings),
+        Ok((runtime_name, model)) => {
+            findings.ok(MODEL, &format!("{} works, computed by {runtime_name}", model.name()));
+            runtime(&Runtime::detect(options), findings);
         }
     }
 }

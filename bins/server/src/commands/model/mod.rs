@@ -32,6 +32,8 @@ pub(crate) enum ModelError {
     #[error(transparent)]
     Models(#[from] ModelsError),
     #[error(transparent)]
+    Runtime(#[from] clip::LoadError),
+    #[error(transparent)]
     Hub(#[from] HubErrorOf),
     #[error("{0}: there is no such folder")]
     NoFolder(PathBuf),
@@ -85,6 +87,8 @@ async fn install(
     config: &Config,
 ) -> Result<Report, CommandError> {
     let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;
+    let options = config.vision.clone();
+    blocking(move || clip::Runtime::require(&options)).await?;
     let bar = progress_bar();
     let installed = async {
         if is_folder(model) {

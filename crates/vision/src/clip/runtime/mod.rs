@@ -1,7 +1,8 @@
-//! What computes a model's graph: ONNX Runtime where it is installed, plain Rust elsewhere.
+//! Runs a model's graph: ONNX Runtime where it is installed, else tract in programs that are built with it.
 
 mod library;
 mod onnx_runtime;
+#[cfg(feature = "tract")]
 mod tract;
 
 use std::{fmt, path::Path, path::PathBuf, sync::Arc};
@@ -11,12 +12,15 @@ use super::{LoadError, guard};
 /// Which program computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Runtime {
-    /// ONNX Runtime when it is found, else tract.
+    /// ONNX Runtime if it is found, else tract. The default where tract is built in.
+    #[cfg(feature = "tract")]
     #[default]
     Auto,
-    /// ONNX Runtime: a library that must be installed. It takes two thirds of the time of the other.
+    /// ONNX Runtime: a library that must be installed. It takes two thirds of tract's time.
+    #[cfg_attr(not(feature = "tract"), default)]
     Ort,
-    /// tract, which is built in.
+    /// tract, which the feature of that name builds in.
+    #[cfg(feature = "tract")]
     Tract,
 }
 
@@ -50,6 +54,7 @@ pub struct DetectedRuntime {
 impl Runtime {
     /// Looks which program computes with these options. Loads the library of ONNX Runtime when there is one.
     pub fn detect(options: &Options) -> DetectedRuntime {
+        #[cfg(feature = "tract")]
         if options.runtime == Self::Tract {
             return DetectedRuntime { library: None, problem: None };
         }
@@ -61,6 +66,27 @@ impl Runtime {
             Err(problem) => DetectedRuntime { library: None, problem: Some(problem) },
         }
     }
+
+    /// Checks that some runtime can be used, before a model is downloaded or loaded for it.
+    ///
+    /// # Errors
+    /// ONNX Runtime cannot be used and is the only choice. The message says what to do.
+    pub fn require(options: &Options) -> Result<(), LoadError> {
+        match options.runtime {
+            Self::Ort => require_onnx_runtime(options).map(drop),
+            #[cfg(feature = "tract")]
+            Self::Auto | Self::Tract => Ok(()),
+        }
+    }
+}
+
+fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::Loaded, LoadError> {
+    onnx_runtime::loaded(options.library.as_deref()).map_err(|why| {
+        LoadError(format!(
+            "{why}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \
+             program with --features tract"
+        ))
+    })
 }
 
 /// A kind of number.
@@ -130,20 +156,41 @@ pub(super) fn open(path: &Path, options: &Options, plan: Plan<'_>) -> Result<Arc
     if !path.is_file() {
         return Err(wrong("there is no such file".to_owned()));
     }
-    let built_in = || guard(|| tract::open(path, options.threads(), plan));
-    let installed = || match onnx_runtime::loaded(options.library.as_deref()) {
-        Ok(loaded) => Ok(guard(|| onnx_runtime::open(loaded, path, options.threads(), plan))),
-        Err(why) => Err(why),
-    };
+    let on_onnx_runtime = |loaded| guard(|| onnx_runtime::open(loaded, path, options.threads(), plan));
+    #[cfg(feature = "tract")]
+    let on_tract = || guard(|| tract::open(path, options.threads(), plan));
     match options.runtime {
-        Runtime::Tract => built_in().map_err(wrong),
-        Runtime::Ort => installed().map_err(LoadError)?.map_err(wrong),
-        Runtime::Auto => match installed() {
-            Ok(Ok(graph)) => Ok(graph),
-            // An older library may not know operators that are built in here. If they are not, either, what it says is
-            // worth more.
-            Ok(Err(why)) => built_in().map_err(|_| wrong(why)),
-            Err(_) => built_in().map_err(wrong),
+        Runtime::Ort => on_onnx_runtime(require_onnx_runtime(options)?).map_err(wrong),
+        #[cfg(feature = "tract")]
+        Runtime::Tract => on_tract().map_err(wrong),
+        #[cfg(feature = "tract")]
+        Runtime::Auto => match onnx_runtime::loaded(options.library.as_deref()) {
+            // An older library may lack operators that tract has. If tract fails too, the library's error says more.
+            Ok(loaded) => on_onnx_runtime(loaded).or_else(|why| on_tract().map_err(|_| wrong(why))),
+            Err(_) => on_tract().map_err(wrong),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_onnx_runtime_is_an_error_only_without_tract() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Some(folder.path().join("libonnxruntime.so"));
+        let options = Options { runtime: Runtime::Ort, library, threads: 1 };
+        let required = Runtime::require(&options).unwrap_err().to_string();
+        for part in ["libonnxruntime.so", "there is no such file", "docs/models.md", "--features tract"] {
+            assert!(required.contains(part), "{required}");
+        }
+        let graph = folder.path().join("model.onnx");
+        std::fs::write(&graph, "").unwrap();
+        let opened = open(&graph, &options, &|_| Ok(Vec::new())).err().unwrap();
+        assert_eq!(opened.to_string(), required);
+        for runtime in [Runtime::Auto, Runtime::Tract] {
+            Runtime::require(&Options { runtime, ..options.clone() }).unwrap();
+        }
     }
 }
