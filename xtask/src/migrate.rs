@@ -72,7 +72,7 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), MigrateError
 
 fn ask_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), MigrateError> {
     system::ensure(runner, Tools::Build)?;
-    runner.run(&mut workspace::cargo(["build", "--quiet", "-p", "server"]))?;
+    workspace::build_programs(runner, &["server"])?;
     let mut command = Command::new(workspace::target("debug/server"));
     command.arg("migrate").args(flags);
     if let Some(url) = &store.database_url {

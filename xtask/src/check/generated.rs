@@ -29,7 +29,7 @@ pub(crate) enum GeneratedError {
 
 /// Compares every file, or writes it anew.
 pub(super) fn run(runner: &Runner, write: bool) -> Result<(), GeneratedError> {
-    workspace::build_for_tests(runner, &[])?;
+    workspace::build_programs(runner, &["server"])?;
     let mut out_of_date = Vec::new();
     for (arguments, file) in FILES {
         let mut command = Command::new(workspace::target("debug/server"));

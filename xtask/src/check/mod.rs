@@ -86,8 +86,8 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
     match step {
         Step::Fmt => runner.run(&mut workspace::cargo(["fmt", "--all", "--check"]))?,
         Step::Clippy => {
-            let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-            runner.run(&mut workspace::cargo(arguments))?;
+            let arguments = ["--workspace", "--all-targets", "--", "-D", "warnings"];
+            runner.run(&mut workspace::compile("clippy", arguments))?;
         }
         Step::Deny => deny(runner)?,
         Step::Generated => generated::run(runner, write)?,

@@ -99,7 +99,7 @@ pub(super) fn run(runner: &Runner) -> Result<(), TraceError> {
 }
 
 fn list(runner: &Runner, flags: &[&str]) -> Result<BTreeSet<String>, ProcessError> {
-    let mut command = workspace::cargo(["test", "--quiet", "--workspace", "--tests", "--"]);
+    let mut command = workspace::compile("test", ["--quiet", "--workspace", "--tests", "--"]);
     let output = runner.output(command.args(flags), "")?;
     Ok(output.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }

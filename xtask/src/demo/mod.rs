@@ -72,10 +72,10 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DemoError> {
     system::ensure(runner, if options.once { Tools::Curl } else { Tools::Build })?;
     println!("Building the server (some minutes the first time)");
     let built = if options.debug {
-        workspace::build_for_tests(runner, &[])?;
+        workspace::build_programs(runner, &["server"])?;
         "debug/server"
     } else {
-        runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
+        workspace::build_release(runner, &[])?;
         "release/server"
     };
 

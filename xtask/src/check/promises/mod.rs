@@ -44,7 +44,7 @@ pub(crate) enum PromisesError {
 
 /// Compares every document and the demo's output with the programs.
 pub(super) fn run(runner: &Runner) -> Result<(), PromisesError> {
-    workspace::build_for_tests(runner, &[])?;
+    workspace::build_programs(runner, &["server"])?;
     let program = workspace::target("debug/server");
     let manual = runner.output(Command::new(&program).arg("help-markdown"), "")?;
     let programs = Programs::new(&manual, &Arguments::command());

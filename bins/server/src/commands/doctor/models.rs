@@ -29,15 +29,9 @@ fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
             "none; search uses the built-in encoder (colours, light, shapes). To search by what photos show, run `server \
              model install ViT-B-32__openai` (docs/models.md lists others)",
         ),
-        Ok(ActiveModel::Model { name, .. }) => match models.load(&name, options) {
-            Err(error) => broken(&name, &error.to_string(), findings),
-            Ok(model) => match model.self_test() {
-                Err(error) => broken(&name, &error.to_string(), findings),
-                Ok(engine) => {
-                    findings.ok(MODEL, &format!("{} works, run by {engine}", model.name()));
-                    runtime(&Runtime::detect(options), findings);
-                }
-            },
+        Ok(ActiveModel::Model { name, .. }) => match Runtime::require(options) {
+            Err(error) => findings.fail(MODEL, &format!("{name} is in use and cannot run: {error}")),
+            Ok(()) => try_out(models, &name, options, findings),
         },
     }
     match models.list() {
@@ -48,6 +42,17 @@ fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
                     findings.warn(MODEL, &format!("{} (not in use) is broken: {problem}", model.name));
                 }
             }
+        }
+    }
+}
+
+fn try_out(models: &Models, name: &str, options: &Options, findings: &mut Findings) {
+    let outcome = models.load(name, options).and_then(|model| Ok((model.self_test()?, model)));
+    match outcome {
+        Err(error) => broken(name, &error.to_string(), findings),
+        Ok((runtime_name, model)) => {
+            findings.ok(MODEL, &format!("{} works, run by {runtime_name}", model.name()));
+            runtime(&Runtime::detect(options), findings);
         }
     }
 }

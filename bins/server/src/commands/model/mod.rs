@@ -32,6 +32,8 @@ pub(crate) enum ModelError {
     #[error(transparent)]
     Models(#[from] ModelsError),
     #[error(transparent)]
+    Runtime(#[from] clip::LoadError),
+    #[error(transparent)]
     Hub(Box<dyn std::error::Error + Send + Sync>),
     #[error("no such folder: {}", .0.display())]
     NoFolder(PathBuf),
@@ -79,6 +81,8 @@ async fn install(
     config: &Config,
 ) -> Result<Report, CommandError> {
     let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
+    let options = config.vision.clone();
+    blocking(move || clip::Runtime::require(&options)).await?;
     let bar = progress_bar();
     let installed = async {
         if is_folder(model) {
