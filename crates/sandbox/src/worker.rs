@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use domain::{FileInfo, Rendition, Sidecar};
+use domain::{FileInfo, Rendition, Sidecar, clean_text};
 use media::{Limits, MediaError, RgbPicture, RgbPictures};
 use ocr::{NotReady, Ocr};
 use serde::{Serialize, de::DeserializeOwned};
