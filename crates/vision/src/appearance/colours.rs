@@ -60,7 +60,11 @@ impl Shares {
 
     fn activation(&self, threshold: &Threshold, all: f32, central: f32) -> f32 {
         let everywhere = through_half(self.everywhere / all, threshold.half, threshold.full);
-        let centre = through_half(self.centre / central.max(1.0), threshold.half * 1.5, threshold.full * CENTRE_FACTOR);
+        let centre = through_half(
+            self.centre / central.max(1.0),
+            threshold.half * 1.5,
+            threshold.full * CENTRE_FACTOR,
+        );
         let (half, full) = STRIKING;
         let striking = through_half(self.striking / all, half.min(threshold.half), full.min(threshold.full));
         everywhere.max(centre).max(striking)
@@ -82,7 +86,7 @@ pub(super) fn set(cells: &Cells, activations: &mut Activations) {
             let fit = (named.fit - before).max(0.0);
             last = Some((named.name, named.fit.max(before)));
             let [dark, light] = naming::shades(named.name, colour);
-            if let Some([whole, in_dark, in_light]) = shares.get_mut(named.name.place()) {
+            if let Some([whole, in_dark, in_light]) = shares.get_mut(named.name.index()) {
                 whole.add(fit, central, striking);
                 in_dark.add(fit * dark, central, striking && dark > 0.5);
                 in_light.add(fit * light, central, striking && light > 0.5);
@@ -91,14 +95,15 @@ pub(super) fn set(cells: &Cells, activations: &mut Activations) {
     }
     let all = cells.colours.len() as f32;
     for threshold in THRESHOLDS {
-        let Some([whole, dark, light]) = shares.get(threshold.colour.place()) else { continue };
+        let Some([whole, dark, light]) = shares.get(threshold.colour.index()) else { continue };
         activations.set(threshold.colour, whole.activation(threshold, all, central_cells));
         if threshold.colour == Concept::Gold || threshold.colour == Concept::Beige {
             continue;
         }
         if let Some([in_dark, in_light]) = threshold.colour.shades() {
             // Shades need a smaller share.
-            let threshold = Threshold { half: 0.7 * threshold.half, full: 0.7 * threshold.full, ..*threshold };
+            let threshold =
+                Threshold { half: 0.7 * threshold.half, full: 0.7 * threshold.full, ..*threshold };
             activations.set(in_dark, dark.activation(&threshold, all, central_cells));
             activations.set(in_light, light.activation(&threshold, all, central_cells));
         }

@@ -20,15 +20,18 @@ pub(super) struct ParsedQuery {
     pub(super) known: f32,
 }
 
-/// A parsed phrase.
+/// A part of the parsed text.
 #[derive(Debug, Clone, Copy)]
 enum Item {
+    /// A phrase of the vocabulary.
     Known(Meaning),
+    /// An unknown word.
     Unknown,
+    /// A punctuation mark that ends a phrase.
     Break,
 }
 
-/// Reads a search.
+/// Parses the text of a search.
 pub(super) fn parse(vocabulary: &Vocabulary, words: &str) -> ParsedQuery {
     let words: String = words.chars().take(MAX_QUERY_CHARS).collect();
     let tokens = tokens(&words);
@@ -37,7 +40,7 @@ pub(super) fn parse(vocabulary: &Vocabulary, words: &str) -> ParsedQuery {
     while let Some((first, others)) = rest.split_first() {
         match first {
             Token::Break => items.push(Item::Break),
-            Token::Run(run) => read_run(vocabulary, run, &mut items),
+            Token::Run(run) => parse_run(vocabulary, run, &mut items),
             Token::Word(_) => {
                 let (item, length) = longest_phrase(vocabulary, rest);
                 items.push(item);
@@ -47,10 +50,10 @@ pub(super) fn parse(vocabulary: &Vocabulary, words: &str) -> ParsedQuery {
         }
         rest = others;
     }
-    understand(&items)
+    interpret(&items)
 }
 
-/// The longest phrase at the start, and how many tokens it has.
+/// The longest known phrase at the start, and the number of its tokens.
 fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
     let mut phrase = String::new();
     let mut best = (Item::Unknown, 1);
@@ -67,33 +70,35 @@ fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
     best
 }
 
-/// Reads a run of a script without spaces: the longest phrase at each place; what lies between is unknown.
-fn read_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
-    let mut place = 0;
+/// Parses a run of a script without spaces: finds the longest known phrase at each position. The characters between two
+/// phrases are one unknown word.
+fn parse_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
+    let mut position = 0;
     let mut in_unknown = false;
-    while let Some(rest) = run.get(place..).filter(|rest| !rest.is_empty()) {
-        let before = run.get(..place).and_then(<[char]>::last).copied();
+    while let Some(rest) = run.get(position..).filter(|rest| !rest.is_empty()) {
+        let before = run.get(..position).and_then(<[char]>::last).copied();
         let found = (1..=MAX_PHRASE_LENGTH.min(rest.len())).rev().find_map(|length| {
             let (phrase, after) = rest.split_at(length);
             let meaning = vocabulary.meaning(&phrase.iter().collect::<String>())?;
-            stands_alone(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
+            is_whole_word(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
         });
         if let Some((meaning, length)) = found {
             items.push(Item::Known(meaning));
             in_unknown = false;
-            place += length;
+            position += length;
         } else {
             if !in_unknown {
                 items.push(Item::Unknown);
             }
             in_unknown = true;
-            place += 1;
+            position += 1;
         }
     }
 }
 
-/// Whether a phrase is more than a part of a word.
-fn stands_alone(
+/// Whether a phrase in a script without spaces is probably not part of a longer word. This concerns words of one
+/// character and words in katakana.
+fn is_whole_word(
     vocabulary: &Vocabulary,
     before: Option<char>,
     phrase: &[char],
@@ -124,7 +129,8 @@ fn stands_alone(
     ends && (!in_unknown || is_ignored)
 }
 
-fn understand(items: &[Item]) -> ParsedQuery {
+/// Combines shades with colours, and negations with concepts.
+fn interpret(items: &[Item]) -> ParsedQuery {
     let mut concepts: Vec<(Concept, bool)> = Vec::new();
     let (mut known, mut all) = (0.0, 0.0);
     let mut negated = false;
@@ -162,7 +168,7 @@ fn understand(items: &[Item]) -> ParsedQuery {
     ParsedQuery { concepts, known: known / f32::max(all, 1.0) }
 }
 
-/// The shade that two neighbours name together.
+/// The shade that two adjacent words name together.
 fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
     let next = next?;
     let (colour, shade) = match (meaning.shades_next, next.concept) {
@@ -177,27 +183,27 @@ fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
 }
 
 impl ParsedQuery {
-    /// What to compare vectors with; `None` when nothing is required.
+    /// The encoded query; `None` without concepts.
     pub(super) fn to_query(&self) -> Option<EncodedQuery> {
         let count = self.concepts.len() as f32;
-        let negative = self.concepts.iter().filter(|(_, required)| !required).count() as f32;
+        let negative = self.concepts.iter().filter(|(_, is_required)| !is_required).count() as f32;
         if self.concepts.is_empty() {
             return None;
         }
         let mut vector = vec![0.0; Concept::ALL.len()];
-        for (concept, required) in &self.concepts {
-            if let Some(weight) = vector.get_mut(concept.place()) {
-                *weight = if *required { 1.0 / count } else { -1.0 / count };
+        for (concept, is_required) in &self.concepts {
+            if let Some(weight) = vector.get_mut(concept.index()) {
+                *weight = if *is_required { 1.0 / count } else { -1.0 / count };
             }
         }
-        // Of the mean of all that should hold. One of two alone gives 0.5, two of three 0.67: that has to be no match.
-        let (midpoint, least) = match self.concepts.len() {
+        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not match.
+        let (midpoint, min_similarity) = match self.concepts.len() {
             1 if negative > 0.0 => (0.6, 0.5),
             1 => (0.5, 0.3),
             2 => (0.68, 0.57),
             _ => (0.78, 0.70),
         };
-        // What must not hold counts as far as it does not, of which a product of vectors leaves out the constant part.
+        // A negated concept counts as 1 minus its activation. The dot product lacks the constant part.
         let constant = negative / count;
         Some(EncodedQuery {
             vector,
@@ -205,7 +211,7 @@ impl ParsedQuery {
                 midpoint: midpoint - constant,
                 steepness: 4.0 / (1.0 - midpoint),
                 max_score: self.known,
-                min_similarity: least - constant,
+                min_similarity: min_similarity - constant,
             },
         })
     }
