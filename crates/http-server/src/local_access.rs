@@ -64,7 +64,11 @@ mod tests {
         }
         let (parts, ()) = request.body(()).unwrap().into_parts();
         let base_url = BaseUrl::parse(base_url).unwrap();
-        assert_eq!(is_allowed(&base_url, &parts.uri, &parts.headers, parts.uri.path().starts_with("/i/")), expect, "{uri} {headers:?}");
+        assert_eq!(
+            is_allowed(&base_url, &parts.uri, &parts.headers, parts.uri.path().starts_with("/i/")),
+            expect,
+            "{uri} {headers:?}"
+        );
     }
 
     #[test]

@@ -27,7 +27,7 @@ use tokio::{
 
 pub(crate) use self::client_stream::Activity;
 use self::{
-    client_stream::{TrackedBody, ClientStream, SEND_BUFFER_BYTES},
+    client_stream::{ClientStream, SEND_BUFFER_BYTES, TrackedBody},
     connections::Connections,
 };
 use crate::{HttpLimits, reply::Reply};
@@ -96,8 +96,7 @@ where
             continue;
         };
         let activity = Activity::new(slot);
-        let connection =
-            graceful.watch(connection(handler.clone(), stream, peer, &limits, activity.clone()));
+        let connection = graceful.watch(connection(handler.clone(), stream, peer, &limits, activity.clone()));
         tokio::spawn(async move {
             tokio::select! {
                 ended = connection => if let Err(error) = ended {

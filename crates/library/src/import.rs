@@ -199,7 +199,8 @@ impl Library {
             return Err(ImportError::WrongLength { expected });
         }
         let staged = file.finish().await?;
-        let original = Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
+        let original =
+            Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
         self.store_original(account, original, &upload.info, Source::Staged(Some(staged))).await
     }
 

@@ -79,7 +79,11 @@ impl TryFrom<BlobRow> for BlobRef {
     }
 }
 
-fn state(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<Option<String>, SqliteError> {
+fn state(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<Option<String>, SqliteError> {
     Ok(blobs::table
         .find((kind.as_str(), hash.as_bytes().as_slice()))
         .select(blobs::state)
@@ -189,7 +193,11 @@ pub(crate) fn can_keep(
 }
 
 /// Keeps a blob that something refers to from now on; `false`, and nothing changes, when it cannot be kept.
-pub(crate) fn keep(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqliteError> {
+pub(crate) fn keep(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<bool, SqliteError> {
     let kept = diesel::update(blobs::table.find((kind.as_str(), hash.as_bytes().as_slice())))
         .filter(blobs::state.ne(REMOVING))
         .set((blobs::state.eq(KEPT), blobs::since_ms.eq(LONG_AGO_MS)))

@@ -120,12 +120,7 @@ pub fn token_refused(address: IpAddr, client_id: Option<&str>, code: &'static st
 }
 
 /// A replaced refresh token was used, by a client that runs twice or by a thief.
-pub fn refresh_token_replayed(
-    address: IpAddr,
-    client_id: Option<&str>,
-    grant_id: &str,
-    grant_ended: bool,
-) {
+pub fn refresh_token_replayed(address: IpAddr, client_id: Option<&str>, grant_id: &str, grant_ended: bool) {
     tracing::warn!(
         target: TARGET,
         event = "refresh_token_replayed",

@@ -10,7 +10,11 @@ use http_body_util::{BodyExt, StreamBody};
 use library::{BlobError, RenditionError, ServedRendition};
 use url::form_urlencoded;
 
-use http_server::{body::{BodyError, ResponseBody}, file::{File, serve_file}, reply::{Reply, WithHeader as _, error, method_not_allowed}};
+use http_server::{
+    body::{BodyError, ResponseBody},
+    file::{File, serve_file},
+    reply::{Reply, WithHeader as _, error, method_not_allowed},
+};
 
 use crate::Api;
 

@@ -36,9 +36,10 @@ fn error_page(status: StatusCode) -> Reply {
             "It only accepts forms from other pages. Go to the start page and follow the links from there.",
         ),
         StatusCode::FORBIDDEN => ("Access denied", "You do not have access to this page."),
-        StatusCode::PAYLOAD_TOO_LARGE => {
-            ("Request too large", "Your browser sent more data than this page accepts. Go back and send less.")
-        }
+        StatusCode::PAYLOAD_TOO_LARGE => (
+            "Request too large",
+            "Your browser sent more data than this page accepts. Go back and send less.",
+        ),
         StatusCode::SERVICE_UNAVAILABLE => (
             "Temporarily unavailable",
             "The photo library is temporarily unavailable. Try again in a minute.",

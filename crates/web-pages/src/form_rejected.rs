@@ -81,7 +81,9 @@ fn cause(base_url: &BaseUrl, headers: &HeaderMap) -> Cause {
     let is_elsewhere = opened.as_ref().is_ok_and(|opened| opened != base_url);
     if !is_same_origin(base_url, headers) {
         return match opened {
-            Ok(opened) if is_elsewhere && value(SEC_FETCH_SITE) != "cross-site" => Cause::OtherAddress(opened),
+            Ok(opened) if is_elsewhere && value(SEC_FETCH_SITE) != "cross-site" => {
+                Cause::OtherAddress(opened)
+            }
             _ => Cause::OtherSite,
         };
     }

@@ -14,7 +14,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 pub(crate) use time::{day, minute};
 
-use http_server::{body::full, reply::{Reply, WithHeader as _, with_body}};
+use http_server::{
+    body::full,
+    reply::{Reply, WithHeader as _, with_body},
+};
 
 use crate::sign_out::sign_out_button;
 

@@ -9,7 +9,7 @@ use maud::html;
 use crate::layout::Page;
 
 /// Advice for an operator whose reverse proxy forwards a public address to the service.
-pub const BEHIND_PROXY: &str = "Behind a reverse proxy, start it with --base-url and the address in your browser’s address bar, such as https://photos.example.org.";
+pub(crate) const BEHIND_PROXY: &str = "Behind a reverse proxy, start it with --base-url and the address in your browser’s address bar, such as https://photos.example.org.";
 
 /// The reply to a browser that opened a loopback service at another address.
 pub fn other_address(base_url: &BaseUrl, headers: &HeaderMap) -> Reply {

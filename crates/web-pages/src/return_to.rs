@@ -64,9 +64,6 @@ mod tests {
             assert_eq!(ReturnTo::parse(Some(bad)).as_str(), "/", "{bad:?}");
         }
         assert_eq!(ReturnTo::parse(None).as_str(), "/");
-        assert_eq!(
-            ReturnTo::parse(Some("/a?b=c&d")).via_sign_in(),
-            "/sign-in?return_to=/a%3Fb%3Dc%26d"
-        );
+        assert_eq!(ReturnTo::parse(Some("/a?b=c&d")).via_sign_in(), "/sign-in?return_to=/a%3Fb%3Dc%26d");
     }
 }

@@ -87,9 +87,8 @@ fn show(
 
 async fn submit(site: &Site, headers: &HeaderMap, secret: &str, form: &Form, address: IpAddr) -> Reply {
     let base_url = &site.base_url;
-    let has_token = Visitor::of(base_url, headers).is_some_and(|visitor| {
-        form.has_token(&site.forms, &[PURPOSE, visitor.id.as_bytes()])
-    });
+    let has_token = Visitor::of(base_url, headers)
+        .is_some_and(|visitor| form.has_token(&site.forms, &[PURPOSE, visitor.id.as_bytes()]));
     if !has_token {
         security_log::form_refused(address, "set-up without its token");
         return form_rejected(base_url, headers, &path(secret));

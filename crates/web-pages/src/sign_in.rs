@@ -96,8 +96,10 @@ impl SignInPage<'_> {
             }
             Err(SignInError::LockedOut { retry_after_s }) => {
                 security_log::sign_in_failed(address, "locked out");
-                let problem =
-                    format!("Too many sign-ins have failed. Wait {}, then try again.", minutes(retry_after_s));
+                let problem = format!(
+                    "Too many sign-ins have failed. Wait {}, then try again.",
+                    minutes(retry_after_s)
+                );
                 retry_after(again(StatusCode::TOO_MANY_REQUESTS, &problem), retry_after_s)
             }
             Err(SignInError::Busy { retry_after_s }) => {

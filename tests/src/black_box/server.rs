@@ -86,7 +86,9 @@ impl Server {
     pub fn stop(mut self) -> Result<(), AnyError> {
         match self.terminate() {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(format!("the server exited with {status}: {}", last_lines(&self.log()?)).into()),
+            Some(status) => {
+                Err(format!("the server exited with {status}: {}", last_lines(&self.log()?)).into())
+            }
             None => Err("the server did not exit after SIGTERM".into()),
         }
     }

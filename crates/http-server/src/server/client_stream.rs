@@ -20,7 +20,10 @@ use tokio::{
 };
 
 use super::connections::Slot;
-use crate::{HttpLimits, body::{BodyError, ResponseBody}};
+use crate::{
+    HttpLimits,
+    body::{BodyError, ResponseBody},
+};
 
 /// Size of the system's send buffer: small, so that written bytes soon mean accepted bytes.
 pub(super) const SEND_BUFFER_BYTES: usize = 256 * 1024;
@@ -137,7 +140,12 @@ pub(super) struct ClientStream<S> {
 
 impl<S> ClientStream<S> {
     pub(super) fn new(stream: S, activity: Arc<Activity>, limits: &HttpLimits) -> Self {
-        Self { stream, activity, allowance: WriteAllowance::new(limits), deadline: Box::pin(sleep(Duration::ZERO)) }
+        Self {
+            stream,
+            activity,
+            allowance: WriteAllowance::new(limits),
+            deadline: Box::pin(sleep(Duration::ZERO)),
+        }
     }
 
     /// Applies the allowance to the outcome of a write.

@@ -85,7 +85,8 @@ impl Connections {
         let is_crowded = open.by_id.len() >= self.max - self.max / 4;
         if client.is_some() && is_crowded {
             let belongs_to_client = |connection: &Connection| connection.client == client;
-            if open.by_id.values().filter(|connection| belongs_to_client(connection)).count() >= self.max_per_client
+            if open.by_id.values().filter(|connection| belongs_to_client(connection)).count()
+                >= self.max_per_client
             {
                 open.evict_oldest_idle(belongs_to_client).ok_or(NoSlot::ForClient)?;
             }

@@ -20,7 +20,11 @@ fn is_empty(c: &mut SqliteConnection) -> Result<bool, SqliteError> {
     Ok(!select(exists(account)).get_result::<bool>(c)?)
 }
 
-pub(super) fn create_link(c: &mut SqliteConnection, link: &SetupHash, at: Timestamp) -> Result<bool, SqliteError> {
+pub(super) fn create_link(
+    c: &mut SqliteConnection,
+    link: &SetupHash,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
     if !is_empty(c)? {
         return Ok(false);
     }

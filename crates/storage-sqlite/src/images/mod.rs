@@ -6,8 +6,8 @@ mod places;
 mod removal;
 mod renditions;
 mod row;
-mod visibility;
 mod text;
+mod visibility;
 
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
@@ -25,8 +25,8 @@ pub(crate) use places::{add_place, latitudes, remove_place};
 pub(crate) use removal::{set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use visibility::Visibility;
 pub(crate) use text::{add_text, remove_text};
+pub(crate) use visibility::Visibility;
 
 #[async_trait]
 impl ImageStore for SqliteStore {

@@ -39,7 +39,8 @@ pub(crate) struct ImageRowWithOwner {
 impl ImageRowWithOwner {
     /// The row, if it is seen.
     pub(crate) fn if_visible(self, visibility: Visibility) -> Option<ImageRow> {
-        let recent = self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
+        let recent =
+            self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
         (self.live && recent && self.account_id == visibility.account).then_some(self.row)
     }
 }
@@ -50,7 +51,8 @@ impl TryFrom<ImageRow> for Image {
     fn try_from(row: ImageRow) -> Result<Self, SqliteError> {
         let reader = RowReader::new("images", &row.seq);
         let captured_at_ms = reader.required("captured_at_ms", row.captured_at_ms)?;
-        let size = reader.size(reader.required("width", row.width)?, reader.required("height", row.height)?)?;
+        let size =
+            reader.size(reader.required("width", row.width)?, reader.required("height", row.height)?)?;
         Ok(Self {
             id: reader.required("id", ImageId::parse(row.id))?,
             captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,

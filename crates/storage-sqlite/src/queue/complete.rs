@@ -78,7 +78,11 @@ pub(super) fn complete(
 }
 
 /// The capture time that the image gets. One that had the same time requested stays where it is.
-fn capture_time(c: &mut SqliteConnection, image: &CurrentImage, requested: Timestamp) -> Result<i64, SqliteError> {
+fn capture_time(
+    c: &mut SqliteConnection,
+    image: &CurrentImage,
+    requested: Timestamp,
+) -> Result<i64, SqliteError> {
     match image.captured_at_ms {
         Some(stays) if image.requested_captured_at_ms == Some(requested.millis()) => Ok(stays),
         _ => free_capture_time(c, image.account_id, image.seq, requested),

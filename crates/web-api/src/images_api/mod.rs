@@ -25,7 +25,12 @@ pub(crate) use records::{
     image_record, library_record,
 };
 
-use http_server::{Query, authorization_header::bearer_or_bare, body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody, full}, reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body}};
+use http_server::{
+    Query,
+    authorization_header::bearer_or_bare,
+    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody, full},
+    reply::{JSON, Reply, WithHeader as _, method_not_allowed, with_body},
+};
 
 use crate::{Api, BuildError};
 
@@ -124,9 +129,7 @@ async fn respond(api: &Api, parts: &Parts, body: RequestBody) -> Result<Reply, A
         return Ok(method_not_allowed(matched.value.allow));
     };
     if caller.account.synced_at.is_none() && *operation != Operation::LibraryInfo {
-        return Err(ApiError::SyncNotSetUp {
-            install_url: crate::links::install_url(&api.base_url),
-        });
+        return Err(ApiError::SyncNotSetUp { install_url: crate::links::install_url(&api.base_url) });
     }
     let id =
         percent_decode_str(matched.params.get("id").unwrap_or_default()).decode_utf8_lossy().into_owned();

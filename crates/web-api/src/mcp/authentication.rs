@@ -8,8 +8,12 @@ use oauth_core::{AccessRefused, UnixMillis};
 use serde::Serialize;
 
 use super::McpResource;
-use http_server::{BaseUrl, authorization_header::bearer, reply::{ErrorBody, Reply, WithHeader as _, json}};
 use crate::{Api, images_api::ApiError, security_log};
+use http_server::{
+    BaseUrl,
+    authorization_header::bearer,
+    reply::{ErrorBody, Reply, WithHeader as _, json},
+};
 
 /// Why a request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +43,7 @@ pub(super) async fn authenticate(
     if token.contains('.') {
         return by_access_token(api, resource, token).await;
     }
-    service
-        .library
+    api.library
         .caller_by_key(token)
         .await
         .map_err(|error| unavailable(&error))?
@@ -48,7 +51,11 @@ pub(super) async fn authenticate(
 }
 
 /// Verifies the signature once per token, and reads the grant at every request.
-async fn by_access_token(api: &Api, resource: McpResource, token: &str) -> Result<Caller, AuthenticationError> {
+async fn by_access_token(
+    api: &Api,
+    resource: McpResource,
+    token: &str,
+) -> Result<Caller, AuthenticationError> {
     let authorization = &api.authorization;
     let claims = authorization.verified.read(token).await.map_err(|error| unavailable(&error))?;
     let claims = claims.ok_or(AuthenticationError::NoValidToken)?;
@@ -110,9 +117,7 @@ fn insufficient_scope(base_url: &BaseUrl, resource: McpResource) -> HeaderValue 
 
 fn bearer_challenge(error: &str, base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
     let (scope, metadata_url) = (resource.scope(), resource.metadata_url(base_url));
-    let text = format!(
-        "Bearer {error}scope=\"{scope}\", resource_metadata=\"{metadata_url}\""
-    );
+    let text = format!("Bearer {error}scope=\"{scope}\", resource_metadata=\"{metadata_url}\"");
     // A URL has only ASCII characters.
     HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }
@@ -145,7 +150,11 @@ mod tests {
     #[test]
     fn an_unreachable_store_is_not_a_wrong_token() {
         let base_url = BaseUrl::parse("http://localhost").unwrap();
-        let reply = AuthenticationError::Unavailable.into_reply(&base_url, McpResource::V1, IpAddr::from([127, 0, 0, 1]));
+        let reply = AuthenticationError::Unavailable.into_reply(
+            &base_url,
+            McpResource::V1,
+            IpAddr::from([127, 0, 0, 1]),
+        );
         assert_eq!(reply.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(reply.headers().contains_key(header::RETRY_AFTER));
         assert!(!reply.headers().contains_key(header::WWW_AUTHENTICATE));

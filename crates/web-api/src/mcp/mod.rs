@@ -26,17 +26,15 @@ use self::{
     authentication::{AuthenticationError, authenticate},
     tools::ToolContext,
 };
-use http_server::{body::RequestBody, reply::{Reply, WithHeader as _, not_found}};
 use crate::{Api, images_api::json_bytes};
+use http_server::{
+    body::RequestBody,
+    reply::{Reply, WithHeader as _, not_found},
+};
 
 pub(crate) const PREFIX: &str = "/api/mcp/";
 
-pub(crate) async fn handle(
-    api: &Arc<Api>,
-    parts: &Parts,
-    body: RequestBody,
-    address: IpAddr,
-) -> Reply {
+pub(crate) async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
     let base_url = &api.base_url;
     let Some(resource) = McpResource::at(parts.uri.path()) else {
         return not_found();
@@ -55,7 +53,7 @@ pub(crate) async fn handle(
         Ok(body) => body,
         Err(error) => return error.into_reply(),
     };
-    let context = ToolContext { service: api.clone(), caller, is_structured: resource.is_structured() };
+    let context = ToolContext { api: api.clone(), caller, is_structured: resource.is_structured() };
     let headers = transport::message_headers(&parts.headers);
     transport::reply(api.mcp.of(resource).handle(context, &headers, &body).await)
 }
@@ -64,8 +62,11 @@ pub(crate) async fn handle(
 async fn method_not_allowed(api: &Api, resource: McpResource, parts: &Parts) -> Reply {
     let reply = transport::method_not_allowed();
     match authenticate(api, resource, parts).await {
-        Err(AuthenticationError::NoValidToken) => reply
-            .with(header::WWW_AUTHENTICATE, authentication::challenge(&api.base_url, resource)),
-        Ok(_) | Err(AuthenticationError::InsufficientScope { .. } | AuthenticationError::Unavailable) => reply,
+        Err(AuthenticationError::NoValidToken) => {
+            reply.with(header::WWW_AUTHENTICATE, authentication::challenge(&api.base_url, resource))
+        }
+        Ok(_) | Err(AuthenticationError::InsufficientScope { .. } | AuthenticationError::Unavailable) => {
+            reply
+        }
     }
 }

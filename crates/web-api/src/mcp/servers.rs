@@ -7,8 +7,8 @@ use mcp_protocol::{
 };
 
 use super::{McpResource, app, tools};
-use http_server::BaseUrl;
 use crate::BuildError;
+use http_server::BaseUrl;
 
 const NAME: &str = "photo-library";
 const TITLE: &str = "Photo library";
@@ -44,7 +44,11 @@ impl Servers {
             server(resource, base_url)
                 .map_err(|error| BuildError(format!("the tools of {}: {error}", resource.path())))
         };
-        Ok(Self { v1: built(McpResource::V1)?, v2: built(McpResource::V2)?, legacy: built(McpResource::Legacy)? })
+        Ok(Self {
+            v1: built(McpResource::V1)?,
+            v2: built(McpResource::V2)?,
+            legacy: built(McpResource::Legacy)?,
+        })
     }
 
     pub(super) fn of(&self, resource: McpResource) -> &Server<tools::ToolContext> {

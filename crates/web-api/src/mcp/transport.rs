@@ -13,7 +13,12 @@ use mcp_protocol::{
     server::ServerResponse,
 };
 
-use http_server::{BaseUrl, HttpLimits, body::{RequestBody, full}, local_access, reply::{JSON, Reply, WithHeader as _, empty, json, with_body}};
+use http_server::{
+    BaseUrl, HttpLimits,
+    body::{RequestBody, full},
+    local_access,
+    reply::{JSON, Reply, WithHeader as _, empty, json, with_body},
+};
 
 use crate::images_api::json_bytes;
 
@@ -30,8 +35,8 @@ pub async fn serve_mcp<C: Send + 'static>(
     request: Request<Incoming>,
 ) -> http::Response<impl Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + use<C>> {
     let (parts, incoming) = request.into_parts();
-    if !local_access::is_allowed(base_url, &parts.uri, &parts.headers) {
-        return local_access::refusal(base_url, &parts.headers);
+    if !local_access::is_allowed(base_url, &parts.uri, &parts.headers, false) {
+        return local_access::forbidden(base_url);
     }
     if parts.method == Method::OPTIONS {
         return options();

@@ -1,8 +1,8 @@
 use oauth_core::{Config, ConfigError, Endpoints, Lifetimes, Resource};
 
 use super::endpoint;
-use http_server::BaseUrl;
 use crate::mcp::McpResource;
+use http_server::BaseUrl;
 
 /// The configuration of the authorization server: its issuer is the base URL with `/api`, its resources are the MCP
 /// servers.

@@ -4,7 +4,10 @@ use keys::PublicJwk;
 use oauth_core::AuthorizationServer;
 use serde::Serialize;
 
-use http_server::{body::full, reply::{JSON, Reply, WithHeader as _, error, json, method_not_allowed, with_body}};
+use http_server::{
+    body::full,
+    reply::{JSON, Reply, WithHeader as _, error, json, method_not_allowed, with_body},
+};
 
 use crate::{Api, mcp::McpResource};
 

@@ -7,8 +7,11 @@ use super::{
     oauth_error::{self, refusal, too_many, unread},
     rate_limits::RateLimits,
 };
-use http_server::{body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody}, reply::{Reply, method_not_allowed}};
 use crate::{Api, security_log};
+use http_server::{
+    body::{BodyKind, MAX_BODY_BYTES, ReadBodyError, RequestBody},
+    reply::{Reply, method_not_allowed},
+};
 
 /// An endpoint that programs post to.
 pub(super) struct Endpoint {

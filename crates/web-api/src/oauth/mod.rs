@@ -6,9 +6,9 @@
 mod app_name;
 mod configuration;
 mod discovery;
+mod endpoint;
 mod oauth_error;
 mod ports;
-mod endpoint;
 mod rate_limits;
 mod register;
 mod revoke;
@@ -24,11 +24,15 @@ use library::{Library, SigningKeys};
 use oauth_core::{AuthorizationServer, ClientDocuments as _, ClientUrl};
 
 pub use app_name::{app_name, display_name};
-pub use rate_limits::{OAuthLimits, RateLimit};
 use rate_limits::RateLimits;
+pub use rate_limits::{OAuthLimits, RateLimit};
 use verified_tokens::VerifiedTokens;
 
-use http_server::{BaseUrl, body::RequestBody, reply::{Reply, not_found}};
+use http_server::{
+    BaseUrl,
+    body::RequestBody,
+    reply::{Reply, not_found},
+};
 
 use crate::{Api, ApiOptions, BuildError};
 

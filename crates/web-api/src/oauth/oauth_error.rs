@@ -5,7 +5,10 @@ use std::fmt::Display;
 use http::{HeaderValue, StatusCode, header};
 use oauth_core::ErrorBody;
 
-use http_server::{body::ReadBodyError, reply::{Reply, WithHeader as _, json}};
+use http_server::{
+    body::ReadBodyError,
+    reply::{Reply, WithHeader as _, json},
+};
 
 /// A refusal of the registration, token or revocation endpoint.
 pub(super) fn refusal(status: StatusCode, body: &ErrorBody) -> Reply {

@@ -6,7 +6,6 @@ use governor::{
 use library::{Library, network_prefix, subscriber_prefix};
 use oauth_core::SecretHash;
 
-
 /// Upper bound on the keys of one limiter. Further keys are not limited, so that memory stays bounded.
 const MAX_KEYS: usize = 100_000;
 

@@ -4,12 +4,15 @@ use http::{StatusCode, request::Parts};
 use oauth_core::{RevokeRequest, Revoked};
 
 use super::{
-    oauth_error::{refusal, unavailable},
     endpoint::Endpoint,
+    oauth_error::{refusal, unavailable},
     rate_limits::RateLimits,
 };
-use http_server::{body::{BodyKind, RequestBody}, reply::{Reply, json}};
 use crate::{Api, security_log};
+use http_server::{
+    body::{BodyKind, RequestBody},
+    reply::{Reply, json},
+};
 
 const ENDPOINT: Endpoint = Endpoint {
     name: "revocation",

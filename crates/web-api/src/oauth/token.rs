@@ -6,12 +6,16 @@ use oauth_core::{InvalidGrantReason, StoreError, TokenError, TokenRequest};
 
 use super::{
     app_name,
-    oauth_error::{refusal, too_many, unavailable},
     endpoint::Endpoint,
+    oauth_error::{refusal, too_many, unavailable},
     rate_limits::RateLimits,
 };
-use http_server::{authorization_header, body::{BodyKind, RequestBody}, reply::{Reply, WithHeader as _, json}};
 use crate::{Api, security_log};
+use http_server::{
+    authorization_header,
+    body::{BodyKind, RequestBody},
+    reply::{Reply, WithHeader as _, json},
+};
 
 const ENDPOINT: Endpoint = Endpoint {
     name: "token",

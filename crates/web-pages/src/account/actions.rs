@@ -140,7 +140,9 @@ impl Submission<'_> {
         let name = match KeyName::parse(self.field("name")) {
             Ok(name) => name,
             Err(invalid) => {
-                return Err(self.invalid_key_name(format!("The {} {}.", invalid.field, invalid.reason)).await);
+                return Err(self
+                    .invalid_key_name(format!("The {} {}.", invalid.field, invalid.reason))
+                    .await);
             }
         };
         let account = &self.person.holder.account;
@@ -151,7 +153,8 @@ impl Submission<'_> {
                 Ok(self.page(StatusCode::OK, Notice::NewKey { name, key }).await)
             }
             Err(KeyError::NameTaken) => {
-                let text = "There is already a key with this name. Choose another name, or revoke that key first.";
+                let text =
+                    "There is already a key with this name. Choose another name, or revoke that key first.";
                 Err(self.invalid_key_name(text.to_owned()).await)
             }
             Err(error) => Err(messages::unavailable(&error)),
@@ -234,7 +237,10 @@ impl Submission<'_> {
                 let library = self.site.library.clone();
                 tokio::spawn(async move {
                     if let Err(error) = library.purge_deleted().await {
-                        tracing::warn!(error, "the data of a deleted account could not be deleted; it will be retried");
+                        tracing::warn!(
+                            error,
+                            "the data of a deleted account could not be deleted; it will be retried"
+                        );
                     }
                 });
             }

@@ -119,8 +119,7 @@ async fn submission<'a>(
     let form = read_form(site, parts, body, address).await?;
     let person = Person::of(site, &parts.headers).await?;
     // Without a session no token is valid.
-    let person =
-        person.filter(|person| form.has_token(&site.forms, &person.token_parts(action.path())));
+    let person = person.filter(|person| form.has_token(&site.forms, &person.token_parts(action.path())));
     let Some(person) = person else {
         security_log::form_refused(address, "account form without its token");
         return Err(form_rejected(&site.base_url, &parts.headers, action.section().path()));

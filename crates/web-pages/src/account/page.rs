@@ -57,12 +57,9 @@ pub(super) async fn page(
     };
     let overview = Link { href: PATH, label: "Overview" };
     let link = |section: AccountSection| Link { href: section.path(), label: section.heading() };
-    let links: Vec<Link<'_>> = [overview].into_iter().chain(AccountSection::of_plan(account.plan).map(link)).collect();
-    let header = PageHeader::SignedIn {
-        forms: &site.forms,
-        session_token: &person.token,
-        here: page.path(),
-    };
+    let links: Vec<Link<'_>> =
+        [overview].into_iter().chain(AccountSection::of_plan(account.plan).map(link)).collect();
+    let header = PageHeader::SignedIn { forms: &site.forms, session_token: &person.token, here: page.path() };
     Page { title, status, form_targets: &[] }.sections(&header, &links, &above, &sections)
 }
 

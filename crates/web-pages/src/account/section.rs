@@ -87,7 +87,10 @@ impl AccountPage {
 
     /// The page that a form names as its own.
     pub(super) fn from_id(id: Option<&str>) -> Self {
-        AccountSection::ALL.into_iter().find(|section| id == Some(section.id())).map_or(Self::Overview, Self::Section)
+        AccountSection::ALL
+            .into_iter()
+            .find(|section| id == Some(section.id()))
+            .map_or(Self::Overview, Self::Section)
     }
 
     pub(super) const fn path(self) -> &'static str {

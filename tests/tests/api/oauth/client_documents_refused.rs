@@ -243,7 +243,7 @@ async fn a_host_must_prove_that_it_is_the_right_one() {
     let (app, host) = started_with(|_| {}).await;
     is_refused(&app, "https://impostor.example/a", "cannot be reached").await;
     assert_eq!((host.dials().len(), host.heads().len()), (1, 0), "nothing was asked of it");
-    let (app, host) = started_with(|options| options.roots = client_documents::Roots::Web).await;
+    let (app, host) = started_with(|options| options.roots = client_documents::Roots::WebPki).await;
     is_refused(&app, &host.client_id("/a"), "cannot be reached").await;
 }
 
@@ -253,7 +253,7 @@ async fn fetches_for_one_address_are_limited_and_what_is_remembered_is_not() {
     let limit = RateLimit { burst: 2, per_minute: 6 };
     let app = TestApp::builder()
         .client_documents(host.options())
-        .limits(|limits| limits.client_documents = limit)
+        .oauth_limits(|limits| limits.client_documents = limit)
         .start()
         .await;
     let good = host.describe("/good", json!({"redirect_uris": [CALLBACK]})).id;

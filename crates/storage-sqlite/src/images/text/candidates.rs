@@ -197,7 +197,11 @@ struct Key {
 }
 
 /// The key at which the walk through the images of a common word ends.
-fn walk_end(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i64)) -> Result<i64, SqliteError> {
+fn walk_end(
+    c: &mut SqliteConnection,
+    expression: &str,
+    (first, last): (i64, i64),
+) -> Result<i64, SqliteError> {
     let end: Option<Key> = sql_query(
         "SELECT rowid AS key FROM image_words
         WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?

@@ -81,8 +81,10 @@ impl ExpandedWord {
 
     /// What the scorer has to know, in a library of so many images.
     pub(super) fn wanted(&self, of: i64) -> QueryTerm {
-        let alternative =
-            |(known, quality): &(VocabularyWord, f32)| Alternative { word: known.word.clone(), quality: *quality };
+        let alternative = |(known, quality): &(VocabularyWord, f32)| Alternative {
+            word: known.word.clone(),
+            quality: *quality,
+        };
         let of = of.max(1);
         let images = self.images().clamp(1, of);
         QueryTerm {
@@ -238,7 +240,11 @@ fn words_by_stem(
 }
 
 /// Words that begin with one, common ones first. The less is added, the more they count.
-fn words_with_prefix(c: &mut SqliteConnection, account: i64, start: &str) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
+fn words_with_prefix(
+    c: &mut SqliteConnection,
+    account: i64,
+    start: &str,
+) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
     let (first, end) = prefix_range(start);
     let most = i64::try_from(MAX_PER_WORD).unwrap_or(i64::MAX);
     let mut found: Vec<VocabularyWord> = Vec::new();
@@ -287,7 +293,11 @@ fn prefix_range(start: &str) -> (&str, String) {
 }
 
 /// The words that one may be a slip of: those one slip away, or if there are none and it is long, two slips.
-fn typo_corrections(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
+fn typo_corrections(
+    c: &mut SqliteConnection,
+    account: i64,
+    word: &str,
+) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
     let mut found = words_by_text(c, account, single_edits(word))?;
     if found.is_empty()
         && let Some(start) = typo_prefix(word)

@@ -80,7 +80,7 @@ impl Runtime {
     }
 }
 
-fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::Loaded, LoadError> {
+fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::LoadedLibrary, LoadError> {
     onnx_runtime::loaded(options.library.as_deref()).map_err(|why| {
         LoadError(format!(
             "{why}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \

@@ -17,14 +17,18 @@ use super::{
     records::{ListedImage, ShownImage},
     tool_error::{Sent, ToolError},
 };
-use crate::{Api, images_api::{ImageRecord, Page, Pagination, album_record, library_record}, links::install_url};
+use crate::{
+    Api,
+    images_api::{ImageRecord, Page, Pagination, album_record, library_record},
+    links::install_url,
+};
 
 type Arguments = Map<String, Value>;
 type Outcome = Result<CallToolResult, ToolError>;
 
 /// Who calls at one resource, and what answers.
 pub(crate) struct ToolContext {
-    pub(crate) service: Arc<Api>,
+    pub(crate) api: Arc<Api>,
     pub(crate) caller: Caller,
     /// Whether results also come as structured content.
     pub(crate) is_structured: bool,

@@ -5,7 +5,10 @@ use mcp_protocol::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{images_api::{AlbumRecord, ImageRecord, NO_MODEL, Page, Pagination}, links::Links};
+use crate::{
+    images_api::{AlbumRecord, ImageRecord, NO_MODEL, Page, Pagination},
+    links::Links,
+};
 
 use super::records::{ListedImage, ShownImage};
 
@@ -141,8 +144,8 @@ pub(super) fn shown(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http_server::BaseUrl;
     use domain::Timestamp;
+    use http_server::BaseUrl;
     use keys::{Secret, UrlSigner};
     use mcp_protocol::schema::output_schema_of;
     use serde_json::{Value, json};
