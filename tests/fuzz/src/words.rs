@@ -26,7 +26,11 @@ pub(crate) fn file_names(bytes: &[u8]) {
 pub(crate) fn query(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(time) = Timestamp::parse_iso(text) {
-        assert_eq!(Timestamp::parse_iso(&time.to_string()), Ok(time), "a written time parses to the same time");
+        assert_eq!(
+            Timestamp::parse_iso(&time.to_string()),
+            Ok(time),
+            "a written time parses to the same time"
+        );
     }
     let _ = parse_digits("limit", text);
     let _ = parse_decimal("latitude", text);
@@ -52,7 +56,11 @@ pub(crate) fn texts(bytes: &[u8]) {
     let words = query_words(query);
     for pair in words.windows(2) {
         let [one, other] = pair else { continue };
-        assert_eq!(same_stem(&one.word, &other.word), same_stem(&other.word, &one.word), "the relation is symmetric");
+        assert_eq!(
+            same_stem(&one.word, &other.word),
+            same_stem(&other.word, &one.word),
+            "the relation is symmetric"
+        );
         assert_eq!(
             is_typo_of(&one.word, &other.word),
             is_typo_of(&other.word, &one.word),
