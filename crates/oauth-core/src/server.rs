@@ -72,10 +72,9 @@ impl AuthorizationServer {
         self.clock.now()
     }
 
-    /// Deletes expired data, at most `max` rows of each kind, and returns the number of deleted rows. Call it until
-    /// that is
-    /// 0. Codes are kept for a day, ended grants for 90 days, and clients without a grant for 90 days after their last
-    /// registration.
+    /// Deletes expired data, at most `max` rows of each kind, and returns the number of deleted rows. Call it until it
+    /// returns 0. Codes are kept for a day, ended grants for 90 days, and clients without a grant for 90 days after
+    /// their last registration.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -30,7 +30,7 @@ async fn malformed_json_is_400_and_parse_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_neither_request_nor_notification_is_400_and_invalid_request() {
+async fn other_messages_are_400_and_invalid_request() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -70,7 +70,7 @@ async fn a_message_has_at_most_512000_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_is_not_said_to_be_json_is_415() {
+async fn a_message_of_another_content_type_is_415() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
@@ -120,7 +120,7 @@ async fn an_unknown_tool_is_invalid_params() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_that_was_never_given_is_invalid_params() {
+async fn an_unknown_cursor_is_invalid_params() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let answer =
@@ -129,7 +129,7 @@ async fn a_cursor_that_was_never_given_is_invalid_params() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_comes_back_as_it_was_sent() {
+async fn an_id_is_returned_exactly_as_sent() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for id in [

@@ -35,7 +35,7 @@ async fn is_refused(app: &TestApp, client_id: &str, words: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_client_id_is_not_fetched() {
+async fn an_invalid_client_url_is_not_fetched() {
     let (app, host) = started_with(|_| {}).await;
     for (client_id, words) in [
         ("http://app.example/client.json", "does not begin with https://"),
@@ -68,7 +68,7 @@ async fn what_is_no_client_id_is_not_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_address_inside_is_dialled_and_none_is_told_from_one_that_is_not_there() {
+async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
     let (app, host) = started_with(|_| {}).await;
     let inside: [&[&str]; 16] = [
         &["127.0.0.1"],
@@ -105,7 +105,7 @@ async fn no_address_inside_is_dialled_and_none_is_told_from_one_that_is_not_ther
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_a_short_json_document_by_200_is_read() {
+async fn only_a_short_json_document_with_200_is_accepted() {
     let (app, host) = started_with(|_| {}).await;
     let head = |status: &str, more: &str| {
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{more}\r\n")
@@ -152,7 +152,7 @@ async fn only_a_short_json_document_by_200_is_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_must_describe_its_own_client_and_hold_no_secret() {
+async fn a_document_must_contain_its_url_and_no_secret() {
     let (app, host) = started_with(|_| {}).await;
     let good = json!({"client_id": host.client_id("/good"), "redirect_uris": [CALLBACK]});
     let changed = |path: &str, name: &str, value: serde_json::Value| {
@@ -204,7 +204,7 @@ async fn a_document_must_describe_its_own_client_and_hold_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_is_remembered_for_half_a_minute_whatever_its_host_says() {
+async fn a_failure_is_cached_for_half_a_minute() {
     let (app, host) = started_with(|_| {}).await;
     let client_id = host.client_id("/a");
     let document = json!({"client_id": client_id, "redirect_uris": [CALLBACK]}).to_string();
@@ -229,7 +229,7 @@ async fn a_failure_is_remembered_for_half_a_minute_whatever_its_host_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_host_is_not_waited_for() {
+async fn a_slow_host_times_out() {
     let (app, host) = started_with(|options| options.timeout = Duration::from_millis(400)).await;
     host.describe("/slow", json!({"redirect_uris": [CALLBACK]}));
     host.delay("/slow", Duration::from_secs(20));
@@ -239,7 +239,7 @@ async fn a_slow_host_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_must_prove_that_it_is_the_right_one() {
+async fn a_host_needs_a_valid_certificate() {
     let (app, host) = started_with(|_| {}).await;
     is_refused(&app, "https://impostor.example/a", "cannot be reached").await;
     assert_eq!((host.dials().len(), host.heads().len()), (1, 0), "nothing was asked of it");
@@ -248,7 +248,7 @@ async fn a_host_must_prove_that_it_is_the_right_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fetches_for_one_address_are_limited_and_what_is_remembered_is_not() {
+async fn fetches_are_limited_per_address_and_cached_documents_are_not() {
     let host = DocumentHost::start().await;
     let limit = RateLimit { burst: 2, per_minute: 6 };
     let app = TestApp::builder()
@@ -271,7 +271,7 @@ async fn fetches_for_one_address_are_limited_and_what_is_remembered_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn few_documents_are_fetched_at_once() {
+async fn concurrent_fetches_are_limited() {
     let (app, host) = started_with(|options| options.max_concurrent = 1).await;
     let [slow, other] =
         ["/slow", "/other"].map(|path| host.describe(path, json!({"redirect_uris": [CALLBACK]})).id);

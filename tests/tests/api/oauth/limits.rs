@@ -30,7 +30,7 @@ async fn registrations_from_one_address_are_limited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registrations_from_one_network_are_limited_too() {
+async fn registrations_from_one_network_are_limited() {
     let app = TestApp::builder()
         .oauth_limits(|limits| {
             limits.registrations = RateLimit { burst: 2, per_minute: 1 };
@@ -65,7 +65,7 @@ async fn registrations_from_one_network_are_limited_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_token_cannot_be_tried_without_end() {
+async fn attempts_with_one_token_are_limited() {
     let limit = RateLimit { burst: 5, per_minute: 1 };
     let app = TestApp::builder().oauth_limits(|limits| limits.same_token = limit).start().await;
     let client = app.public_client().await;
