@@ -308,7 +308,7 @@ pub(crate) enum ModelCommand {
     List,
     /// Choose the model that search uses
     ///
-    /// A running server loads it within seconds and looks at all photos again in the background.
+    /// A running server loads it within seconds and indexes all photos again with it in the background.
     Use {
         /// Name of an installed model, or `built-in` for none
         #[arg(value_name = "NAME")]
