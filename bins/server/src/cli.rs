@@ -280,7 +280,7 @@ pub(crate) enum SigningKeyCommand {
     /// Replace the signing key and print the ID of the new one
     ///
     /// A running server signs its next token with the new key. Tokens signed with the old key stay valid until they
-    /// expire, after an hour at most, so nobody has to sign in again.
+    /// expire, after an hour at most, so apps stay connected.
     Rotate {
         /// Replace a key encrypted with a secret that is lost; its tokens become invalid at once
         #[arg(long)]
