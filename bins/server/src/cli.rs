@@ -280,7 +280,7 @@ pub(crate) enum SigningKeyCommand {
     /// Replace the signing key and print the ID of the new one
     ///
     /// A running server signs its next token with the new key. Tokens signed with the old key stay valid until they
-    /// expire, after an hour at most, so nobody has to sign in again.
+    /// expire, after an hour at most, so apps stay connected.
     Rotate {
         /// Replace a key encrypted with a secret that is lost; its tokens become invalid at once
         #[arg(long)]
@@ -308,7 +308,7 @@ pub(crate) enum ModelCommand {
     List,
     /// Choose the model that search uses
     ///
-    /// A running server loads it within seconds and looks at all photos again in the background.
+    /// A running server loads it within seconds and indexes all photos again with it in the background.
     Use {
         /// Name of an installed model, or `built-in` for none
         #[arg(value_name = "NAME")]

@@ -1,4 +1,4 @@
-//! The lock file that tells a second server on the same data folder about the first.
+//! Lock file to detect another server on the same data folder.
 
 use std::{
     fs::{File, TryLockError},

@@ -62,7 +62,7 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
         .map_err(|source| OpenError::Io { path: data_dir.clone(), source })?;
     let other_server = lock.other_server(&data_dir);
     if let Some(other_server) = &other_server {
-        tracing::warn!("{other_server}; both work, but one is enough");
+        tracing::warn!(reason = other_server.as_str(), "two servers share a data folder; both work, but one is enough");
     }
     let listeners = listen(&config.listen, other_server).await?;
     stores::recover(&library).await;
@@ -165,7 +165,7 @@ async fn print_address(
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(ServeError::Output)
 }
 
-/// Serves requests, indexes photos and runs upkeep until the shutdown signal, then stops all three at the same time.
+/// Serves requests, indexes photos and runs maintenance until the shutdown signal, then stops all three at the same time.
 async fn serve_until(
     shutdown: impl Future<Output = ()> + Send + 'static,
     library: &Library,
@@ -173,13 +173,13 @@ async fn serve_until(
     listeners: Vec<TcpListener>,
 ) -> Result<(), ServeError> {
     let indexing = library.start_indexing(IndexingScope::Everything)?;
-    let upkeep = library.start_maintenance();
+    let maintenance = library.start_maintenance();
     let (stop, stopped) = watch::channel(false);
     let background = tokio::spawn({
         let stopped = wait_for(stopped.clone());
         async move {
             stopped.await;
-            let stopping = async { tokio::join!(indexing.stop(), upkeep.stop()) };
+            let stopping = async { tokio::join!(indexing.stop(), maintenance.stop()) };
             if timeout(shutdown::GRACE, stopping).await.is_err() {
                 tracing::warn!("background jobs abandoned at shutdown; the next start repeats them");
             }

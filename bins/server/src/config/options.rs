@@ -36,21 +36,21 @@ pub(crate) struct StoreOptions {
     pub(crate) blob_url: Option<String>,
     /// Number of newest photos visible on the free plan [default: 1000] [env: PHOTOS_FREE_WINDOW]
     #[arg(long, global = true, value_name = "PHOTOS", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) free_window: Option<Positive<u32>>,
+    pub(crate) free_window: Option<WholeNumber<u32>>,
     /// Maximum size of a photo file, in bytes [default: 200000000] [env: PHOTOS_MAX_UPLOAD_BYTES]
     #[arg(long, global = true, value_name = "BYTES", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) max_upload_bytes: Option<Positive<NonZeroU64>>,
+    pub(crate) max_upload_bytes: Option<WholeNumber<NonZeroU64>>,
     /// Maximum width times height of a photo, in pixels [default: 200000000] [env: PHOTOS_MAX_PIXELS]
     #[arg(long, global = true, value_name = "PIXELS", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) max_pixels: Option<Positive<NonZeroU64>>,
+    pub(crate) max_pixels: Option<WholeNumber<NonZeroU64>>,
     /// Maximum number of photos decoded at the same time [default: number of processors] [env: PHOTOS_DECODE_WORKERS]
     #[arg(long, global = true, value_name = "NUMBER", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) decode_workers: Option<Positive<NonZeroUsize>>,
+    pub(crate) decode_workers: Option<WholeNumber<NonZeroUsize>>,
     /// Memory for decoding and OCR, in MiB [default: 300] [env: PHOTOS_DECODE_MEMORY_MB]
     ///
     /// Shared by a server and the imports that run beside it. A photo that needs more is decoded alone.
     #[arg(long, global = true, value_name = "MIB", help_heading = PHOTOS, hide_short_help = true)]
-    pub(crate) decode_memory_mb: Option<Positive<NonZeroU64>>,
+    pub(crate) decode_memory_mb: Option<WholeNumber<NonZeroU64>>,
     /// Languages for OCR, such as eng+deu; `auto` or `off` [default: auto] [env: PHOTOS_OCR_LANGUAGES]
     ///
     /// Named as Tesseract names them, the most frequent first. `auto` uses all installed languages, or English alone
@@ -61,7 +61,7 @@ pub(crate) struct StoreOptions {
     ///
     /// A photo takes about 550 bytes with a vision model of 512 dimensions.
     #[arg(long, global = true, value_name = "MIB", help_heading = SEARCH, hide_short_help = true)]
-    pub(crate) search_memory_mb: Option<Positive<NonZeroUsize>>,
+    pub(crate) search_memory_mb: Option<WholeNumber<NonZeroUsize>>,
     /// Folder of installed vision models [default: `models` in the data folder] [env: PHOTOS_MODELS_DIR]
     #[arg(long, global = true, value_name = "DIR", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) models_dir: Option<PathBuf>,
@@ -116,9 +116,9 @@ pub(crate) struct ServeOptions {
 /// A whole number. Its parse error is clearer than that of the standard library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Positive<T>(pub(crate) T);
+pub(crate) struct WholeNumber<T>(pub(crate) T);
 
-impl<T: FromStr> FromStr for Positive<T> {
+impl<T: FromStr> FromStr for WholeNumber<T> {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {

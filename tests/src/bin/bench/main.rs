@@ -53,7 +53,7 @@ enum Task {
     Search(search::Options),
     /// Serve a library built by `bench search`
     #[command(hide = true)]
-    ServeStandIn { data_dir: std::path::PathBuf },
+    ServeStub { data_dir: std::path::PathBuf },
     /// Measure the precision of search results on labelled pictures
     SearchQuality(search_quality::Options),
 }
@@ -67,7 +67,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Ocr(options)) => ocr::run(&options).await,
         Some(Task::Mcp(options)) => mcp::run(&options).await,
         Some(Task::Search(options)) => search::run(&options).await,
-        Some(Task::ServeStandIn { data_dir }) => search::serve(&data_dir).await,
+        Some(Task::ServeStub { data_dir }) => search::serve(&data_dir).await,
         Some(Task::SearchQuality(options)) => search_quality::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;

@@ -75,11 +75,11 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     for picture in &list {
         let file = Bytes::from(fs::read(options.dir.join(&picture.file))?);
         let began = Instant::now();
-        let looked = pool
+        let analyzed = pool
             .analyze(&file, &AnalysisTask { max_side_px: None, read_text: true }, Urgency::Background)
             .await;
         let seconds = began.elapsed().as_secs_f64();
-        let text = looked.map_err(|error| format!("{}: {error}", picture.file))?.text.unwrap_or_default();
+        let text = analyzed.map_err(|error| format!("{}: {error}", picture.file))?.text.unwrap_or_default();
         let read = words(&text);
         if options.verbose {
             print_words(picture, &read, seconds);

@@ -20,40 +20,39 @@ enum PackageManager {
 }
 
 /// Starts an OCR process, and reports its languages.
-pub(super) async fn check(reader: Option<&WorkerCommand>, findings: &mut Findings) {
-    let Some(reader) = reader else {
+pub(super) async fn check(worker: Option<&WorkerCommand>, findings: &mut Findings) {
+    let Some(worker) = worker else {
         findings.ok(OCR, &format!("disabled by --ocr-languages; {WITHOUT_OCR}"));
         return;
     };
-    let reading = async {
-        let pool = Pool::new(PoolOptions::ocr(reader.clone()))?;
-        let reading = pool.ocr_status().await;
+    let status = async {
+        let pool = Pool::new(PoolOptions::ocr(worker.clone()))?;
+        let status = pool.ocr_status().await;
         pool.close().await;
-        reading
+        status
     };
-    match reading.await {
+    match status.await {
         Err(error) => findings.fail(OCR, &format!("cannot start the OCR process: {error}")),
-        Ok(reading) => report(&reading, PackageManager::detect(), findings),
+        Ok(status) => report(&status, PackageManager::detect(), findings),
     }
 }
 
-fn report(reading: &OcrStatus, packages: PackageManager, findings: &mut Findings) {
-    match reading {
+fn report(status: &OcrStatus, packages: PackageManager, findings: &mut Findings) {
+    match status {
         OcrStatus::Off => findings.fail(OCR, "the OCR process was started without languages"),
         OcrStatus::Unavailable { reason, missing } => {
             let install = packages.install_command(missing);
             findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. To install it, run `{install}`"));
         }
         OcrStatus::Ready { version, languages, missing, installed } => {
-            let languages = languages.join(", ");
             let others: Vec<_> =
-                installed.iter().filter(|name| !languages.contains(name.as_str())).cloned().collect();
+                installed.iter().filter(|name| !languages.contains(name)).cloned().collect();
             let also = if others.is_empty() {
                 String::new()
             } else {
                 format!("; also installed, but not named by --ocr-languages: {}", others.join(", "))
             };
-            findings.ok(OCR, &format!("Tesseract {version} reads {languages}{also}"));
+            findings.ok(OCR, &format!("Tesseract {version} reads {}{also}", languages.join(", ")));
             if !missing.is_empty() {
                 let install = packages.install_command(missing);
                 findings.warn(
@@ -131,9 +130,9 @@ mod tests {
 
     #[test]
     fn the_ocr_state_is_reported() {
-        let check = |reading: OcrStatus, expect: &[&str]| {
+        let check = |status: OcrStatus, expect: &[&str]| {
             let mut findings = Findings::default();
-            report(&reading, PackageManager::Apt, &mut findings);
+            report(&status, PackageManager::Apt, &mut findings);
             let report = findings.report();
             assert!(!report.failed);
             assert_eq!(report.text.lines().collect::<Vec<_>>(), expect);

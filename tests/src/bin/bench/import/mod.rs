@@ -84,7 +84,7 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let imported = instance.import(&[photos.folder()])?;
-    let mut ledger = StoreReader::open(folder.path())?;
+    let mut store = StoreReader::open(folder.path())?;
     let figures = |name, took, used: Usage, bytes| Figures {
         name,
         photos: imported.imported,
@@ -93,14 +93,14 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
         used,
         bytes,
     };
-    table.add(round, figures(DISPLAYABLE, imported.took, imported.usage, ledger.rendition_bytes()?));
+    table.add(round, figures(DISPLAYABLE, imported.took, imported.usage, store.rendition_bytes()?));
 
     let began = Instant::now();
     let mut server = instance.serve()?;
-    let missing = ledger.wait_for_full_renditions(&mut server)?;
+    let missing = store.wait_for_full_renditions(&mut server)?;
     if missing == 0 {
         let (took, used) = (imported.took + began.elapsed(), imported.usage + server.usage());
-        table.add(round, figures(COMPLETE, took, used, ledger.rendition_bytes()?));
+        table.add(round, figures(COMPLETE, took, used, store.rendition_bytes()?));
     } else {
         println!(
             "{round:>6}  {COMPLETE}: never; the server became idle with {missing} full renditions missing"

@@ -85,7 +85,7 @@ impl Bench<'_> {
 
     fn server(&self) -> Result<Server, AnyError> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["serve-stand-in".as_ref(), self.folder.as_os_str()]);
+        command.args(["serve-stub".as_ref(), self.folder.as_os_str()]);
         Server::start(&mut command, self.folder)
     }
 
