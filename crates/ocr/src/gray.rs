@@ -1,7 +1,8 @@
 //! Grey pictures.
 
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::U8;
+use fast_image_resize::{FilterType, ResizeAlg, ResizeOptions, Resizer};
 
 /// A grey picture, 8 bits a pixel: 0 is black, rows from top to bottom without gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +28,13 @@ impl GrayBuffer {
 
     /// The picture at another size; `None` if resizing fails.
     pub(crate) fn resize(&self, width: u32, height: u32) -> Option<Self> {
-        let source = ImageRef::new(self.width, self.height, &self.pixels, PixelType::U8).ok()?;
-        let mut target = Image::new(width, height, PixelType::U8);
+        let source = TypedImageRef::<U8>::from_buffer(self.width, self.height, &self.pixels).ok()?;
+        let mut pixels = vec![0; index(width).checked_mul(index(height))?];
+        let mut target = TypedImage::<U8>::from_buffer(width, height, &mut pixels).ok()?;
         let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::CatmullRom));
-        Resizer::new().resize(&source, &mut target, &options).ok()?;
-        Some(Self { width, height, pixels: target.into_vec() })
+        // `resize_typed` compiles the code for this kind of pixel alone.
+        Resizer::new().resize_typed(&source, &mut target, &options).ok()?;
+        Some(Self { width, height, pixels })
     }
 
     /// The part of the rows `top..bottom` in the columns `left..right`, clipped to the picture.

@@ -14,15 +14,15 @@ use std::{
     time::Duration,
 };
 
-use domain::Timestamp;
-use media::{FileFacts, Limits, Rendered};
+use domain::{FileInfo, Timestamp};
+use media::{Limits, Rendered};
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
 use sandbox::RequestedRenditions;
 use serde_json::{Value, json};
 
 fn main() {
     let mut hello = json!({
-        "protocol": 2,
+        "protocol": 3,
         "decoder_version": media::DECODER_VERSION,
         "protections": { "files": false, "system_calls": false, "limits": false },
         "text_reading": "off",
@@ -88,7 +88,7 @@ impl Connection {
 
 fn serve(connection: &mut Connection, job: u32) {
     let request = connection.receive();
-    for sidecar in request["order"]["render"]["facts"]["sidecars"].as_array().into_iter().flatten() {
+    for sidecar in request["order"]["render"]["file_info"]["sidecars"].as_array().into_iter().flatten() {
         connection.bytes(sidecar["bytes"].as_u64().unwrap());
     }
     let file = connection.bytes(request["file_bytes"].as_u64().unwrap());
@@ -133,11 +133,8 @@ fn decode(connection: &mut Connection, request: &Value, file: &[u8], changes: &F
         change(&mut rendered);
     }
     let lengths: Vec<usize> = rendered.renditions.iter().map(|made| made.webp.len()).collect();
-    let metadata = (!request["order"]["render"]["facts"].is_null()).then(|| {
-        let facts = FileFacts { file_name: None, modified: None, added: Timestamp::MAX, sidecars: &[] };
-        let found = media::metadata(file, &facts);
-        json!({ "captured_ms": found.capture.at.millis(), "source": found.capture.source.as_str() })
-    });
+    let metadata = (!request["order"]["render"]["file_info"].is_null())
+        .then(|| media::metadata(file, &FileInfo::added_at(Timestamp::MAX)));
     let mut response =
         json!({ "rendered": { "damaged": null, "webp_bytes": lengths, "metadata": metadata } });
     if let Some(change) = changes.response {
@@ -253,7 +250,7 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
             send(&Falsification { response: Some(&|message| message["webp_bytes"] = json!([10])), ..honest })
         }
         "unwanted-metadata" => {
-            let metadata = json!({ "captured_ms": 0, "source": "added" });
+            let metadata = json!({ "capture": { "at": 0, "source": "added" }, "details": {} });
             send(&Falsification {
                 response: Some(&move |message| message["metadata"] = metadata.clone()),
                 ..honest

@@ -3,7 +3,7 @@
 use std::{io, pin::pin};
 
 use bytes::Bytes;
-use domain::SidecarKind;
+use domain::Sidecar;
 use futures_util::{Stream, StreamExt as _};
 use media::{Rendered, RgbPicture};
 
@@ -26,7 +26,7 @@ pub(crate) trait WorkerJob: Sync {
     fn spec(&self, options: &PoolOptions) -> JobSpec;
 
     /// The sidecars to send with the file.
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)];
+    fn sidecars(&self) -> &[Sidecar];
 
     /// Lets the worker do it, now that there is memory for it, and validates the result.
     fn finish(
@@ -68,13 +68,13 @@ pub(crate) async fn send_request(
 /// Sends the sidecars and the file.
 pub(crate) async fn send<E>(
     worker: &mut Worker,
-    sidecars: &[(SidecarKind, Bytes)],
+    sidecars: &[Sidecar],
     chunks: impl Stream<Item = Result<Bytes, E>>,
     length: u64,
     time_limit: &mut TimeLimit,
 ) -> Result<(), ExchangeError<E>> {
-    for (_, sidecar) in sidecars {
-        worker.send_bytes(sidecar, time_limit).await?;
+    for sidecar in sidecars {
+        worker.send_bytes(&sidecar.content, time_limit).await?;
     }
     let mut chunks = pin!(chunks);
     let mut left = length;
@@ -127,8 +127,8 @@ impl WorkerJob for DecodeTask {
         response::job_spec(self)
     }
 
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
-        self.read_metadata.as_ref().map_or(&[], |facts| &facts.sidecars)
+    fn sidecars(&self) -> &[Sidecar] {
+        self.read_metadata.as_ref().map_or(&[], |info| &info.sidecars)
     }
 
     async fn finish(
@@ -176,7 +176,7 @@ impl WorkerJob for AnalysisTask {
         JobSpec::Analyze { max_side_px: self.side_px(), read_text_ms: self.read_text.then_some(milliseconds) }
     }
 
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
+    fn sidecars(&self) -> &[Sidecar] {
         &[]
     }
 

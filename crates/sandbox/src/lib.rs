@@ -64,5 +64,5 @@ pub use fuzz::check_worker_output;
 pub use ocr::{InvalidLanguages, Languages, OCR_VERSION, OcrStatus};
 pub use options::{PoolOptions, WorkerCommand};
 pub use pool::Pool;
-pub use task::{DecodeTask, DecodedPhoto, FileSource, OwnedFileFacts, RequestedRenditions, Urgency};
+pub use task::{DecodeTask, DecodedPhoto, FileSource, RequestedRenditions, Urgency};
 pub use worker::{run_ocr_worker, run_worker};

@@ -246,7 +246,7 @@ impl Shared {
         urgency: Urgency,
         attempt: Attempt,
     ) -> Result<J::Outcome, AttemptError<S::Error>> {
-        let sidecar_bytes = job.sidecars().iter().map(|(_, content)| content.len() as u64).sum();
+        let sidecar_bytes = job.sidecars().iter().map(|sidecar| sidecar.content.len() as u64).sum();
         let file_bytes = file.length().saturating_add(sidecar_bytes);
         let _files = self.memory.files.take(units(file_bytes), urgency).await?;
         let chunks = file.open().await.map_err(|error| AttemptError::Final(DecodeError::Source(error)))?;

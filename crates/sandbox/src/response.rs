@@ -1,10 +1,7 @@
 //! Validates the responses of a worker.
 
-use domain::{
-    CaptureSource, CaptureTime, PixelSize, Position, Rendition, SidecarKind, Timestamp, UtcOffset, clean_text,
-};
-use jiff::civil;
-use media::{EncodedRendition, Metadata};
+use domain::{Metadata, PixelSize, Rendition, Sidecar, UtcOffset, clean_text};
+use media::EncodedRendition;
 
 use crate::{
     AnalysisTask, DecodeTask, FileFault, RequestedRenditions,
@@ -111,104 +108,102 @@ pub(crate) fn refused(refusal: &FileRefusal) -> Result<FileFault, InvalidRespons
     Ok(FileFault::Refused { kind: refusal.kind, reason })
 }
 
-pub(crate) fn metadata(said: wire::Metadata) -> Result<Metadata, InvalidResponse> {
-    let at = Timestamp::from_millis(said.captured_ms)
-        .ok_or(InvalidResponse("its capture time is out of range"))?;
-    let source = CaptureSource::from_name(&said.source)
-        .ok_or(InvalidResponse("its capture time has no known source"))?;
-    if said.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
+/// Metadata with clean texts. Deserialization has checked times and positions.
+pub(crate) fn metadata(Metadata { capture, details }: Metadata) -> Result<Metadata, InvalidResponse> {
+    if capture.offset_minutes.is_some_and(|minutes| UtcOffset::from_minutes(minutes).is_none()) {
         return Err(InvalidResponse("its capture time has an offset of a day or more"));
     }
-    let position = said
-        .position
-        .map(|(latitude, longitude)| Position::new(f64::from_bits(latitude), f64::from_bits(longitude)));
-    let text = |found: Option<String>| found.as_deref().and_then(clean_text);
-    Ok(Metadata {
-        capture: CaptureTime {
-            at,
-            wall: said.wall.as_deref().map(wall).transpose()?,
-            offset_minutes: said.offset_minutes,
-            source,
-        },
-        position: position.transpose().map_err(|_| InvalidResponse("its position is not on Earth"))?,
-        description: text(said.description),
-        camera_make: text(said.camera_make),
-        camera_model: text(said.camera_model),
-    })
-}
-
-fn wall(text: &str) -> Result<civil::DateTime, InvalidResponse> {
-    const MAX_LENGTH: usize = 40;
-    let wall: Option<civil::DateTime> = if text.len() <= MAX_LENGTH { text.parse().ok() } else { None };
-    wall.filter(|wall| wall.year() >= 1).ok_or(InvalidResponse("its wall clock shows no time"))
+    if capture.wall.is_some_and(|wall| wall.year() < 1) {
+        return Err(InvalidResponse("its capture time is before the year 1"));
+    }
+    Ok(Metadata { capture, details: details.cleaned() })
 }
 
 /// The job that is sent to a worker.
 pub(crate) fn job_spec(task: &DecodeTask) -> JobSpec {
     let name = |rendition: &Rendition| rendition.name().to_owned();
-    let sidecar = |(kind, content): &(SidecarKind, bytes::Bytes)| wire::Sidecar {
-        kind: kind.as_str().to_owned(),
-        bytes: content.len() as u64,
-    };
+    let sidecar =
+        |sidecar: &Sidecar| wire::SidecarHeader { kind: sidecar.kind, bytes: sidecar.content.len() as u64 };
     JobSpec::Render {
         wanted: match &task.renditions {
             RequestedRenditions::Displayable => None,
             RequestedRenditions::Only(renditions) => Some(renditions.iter().map(name).collect()),
         },
-        facts: task.read_metadata.as_ref().map(|facts| wire::Facts {
-            file_name: facts.file_name.as_deref().and_then(clean_text),
-            modified_ms: facts.modified.map(Timestamp::millis),
-            added_ms: facts.added.millis(),
-            sidecars: facts.sidecars.iter().map(sidecar).collect(),
+        file_info: task.read_metadata.as_ref().map(|info| wire::FileHeader {
+            name: info.name.as_deref().and_then(clean_text),
+            modified_at: info.modified_at,
+            added_at: info.added_at,
+            sidecars: info.sidecars.iter().map(sidecar).collect(),
         }),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::Position;
     use domain::Rendition::{Full, Medium, Thumb};
     use proptest::prelude::*;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::RefusalKind;
 
-    fn said() -> wire::Metadata {
-        wire::Metadata {
-            captured_ms: 1_700_000_000_000,
-            wall: Some("2023-11-14T22:13:20.5".into()),
-            offset_minutes: Some(-330),
-            source: "exif-original".into(),
-            position: Some(((-17.0_f64).to_bits(), 37.774_929_f64.to_bits())),
-            description: Some(" a\0b ".into()),
-            camera_make: Some("\u{7}".into()),
-            camera_model: Some("X".repeat(20_000)),
-        }
+    fn said() -> Value {
+        json!({
+            "capture": {
+                "at": 1_700_000_000_000_i64,
+                "wall": "2023-11-14T22:13:20.5",
+                "offset_minutes": -330,
+                "source": "exif-original",
+            },
+            "details": {
+                "position": [-17.0, 37.774_929],
+                "description": " a\0b ",
+                "camera_make": "\u{7}",
+                "camera_model": "X".repeat(20_000),
+            },
+        })
     }
 
     #[test]
     fn metadata_are_cleaned() {
-        let read = metadata(said()).unwrap();
+        let read = metadata(serde_json::from_value(said()).unwrap()).unwrap();
         assert_eq!(read.capture.wall.unwrap().to_string(), "2023-11-14T22:13:20.5");
-        assert_eq!(read.description.as_deref(), Some("a b"));
-        assert_eq!(read.camera_make, None);
-        assert_eq!(read.camera_model.unwrap().len(), domain::MAX_TEXT_CHARS);
-        assert_eq!(read.position.unwrap().longitude(), 37.774_929);
+        assert_eq!(read.details.description.as_deref(), Some("a b"));
+        assert_eq!(read.details.camera_make, None);
+        assert_eq!(read.details.camera_model.unwrap().len(), domain::MAX_TEXT_CHARS);
+        assert_eq!(read.details.position.unwrap().longitude(), 37.774_929);
     }
 
     #[test]
     fn impossible_metadata_are_refused() {
-        let check = |change: fn(&mut wire::Metadata), reason: &'static str| {
+        let is_refused = |part: &str, field: &str, value: Value| {
             let mut said = said();
-            change(&mut said);
-            assert_eq!(metadata(said), Err(InvalidResponse(reason)));
+            said[part][field] = value;
+            serde_json::from_value(said).map_or(true, |read| metadata(read).is_err())
         };
-        check(|said| said.captured_ms = i64::MAX, "its capture time is out of range");
-        check(|said| said.source = "hearsay".into(), "its capture time has no known source");
-        check(|said| said.offset_minutes = Some(-1440), "its capture time has an offset of a day or more");
-        check(|said| said.position = Some((90.5_f64.to_bits(), 0)), "its position is not on Earth");
-        check(|said| said.position = Some((0, f64::NAN.to_bits())), "its position is not on Earth");
-        check(|said| said.wall = Some("-000001-01-01T00:00".into()), "its wall clock shows no time");
-        check(|said| said.wall = Some("2".repeat(5000)), "its wall clock shows no time");
+        assert!(!is_refused("capture", "offset_minutes", json!(1439)));
+        for (part, field, value) in [
+            ("capture", "at", json!(i64::MAX)),
+            ("capture", "source", json!("hearsay")),
+            ("capture", "offset_minutes", json!(-1440)),
+            ("capture", "wall", json!("-000001-01-01T00:00")),
+            ("capture", "wall", json!("0000-01-01T00:00")),
+            ("capture", "wall", json!("2".repeat(5000))),
+            ("details", "position", json!([90.5, 0.0])),
+            ("details", "position", json!([0.0, null])),
+            ("details", "lens", json!("unknown")),
+        ] {
+            assert!(is_refused(part, field, value.clone()), "{field} {value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn positions_are_not_rounded(latitude in -90.0..=90.0_f64, longitude in -180.0..=180.0_f64) {
+            let position = Position::new(latitude, longitude)?;
+            prop_assert_eq!(wire::decode::<Position>(&wire::encode(&position)?[4..])?, position);
+        }
     }
 
     #[test]
@@ -274,12 +269,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_announcements_never_panic(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>, text in ".*") {
+        fn arbitrary_announcements_never_panic(width: u32, height: u32, memory: u64, max: u64, lengths: Vec<u64>) {
             if let Ok(plan) = DecodePlan::new((width, height), memory, max) {
                 let _ = plan.check_lengths(&plan.renditions(&RequestedRenditions::Only(vec![Medium])), &lengths);
                 let _ = plan.rgb_picture(&AnalysisTask { max_side_px: Some(width ^ height), read_text: false });
             }
-            let _ = wall(&text);
         }
     }
 }

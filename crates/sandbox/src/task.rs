@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use bytes::Bytes;
-use domain::{PixelSize, Rendition, SidecarKind, Timestamp};
+use domain::{FileInfo, Metadata, PixelSize, Rendition};
 use futures_util::{Stream, stream};
-use media::{Metadata, Rendered};
+use media::Rendered;
 
 /// The priority of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -51,21 +51,8 @@ impl RequestedRenditions {
 pub struct DecodeTask {
     /// The renditions to make.
     pub renditions: RequestedRenditions,
-    /// Reads the metadata, too, with what is known of the file besides its bytes.
-    pub read_metadata: Option<OwnedFileFacts>,
-}
-
-/// [`media::FileFacts`] that can be sent to a worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnedFileFacts {
-    /// The file's name.
-    pub file_name: Option<String>,
-    /// When it was last changed, as its client says.
-    pub modified: Option<Timestamp>,
-    /// When it arrived.
-    pub added: Timestamp,
-    /// The files beside it that describe it.
-    pub sidecars: Vec<(SidecarKind, Bytes)>,
+    /// Reads the metadata as well, if given: what is known about the file besides its content.
+    pub read_metadata: Option<FileInfo>,
 }
 
 /// The result of decoding a file. It is validated, but a worker that was taken over by a malicious file can still return a

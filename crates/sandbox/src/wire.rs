@@ -12,12 +12,13 @@
 
 use std::io;
 
+use domain::{Metadata, SidecarKind, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{OcrStatus, Protections, RefusalKind};
 
 /// Raise this when a message changes its form or meaning.
-pub(crate) const PROTOCOL: u32 = 2;
+pub(crate) const PROTOCOL: u32 = 3;
 
 /// The longest JSON of a message. Its content is bounded: at most five texts of 10,000 characters.
 pub(crate) const MAX_HEAD_BYTES: u32 = 256 << 10;
@@ -50,7 +51,7 @@ pub(crate) enum JobSpec {
     Render {
         /// Names of renditions; `None` means those that make an image visible.
         wanted: Option<Vec<String>>,
-        facts: Option<Facts>,
+        file_info: Option<FileHeader>,
     },
     #[serde(rename = "look")]
     Analyze {
@@ -61,19 +62,20 @@ pub(crate) enum JobSpec {
     },
 }
 
+/// A [`domain::FileInfo`] without the content of the sidecars, which follows as raw bytes.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Facts {
-    pub(crate) file_name: Option<String>,
-    pub(crate) modified_ms: Option<i64>,
-    pub(crate) added_ms: i64,
-    pub(crate) sidecars: Vec<Sidecar>,
+pub(crate) struct FileHeader {
+    pub(crate) name: Option<String>,
+    pub(crate) modified_at: Option<Timestamp>,
+    pub(crate) added_at: Timestamp,
+    pub(crate) sidecars: Vec<SidecarHeader>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Sidecar {
-    pub(crate) kind: String,
+pub(crate) struct SidecarHeader {
+    pub(crate) kind: SidecarKind,
     pub(crate) bytes: u64,
 }
 
@@ -117,21 +119,6 @@ pub(crate) enum Response {
 pub(crate) struct FileRefusal {
     pub(crate) kind: RefusalKind,
     pub(crate) reason: String,
-}
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Metadata {
-    pub(crate) captured_ms: i64,
-    /// ISO 8601 without an offset.
-    pub(crate) wall: Option<String>,
-    pub(crate) offset_minutes: Option<i32>,
-    pub(crate) source: String,
-    /// Degrees of latitude and longitude, as the bits of 64-bit floats: as decimals they would come out rounded.
-    pub(crate) position: Option<(u64, u64)>,
-    pub(crate) description: Option<String>,
-    pub(crate) camera_make: Option<String>,
-    pub(crate) camera_model: Option<String>,
 }
 
 /// Encodes a message.

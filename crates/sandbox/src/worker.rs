@@ -9,17 +9,18 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
-use domain::{Rendition, SidecarKind, Timestamp, clean_text};
-use media::{FileFacts, Limits, MediaError, RgbPicture, RgbPictures};
+use domain::{FileInfo, Rendition, Sidecar, clean_text};
+use media::{Limits, MediaError, RgbPicture, RgbPictures};
 use ocr::{NotReady, Ocr};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
-    DecodeTask, Languages, OwnedFileFacts, RefusalKind, RequestedRenditions,
+    DecodeTask, Languages, RefusalKind, RequestedRenditions,
     confinement::confine,
-    wire::{self, FileRefusal, Hello, Inspection, JobRequest, JobSpec, PROTOCOL, Proceed, Response},
+    wire::{
+        self, FileRefusal, Hello, Inspection, JobRequest, JobSpec, PROTOCOL, Proceed, Response, SidecarHeader,
+    },
 };
 
 /// Runs this process as a worker: it sandboxes itself, receives jobs on standard input, responds on standard output, and
@@ -144,9 +145,9 @@ impl ServiceConnection {
         let Some(request) = self.receive_message::<JobRequest>()? else { return Ok(None) };
         let limits = Limits { max_pixels: request.max_pixels };
         let spec = match request.spec {
-            JobSpec::Render { wanted: names, facts } => {
-                let facts = facts.map(|facts| self.facts(facts)).transpose()?;
-                JobKind::Render(DecodeTask { renditions: renditions(names)?, read_metadata: facts })
+            JobSpec::Render { wanted: names, file_info } => {
+                let file_info = file_info.map(|header| self.file_info(header)).transpose()?;
+                JobKind::Render(DecodeTask { renditions: renditions(names)?, read_metadata: file_info })
             }
             JobSpec::Analyze { max_side_px, read_text_ms } => {
                 JobKind::Analyze { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }
@@ -155,21 +156,11 @@ impl ServiceConnection {
         Ok(Some(ReceivedJob { spec, limits, file: self.bytes(request.file_bytes)? }))
     }
 
-    fn facts(&mut self, facts: wire::Facts) -> io::Result<OwnedFileFacts> {
-        let time =
-            |millis| Timestamp::from_millis(millis).ok_or_else(|| wire::invalid("a time is out of range"));
-        let mut sidecars = Vec::new();
-        for sidecar in facts.sidecars {
-            let kind = SidecarKind::from_name(&sidecar.kind);
-            let kind = kind.ok_or_else(|| wire::invalid("a sidecar's kind is unknown"))?;
-            sidecars.push((kind, Bytes::from(self.bytes(sidecar.bytes)?)));
-        }
-        Ok(OwnedFileFacts {
-            file_name: facts.file_name,
-            modified: facts.modified_ms.map(time).transpose()?,
-            added: time(facts.added_ms)?,
-            sidecars,
-        })
+    fn file_info(&mut self, header: wire::FileHeader) -> io::Result<FileInfo> {
+        let wire::FileHeader { name, modified_at, added_at, sidecars } = header;
+        let mut read = |SidecarHeader { kind, bytes }| Ok(Sidecar { kind, content: self.bytes(bytes)? });
+        let sidecars = sidecars.into_iter().map(&mut read).collect::<io::Result<_>>()?;
+        Ok(FileInfo { name, modified_at, added_at, sidecars })
     }
 
     fn respond(&mut self, job: &ReceivedJob, ocr: &mut Ocr) -> io::Result<()> {
@@ -199,7 +190,7 @@ impl ServiceConnection {
         match media::render(&job.file, renditions, &job.limits) {
             Ok(rendered) => {
                 let webp_bytes = rendered.renditions.iter().map(|made| made.webp.len() as u64).collect();
-                let metadata = task.read_metadata.as_ref().map(|facts| metadata(&job.file, facts));
+                let metadata = task.read_metadata.as_ref().map(|info| media::metadata(&job.file, info));
                 let damaged = rendered.damaged.as_deref().and_then(crate::response::reason);
                 self.send_message(&Response::Rendered { damaged, webp_bytes, metadata })?;
                 rendered.renditions.iter().try_for_each(|made| self.output.write_all(&made.webp))
@@ -254,24 +245,4 @@ fn renditions(names: Option<Vec<String>>) -> io::Result<RequestedRenditions> {
 fn refusal(error: &MediaError) -> FileRefusal {
     let text = error.to_string();
     FileRefusal { kind: error.into(), reason: crate::response::reason(&text).unwrap_or(text) }
-}
-
-fn metadata(file: &[u8], facts: &OwnedFileFacts) -> wire::Metadata {
-    let sidecars: Vec<_> =
-        facts.sidecars.iter().map(|(kind, content)| media::Sidecar { kind: *kind, content }).collect();
-    let file_name = facts.file_name.as_deref();
-    let facts = FileFacts { file_name, modified: facts.modified, added: facts.added, sidecars: &sidecars };
-    let found = media::metadata(file, &facts);
-    wire::Metadata {
-        captured_ms: found.capture.at.millis(),
-        wall: found.capture.wall.map(|wall| wall.to_string()),
-        offset_minutes: found.capture.offset_minutes,
-        source: found.capture.source.as_str().to_owned(),
-        position: found
-            .position
-            .map(|position| (position.latitude().to_bits(), position.longitude().to_bits())),
-        description: found.description,
-        camera_make: found.camera_make,
-        camera_model: found.camera_model,
-    }
 }

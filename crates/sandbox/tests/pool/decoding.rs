@@ -3,9 +3,9 @@
 use std::{fs, io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
-use domain::{Rendition, SidecarKind};
+use domain::{Rendition, Sidecar, SidecarKind};
 use futures_util::{Stream, StreamExt as _, stream};
-use media::{FileFacts, Limits, Sidecar};
+use media::Limits;
 use sandbox::{
     DecodeError, DecodeTask, FileFault, FileSource, Pool, RefusalKind, RequestedRenditions, Urgency,
 };
@@ -47,14 +47,8 @@ async fn results_equal_those_of_the_decoder() {
                     (decoded, rendered) => panic!("{path:?}: {decoded:?}, not {rendered:?}"),
                 };
                 assert_eq!(decoded.rendered, rendered, "{path:?}");
-                let given = task().read_metadata.unwrap();
-                let facts = FileFacts {
-                    file_name: given.file_name.as_deref(),
-                    modified: given.modified,
-                    added: given.added,
-                    sidecars: &[],
-                };
-                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts), "{path:?}");
+                let info = task().read_metadata.unwrap();
+                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &info), "{path:?}");
             })
         })
         .collect();
@@ -84,19 +78,16 @@ async fn renditions_are_made_in_the_requested_order() {
 async fn sidecars_are_sent_with_the_file() {
     let pool = Pool::new(honest()).unwrap();
     let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
-    let packet = Bytes::from_static(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>");
+    let packet = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
     let mut task = task();
-    let given = task.read_metadata.as_mut().unwrap();
-    given.sidecars =
-        vec![(SidecarKind::Xmp, packet.clone()), (SidecarKind::Takeout, Bytes::from_static(b"{}"))];
-    let sidecars = [
-        Sidecar { kind: SidecarKind::Xmp, content: &packet },
-        Sidecar { kind: SidecarKind::Takeout, content: b"{}" },
+    let info = task.read_metadata.as_mut().unwrap();
+    info.sidecars = vec![
+        Sidecar { kind: SidecarKind::Xmp, content: packet.to_vec() },
+        Sidecar { kind: SidecarKind::Takeout, content: b"{}".to_vec() },
     ];
-    let (name, modified, added) = (given.file_name.clone(), given.modified, given.added);
-    let facts = FileFacts { file_name: name.as_deref(), modified, added, sidecars: &sidecars };
+    let expect = media::metadata(&file, info);
     let decoded = pool.decode(&file, &task, Urgency::Background).await.unwrap();
-    assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts));
+    assert_eq!(decoded.metadata.unwrap(), expect);
 }
 
 #[tokio::test]

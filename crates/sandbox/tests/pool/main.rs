@@ -11,10 +11,10 @@ mod scheduling;
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
-use domain::Timestamp;
+use domain::{FileInfo, Timestamp};
 use sandbox::{
-    DecodeError, DecodeTask, DecodedPhoto, FileFault, OwnedFileFacts, Pool, PoolOptions, RequestedRenditions,
-    Urgency, WorkerCommand,
+    DecodeError, DecodeTask, DecodedPhoto, FileFault, Pool, PoolOptions, RequestedRenditions, Urgency,
+    WorkerCommand,
 };
 
 /// A time-out that is never reached, on any machine, unless a test fails.
@@ -46,13 +46,8 @@ fn hostile() -> PoolOptions {
 
 fn task() -> DecodeTask {
     let added = Timestamp::parse_iso("2024-05-01").unwrap();
-    let facts = OwnedFileFacts {
-        file_name: Some("wisteria.jpg".into()),
-        modified: None,
-        added,
-        sidecars: Vec::new(),
-    };
-    DecodeTask { renditions: RequestedRenditions::Displayable, read_metadata: Some(facts) }
+    let info = FileInfo { name: Some("wisteria.jpg".into()), ..FileInfo::added_at(added) };
+    DecodeTask { renditions: RequestedRenditions::Displayable, read_metadata: Some(info) }
 }
 
 async fn decode(pool: &Pool, file: &[u8], urgency: Urgency) -> Outcome {

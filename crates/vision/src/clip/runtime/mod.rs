@@ -1,7 +1,8 @@
-//! Runtimes that execute a model's graph: ONNX Runtime if it is installed, else tract, which is built in.
+//! Runtimes that execute a model's graph: ONNX Runtime if it is installed, else tract in programs built with it.
 
 mod library;
 mod onnx_runtime;
+#[cfg(feature = "tract")]
 mod tract;
 
 use std::{fmt, path::Path, path::PathBuf, sync::Arc};
@@ -11,12 +12,15 @@ use super::{LoadError, catch_panic};
 /// The selected runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Runtime {
-    /// ONNX Runtime if it is found, else tract.
+    /// ONNX Runtime if it is found, else tract. The default where tract is built in.
+    #[cfg(feature = "tract")]
     #[default]
     Auto,
     /// ONNX Runtime, a library that must be installed. It takes two thirds of the time of tract.
+    #[cfg_attr(not(feature = "tract"), default)]
     Ort,
-    /// tract, which is built in.
+    /// tract, which the feature of that name builds in.
+    #[cfg(feature = "tract")]
     Tract,
 }
 
@@ -50,6 +54,7 @@ pub struct DetectedRuntime {
 impl Runtime {
     /// Detects the runtime for these options. Loads the library of ONNX Runtime if it is found.
     pub fn detect(options: &Options) -> DetectedRuntime {
+        #[cfg(feature = "tract")]
         if options.runtime == Self::Tract {
             return DetectedRuntime { library: None, problem: None };
         }
@@ -61,6 +66,27 @@ impl Runtime {
             Err(problem) => DetectedRuntime { library: None, problem: Some(problem) },
         }
     }
+
+    /// Checks that some runtime can be used, before a model is downloaded or loaded for it.
+    ///
+    /// # Errors
+    /// ONNX Runtime cannot be used and is the only choice. The message says what to do.
+    pub fn require(options: &Options) -> Result<(), LoadError> {
+        match options.runtime {
+            Self::Ort => require_onnx_runtime(options).map(drop),
+            #[cfg(feature = "tract")]
+            Self::Auto | Self::Tract => Ok(()),
+        }
+    }
+}
+
+fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::LoadedLibrary, LoadError> {
+    onnx_runtime::loaded(options.library.as_deref()).map_err(|why| {
+        LoadError(format!(
+            "{why}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \
+             program with --features tract"
+        ))
+    })
 }
 
 /// The type of a tensor's elements.
@@ -134,19 +160,42 @@ pub(super) fn open(
     if !path.is_file() {
         return Err(failed("the file does not exist".to_owned()));
     }
-    let built_in = || catch_panic(|| tract::open(path, options.threads(), choose_shapes));
-    let installed = || match onnx_runtime::loaded(options.library.as_deref()) {
-        Ok(loaded) => Ok(catch_panic(|| onnx_runtime::open(loaded, path, options.threads(), choose_shapes))),
-        Err(error) => Err(error),
-    };
+    let on_onnx_runtime =
+        |loaded| catch_panic(|| onnx_runtime::open(loaded, path, options.threads(), choose_shapes));
+    #[cfg(feature = "tract")]
+    let on_tract = || catch_panic(|| tract::open(path, options.threads(), choose_shapes));
     match options.runtime {
-        Runtime::Tract => built_in().map_err(failed),
-        Runtime::Ort => installed().map_err(LoadError)?.map_err(failed),
-        Runtime::Auto => match installed() {
-            Ok(Ok(graph)) => Ok(graph),
-            // An older library may lack operators that tract has. If tract fails, too, the library's error is more useful.
-            Ok(Err(error)) => built_in().map_err(|_| failed(error)),
-            Err(_) => built_in().map_err(failed),
+        Runtime::Ort => on_onnx_runtime(require_onnx_runtime(options)?).map_err(failed),
+        #[cfg(feature = "tract")]
+        Runtime::Tract => on_tract().map_err(failed),
+        #[cfg(feature = "tract")]
+        Runtime::Auto => match onnx_runtime::loaded(options.library.as_deref()) {
+            // An older library may lack operators that tract has. If tract fails too, the library's error says more.
+            Ok(loaded) => on_onnx_runtime(loaded).or_else(|error| on_tract().map_err(|_| failed(error))),
+            Err(_) => on_tract().map_err(failed),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_onnx_runtime_is_an_error_only_without_tract() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Some(folder.path().join("libonnxruntime.so"));
+        let options = Options { runtime: Runtime::Ort, library, threads: 1 };
+        let required = Runtime::require(&options).unwrap_err().to_string();
+        for part in ["libonnxruntime.so", "there is no such file", "docs/models.md", "--features tract"] {
+            assert!(required.contains(part), "{required}");
+        }
+        let graph = folder.path().join("model.onnx");
+        std::fs::write(&graph, "").unwrap();
+        let opened = open(&graph, &options, &|_| Ok(Vec::new())).err().unwrap();
+        assert_eq!(opened.to_string(), required);
+        for runtime in [Runtime::Auto, Runtime::Tract] {
+            Runtime::require(&Options { runtime, ..options.clone() }).unwrap();
+        }
     }
 }
