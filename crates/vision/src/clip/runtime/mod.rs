@@ -81,9 +81,9 @@ impl Runtime {
 }
 
 fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::LoadedLibrary, LoadError> {
-    onnx_runtime::loaded(options.library.as_deref()).map_err(|why| {
+    onnx_runtime::loaded(options.library.as_deref()).map_err(|problem| {
         LoadError(format!(
-            "{why}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \
+            "{problem}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \
              program with --features tract"
         ))
     })
@@ -187,7 +187,7 @@ mod tests {
         let library = Some(folder.path().join("libonnxruntime.so"));
         let options = Options { runtime: Runtime::Ort, library, threads: 1 };
         let required = Runtime::require(&options).unwrap_err().to_string();
-        for part in ["libonnxruntime.so", "there is no such file", "docs/models.md", "--features tract"] {
+        for part in ["libonnxruntime.so", "the file does not exist", "docs/models.md", "--features tract"] {
             assert!(required.contains(part), "{required}");
         }
         let graph = folder.path().join("model.onnx");
