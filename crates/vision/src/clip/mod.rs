@@ -31,7 +31,7 @@ use quick_cache::sync::Cache;
 
 pub use self::runtime::{DetectedRuntime, Options, Runtime};
 use self::{
-    config::Config,
+    config::ModelConfig,
     lazy::LazyModel,
     runtime::{ElementType, Graph, TensorData, TensorInfo},
     text::TextTokenizer,
@@ -51,7 +51,7 @@ pub struct ClipModel {
     name: String,
     folder: PathBuf,
     manifest: Manifest,
-    config: Config,
+    config: ModelConfig,
     calibration: Calibration,
     options: Options,
     image_encoder: LazyModel<ImageEncoder>,
@@ -82,7 +82,7 @@ impl ClipModel {
     /// [`LoadError`], for the operator.
     pub fn load(folder: &Path, options: &Options) -> Result<Self, LoadError> {
         let manifest = Manifest::load(folder).map_err(|error| LoadError(error.to_string()))?;
-        let config = Config::read(folder)?;
+        let config = ModelConfig::read(folder)?;
         let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let folder_name = folder_name.unwrap_or_else(|| "model".to_owned());
         Ok(Self {
@@ -100,7 +100,7 @@ impl ClipModel {
 
     /// Checks the settings of the model in a folder.
     pub(crate) fn check_settings(folder: &Path) -> Result<(), LoadError> {
-        Config::read(folder).map(|_| ())
+        ModelConfig::read(folder).map(|_| ())
     }
 
     /// Tests the model: loads both encoders and encodes a picture and a text. Returns the name of the runtime.
