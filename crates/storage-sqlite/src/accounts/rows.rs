@@ -148,7 +148,7 @@ pub(super) fn mark_synced(
     Ok(())
 }
 
-/// Ends the account at once for everyone who asks; its images and albums go batch by batch later.
+/// Makes the account inaccessible at once. Its images and albums are removed in batches later.
 pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp) -> Result<bool, SqliteError> {
     let ended = diesel::update(accounts::table.find(account.0))
         .filter(accounts::deleted_at_ms.is_null())
@@ -165,7 +165,7 @@ pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp
     end_all_sessions(c, account, None)?;
     forget_security_events(c, account)?;
     revoke_all_grants(c, account, UnixMillis(at.millis()))?;
-    // They walk the queues, which are short most of the time, rather than the account's images.
+    // These statements scan the queues, which are usually short, rather than the account's images.
     let own =
         images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));
     diesel::delete(index_jobs::table.filter(exists(own))).execute(c)?;
@@ -173,7 +173,7 @@ pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp
     Ok(true)
 }
 
-/// Whether the account is there and was not deleted.
+/// Whether the account exists and is not deleted.
 pub(crate) fn is_active(c: &mut SqliteConnection, account: i64) -> Result<bool, SqliteError> {
     let found = accounts::table
         .find(account)
@@ -184,7 +184,7 @@ pub(crate) fn is_active(c: &mut SqliteConnection, account: i64) -> Result<bool, 
     Ok(found.is_some())
 }
 
-/// Counts live images up or down.
+/// Adds to the count of live images.
 pub(crate) fn adjust_live_images(
     c: &mut SqliteConnection,
     account: i64,

@@ -46,7 +46,7 @@ pub(super) fn album(
     row(c, visibility.account, id)?.map(|row| visible_album(c, row, visibility)).transpose()
 }
 
-/// How many albums an account has.
+/// The number of albums of an account.
 pub(super) fn count(c: &mut SqliteConnection, account: i64) -> Result<u32, SqliteError> {
     let count: i64 = albums::table.filter(albums::account_id.eq(account)).count().get_result(c)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
@@ -62,7 +62,7 @@ pub(super) fn row(c: &mut SqliteConnection, account: i64, id: &AlbumId) -> Resul
         .optional()?)
 }
 
-/// An album with what is seen of its images.
+/// An album as its owner sees it.
 pub(super) fn visible_album(c: &mut SqliteConnection, row: AlbumRow, visibility: Visibility) -> Result<Album, SqliteError> {
     let count: i64 = album_images::table
         .filter(album_images::album_seq.eq(row.seq))
