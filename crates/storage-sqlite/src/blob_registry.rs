@@ -78,7 +78,11 @@ impl TryFrom<BlobRow> for BlobRef {
     }
 }
 
-fn state(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<Option<String>, SqliteError> {
+fn state(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<Option<String>, SqliteError> {
     Ok(blobs::table
         .find((kind.as_str(), hash.as_bytes().as_slice()))
         .select(blobs::state)
@@ -188,7 +192,11 @@ pub(crate) fn can_keep(
 }
 
 /// Keeps a blob that is now referenced. Returns `false` and changes nothing when it cannot be kept.
-pub(crate) fn keep(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, SqliteError> {
+pub(crate) fn keep(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<bool, SqliteError> {
     let kept = diesel::update(blobs::table.find((kind.as_str(), hash.as_bytes().as_slice())))
         .filter(blobs::state.ne(REMOVING))
         .set((blobs::state.eq(KEPT), blobs::since_ms.eq(LONG_AGO_MS)))

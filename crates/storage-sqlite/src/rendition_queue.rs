@@ -92,7 +92,12 @@ impl LeasableJob for RenditionJobRow {
     type Queue = ();
 
     /// The newest first.
-    fn available(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqliteError> {
+    fn available(
+        c: &mut SqliteConnection,
+        (): (),
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqliteError> {
         let unleased =
             rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
         Ok(rendition_jobs::table
@@ -182,7 +187,10 @@ pub(crate) fn drop_unneeded_job(c: &mut SqliteConnection, original: &[u8]) -> Re
 
 /// Queues the full rendition of an original that somebody sees, unless it is there or queued.
 fn add_needed_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
-    sql_query(ADD_NEEDED_JOB).bind::<Binary, _>(original).bind::<Text, _>(Rendition::Full.name()).execute(c)?;
+    sql_query(ADD_NEEDED_JOB)
+        .bind::<Binary, _>(original)
+        .bind::<Text, _>(Rendition::Full.name())
+        .execute(c)?;
     Ok(())
 }
 

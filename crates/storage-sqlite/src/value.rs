@@ -47,7 +47,11 @@ impl<'a> RowReader<'a> {
         minutes.map(|minutes| self.required(column, offset(minutes))).transpose()
     }
 
-    pub(crate) fn unsigned<T: TryFrom<i64>>(self, column: &'static str, number: i64) -> Result<T, SqliteError> {
+    pub(crate) fn unsigned<T: TryFrom<i64>>(
+        self,
+        column: &'static str,
+        number: i64,
+    ) -> Result<T, SqliteError> {
         self.required(column, T::try_from(number).ok())
     }
 

@@ -145,9 +145,7 @@ where
         let (status, outcome) = match catch_unwind(AssertUnwindSafe(|| operation(c))) {
             Ok(Ok(value)) => (WriteStatus::Succeeded, Ok(value)),
             Ok(Err(error)) => (WriteStatus::Failed, Err(error)),
-            Err(_) => {
-                (WriteStatus::Panicked, Err(SqliteError::Refused("an operation panicked".to_owned())))
-            }
+            Err(_) => (WriteStatus::Panicked, Err(SqliteError::Refused("an operation panicked".to_owned()))),
         };
         self.outcome = Some(outcome);
         status

@@ -108,7 +108,8 @@ pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<
     Ok(Some(KeyHolder {
         key: KeyId(id),
         account: Account::try_from(account)?,
-        last_used_at: RowReader::new("api_keys", &id).optional_timestamp("last_used_at_ms", last_used_at_ms)?,
+        last_used_at: RowReader::new("api_keys", &id)
+            .optional_timestamp("last_used_at_ms", last_used_at_ms)?,
     }))
 }
 

@@ -106,7 +106,11 @@ pub(super) fn password_hash(
     Ok(Some((Account::try_from(account)?, hash)))
 }
 
-pub(super) fn set_plan(c: &mut SqliteConnection, account: AccountId, plan: Plan) -> Result<bool, SqliteError> {
+pub(super) fn set_plan(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    plan: Plan,
+) -> Result<bool, SqliteError> {
     let changed = diesel::update(accounts::table.find(account.0))
         .filter(accounts::deleted_at_ms.is_null())
         .set(accounts::plan.eq(plan.as_str()))
@@ -149,7 +153,11 @@ pub(super) fn mark_synced(
 }
 
 /// Makes the account inaccessible at once. Its images and albums are removed in batches later.
-pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp) -> Result<bool, SqliteError> {
+pub(super) fn delete(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
     let ended = diesel::update(accounts::table.find(account.0))
         .filter(accounts::deleted_at_ms.is_null())
         .set((

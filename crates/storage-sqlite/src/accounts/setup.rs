@@ -20,7 +20,11 @@ fn has_no_account(c: &mut SqliteConnection) -> Result<bool, SqliteError> {
     Ok(!select(exists(account)).get_result::<bool>(c)?)
 }
 
-pub(super) fn create_link(c: &mut SqliteConnection, link: &SetupHash, at: Timestamp) -> Result<bool, SqliteError> {
+pub(super) fn create_link(
+    c: &mut SqliteConnection,
+    link: &SetupHash,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
     if !has_no_account(c)? {
         return Ok(false);
     }

@@ -25,7 +25,9 @@ pub(super) fn page(
     limit: Limit,
     offset: Offset,
 ) -> Result<AlbumPage, SqliteError> {
-    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(AlbumPage { albums: Vec::new(), total: 0 }) };
+    let Some(visibility) = Visibility::of(c, viewer)? else {
+        return Ok(AlbumPage { albums: Vec::new(), total: 0 });
+    };
     let rows: Vec<AlbumRow> = albums::table
         .filter(albums::account_id.eq(visibility.account))
         .order((albums::created_at_ms.desc(), albums::seq.desc()))
@@ -53,7 +55,11 @@ pub(super) fn count(c: &mut SqliteConnection, account: i64) -> Result<u32, Sqlit
 }
 
 /// The row of an account's album.
-pub(super) fn row(c: &mut SqliteConnection, account: i64, id: &AlbumId) -> Result<Option<AlbumRow>, SqliteError> {
+pub(super) fn row(
+    c: &mut SqliteConnection,
+    account: i64,
+    id: &AlbumId,
+) -> Result<Option<AlbumRow>, SqliteError> {
     Ok(albums::table
         .filter(albums::id.eq(id.as_str()))
         .filter(albums::account_id.eq(account))
@@ -63,7 +69,11 @@ pub(super) fn row(c: &mut SqliteConnection, account: i64, id: &AlbumId) -> Resul
 }
 
 /// An album as its owner sees it.
-pub(super) fn visible_album(c: &mut SqliteConnection, row: AlbumRow, visibility: Visibility) -> Result<Album, SqliteError> {
+pub(super) fn visible_album(
+    c: &mut SqliteConnection,
+    row: AlbumRow,
+    visibility: Visibility,
+) -> Result<Album, SqliteError> {
     let count: i64 = album_images::table
         .filter(album_images::album_seq.eq(row.seq))
         .filter(album_images::live.eq(true))

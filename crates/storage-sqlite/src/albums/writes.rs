@@ -5,7 +5,7 @@ use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 use super::rows;
 use crate::{
     error::SqliteError,
-    images::{Resolver, VisibleImage, Visibility},
+    images::{Resolver, Visibility, VisibleImage},
     schema::{album_images, albums},
 };
 

@@ -49,6 +49,12 @@ impl OwnedFilter {
             }
         };
         let (start_ms, end_ms) = visibility.range_ms(self.range);
-        Ok(Some(ResolvedFilter { account: visibility.account, album_seq, circle: self.circle, start_ms, end_ms }))
+        Ok(Some(ResolvedFilter {
+            account: visibility.account,
+            album_seq,
+            circle: self.circle,
+            start_ms,
+            end_ms,
+        }))
     }
 }

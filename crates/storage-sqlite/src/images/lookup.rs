@@ -27,7 +27,10 @@ pub(super) struct ImageWithOwner {
 }
 
 /// The image of that id, whether visible or not.
-pub(super) fn image_with_owner(c: &mut SqliteConnection, id: &str) -> Result<Option<ImageWithOwner>, SqliteError> {
+pub(super) fn image_with_owner(
+    c: &mut SqliteConnection,
+    id: &str,
+) -> Result<Option<ImageWithOwner>, SqliteError> {
     Ok(images::table
         .inner_join(accounts::table)
         .filter(images::id.eq(id))
@@ -50,7 +53,11 @@ fn live_capture_ms(image: &ImageWithOwner) -> Option<i64> {
 }
 
 /// The visibility of images to the owner of this one.
-fn owner_visibility(c: &mut SqliteConnection, image: &ImageWithOwner, free_window: u32) -> Result<Visibility, SqliteError> {
+fn owner_visibility(
+    c: &mut SqliteConnection,
+    image: &ImageWithOwner,
+    free_window: u32,
+) -> Result<Visibility, SqliteError> {
     let plan: Plan =
         image.plan.parse().map_err(|_| RowReader::new("accounts", &image.account).unreadable("plan"))?;
     let owner = Viewer { account: AccountId(image.account), plan, free_window };
@@ -87,7 +94,11 @@ impl Resolver {
         Self { viewer, by_account: HashMap::new() }
     }
 
-    pub(crate) fn resolve(&mut self, c: &mut SqliteConnection, id: &str) -> Result<Lookup<VisibleImage>, SqliteError> {
+    pub(crate) fn resolve(
+        &mut self,
+        c: &mut SqliteConnection,
+        id: &str,
+    ) -> Result<Lookup<VisibleImage>, SqliteError> {
         let Some(image) = image_with_owner(c, id)? else { return Ok(Lookup::Missing) };
         let Some(captured_at_ms) = live_capture_ms(&image) else { return Ok(Lookup::Missing) };
         let own = image.account == self.viewer.account.0;

@@ -1,3 +1,4 @@
+mod details;
 mod filter;
 mod lookup;
 mod page;
@@ -5,8 +6,8 @@ mod places;
 mod removal;
 mod renditions;
 mod row;
-mod visibility;
 mod text;
+mod visibility;
 
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
@@ -17,14 +18,15 @@ use storage::{
 
 use crate::SqliteStore;
 
+pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
 pub(crate) use lookup::{Resolver, VisibleImage};
 pub(crate) use places::{add_place, latitudes, remove_place};
 pub(crate) use removal::{set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
 pub(crate) use row::{ImageRow, ImageRowWithOwner};
-pub(crate) use visibility::Visibility;
 pub(crate) use text::{add_text, remove_text};
+pub(crate) use visibility::Visibility;
 
 #[async_trait]
 impl ImageStore for SqliteStore {

@@ -3,7 +3,7 @@ use domain::{Circle, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
 use storage::{FoundImage, Viewer};
 
 use super::{
-    filter::{ResolvedFilter, OwnedFilter},
+    filter::{OwnedFilter, ResolvedFilter},
     places,
     row::{ImageRow, found_image, load_in_order},
     visibility::Visibility,

@@ -95,7 +95,12 @@ pub(super) fn in_bounding_boxes(
     Ok(seqs.into_iter().collect())
 }
 
-fn in_box(c: &mut SqliteConnection, account: i64, area: LatLonBox, max: usize) -> Result<Vec<i64>, SqliteError> {
+fn in_box(
+    c: &mut SqliteConnection,
+    account: i64,
+    area: LatLonBox,
+    max: usize,
+) -> Result<Vec<i64>, SqliteError> {
     let account = account_coordinate(account)?;
     let limit = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(1);
     Ok(image_places::table

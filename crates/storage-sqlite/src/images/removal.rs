@@ -39,7 +39,11 @@ pub(super) fn delete(
 }
 
 /// Restores a deleted image.
-pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId) -> Result<bool, SqliteError> {
+pub(super) fn restore(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    id: &ImageId,
+) -> Result<bool, SqliteError> {
     if !is_active(c, account.0)? {
         return Ok(false);
     }
@@ -74,7 +78,11 @@ pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Resu
 }
 
 /// Updates the copies of an image's capture time in albums.
-pub(crate) fn set_capture_time_in_albums(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<(), SqliteError> {
+pub(crate) fn set_capture_time_in_albums(
+    c: &mut SqliteConnection,
+    seq: i64,
+    captured_at_ms: i64,
+) -> Result<(), SqliteError> {
     diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
         .set(album_images::captured_at_ms.eq(captured_at_ms))
         .execute(c)?;
@@ -99,7 +107,11 @@ struct RemovableImage {
 }
 
 /// Permanently removes a batch of images; when none is left, the deleted accounts.
-pub(super) fn purge(c: &mut SqliteConnection, deleted_before: Timestamp, max: u32) -> Result<u32, SqliteError> {
+pub(super) fn purge(
+    c: &mut SqliteConnection,
+    deleted_before: Timestamp,
+    max: u32,
+) -> Result<u32, SqliteError> {
     let removable = removable_images(c, deleted_before, i64::from(max))?;
     for image in &removable {
         remove(c, image)?;

@@ -4,7 +4,7 @@ use diesel::{SqliteConnection, prelude::*};
 use domain::{Circle, Image, ImageId};
 use storage::FoundImage;
 
-use super::visibility::Visibility;
+use super::{details::DetailsRow, visibility::Visibility};
 use crate::{error::SqliteError, schema::images, value::RowReader};
 
 /// The row of a ready image, as its owner sees it.
@@ -18,14 +18,11 @@ pub(crate) struct ImageRow {
     added_at_ms: i64,
     width: Option<i64>,
     height: Option<i64>,
-    latitude: Option<f64>,
-    longitude: Option<f64>,
     place: Option<String>,
-    description: Option<String>,
     ocr_text: Option<String>,
-    camera_make: Option<String>,
-    camera_model: Option<String>,
     file_name: Option<String>,
+    #[diesel(embed)]
+    details: DetailsRow,
 }
 
 /// An image that was looked up by a key, with the data that decides its visibility. That is not a condition of the
@@ -43,7 +40,8 @@ pub(crate) struct ImageRowWithOwner {
 impl ImageRowWithOwner {
     /// The row, if it is visible.
     pub(crate) fn if_visible(self, visibility: Visibility) -> Option<ImageRow> {
-        let recent = self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
+        let recent =
+            self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
         (self.live && recent && self.account_id == visibility.account).then_some(self.row)
     }
 }
@@ -54,19 +52,17 @@ impl TryFrom<ImageRow> for Image {
     fn try_from(row: ImageRow) -> Result<Self, SqliteError> {
         let reader = RowReader::new("images", &row.seq);
         let captured_at_ms = reader.required("captured_at_ms", row.captured_at_ms)?;
-        let size = reader.size(reader.required("width", row.width)?, reader.required("height", row.height)?)?;
+        let size =
+            reader.size(reader.required("width", row.width)?, reader.required("height", row.height)?)?;
         Ok(Self {
             id: reader.required("id", ImageId::parse(row.id))?,
             captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
             utc_offset: reader.utc_offset("capture_offset_min", row.capture_offset_min)?,
             added_at: reader.timestamp("added_at_ms", row.added_at_ms)?,
             size,
-            position: reader.position(row.latitude, row.longitude)?,
+            details: row.details.read(reader)?,
             place: row.place,
-            description: row.description,
             text: row.ocr_text,
-            camera_make: row.camera_make,
-            camera_model: row.camera_model,
             file_name: row.file_name,
         })
     }
@@ -76,7 +72,7 @@ impl TryFrom<ImageRow> for Image {
 pub(super) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, SqliteError> {
     let image = Image::try_from(row)?;
     let distance_m =
-        circle.and_then(|circle| image.position.map(|position| circle.centre().distance_m(position)));
+        circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));
     Ok(FoundImage { image, distance_m })
 }
 

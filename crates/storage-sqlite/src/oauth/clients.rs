@@ -85,7 +85,11 @@ fn metadata_json(client: &Client) -> Result<String, SqliteError> {
 }
 
 /// Notes the first grant of a client. Later ones change nothing.
-pub(super) fn record_first_grant(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), SqliteError> {
+pub(super) fn record_first_grant(
+    c: &mut SqliteConnection,
+    id: &str,
+    at: UnixMillis,
+) -> Result<(), SqliteError> {
     let never_granted = oauth_clients::table
         .filter(oauth_clients::id.eq(id))
         .filter(oauth_clients::first_granted_at_ms.is_null());

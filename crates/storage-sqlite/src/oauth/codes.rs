@@ -33,7 +33,10 @@ impl TryFrom<CodeRow> for IssuedCode {
     }
 }
 
-pub(super) fn by_hash(c: &mut SqliteConnection, hash: &SecretHash) -> Result<Option<IssuedCode>, SqliteError> {
+pub(super) fn by_hash(
+    c: &mut SqliteConnection,
+    hash: &SecretHash,
+) -> Result<Option<IssuedCode>, SqliteError> {
     oauth_grants::table
         .filter(oauth_grants::code_hash.eq(hash.0.as_slice()))
         .select(CodeRow::as_select())
@@ -51,7 +54,11 @@ pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatu
         return Ok(CodeStatus::Spent);
     }
     if let Some(known) = by_hash(c, &new.hash)? {
-        return Ok(if is_pending_for_same_request(&known, code) { CodeStatus::Pending } else { CodeStatus::Spent });
+        return Ok(if is_pending_for_same_request(&known, code) {
+            CodeStatus::Pending
+        } else {
+            CodeStatus::Spent
+        });
     }
     diesel::insert_into(oauth_grants::table)
         .values((

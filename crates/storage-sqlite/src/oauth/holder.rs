@@ -30,7 +30,10 @@ pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolde
 }
 
 /// The grants of an account as it sees them, newest first.
-pub(super) fn connections(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<Connection>, SqliteError> {
+pub(super) fn connections(
+    c: &mut SqliteConnection,
+    account: AccountId,
+) -> Result<Vec<Connection>, SqliteError> {
     let rows: Vec<(GrantRow, String, Option<i64>, Option<String>)> = oauth_grants::table
         .left_join(oauth_clients::table.on(oauth_clients::id.eq(oauth_grants::client_id)))
         .filter(oauth_grants::account_id.eq(account.0))

@@ -28,7 +28,11 @@ impl TryFrom<RefreshableRow> for RefreshableGrant {
             hash: SecretHash(reader.digest("refresh_hash", &hash)?),
             generation: reader.unsigned("refresh_generation", generation)?,
             expires_at: UnixMillis(reader.required("refresh_expires_at_ms", row.refresh_expires_at_ms)?),
-            recent_rotations: reader.required("recent_rotations", rotations)?.into_iter().map(UnixMillis).collect(),
+            recent_rotations: reader
+                .required("recent_rotations", rotations)?
+                .into_iter()
+                .map(UnixMillis)
+                .collect(),
         };
         Ok(Self { grant: Grant::try_from(row.grant)?, current })
     }

@@ -8,7 +8,8 @@ use super::{
     states::{StateRow, by_original},
 };
 use crate::{
-    accounts::is_active, blob_registry, error::SqliteError, images::undelete, schema::images, value::stored_bytes,
+    accounts::is_active, blob_registry, error::SqliteError, images::undelete, schema::images,
+    value::stored_bytes,
 };
 
 /// Adds an image, or finds out what the account has of its bytes.
@@ -42,7 +43,11 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
 }
 
 /// The account has these bytes: they come back, are tried again, or stay as they are.
-fn add_existing(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Result<AddOutcome, SqliteError> {
+fn add_existing(
+    c: &mut SqliteConnection,
+    image: &NewImage,
+    row: &StateRow,
+) -> Result<AddOutcome, SqliteError> {
     let known = ExistingImage::try_from(row)?;
     // Its original was announced for this call, which is over now.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;

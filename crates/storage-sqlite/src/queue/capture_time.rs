@@ -61,7 +61,13 @@ ORDER BY a.captured_at_ms DESC LIMIT 1";
 
 /// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in. A moment that the
 /// image itself has is free to it.
-fn next_free(c: &mut SqliteConnection, query: &str, account: i64, seq: i64, from_ms: i64) -> Result<i64, SqliteError> {
+fn next_free(
+    c: &mut SqliteConnection,
+    query: &str,
+    account: i64,
+    seq: i64,
+    from_ms: i64,
+) -> Result<i64, SqliteError> {
     let taken = images::table
         .filter(images::account_id.eq(account))
         .filter(images::captured_at_ms.eq(from_ms))

@@ -1,5 +1,5 @@
 use diesel::{SqliteConnection, prelude::*};
-use domain::{Position, Timestamp};
+use domain::Timestamp;
 use storage::{BlobKind, IndexedImage, JobId};
 
 use super::{capture_time::free_capture_time, jobs::leased_image};
@@ -7,7 +7,10 @@ use crate::{
     accounts::adjust_live_images,
     blob_registry::can_keep,
     error::SqliteError,
-    images::{add_place, add_text, set_capture_time_in_albums, remove_place, remove_text, replace_renditions},
+    images::{
+        DetailsRow, add_place, add_text, remove_place, remove_text, replace_renditions,
+        set_capture_time_in_albums,
+    },
     rendition_queue,
     schema::{images, index_jobs},
     stages::requeue_image,
@@ -47,10 +50,10 @@ pub(super) fn complete(
         remove_text(c, seq)?;
         remove_place(c, seq)?;
     }
-    let captured_at_ms = capture_time(c, &image, indexed.capture.at)?;
+    let captured_at_ms = capture_time(c, &image, indexed.metadata.capture.at)?;
     store(c, seq, captured_at_ms, indexed)?;
     add_text(c, seq)?;
-    if let Some(position) = indexed.position {
+    if let Some(position) = indexed.metadata.details.position {
         add_place(c, seq, image.account_id, position)?;
     }
     if was_ready && image.captured_at_ms != Some(captured_at_ms) {
@@ -75,7 +78,11 @@ pub(super) fn complete(
 }
 
 /// The capture time that the image gets. One that had the same time requested stays where it is.
-fn capture_time(c: &mut SqliteConnection, image: &CurrentImage, requested: Timestamp) -> Result<i64, SqliteError> {
+fn capture_time(
+    c: &mut SqliteConnection,
+    image: &CurrentImage,
+    requested: Timestamp,
+) -> Result<i64, SqliteError> {
     match image.captured_at_ms {
         Some(stays) if image.requested_captured_at_ms == Some(requested.millis()) => Ok(stays),
         _ => free_capture_time(c, image.account_id, image.seq, requested),
@@ -88,7 +95,7 @@ fn store(
     captured_at_ms: i64,
     indexed: &IndexedImage,
 ) -> Result<(), SqliteError> {
-    let capture = &indexed.capture;
+    let capture = &indexed.metadata.capture;
     diesel::update(images::table.find(seq))
         .set((
             images::state.eq("ready"),
@@ -99,14 +106,10 @@ fn store(
             images::capture_source.eq(capture.source.as_str()),
             images::width.eq(i64::from(indexed.size.width)),
             images::height.eq(i64::from(indexed.size.height)),
-            images::latitude.eq(indexed.position.map(Position::latitude)),
-            images::longitude.eq(indexed.position.map(Position::longitude)),
             images::decoder_version.eq(i64::from(indexed.decoder_version)),
             images::damaged.eq(indexed.damaged.as_deref()),
-            images::camera_make.eq(indexed.camera_make.as_deref()),
-            images::camera_model.eq(indexed.camera_model.as_deref()),
             images::place.eq(indexed.place.as_deref()),
-            images::description.eq(indexed.description.as_deref()),
+            DetailsRow::from(indexed.metadata.details.clone()),
         ))
         .execute(c)?;
     if let Some(text) = &indexed.text {

@@ -31,13 +31,21 @@ FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
 WHERE i.seq = ?1";
 
 /// Has an image, which waits or is ready, indexed with a new sidecar.
-pub(super) fn requeue_with_sidecar(c: &mut SqliteConnection, seq: i64, at: Timestamp) -> Result<(), SqliteError> {
+pub(super) fn requeue_with_sidecar(
+    c: &mut SqliteConnection,
+    seq: i64,
+    at: Timestamp,
+) -> Result<(), SqliteError> {
     sql_query(REQUEUE_WITH_SIDECAR).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
     Ok(())
 }
 
 /// The image of a job that the worker holds.
-pub(super) fn leased_image(c: &mut SqliteConnection, job: JobId, worker: &str) -> Result<Option<i64>, SqliteError> {
+pub(super) fn leased_image(
+    c: &mut SqliteConnection,
+    job: JobId,
+    worker: &str,
+) -> Result<Option<i64>, SqliteError> {
     Ok(index_jobs::table
         .find(job.0)
         .filter(index_jobs::leased_by.eq(worker))

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use diesel::{SqliteConnection, prelude::*};
-use domain::{ImageId, Timestamp};
-use storage::{DecodedPicture, IndexJob, JobId, Sidecar};
+use domain::{FileInfo, ImageId, Sidecar, Timestamp};
+use storage::{DecodedPicture, IndexJob, JobId};
 
 use super::{jobs::fail_image, sidecars};
 use crate::{
@@ -26,7 +26,12 @@ impl LeasableJob for IndexJobRow {
     type Leased = IndexJob;
     type Queue = ();
 
-    fn available(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, SqliteError> {
+    fn available(
+        c: &mut SqliteConnection,
+        (): (),
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqliteError> {
         let unleased = index_jobs::leased_until_ms.is_null().or(index_jobs::leased_until_ms.lt(at.millis()));
         Ok(index_jobs::table
             .filter(index_jobs::not_before_ms.le(at.millis()))
@@ -41,7 +46,11 @@ impl LeasableJob for IndexJobRow {
         self.attempts
     }
 
-    fn lease(c: &mut SqliteConnection, jobs: &[Self], request: &OwnedLeaseRequest) -> Result<Vec<IndexJob>, SqliteError> {
+    fn lease(
+        c: &mut SqliteConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<IndexJob>, SqliteError> {
         mark_leased(c, jobs.iter().map(|job| job.id), request)?;
         let seqs: Vec<i64> = jobs.iter().map(|job| job.image_seq).collect();
         let rows: Vec<ImageToIndex> = images::table
@@ -97,7 +106,11 @@ struct ImageToIndex {
 }
 
 /// A job that was just leased, as its worker sees it.
-fn leased_job(job: &IndexJobRow, image: ImageToIndex, sidecars: Vec<Sidecar>) -> Result<IndexJob, SqliteError> {
+fn leased_job(
+    job: &IndexJobRow,
+    image: ImageToIndex,
+    sidecars: Vec<Sidecar>,
+) -> Result<IndexJob, SqliteError> {
     let reader = RowReader::new("images", &job.image_seq);
     Ok(IndexJob {
         id: JobId(job.id),
@@ -105,11 +118,14 @@ fn leased_job(job: &IndexJobRow, image: ImageToIndex, sidecars: Vec<Sidecar>) ->
         image: reader.required("id", ImageId::parse(image.id))?,
         original: reader.hash("original", &image.original)?,
         original_bytes: reader.unsigned("original_bytes", image.original_bytes)?,
-        file_name: image.file_name,
-        modified_at: reader.optional_timestamp("modified_at_ms", image.modified_at_ms)?,
-        added_at: reader.timestamp("added_at_ms", image.added_at_ms)?,
-        sidecars,
-        attempts: RowReader::new("index_jobs", &job.id).unsigned("attempts", job.attempts.saturating_add(1))?,
+        file: FileInfo {
+            name: image.file_name,
+            modified_at: reader.optional_timestamp("modified_at_ms", image.modified_at_ms)?,
+            added_at: reader.timestamp("added_at_ms", image.added_at_ms)?,
+            sidecars,
+        },
+        attempts: RowReader::new("index_jobs", &job.id)
+            .unsigned("attempts", job.attempts.saturating_add(1))?,
     })
 }
 
@@ -120,7 +136,8 @@ fn picture(image: &ImageToIndex) -> Result<Option<DecodedPicture>, SqliteError> 
     let reader = RowReader::new("images", &image.seq);
     let version = reader.required("decoder_version", image.decoder_version)?;
     Ok(Some(DecodedPicture {
-        size: reader.size(reader.required("width", image.width)?, reader.required("height", image.height)?)?,
+        size: reader
+            .size(reader.required("width", image.width)?, reader.required("height", image.height)?)?,
         damaged: image.damaged.clone(),
         decoder_version: reader.unsigned("decoder_version", version)?,
     }))

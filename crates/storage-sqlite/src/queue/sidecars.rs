@@ -6,8 +6,7 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Binary, Text},
 };
-use domain::SidecarKind;
-use storage::Sidecar;
+use domain::{Sidecar, SidecarKind};
 
 use crate::{error::SqliteError, schema::sidecars, value::RowReader};
 

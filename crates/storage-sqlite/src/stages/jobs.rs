@@ -28,7 +28,12 @@ impl LeasableJob for StageJobRow {
     type Leased = StageJob;
     type Queue = StageId;
 
-    fn available(c: &mut SqliteConnection, stage: StageId, at: Timestamp, max: u32) -> Result<Vec<Self>, SqliteError> {
+    fn available(
+        c: &mut SqliteConnection,
+        stage: StageId,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqliteError> {
         let unleased = stage_jobs::leased_until_ms.is_null().or(stage_jobs::leased_until_ms.lt(at.millis()));
         Ok(stage_jobs::table
             .filter(stage_jobs::stage_id.eq(stage.0))
@@ -44,7 +49,11 @@ impl LeasableJob for StageJobRow {
         self.attempts
     }
 
-    fn lease(c: &mut SqliteConnection, jobs: &[Self], request: &OwnedLeaseRequest) -> Result<Vec<StageJob>, SqliteError> {
+    fn lease(
+        c: &mut SqliteConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<StageJob>, SqliteError> {
         mark_leased(c, jobs.iter().map(|job| job.id), request)?;
         let seqs = jobs.iter().map(|job| job.image_seq);
         let rows: Vec<(i64, String, Vec<u8>, i64)> = images::table
@@ -57,7 +66,8 @@ impl LeasableJob for StageJobRow {
         jobs.iter()
             .map(|job| {
                 let reader = RowReader::new("stage_jobs", &job.id);
-                let (seq, id, original, bytes) = reader.required("image_seq", of_seq.remove(&job.image_seq))?;
+                let (seq, id, original, bytes) =
+                    reader.required("image_seq", of_seq.remove(&job.image_seq))?;
                 let medium = mediums.remove(&original);
                 let reader = RowReader::new("images", &seq);
                 let medium = medium.map(|(blob, bytes)| {
@@ -92,7 +102,11 @@ fn mediums<'a>(
     Ok(rows.into_iter().map(|(original, blob, bytes)| (original, (blob, bytes))).collect())
 }
 
-pub(super) fn has_available(c: &mut SqliteConnection, stage: StageId, at: Timestamp) -> Result<bool, SqliteError> {
+pub(super) fn has_available(
+    c: &mut SqliteConnection,
+    stage: StageId,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
     Ok(!StageJobRow::available(c, stage, at, 1)?.is_empty())
 }
 
@@ -155,7 +169,12 @@ fn store_text(c: &mut SqliteConnection, seq: i64, text: Option<&str>) -> Result<
     add_text(c, seq)
 }
 
-pub(super) fn fail(c: &mut SqliteConnection, job: JobId, worker: &str, reason: &str) -> Result<(), SqliteError> {
+pub(super) fn fail(
+    c: &mut SqliteConnection,
+    job: JobId,
+    worker: &str,
+    reason: &str,
+) -> Result<(), SqliteError> {
     match leased(c, job, worker)? {
         Some(job) => fail_job(c, &job, reason),
         None => Ok(()),

@@ -11,7 +11,7 @@ use storage::{
 
 use crate::{SqliteStore, lease::OwnedLeaseRequest, vectors};
 
-pub(crate) use jobs::{requeue_image, release, release_all};
+pub(crate) use jobs::{release, release_all, requeue_image};
 
 #[async_trait]
 impl StageQueue for SqliteStore {

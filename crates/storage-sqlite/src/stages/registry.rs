@@ -140,10 +140,8 @@ pub(super) fn backfill(
 ) -> Result<bool, SqliteError> {
     let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
     let Some(below) = below.filter(|below| *below > 0) else { return Ok(false) };
-    let start: BatchStart = sql_query(BATCH_START)
-        .bind::<BigInt, _>(below)
-        .bind::<BigInt, _>(i64::from(max))
-        .get_result(c)?;
+    let start: BatchStart =
+        sql_query(BATCH_START).bind::<BigInt, _>(below).bind::<BigInt, _>(i64::from(max)).get_result(c)?;
     if let Some(start) = start.seq {
         sql_query(BACKFILL)
             .bind::<BigInt, _>(stage.0)
@@ -158,7 +156,11 @@ pub(super) fn backfill(
     Ok(start.seq.is_some())
 }
 
-pub(super) fn mark_complete(c: &mut SqliteConnection, stage: StageId, version: &str) -> Result<bool, SqliteError> {
+pub(super) fn mark_complete(
+    c: &mut SqliteConnection,
+    stage: StageId,
+    version: &str,
+) -> Result<bool, SqliteError> {
     let waits = select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
     if waits {
         return Ok(false);

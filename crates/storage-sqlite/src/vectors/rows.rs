@@ -79,7 +79,12 @@ INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
 SELECT ?1, account_id, seq, ?3 FROM images WHERE seq = ?2";
 
 /// Puts down what an image looks like to an encoder.
-pub(crate) fn store(c: &mut SqliteConnection, seq: i64, name: &str, vector: &[u8]) -> Result<(), SqliteError> {
+pub(crate) fn store(
+    c: &mut SqliteConnection,
+    seq: i64,
+    name: &str,
+    vector: &[u8],
+) -> Result<(), SqliteError> {
     let known = encoder(c, name)?;
     let encoder = match known {
         Some(known) => known.0,
@@ -88,7 +93,11 @@ pub(crate) fn store(c: &mut SqliteConnection, seq: i64, name: &str, vector: &[u8
             .returning(encoders::id)
             .get_result(c)?,
     };
-    sql_query(STORE).bind::<BigInt, _>(encoder).bind::<BigInt, _>(seq).bind::<Binary, _>(vector).execute(c)?;
+    sql_query(STORE)
+        .bind::<BigInt, _>(encoder)
+        .bind::<BigInt, _>(seq)
+        .bind::<Binary, _>(vector)
+        .execute(c)?;
     Ok(())
 }
 

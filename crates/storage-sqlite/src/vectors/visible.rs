@@ -117,7 +117,8 @@ pub(super) fn images(
             .filter(images::seq.eq_any(batch.iter().map(|key| key.0)))
             .select(ImageRowWithOwner::as_select())
             .load(c)?;
-        by_seq.extend(rows.into_iter().filter_map(|row| row.if_visible(visibility)).map(|row| (row.seq, row)));
+        by_seq
+            .extend(rows.into_iter().filter_map(|row| row.if_visible(visibility)).map(|row| (row.seq, row)));
     }
     keys.iter()
         .filter_map(|key| Some((*key, by_seq.remove(&key.0)?)))

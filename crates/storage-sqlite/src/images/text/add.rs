@@ -9,8 +9,8 @@ use diesel::{
 use words::{Fields, Occurrence, words_of};
 
 use super::{
-    word_ids::{self, CONTENT, CONTEXT, posting},
     reindex, vocabulary,
+    word_ids::{self, CONTENT, CONTEXT, posting},
 };
 use crate::{
     error::SqliteError,

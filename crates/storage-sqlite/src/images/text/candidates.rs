@@ -198,7 +198,11 @@ struct Key {
 }
 
 /// The key at which the scan of the images of a common word ends.
-fn scan_end(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i64)) -> Result<i64, SqliteError> {
+fn scan_end(
+    c: &mut SqliteConnection,
+    expression: &str,
+    (first, last): (i64, i64),
+) -> Result<i64, SqliteError> {
     let end: Option<Key> = sql_query(
         "SELECT rowid AS key FROM image_words
         WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?

@@ -83,8 +83,10 @@ impl ExpandedWord {
 
     /// The term for the scorer, in a library of this many images.
     pub(super) fn term(&self, total: i64) -> QueryTerm {
-        let alternative =
-            |(known, quality): &(VocabularyWord, f32)| Alternative { word: known.word.clone(), quality: *quality };
+        let alternative = |(known, quality): &(VocabularyWord, f32)| Alternative {
+            word: known.word.clone(),
+            quality: *quality,
+        };
         let total = total.max(1);
         let images = self.images().clamp(1, total);
         QueryTerm {
@@ -240,9 +242,13 @@ fn words_by_stem(
 }
 
 /// Words with a prefix, common ones first. The fewer characters they add, the higher their quality.
-fn words_with_prefix(c: &mut SqliteConnection, account: i64, prefix: &str) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
-let (first, end) = prefix_range(prefix);
-let max = i64::try_from(MAX_PER_WORD).unwrap_or(i64::MAX);
+fn words_with_prefix(
+    c: &mut SqliteConnection,
+    account: i64,
+    prefix: &str,
+) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
+    let (first, end) = prefix_range(prefix);
+    let max = i64::try_from(MAX_PER_WORD).unwrap_or(i64::MAX);
     let mut found: Vec<VocabularyWord> = Vec::new();
     // A short prefix may have more words than are read, so the common ones are read first.
     for query in [COMMON_WORDS_WITH_PREFIX, WORDS_WITH_PREFIX] {
@@ -289,7 +295,11 @@ fn prefix_range(prefix: &str) -> (&str, String) {
 }
 
 /// Corrections of a typo: words within edit distance 1, or if there are none and the word is long, within 2.
-fn typo_corrections(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
+fn typo_corrections(
+    c: &mut SqliteConnection,
+    account: i64,
+    word: &str,
+) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
     let mut found = words_by_text(c, account, single_edits(word))?;
     if found.is_empty()
         && let Some(prefix) = typo_prefix(word)

@@ -62,7 +62,11 @@ pub(super) enum IndexVersion {
 
 pub(super) fn index_version(c: &mut SqliteConnection) -> Result<IndexVersion, SqliteError> {
     let state = current_state(c)?;
-    Ok(if state.is_newer() { IndexVersion::Newer } else { IndexVersion::Current { stale_to: state.stale_to } })
+    Ok(if state.is_newer() {
+        IndexVersion::Newer
+    } else {
+        IndexVersion::Current { stale_to: state.stale_to }
+    })
 }
 
 /// Whether a newer version made the index.

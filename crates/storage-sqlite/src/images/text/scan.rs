@@ -27,15 +27,24 @@ pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
 /// The images of the album, or in the bounding boxes of the circle. If there are more than [`MAX_SCANNED_IMAGES`],
 /// more
 /// than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
-pub(super) fn within(c: &mut SqliteConnection, filter: &ResolvedFilter) -> Result<Option<Vec<i64>>, SqliteError> {
+pub(super) fn within(
+    c: &mut SqliteConnection,
+    filter: &ResolvedFilter,
+) -> Result<Option<Vec<i64>>, SqliteError> {
     match (filter.album_seq, filter.circle) {
         (Some(album_seq), _) => newest_of_album(c, album_seq, filter).map(Some),
-        (None, Some(circle)) => places::in_bounding_boxes(c, filter.account, circle, MAX_SCANNED_IMAGES).map(Some),
+        (None, Some(circle)) => {
+            places::in_bounding_boxes(c, filter.account, circle, MAX_SCANNED_IMAGES).map(Some)
+        }
         (None, None) => Ok(None),
     }
 }
 
-fn newest_of_album(c: &mut SqliteConnection, album_seq: i64, filter: &ResolvedFilter) -> Result<Vec<i64>, SqliteError> {
+fn newest_of_album(
+    c: &mut SqliteConnection,
+    album_seq: i64,
+    filter: &ResolvedFilter,
+) -> Result<Vec<i64>, SqliteError> {
     let max = i64::try_from(MAX_SCANNED_IMAGES).unwrap_or(i64::MAX).saturating_add(1);
     Ok(album_images::table
         .filter(album_images::album_seq.eq(album_seq))
