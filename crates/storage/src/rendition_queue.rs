@@ -16,8 +16,9 @@ pub struct RenditionJob {
 
 /// The queue of full renditions that are made in the background, before the first request for them.
 ///
-/// An original is queued once while it has no full rendition and at least one image of any account shows it; the free
-/// window does not matter. The operations that change this also update the queue: an image is indexed, restored,
+/// An original is queued, once, while it has no full rendition and some account has an undeleted ready image of it,
+/// inside
+/// the free window or not. The operations that change this also update the queue: an image is indexed, restored,
 /// deleted or purged, or its account is deleted. [`add_rendition`](crate::ImageStore::add_rendition) completes a job.
 /// A dropped job is queued again when an image of its original is indexed or restored.
 #[async_trait]

@@ -9,7 +9,7 @@ use crate::{
     oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
-    sign_in::{end_all_sessions, forget_security_events},
+    sign_in::{delete_security_events, end_all_sessions},
     value::RowReader,
 };
 
@@ -171,7 +171,7 @@ pub(super) fn delete(
     }
     diesel::delete(api_keys::table.filter(api_keys::account_id.eq(account.0))).execute(c)?;
     end_all_sessions(c, account, None)?;
-    forget_security_events(c, account)?;
+    delete_security_events(c, account)?;
     revoke_all_grants(c, account, UnixMillis(at.millis()))?;
     // These statements scan the queues, which are usually short, rather than the account's images.
     let own =
