@@ -10,8 +10,9 @@ use std::{
 };
 
 use domain::{Circle, DateRange, ImageId, Plan, Position, QueryText};
+use fastrand::Rng;
 use storage::{AlbumWrite, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer, WordIndex};
-use storage_conformance::{NOW, Photo, Random, Seed};
+use storage_conformance::{NOW, Photo, Seed};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 const ROUNDS: usize = 200;
@@ -65,8 +66,8 @@ fn word(number: usize) -> String {
 }
 
 /// A word with a Zipf distribution: the n-th word is 1/n times as frequent as the first.
-fn any_word(random: &mut Random) -> String {
-    let share = f64::from(u32::try_from(random.below(1_000_000)).unwrap()) / 1_000_000.0;
+fn any_word(random: &mut Rng) -> String {
+    let share = random.f64();
     let count = f64::from(u32::try_from(VOCABULARY).unwrap());
     let number = count.powf(share) - 1.0;
     #[expect(
@@ -77,38 +78,38 @@ fn any_word(random: &mut Random) -> String {
     word(number as usize)
 }
 
-fn text(random: &mut Random, words: usize) -> String {
+fn text(random: &mut Rng, words: usize) -> String {
     (0..words).map(|_| any_word(random)).collect::<Vec<_>>().join(" ")
 }
 
 async fn build(seed: &Seed, ann: Viewer, images: usize) -> Vec<ImageId> {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     let mut ids = Vec::with_capacity(images);
     let mut at = NOW.plus_millis(-1_000_000_000_000);
     while ids.len() < images {
         let photos = (0..10_000.min(images - ids.len())).map(|number| {
-            at = at.plus_millis(1000 + i64::try_from(random.below(900_000)).unwrap());
+            at = at.plus_millis(1000 + random.i64(0..900_000));
             let number = ids.len() + number;
             let mut photo = Photo::at(at).file_name(&format!("IMG_{number:07}.jpg"));
-            let city = random.below(300);
-            let degrees = |of: u64| f64::from(u32::try_from(of).unwrap());
+            let city = random.usize(0..300);
+            let degrees = |of: usize| f64::from(u32::try_from(of).unwrap());
             photo = photo
                 .place(&format!(
                     "{}, {}",
-                    word(70_000 + usize::try_from(city).unwrap()),
-                    word(80_000 + usize::try_from(city % 20).unwrap())
+                    word(70_000 + city),
+                    word(80_000 + city % 20)
                 ))
                 .position(
-                    degrees(city % 100) - 50.0 + random.between(-0.1, 0.1),
-                    degrees(city) / 2.0 + random.between(-0.1, 0.1),
+                    degrees(city % 100) - 50.0 + random.f64() / 5.0,
+                    degrees(city) / 2.0 + random.f64() / 5.0,
                 );
-            let beach = if random.below(10) < 3 { "beach " } else { "" };
-            let sunset = if random.below(10) < 3 { "sunset " } else { "" };
+            let beach = if random.u32(0..10) < 3 { "beach " } else { "" };
+            let sunset = if random.u32(0..10) < 3 { "sunset " } else { "" };
             let either = if number % 2 == 0 { "evening" } else { "morning" };
-            let count = 4 + usize::try_from(random.below(10)).unwrap();
+            let count = random.usize(4..14);
             photo = photo.description(&format!("{beach}{sunset}{either} {}", text(&mut random, count)));
-            if random.below(5) == 0 {
-                let count = 5 + usize::try_from(random.below(60)).unwrap();
+            if random.u32(0..5) == 0 {
+                let count = random.usize(5..65);
                 photo = photo.text(&text(&mut random, count));
             }
             photo
