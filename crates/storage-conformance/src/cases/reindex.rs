@@ -311,7 +311,7 @@ pub(crate) async fn new_sidecars_come_before_newer_decoders(seed: &Seed) {
     again.sidecars = vec![Sidecar { kind: SidecarKind::Xmp, content: b"<x/>".to_vec() }];
     let known = ExistingImage { id: ids[0].clone(), state: ImageState::Ready, deleted: false };
     assert_eq!(seed.store().add_image(again).await.unwrap(), AddOutcome::Reindexed(known));
-    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 3, "it is one job");
+    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 3, "there is one job");
     let jobs: Vec<_> = seed.lease("w", NOW).await.into_iter().map(|job| job.image).collect();
     assert_eq!(jobs, [ids[0].clone(), ids[2].clone(), ids[1].clone()]);
 }

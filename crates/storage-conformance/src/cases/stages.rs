@@ -183,7 +183,7 @@ pub(crate) async fn an_expired_lease_frees_the_job(seed: &Seed) {
     store.renew_stage_leases("a", &[job.id], NOW.plus_millis(9_000_000)).await.unwrap();
     assert!(jobs_of(seed, &read, "b", NOW.plus_millis(4_000_000)).await.is_empty());
     assert_eq!(jobs_of(seed, &read, "b", NOW.plus_millis(9_000_001)).await.len(), 1);
-    assert!(!store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(), "it is the other's now");
+    assert!(!store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(), "the other worker holds the lease");
     store.retry_stage_job(job.id, "b", second(50)).await.unwrap();
     assert!(jobs_of(seed, &read, "c", second(49)).await.is_empty());
     assert_eq!(jobs_of(seed, &read, "c", second(50)).await.len(), 1);
