@@ -155,7 +155,11 @@ pub(crate) async fn a_lost_lease_changes_nothing(seed: &Seed) {
     seed.store().retry_rendition_job(&original, "slow", NOW).await.unwrap();
     seed.store().release_leases("slow").await.unwrap();
     seed.store().renew_rendition_leases("slow", &[original], second(1)).await.unwrap();
-    assert_eq!(seed.lease_renditions("third", second(9001)).await, [], "the quick worker still holds the lease");
+    assert_eq!(
+        seed.lease_renditions("third", second(9001)).await,
+        [],
+        "the quick worker still holds the lease"
+    );
     assert_eq!(waiting(seed).await, 1);
 }
 

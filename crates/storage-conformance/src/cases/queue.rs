@@ -5,7 +5,7 @@ use storage::{ImageState, IndexedImage, JobId, LeaseRequest, QueueLength};
 
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease,
-    queries::{is_missing, second, visible_image, timeline},
+    queries::{is_missing, second, timeline, visible_image},
     rendition_blob,
 };
 

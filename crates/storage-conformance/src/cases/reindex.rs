@@ -10,7 +10,7 @@ use crate::{
     DECODERS, NOW, Photo, Seed,
     cases::queue::{ready_to_complete, state},
     indexed, lease,
-    queries::{circle, delete, filtered, is_missing, matching, second, visible_image, timeline},
+    queries::{circle, delete, filtered, is_missing, matching, second, timeline, visible_image},
 };
 
 /// An image that was decoded by [`DECODERS`].
@@ -137,7 +137,11 @@ pub(crate) async fn an_unchanged_capture_time_is_kept(seed: &Seed) {
     for (id, moved_ms) in ids.iter().zip(0..).skip(1) {
         reindex(seed, id, &Photo::at_second(1)).await;
         let expected = second(1).plus_millis(moved_ms);
-        assert_eq!(visible_image(seed, ann, id).await.captured_at, expected, "although an earlier time is free now");
+        assert_eq!(
+            visible_image(seed, ann, id).await.captured_at,
+            expected,
+            "although an earlier time is free now"
+        );
     }
 }
 
@@ -281,7 +285,11 @@ pub(crate) async fn images_of_older_decoders_are_queued_in_batches(seed: &Seed) 
         let found = reindexed(&Photo::at_second(1));
         assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     }
-    assert_eq!(seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(), 0, "all were indexed again");
+    assert_eq!(
+        seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(),
+        0,
+        "all were indexed again"
+    );
     assert_eq!(seed.store().requeue_outdated(DECODERS + 2, NOW, 3).await.unwrap(), 3);
 }
 

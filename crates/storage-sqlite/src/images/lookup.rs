@@ -123,7 +123,7 @@ pub(super) fn image(
     id: &ImageId,
 ) -> Result<Lookup<Image>, SqliteError> {
     let found = match Resolver::new(viewer).resolve(c, id.as_str())? {
-    Lookup::Found(found) => found,
+        Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };

@@ -52,11 +52,9 @@ pub(crate) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), Sql
 
 /// The place index rounds to 32-bit floats, which represent integers below 2^24 exactly.
 fn account_coordinate(account: i64) -> Result<f64, SqliteError> {
-    i32::try_from(account)
-        .ok()
-        .filter(|account| (0..1 << 24).contains(account))
-        .map(f64::from)
-        .ok_or_else(|| SqliteError::Refused(format!("account id {account} exceeds the range of the place index")))
+    i32::try_from(account).ok().filter(|account| (0..1 << 24).contains(account)).map(f64::from).ok_or_else(
+        || SqliteError::Refused(format!("account id {account} exceeds the range of the place index")),
+    )
 }
 
 /// The rows of the newest images in a circle.

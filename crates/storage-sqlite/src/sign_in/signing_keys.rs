@@ -69,7 +69,7 @@ pub(super) fn add(
 }
 
 pub(super) fn delete_retired(c: &mut SqliteConnection, before: Timestamp) -> Result<u64, SqliteError> {
-// Scans the table, which never has more than a few keys.
+    // Scans the table, which never has more than a few keys.
     let retired = signing_keys::table.filter(signing_keys::retired_at_ms.lt(before.millis()));
     Ok(row_count(diesel::delete(retired).execute(c)?))
 }

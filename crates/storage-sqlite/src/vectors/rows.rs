@@ -151,7 +151,7 @@ pub(crate) fn prune(c: &mut SqliteConnection, names: &[String], max_rows: u32) -
             .limit(i64::try_from(remaining).unwrap_or(i64::MAX))
             .load(c)?;
         for batch in ids.chunks(500) {
-        deleted +=
+            deleted +=
                 diesel::delete(image_vectors::table.filter(image_vectors::id.eq_any(batch))).execute(c)?;
         }
         if ids.len() < remaining {

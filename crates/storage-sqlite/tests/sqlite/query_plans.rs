@@ -306,7 +306,7 @@ async fn hot_operations_use_indexes() {
             steps.insert(step.clone());
             // Jobs are read in the order of their queue, without sorting.
             if step.contains("TEMP B-TREE") && sql.contains("_jobs") {
-            scans.push(format!("{step}: {sql}"));
+                scans.push(format!("{step}: {sql}"));
             }
             // Images are looked up by a list of keys, without a scan of the timeline.
             let by_keys = ["`images`.`seq` IN (", "`images`.`id` IN ("].iter().any(|list| sql.contains(list));

@@ -62,7 +62,7 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteE
     let words = vocabulary::add_words(c, account, &words_of(&text.fields()))?;
     reindex::mark_for_newer_version(c, seq)?;
     if words.is_empty() {
-    return Ok(());
+        return Ok(());
     }
     let key = free_key(c, seq, captured_at_ms)?;
     sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES (?, ?, ?)")
@@ -78,12 +78,12 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteE
 }
 
 fn postings(words: &[(i64, Occurrence)]) -> String {
-let mut tokens = Vec::with_capacity(words.len());
-for &(id, occurrence) in words {
-tokens.extend(occurrence.in_content.then(|| posting(CONTENT, id)));
-tokens.extend(occurrence.in_context.then(|| posting(CONTEXT, id)));
-}
-tokens.join(" ")
+    let mut tokens = Vec::with_capacity(words.len());
+    for &(id, occurrence) in words {
+        tokens.extend(occurrence.in_content.then(|| posting(CONTENT, id)));
+        tokens.extend(occurrence.in_context.then(|| posting(CONTEXT, id)));
+    }
+    tokens.join(" ")
 }
 
 #[derive(QueryableByName)]

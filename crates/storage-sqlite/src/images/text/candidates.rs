@@ -69,7 +69,7 @@ pub(super) fn candidates(
     // All checked hits of a common word may be outside the album or the circle.
     let is_common = |word: &ExpandedWord| word.images() > MAX_HITS;
     if let Some(seqs) = within.filter(|_| pool.len() < max && expanded.iter().any(is_common)) {
-    let mut best = scan::candidates(c, filter, &seqs, expanded, content_only)?;
+        let mut best = scan::candidates(c, filter, &seqs, expanded, content_only)?;
         best.retain(|seq| pool.iter().all(|known| known.seq != *seq));
         best.truncate(remaining(&pool));
         pool.extend(load_texts(c, &best)?);
@@ -118,7 +118,7 @@ fn steps(expanded: &[ExpandedWord], content_only: bool) -> Vec<Step> {
     let rarest = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
     let rarest = rarest.and_then(|rarest| all_of(&[*rarest], !content_only, 0.0));
     for expression in content_then_anywhere(&known, content_only) {
-    steps.push(Step { expression, all, rarest: rarest.clone() });
+        steps.push(Step { expression, all, rarest: rarest.clone() });
     }
     if known.len() < 2 {
         return steps;
@@ -148,10 +148,10 @@ fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Str
     let qualities: &[f32] = if few { &[0.0] } else { &[EXACT, SAME_STEM, 0.0] };
     let mut expressions = Vec::new();
     for anywhere in [false, !content_only] {
-    for min_quality in qualities {
-    let expression = all_of(words, anywhere, *min_quality);
-    expressions.extend(expression.filter(|expression| !expressions.contains(expression)));
-    }
+        for min_quality in qualities {
+            let expression = all_of(words, anywhere, *min_quality);
+            expressions.extend(expression.filter(|expression| !expressions.contains(expression)));
+        }
     }
     expressions
 }
@@ -160,13 +160,13 @@ fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Str
 /// alternatives
 /// of a word count if none has that quality. `None` for no words.
 fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<String> {
-let any_of = |word: &&ExpandedWord| {
-let tokens = word.ids(min_quality).flat_map(|(id, in_context)| {
-let context = (anywhere && in_context).then(|| posting(CONTEXT, id));
-[posting(CONTENT, id)].into_iter().chain(context)
-});
-format!("({})", tokens.collect::<Vec<_>>().join(" OR "))
-};
+    let any_of = |word: &&ExpandedWord| {
+        let tokens = word.ids(min_quality).flat_map(|(id, in_context)| {
+            let context = (anywhere && in_context).then(|| posting(CONTEXT, id));
+            [posting(CONTENT, id)].into_iter().chain(context)
+        });
+        format!("({})", tokens.collect::<Vec<_>>().join(" OR "))
+    };
     let words: Vec<String> = words.iter().map(any_of).collect();
     (!words.is_empty()).then(|| words.join(" AND "))
 }
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn scans_of_common_words_are_limited() {
-    let common = MAX_SCAN + 1;
+        let common = MAX_SCAN + 1;
         let (name, other) = (posting(CONTENT, common), posting(CONTENT, common + 1));
         assert_eq!(steps_of("red", &[common], true), [format!("({name})!")], "one word needs no scan");
         assert_eq!(
