@@ -103,7 +103,7 @@ impl Instance<'_> {
     fn wait_until_ready(&self, running: &mut Running, port: u16, log: PathBuf) -> Result<(), ServeError> {
         let started = Instant::now();
         while started.elapsed() < START_TIMEOUT {
-            if let Some(status) = running.ended()? {
+            if let Some(status) = running.exited()? {
                 let tail = tail(&log);
                 return Err(ServeError::Stopped { status, log, tail });
             }
