@@ -2,7 +2,10 @@
 //!
 //! Cargo compiles a dependency once for each set of its features, and the selected packages and targets decide the set. So
 //! every dev build here selects the whole workspace with dev-dependencies, and nothing is compiled twice. A release build
-//! selects `server` alone, as `cargo build --release -p server` does.
+//! selects `server` alone.
+//!
+//! A plain `cargo build` has the server's default features, which make it run anywhere and take minutes to compile. The
+//! builds here leave them out.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -40,9 +43,9 @@ pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     command
 }
 
-/// A cargo command that compiles the server. It compiles OpenSSL too where the system has none.
+/// A cargo command that compiles the server without its default features. It compiles OpenSSL where the system has none.
 pub(crate) fn compile<const N: usize>(subcommand: &str, arguments: [&str; N]) -> Command {
-    let mut command = cargo([subcommand]);
+    let mut command = cargo([subcommand, "--no-default-features"]);
     if !system::has_openssl() {
         command.args(["--features", "server/vendored-openssl"]);
     }
