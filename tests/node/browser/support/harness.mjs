@@ -14,7 +14,7 @@ const SHOWN_CHARACTERS = 1_500;
 /** Starts Chromium. */
 export function launch() {
   const executablePath = process.env.CHROMIUM;
-  if (!executablePath) throw new Error('CHROMIUM names the browser to test with');
+  if (!executablePath) throw new Error('CHROMIUM must be the path of the browser');
   return chromium.launch({ executablePath });
 }
 
