@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use crate::http;
 use crate::process::{self, ProcessError, Runner, Running};
 
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Ends the wait for a server that does not start. Long enough for a busy machine.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
 
 /// Why the library is not served.

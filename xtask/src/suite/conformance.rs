@@ -21,7 +21,7 @@ const REPORTER: &str = "./browser/support/reporter.mjs";
 const RESOURCES: [&str; 3] = ["v1", "v2", "legacy"];
 /// Below the ephemeral ports.
 const FIRST_PORT: u16 = 18_800;
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(50);
 
 /// Why the suite could not be run.

@@ -15,7 +15,7 @@ const SHOWN_CHARACTERS = 1_500;
 export function launch() {
   const executablePath = process.env.CHROMIUM;
   if (!executablePath) throw new Error('CHROMIUM must be the path of the browser');
-  return chromium.launch({ executablePath });
+  return chromium.launch({ executablePath, timeout: TIMEOUT_MS });
 }
 
 /** The server and the browser that the tests of a file share. */
