@@ -4,11 +4,9 @@ use std::io;
 
 use blobs::BlobError;
 use bytes::Bytes;
-use domain::BlobKind;
-use media::{EncodedRendition, Metadata};
-use sandbox::{
-    DecodeError, DecodeTask, FileFault, OwnedFileFacts, RefusalKind, RequestedRenditions, Urgency,
-};
+use domain::{BlobKind, Metadata};
+use media::EncodedRendition;
+use sandbox::{DecodeError, DecodeTask, FileFault, RefusalKind, RequestedRenditions, Urgency};
 use storage::{
     AnnounceOutcome, BlobRef, DecodedPicture, IndexJob, IndexedImage, StorageError, StoredRendition,
 };
@@ -96,7 +94,7 @@ impl Library {
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
         // A picture that these decoders made is as good as new: only its metadata are read again.
         let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
-        let task = DecodeTask { renditions: wanted(job, known), read_metadata: Some(facts(job)) };
+        let task = DecodeTask { renditions: wanted(job, known), read_metadata: Some(job.file.clone()) };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
         let metadata = decoded
             .metadata
@@ -142,7 +140,7 @@ impl Library {
         }
         let mut kept = Vec::with_capacity(stored.len());
         for (rendition, webp) in stored {
-            self.parts.blobs.put_bytes(BlobKind::Rendition, webp).await?;
+            self.parts.blobs.content.put_bytes(BlobKind::Rendition, webp).await?;
             kept.push(rendition);
         }
         Ok(kept)
@@ -176,19 +174,10 @@ fn wanted(job: &IndexJob, known: Option<&DecodedPicture>) -> RequestedRenditions
     }
 }
 
-fn facts(job: &IndexJob) -> OwnedFileFacts {
-    OwnedFileFacts {
-        file_name: job.file_name.clone(),
-        modified: job.modified_at,
-        added: job.added_at,
-        sidecars: job.sidecars.iter().map(|sidecar| (sidecar.kind, sidecar.content.clone().into())).collect(),
-    }
-}
-
 fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
-        blob: blobs::BlobStore::content_hash(&encoded.webp),
+        blob: blobs::content_hash(&encoded.webp),
         bytes: encoded.webp.len() as u64,
         size: encoded.size,
     };
@@ -200,7 +189,8 @@ async fn indexed(
     metadata: Metadata,
     renditions: Vec<StoredRendition>,
 ) -> IndexedImage {
-    let (capture, position) = (metadata.capture, metadata.position);
+    let Metadata { capture, details } = metadata;
+    let position = details.position;
     // Off the async threads: the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
     let (capture, place) = match located {
@@ -211,14 +201,10 @@ async fn indexed(
         }
     };
     IndexedImage {
-        capture,
+        metadata: Metadata { capture, details },
         size: picture.size,
-        position,
         place,
-        description: metadata.description,
         text: None,
-        camera_make: metadata.camera_make,
-        camera_model: metadata.camera_model,
         damaged: picture.damaged,
         decoder_version: picture.decoder_version,
         renditions,

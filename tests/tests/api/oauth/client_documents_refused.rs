@@ -144,7 +144,7 @@ async fn only_a_short_json_document_with_200_is_accepted() {
     }
     // Only the path itself was requested.
     assert!(host.heads().iter().all(|head| !head.contains("/other")));
-    // The longest accepted document: its name is too long, but not the document.
+    // The longest accepted document.
     let client_id = host.client_id("/longest");
     let uri = format!(r#"{{"client_id":"{client_id}","redirect_uris":["{CALLBACK}"],"x":""#);
     host.put("/longest", "application/oauth+json", "", &format!("{uri}{}\"}}", &large[uri.len() + 2..]));
@@ -253,7 +253,7 @@ async fn fetches_are_limited_per_address_and_cached_documents_are_not() {
     let limit = RateLimit { burst: 2, per_minute: 6 };
     let app = TestApp::builder()
         .client_documents(host.options())
-        .limits(|limits| limits.client_documents = limit)
+        .oauth_limits(|limits| limits.client_documents = limit)
         .start()
         .await;
     let good = host.describe("/good", json!({"redirect_uris": [CALLBACK]})).id;

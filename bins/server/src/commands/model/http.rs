@@ -11,8 +11,7 @@ use url::{Host, Url};
 
 /// How long the connection, the TLS handshake, the head of a response and each part of its body may take.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
-const LIMITS: Limits =
-    Limits { max_head_bytes: 256 * 1024, max_headers: 200, step_timeout: STEP_TIMEOUT };
+const LIMITS: Limits = Limits { max_head_bytes: 256 * 1024, max_headers: 200, step_timeout: STEP_TIMEOUT };
 const MAX_REDIRECTS: usize = 5;
 const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 
