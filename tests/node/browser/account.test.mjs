@@ -84,7 +84,7 @@ world.flow('a new password signs out other browsers', async (visit, another) => 
 
   assert.equal((await account.changePassword('wrong', replacement)).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /password is wrong/i);
+  assert.match(await words(page), /password is incorrect/i);
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/account', 'nothing has changed yet');
 
@@ -158,11 +158,11 @@ world.flow('activity of the account is listed', async (visit) => {
   const activity = page.getByRole('region', { name: 'Recent activity' });
   const shown = await activity.innerText();
   for (const expect of [
-    'A wrong password was tried',
+    'Sign-in failed: incorrect password',
     'Signed in',
-    'The API key laptop was created',
-    'The API key laptop was revoked',
-    `${app.name} was connected`,
+    'API key laptop created',
+    'API key laptop revoked',
+    `${app.name} connected`,
     '127.0.0.1',
   ]) {
     assert.ok(shown.includes(expect), `${expect}: ${shown}`);
@@ -182,7 +182,7 @@ world.flow('an account is deleted with its password, sessions, keys and apps', a
   await visit.open('/account');
   assert.equal((await account.deleteAccount('wrong')).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /password is wrong/i);
+  assert.match(await words(page), /password is incorrect/i);
   assert.equal(await statusWithKey(key), 200, 'nothing is gone yet');
 
   assert.equal((await account.deleteAccount(person.password)).status(), 200);
@@ -237,7 +237,7 @@ world.flow('a confirmation can be cancelled', async (visit) => {
   const key = await account.shownKey();
   const step = page.locator('details', { has: account.revokeButton('laptop') });
   await step.getByText('Revoke', { exact: true }).first().click();
-  assert.match(await step.innerText(), /stops working/);
+  assert.match(await step.innerText(), /stop working/);
   await step.getByText('Cancel').click();
   assert.ok(!(await account.revokeButton('laptop').isVisible()));
   assert.equal(await statusWithKey(key), 200);

@@ -115,14 +115,14 @@ world.flow('a warning is shown for apps on the user’s device', async (visit) =
   const { page, watch } = visit;
   const local = await App.register(world.service, `http://127.0.0.1:${port}/callback`, 'Local tool');
   await atConsent(visit, local);
-  assert.match(await words(page), /Any program on it can take the answer/);
+  assert.match(await words(page), /any program can use its name and receive your answer/);
   const native = await App.register(world.service, 'com.example.app:/callback', 'Native tool');
   await visit.open(native.authorizePath());
-  assert.match(await words(page), /Any program on it can take the answer/);
+  assert.match(await words(page), /any program can use its name and receive your answer/);
   const remote = await App.register(world.service, 'https://client.example/callback', 'Remote tool');
   await watch.play(remote.redirectUri);
   await visit.open(remote.authorizePath());
-  assert.doesNotMatch(await words(page), /Any program on it/);
+  assert.doesNotMatch(await words(page), /any program can/);
 });
 
 world.flow('a signed-in person sees the consent form at once, and can use another account', async (visit) => {

@@ -18,7 +18,7 @@ world.flow('a wrong password shows an error and keeps the email', async (visit) 
   const refused = await signIn(page, { ...person, password: 'wrong' });
   assert.equal(refused.status(), 401);
   await watch.takesStatus(401);
-  assert.match(await page.getByRole('alert').innerText(), /email or the password is wrong/i);
+  assert.match(await page.getByRole('alert').innerText(), /email or password is incorrect/i);
   assert.equal(await form.email.inputValue(), person.email);
   assert.equal(await form.password.inputValue(), '');
 
