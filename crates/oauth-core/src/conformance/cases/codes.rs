@@ -74,7 +74,7 @@ pub(crate) async fn a_code_is_redeemed_once(fixture: &Fixture) {
 
     let code = fixture.store().code(&new.hash).await.unwrap().unwrap();
     assert_eq!(code.redeemed_at, Some(second(1)));
-    assert_eq!(code.grant, new.code.grant, "a second redemption leaves the grant as it is");
+    assert_eq!(code.grant, new.code.grant, "a second redemption does not change the grant");
     assert_eq!(fixture.current(&first.handle).await, first.token);
     assert_eq!(fixture.store().refreshable_grant(&refused.handle).await.unwrap(), None);
 }
@@ -120,7 +120,7 @@ pub(crate) async fn a_revoked_code_is_not_redeemed(fixture: &Fixture) {
     assert_eq!((code.redeemed_at, code.grant.revoked_at), (None, Some(second(1))));
 }
 
-/// Whether the store keeps this code's client as it is.
+/// Whether the store has the client of this code, unchanged.
 async fn keeps(fixture: &Fixture, new: &NewCode) -> bool {
     let client = new.client.as_ref().unwrap();
     fixture.store().client(&client.id).await.unwrap().as_ref() == Some(client)
@@ -137,7 +137,7 @@ pub(crate) async fn a_client_with_a_document_is_stored_with_its_code(fixture: &F
     fixture.redeemed(next.clone()).await;
     assert!(
         keeps(fixture, &next).await && !keeps(fixture, &first).await,
-        "it describes itself otherwise now"
+        "its document has changed"
     );
     let connections = fixture.store().connections(SUBJECTS[0]).await.unwrap();
     assert_eq!(connections[0].client_name.as_deref(), Some("Two"));

@@ -20,7 +20,7 @@ pub(crate) async fn a_token_is_replaced_once(fixture: &Fixture) {
     let again = fixture.rotation(&granted.grant.id, &granted.token, second(11));
     assert!(
         !fixture.store().rotate_refresh_token(again).await.unwrap(),
-        "it is not the current one any more"
+        "it is no longer current"
     );
     assert_eq!(fixture.current(&granted.handle).await, rotation.next, "nothing changed");
     assert!(fixture.is_valid(&granted.grant.id).await);
@@ -31,7 +31,7 @@ pub(crate) async fn only_the_current_token_is_replaced(fixture: &Fixture) {
     let mut of_another = fixture.rotation(&granted.grant.id, &other.token, second(1));
     assert!(!fixture.store().rotate_refresh_token(of_another.clone()).await.unwrap());
     of_another.presented = granted.handle;
-    assert!(!fixture.store().rotate_refresh_token(of_another.clone()).await.unwrap(), "a handle is no token");
+    assert!(!fixture.store().rotate_refresh_token(of_another.clone()).await.unwrap(), "a handle is not a token");
     of_another.presented = of_another.next.hash;
     assert!(!fixture.store().rotate_refresh_token(of_another).await.unwrap());
     let unknown = fixture.rotation("unknown", &granted.token, second(1));
@@ -80,7 +80,7 @@ pub(crate) async fn rotation_times_are_stored(fixture: &Fixture) {
     assert_eq!(
         fixture.current(&granted.handle).await.recent_rotations,
         [second(60)],
-        "older ones are forgotten"
+        "older rotations are dropped"
     );
 }
 
