@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { App } from './support/app.mjs';
 import { World } from './support/harness.mjs';
-import { accountPage, ask, connect, forms, press, signIn, words } from './support/pages.mjs';
+import { accountPage, connect, forms, openConfirmation, press, signIn, words } from './support/pages.mjs';
 
 const world = await World.forTests();
 const path = (page) => new URL(page.url()).pathname;
@@ -11,7 +11,7 @@ const CALLBACK = 'https://client.example/callback';
 
 /** Signs in with a new account, and returns it with its page. */
 async function signInNew(visit) {
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.signIn(person);
   assert.equal(path(visit.page), '/account');
   return { person, account: accountPage(visit.page) };
@@ -144,7 +144,7 @@ world.flow('other browsers are listed and signed out one by one', async (visit, 
 
 world.flow('activity of the account is listed', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   await signIn(page, { ...person, password: 'wrong' });
   await watch.takesStatus(401);
@@ -201,7 +201,7 @@ world.flow('an account is not deleted without the checkbox', async (visit) => {
   const { page } = visit;
   const { person } = await signInNew(visit);
   const form = forms(page, '/account/delete');
-  await ask(form.getByRole('button', { includeHidden: true }));
+  await openConfirmation(form.getByRole('button', { includeHidden: true }));
   await form.locator('[name="password"]').fill(person.password);
   await form.getByRole('button').click();
   assert.ok(await form.getByRole('checkbox').evaluate((box) => box.validity.valueMissing));

@@ -10,7 +10,7 @@ import { consentForm, press, signIn, words } from './support/pages.mjs';
 import { page as smallPage } from './support/watch.mjs';
 
 const world = await World.forTests();
-const person = await world.somebody();
+const person = await world.newAccount();
 /** A program on the user's machine that waits for the redirect. */
 const listener = createServer((request, reply) => {
   const { headers, body } = smallPage('Back in the program');
@@ -128,7 +128,7 @@ world.flow('a warning is shown for apps on the user’s device', async (visit) =
 world.flow('a signed-in person sees the consent form at once, and can use another account', async (visit) => {
   const { page } = visit;
   const app = await App.register(world.service, 'https://client.example/callback');
-  const other = await world.somebody();
+  const other = await world.newAccount();
   await visit.signIn(other);
   await visit.open(app.authorizePath());
   assert.ok((await words(page)).includes(other.email));
