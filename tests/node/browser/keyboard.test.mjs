@@ -7,7 +7,7 @@ import { accountPage, consentForm, hasFocus, signInForm, words } from './support
 
 const world = await World.forTests();
 const CALLBACK = 'https://client.example/callback';
-/** More than any page has controls. */
+/** More than the number of controls on any page. */
 const MOST_PRESSES = 60;
 
 const isFocused = (control) => control.evaluate((element) => element === document.activeElement);

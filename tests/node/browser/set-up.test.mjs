@@ -67,7 +67,7 @@ firstFlow('a short password is not sent', async (visit, service) => {
   assert.ok(await form.button.isVisible());
 });
 
-firstFlow('a mistake is named, and its field has the focus', async (visit, service) => {
+firstFlow('an error is shown, and its field has the focus', async (visit, service) => {
   const { page, watch } = visit;
   const form = setUpForm(page);
   await visit.open(service.setUpPath);

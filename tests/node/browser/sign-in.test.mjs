@@ -7,7 +7,7 @@ import { press, signIn, signInForm, words } from './support/pages.mjs';
 const world = await World.forTests();
 const path = (page) => page.url().slice(world.service.origin.length);
 
-world.flow('a wrong password is told, the email stays, and the right one leads on', async (visit) => {
+world.flow('a wrong password shows an error and keeps the email', async (visit) => {
   const { page, watch } = visit;
   const person = await world.somebody();
   assert.equal((await visit.open('/account')).status(), 200);
@@ -28,20 +28,20 @@ world.flow('a wrong password is told, the email stays, and the right one leads o
   assert.ok((await words(page)).includes(person.email));
 });
 
-world.flow('an unknown email reads like a wrong password', async (visit) => {
+world.flow('an unknown email has the same error as a wrong password', async (visit) => {
   const { page, watch } = visit;
   const person = await world.somebody();
-  const told = [];
+  const shown = [];
   for (const email of [person.email, 'nobody@example.org']) {
     await visit.open('/sign-in');
     await signIn(page, { email, password: 'wrong' });
     await watch.takesStatus(401);
-    told.push(await words(page));
+    shown.push(await words(page));
   }
-  assert.equal(told[0], told[1]);
+  assert.equal(shown[0], shown[1]);
 });
 
-world.flow('signing in leads to the page that was wanted, and never to another host', async (visit) => {
+world.flow('signing in leads to the requested page, and never to another host', async (visit) => {
   const person = await world.somebody();
   for (const [returnTo, expect] of [
     ['/account/sync', '/account/sync'],
@@ -55,7 +55,7 @@ world.flow('signing in leads to the page that was wanted, and never to another h
   }
 });
 
-world.flow('ten failures lock the email out, for the right password too', async (visit) => {
+world.flow('after ten failures the right password is refused too', async (visit) => {
   const { page, watch } = visit;
   const person = await world.somebody();
   await visit.open('/sign-in');
@@ -70,10 +70,10 @@ world.flow('ten failures lock the email out, for the right password too', async 
   assert.match(await page.getByRole('alert').innerText(), /wait/i);
 
   const other = await world.somebody();
-  assert.equal((await signIn(page, other)).status(), 200, 'nobody else is locked out');
+  assert.equal((await signIn(page, other)).status(), 200, 'other accounts are not locked out');
 });
 
-world.flow('a form that was shown before signing out counts no more', async (visit) => {
+world.flow('a form without its cookie is refused', async (visit) => {
   const { page, watch, context } = visit;
   const person = await world.somebody();
   await visit.open('/sign-in');

@@ -47,7 +47,7 @@ async function owner(service, name, folder) {
 /** A new account with the bundled sample photos. */
 export function ownerOfSamples(service, name) {
   const folder = process.env.FIXTURES;
-  if (!folder) throw new Error('FIXTURES names the folder of photos to test with');
+  if (!folder) throw new Error('FIXTURES must be the path of the folder of test photos');
   return owner(service, name, join(folder, 'samples'));
 }
 

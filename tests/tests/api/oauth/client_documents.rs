@@ -169,13 +169,13 @@ async fn consent_shows_the_documents_host_and_the_redirect_host() {
         page("https://elsewhere.example/cb").await,
     );
     for text in [&own, &loopback, &other] {
-        assert!(text.contains("It is an app of</dt><dd class=\"host\">app.example</dd>"), "{text}");
-        assert!(text.contains("It calls itself (not verified)"), "{text}");
+        assert!(text.contains("App of</dt><dd class=\"host\">app.example</dd>"), "{text}");
+        assert!(text.contains("Name (not verified)"), "{text}");
         assert!(text.contains("&lt;b&gt;Best&lt;/b&gt; app") && !text.contains("<b>Best"), "{text}");
     }
-    assert!(!own.contains("Any program on it") && !own.contains("another place"), "{own}");
-    assert!(loopback.contains("Any program on it") && loopback.contains("127.0.0.1:5"), "{loopback}");
-    assert!(other.contains("another place") && other.contains("“elsewhere.example”"), "{other}");
+    assert!(!own.contains("any program can use its name") && !own.contains("a different site"), "{own}");
+    assert!(loopback.contains("any program can use its name") && loopback.contains("127.0.0.1:5"), "{loopback}");
+    assert!(other.contains("a different site") && other.contains("“elsewhere.example”"), "{other}");
 
     let nameless = host.describe("/nameless", json!({"redirect_uris": [CALLBACK], "client_name": null}));
     let text = browser.open(&Authorize::of(&app, &nameless).path()).await.expect(200).text();

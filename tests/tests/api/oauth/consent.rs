@@ -75,7 +75,7 @@ async fn a_redirect_to_the_device_shows_a_warning() {
         let client = app.client_with(uris, json!({})).await;
         let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
         assert_eq!(page.text().contains("class=\"notice warn\""), warned, "{uris:?}");
-        assert_eq!(page.text().contains("Any program on it can"), warned, "{uris:?}");
+        assert_eq!(page.text().contains("any program can use its name"), warned, "{uris:?}");
     }
 }
 
@@ -107,7 +107,7 @@ async fn client_names_are_marked_as_not_verified_and_not_prominent() {
         let consent = browser.open(&path).await.expect(200).text();
         for (page, text) in [("sign-in", &sign_in), ("consent", &consent)] {
             assert!(text.contains(&format!("“{name}”")), "the name is quoted on {page}: {text}");
-            assert!(text.contains("calls itself"), "{page}: {text}");
+            assert!(text.contains("Name (not verified)"), "{page}: {text}");
             let prominent = prominent_text(text);
             assert!(!prominent.contains("bank"), "{page}: {prominent}");
             let place = if uri.starts_with("https:") { host } else { "an app on this device" };

@@ -69,7 +69,7 @@ async fn a_wrong_password_and_an_unknown_email_look_the_same() {
             browser.submit("/sign-in", &form, &[("email", email), ("password", password)]).await.expect(401);
         assert!(browser.cookie("photos_session").is_none());
         assert!(!answer.text().contains(PASSWORD), "a password is not shown again");
-        answers.push(answer.text().contains("The email or the password is wrong."));
+        answers.push(answer.text().contains("The email or password is incorrect."));
     }
     assert!(answers.into_iter().all(|told| told));
     let typed = [("email", "  ANNA@example.org "), ("password", PASSWORD)];
