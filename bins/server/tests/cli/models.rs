@@ -285,7 +285,7 @@ fn folders_are_installed_unless_broken() {
     let installed = instance.data_dir().join("models/my-model/textual/model.onnx");
     fs::write(&installed, "broken").unwrap();
     let listed = instance.ok(["model", "list"]);
-    assert!(listed.contains("it has 6 bytes and had"), "{listed}");
+    assert!(listed.contains("the file has 6 bytes instead of"), "{listed}");
     let doctor = instance.run(["doctor"]);
     assert!(
         doctor.code == Some(1) && doctor.stdout.contains("FAIL  vision model: my-model is in use"),
