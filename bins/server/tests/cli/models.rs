@@ -40,12 +40,12 @@ impl StubResponse {
 }
 
 /// A hub with one model and configurable responses.
-struct Hub {
+struct StubHub {
     address: String,
     responses: Arc<Mutex<BTreeMap<String, StubResponse>>>,
 }
 
-impl Hub {
+impl StubHub {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -128,7 +128,7 @@ fn installed_models(instance: &Instance) -> Vec<String> {
 
 #[test]
 fn a_model_is_downloaded_used_and_removed() {
-    let (hub, instance) = (Hub::start(), Instance::new());
+    let (hub, instance) = (StubHub::start(), Instance::new());
     // Large files are redirected to another host.
     let weights = fs::read(tiny().join("visual/model.onnx")).unwrap();
     hub.set("/elsewhere/1", StubResponse::redirect("/elsewhere/2?signature=1"));
@@ -164,8 +164,8 @@ fn a_model_is_downloaded_used_and_removed() {
 
 #[test]
 fn failed_downloads_are_reported_and_removed() {
-    let check = |change: &dyn Fn(&Hub), expected: &str| {
-        let (hub, instance) = (Hub::start(), Instance::new());
+    let check = |change: &dyn Fn(&StubHub), expected: &str| {
+        let (hub, instance) = (StubHub::start(), Instance::new());
         change(&hub);
         let outcome = hub.install(&instance);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{expected}: {outcome:?}");
@@ -201,7 +201,10 @@ fn failed_downloads_are_reported_and_removed() {
         },
         "textual/tokenizer.json has ",
     );
-    check(&|hub| hub.file("config.json", |response| response.status = 404), "config.json cannot be downloaded: 404");
+    check(
+        &|hub| hub.file("config.json", |response| response.status = 404),
+        "config.json cannot be downloaded: 404",
+    );
     check(&|hub| hub.file("config.json", |response| response.status = 500), "500");
     check(
         &|hub| hub.file("config.json", |response| *response = StubResponse::redirect("/again")),
