@@ -53,7 +53,7 @@ diesel::define_sql_function! {
 }
 
 #[derive(QueryableByName)]
-struct Step {
+struct PlanStep {
     #[diesel(sql_type = Text)]
     detail: String,
 }
@@ -80,7 +80,7 @@ const EXPECTED: [&str; 13] = [
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
-    let steps: Vec<Step> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
+    let steps: Vec<PlanStep> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
         .load(connection)
         .unwrap_or_else(|error| panic!("{error}: {sql}"));
     steps.into_iter().map(|step| step.detail).collect()
