@@ -9,7 +9,7 @@ use crate::{CaptureTime, Position, clean_text};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metadata {
-    /// When it was taken. There is always a time; its source tells how it is known.
+    /// When it was taken. There is always a time, with its source.
     pub capture: CaptureTime,
     /// Everything else.
     pub details: PhotoDetails,

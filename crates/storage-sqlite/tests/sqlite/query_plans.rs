@@ -59,9 +59,8 @@ struct PlanStep {
 }
 
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
-/// free
-/// window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems, prefixes,
-/// and images by their words.
+/// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
+/// prefixes, and images by their words.
 const EXPECTED: [&str; 13] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",

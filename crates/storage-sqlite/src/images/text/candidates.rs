@@ -140,8 +140,7 @@ fn queries(expanded: &[ExpandedWord], content_only: bool) -> Vec<IndexQuery> {
 }
 
 /// Expressions for images that have each of these words in their content, then in any text, if that may find others.
-/// If
-/// there may be more than are scored, exact words come first, then other inflections, then longer words with this
+/// If there may be more than are scored, exact words come first, then other inflections, then longer words with this
 /// prefix.
 fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<String> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
@@ -157,8 +156,7 @@ fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Str
 }
 
 /// The expression for images that have each of these words or an alternative of at least this quality; all
-/// alternatives
-/// of a word count if none has that quality. `None` for no words.
+/// alternatives of a word count if none has that quality. `None` for no words.
 fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<String> {
     let any_of = |word: &&ExpandedWord| {
         let tokens = word.ids(min_quality).flat_map(|(id, in_context)| {
