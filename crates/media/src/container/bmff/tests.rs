@@ -355,7 +355,11 @@ fn file_truncated_after_its_picture_is_damaged() {
         assert!(read.pixels.bytes == picture.pixels.bytes, "{cut}");
     }
     for cut in [end - 1, end - 1000] {
-        assert_eq!(decoded(&whole[..cut]).unwrap_err(), MediaError::Corrupt("the file is cut off".into()), "{cut}");
+        assert_eq!(
+            decoded(&whole[..cut]).unwrap_err(),
+            MediaError::Corrupt("the file is cut off".into()),
+            "{cut}"
+        );
     }
 }
 
