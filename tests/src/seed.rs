@@ -200,11 +200,11 @@ impl TestApp {
     }
 
     async fn rendition_blob(&self) -> BlobRef {
-        let hash = BlobStore::content_hash(RENDITION);
+        let hash = blobs::content_hash(RENDITION);
         let blob = BlobRef { kind: BlobKind::Rendition, hash, bytes: RENDITION.len() as u64 };
         self.announce(&[blob]).await;
         let blobs = BlobStore::open_folder(&self.dir().join("blobs")).unwrap();
-        blobs.put_bytes(BlobKind::Rendition, Bytes::from_static(RENDITION)).await.unwrap();
+        blobs.content.put_bytes(BlobKind::Rendition, Bytes::from_static(RENDITION)).await.unwrap();
         blob
     }
 

@@ -1,59 +1,69 @@
-use std::{error::Error, io, path::PathBuf};
+use std::{
+    error::Error,
+    io,
+    path::{Path, PathBuf},
+};
 
 use domain::{BlobKind, ContentHash};
 
-/// Why a blob could not be read or removed.
+/// Why a blob operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
-    /// There is none under this address.
+    /// The blob does not exist.
     #[error("the {} {hash} is missing from the blob store", kind.as_str())]
     Missing {
-        /// What was looked for.
+        /// The kind of the blob.
         kind: BlobKind,
         /// Its address.
         hash: ContentHash,
     },
     /// The blob store failed; the same call may succeed later.
-    #[error("the blob store is unavailable: {}", told(_0))]
+    #[error("the blob store is unavailable: {}", reason(_0))]
     Unavailable(#[from] object_store::Error),
-    /// A folder that the store needs cannot be used.
+    /// A local folder of the store cannot be used.
     #[error("the blob folder {path} cannot be used: {source}")]
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// Another process held a lock for too long.
     #[error(
-        "{} is locked{}; wait until that process has tidied up, or end it, and try again",
+        "{} is locked{}; wait until that process has cleaned up, or stop it, and try again",
         path.display(),
         holder.map(|id| format!(" by process {id}")).unwrap_or_default()
     )]
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// The process, if it is known.
+        /// The id of the process, if it is known.
         holder: Option<u32>,
     },
 }
 
-/// What the operator can do about an error, where that is known; else the error's own words.
-fn told(error: &object_store::Error) -> String {
+impl BlobError {
+    pub(crate) fn folder(path: &Path, source: io::Error) -> Self {
+        Self::Folder { path: path.to_owned(), source }
+    }
+}
+
+/// Tells the operator what to do where that is known; otherwise the text of the error.
+fn reason(error: &object_store::Error) -> String {
     match system_error(error) {
         Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
             "its disk has no free space; make room and try again".to_owned()
         }
         Some(io::ErrorKind::ReadOnlyFilesystem) => "its file system is read-only".to_owned(),
         Some(io::ErrorKind::PermissionDenied) => {
-            "there is no permission; give the folder to the user who runs the service with chown".to_owned()
+            "permission denied; give the folder to the user who runs the service with chown".to_owned()
         }
         _ => error.to_string(),
     }
 }
 
-/// The error of the operating system that an error comes from, if any.
-fn system_error(error: &object_store::Error) -> Option<io::ErrorKind> {
+/// The error of the operating system behind an error, if there is one.
+pub(crate) fn system_error(error: &object_store::Error) -> Option<io::ErrorKind> {
     let mut cause: Option<&(dyn Error + 'static)> = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<io::Error>() {
@@ -64,10 +74,10 @@ fn system_error(error: &object_store::Error) -> Option<io::ErrorKind> {
     None
 }
 
-/// Why a file was not stored. Nothing stands under its address then, unless it stood there before.
+/// Why a file was not stored.
 #[derive(Debug, thiserror::Error)]
 pub enum PutError {
-    /// The file changed after its fingerprint was taken.
+    /// The file changed after its fingerprint was computed.
     #[error("the file changed while it was read")]
     Changed,
     /// The file cannot be read.
@@ -84,21 +94,15 @@ impl From<object_store::Error> for PutError {
     }
 }
 
-/// Why arriving bytes were not taken in. Nothing of them is left.
+/// Why an upload was not staged. Nothing of it is left.
 #[derive(Debug, thiserror::Error)]
-pub enum StageError {
-    /// There are more of them than are allowed.
-    #[error("the file is larger than {max_bytes} bytes")]
-    TooLarge {
-        /// The most that are allowed.
-        max_bytes: u64,
-    },
-    /// They stopped coming.
-    #[error("the file did not arrive whole: {0}")]
-    Source(io::Error),
-    /// They cannot be written down.
-    #[error("the file cannot be written: {0}")]
-    Write(io::Error),
+pub enum StagingError {
+    /// The bytes do not have the expected checksum.
+    #[error("the bytes do not match the checksum; send the file again")]
+    ChecksumMismatch,
+    /// The staging folder cannot be written.
+    #[error("the staging folder cannot be written: {0}")]
+    Io(#[from] io::Error),
 }
 
 #[cfg(test)]
@@ -106,16 +110,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_in_words() {
-        let said = |kind: io::ErrorKind| {
+    fn a_full_disk_is_named() {
+        let text = |kind: io::ErrorKind| {
             let source = Box::new(io::Error::from(kind));
             BlobError::from(object_store::Error::Generic { store: "LocalFileSystem", source }).to_string()
         };
-        let full = said(io::ErrorKind::StorageFull);
+        let full = text(io::ErrorKind::StorageFull);
         assert_eq!(
             full,
             "the blob store is unavailable: its disk has no free space; make room and try again"
         );
-        assert!(said(io::ErrorKind::TimedOut).contains("timed out"));
+        assert!(text(io::ErrorKind::TimedOut).contains("timed out"));
     }
 }

@@ -1,23 +1,35 @@
-//! Originals and renditions, each under the SHA-256 of its bytes.
+//! Stores originals and renditions under the SHA-256 of their bytes.
 //!
-//! A blob is written under a temporary name, synced, and renamed, so that a final name always stands for a whole
-//! file; it is never changed afterwards. Which blobs are wanted is not known here: the library announces, keeps
-//! and removes them by the store's register.
+//! A blob is written under a temporary name, synced and renamed, so a final name always belongs to a complete file. A
+//! blob never changes. This crate does not know which blobs are needed: the library announces, keeps and removes them
+//! through the register in the metadata store.
+//!
+//! A [`BlobStore`] has three parts:
+//!
+//! - [`ContentStore`]: the blobs, on any backend of `object_store`.
+//! - [`StagingFolder`]: a local folder for uploads that are not complete yet.
+//! - [`ProcessLocks`]: file locks in a local folder. They coordinate the processes of one machine, not several machines.
 //!
 //! This crate knows no image format, no database and no HTTP.
 //!
-//! The commonest change is another place to keep blobs: give [`BlobStore`] a constructor that hands
-//! `object_store` the right backend; nothing else depends on which it is.
+//! The most common change is another backend: give [`ContentStore`] a constructor for it. Nothing else depends on the
+//! backend.
 #![deny(missing_docs)]
 
+mod content;
 mod error;
-mod local;
+mod fingerprint;
+mod locks;
+mod permissions;
 mod reading;
 mod staging;
 mod store;
 
-pub use error::{BlobError, PutError, StageError};
-pub use local::{TemporaryFile, restrict_permissions};
+pub use content::ContentStore;
+pub use error::{BlobError, PutError, StagingError};
+pub use fingerprint::{Checksum, Fingerprint, HEAD_BYTES, content_hash, fingerprint};
+pub use locks::{IndexerLock, ProcessLocks, ServiceLock, SweeperLock};
+pub use permissions::restrict_permissions;
 pub use reading::BlobReader;
-pub use staging::{Fingerprint, Staged, fingerprint};
-pub use store::{BlobStore, Indexer, Service, Sweeper};
+pub use staging::{StagedFile, StagingFolder, StagingWriter};
+pub use store::{BlobStore, TemporaryFile};

@@ -10,10 +10,10 @@ use object_store::{GetResult, GetResultPayload};
 
 use crate::BlobError;
 
-/// How much of a file is read at once: each chunk is a hop to a blocking thread.
+/// How much of a file is read at once. Each chunk costs a hop to a blocking thread.
 const CHUNK_BYTES: u64 = 256 * 1024;
 
-/// A blob, or a part of it, that is about to be read.
+/// An open blob, or a range of it.
 #[derive(Debug)]
 pub struct BlobReader {
     result: GetResult,
@@ -29,12 +29,12 @@ impl BlobReader {
         self.result.meta.size
     }
 
-    /// Which of its bytes will come.
+    /// The range of bytes that this reader returns.
     pub fn range(&self) -> Range<u64> {
         self.result.range.clone()
     }
 
-    /// The bytes, chunk by chunk.
+    /// The bytes in chunks.
     pub fn into_stream(self) -> impl Stream<Item = Result<Bytes, BlobError>> + Send + 'static {
         match self.result.payload {
             GetResultPayload::File(file, _) => file_stream(file, self.result.range).left_stream(),
@@ -42,7 +42,7 @@ impl BlobReader {
         }
     }
 
-    /// The bytes at once.
+    /// All bytes of the range.
     ///
     /// # Errors
     /// [`BlobError::Unavailable`].
@@ -51,7 +51,7 @@ impl BlobReader {
     }
 }
 
-/// A file's bytes in chunks that are worth their hop; it ends early when the file does.
+/// The bytes of a file in large chunks. The stream ends early if the file does.
 fn file_stream(
     file: File,
     range: Range<u64>,

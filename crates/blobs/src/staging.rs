@@ -1,106 +1,145 @@
-use std::{fs::File, io::Read, path::Path};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
-use bytes::Bytes;
-use domain::ContentHash;
-use futures_util::{Stream, StreamExt as _};
 use ring::digest;
 use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt as _;
 
-use crate::{StageError, local::UPLOAD_PREFIX};
+use crate::{
+    BlobError, Checksum, Fingerprint, StagingError, content::files_named, fingerprint::Hasher,
+    permissions::create_private_folder,
+};
 
-/// How many of a file's first bytes are kept at hand, enough to tell its format.
-const HEAD_BYTES: usize = 4096;
+/// The prefix of the names of staged files.
+const PREFIX: &str = "upload-";
 
-/// What is known of a file without opening it again.
+/// A local folder for uploads that are not complete yet.
 #[derive(Debug, Clone)]
-pub struct Fingerprint {
-    /// Its address.
-    pub hash: ContentHash,
-    /// Its length.
-    pub bytes: u64,
-    /// Its first bytes, up to 4,096.
-    pub head: Vec<u8>,
+pub struct StagingFolder {
+    path: PathBuf,
 }
 
-/// A file that arrived whole and is not stored yet. It is removed when this value is dropped.
+impl StagingFolder {
+    /// Opens the folder, which is created if it does not exist.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, BlobError> {
+        create_private_folder(&path).map_err(|error| BlobError::folder(&path, error))?;
+        Ok(Self { path })
+    }
+
+    /// Creates a file for an upload, which must match the checksum if there is one. The file is deleted when the writer
+    /// is dropped.
+    ///
+    /// # Errors
+    /// [`StagingError::Io`].
+    pub async fn create(&self, checksum: Option<Checksum>) -> Result<StagingWriter, StagingError> {
+        let folder = self.path.clone();
+        let created = tokio::task::spawn_blocking(move || {
+            let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder)?;
+            let writer = file.reopen()?;
+            Ok::<_, io::Error>((file, writer))
+        });
+        let (file, writer) = created.await.map_err(io::Error::other).flatten()?;
+        Ok(StagingWriter {
+            file,
+            writer: tokio::fs::File::from_std(writer),
+            hasher: Hasher::new(),
+            sha1: matches!(checksum, Some(Checksum::Sha1(_)))
+                .then(|| digest::Context::new(&digest::SHA1_FOR_LEGACY_USE_ONLY)),
+            checksum,
+        })
+    }
+
+    /// The staged files of running uploads and of killed processes. It blocks.
+    pub(crate) fn files(&self) -> io::Result<Vec<fs::DirEntry>> {
+        files_named(&self.path, |name| name.starts_with(PREFIX))
+    }
+}
+
+/// Writes an upload to a staged file and hashes it. The file is deleted when this value is dropped.
+pub struct StagingWriter {
+    file: NamedTempFile,
+    writer: tokio::fs::File,
+    hasher: Hasher,
+    checksum: Option<Checksum>,
+    /// Present when the checksum is SHA-1.
+    sha1: Option<digest::Context>,
+}
+
+impl StagingWriter {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// [`StagingError::Io`].
+    pub async fn write(&mut self, chunk: &[u8]) -> Result<(), StagingError> {
+        self.hasher.update(chunk);
+        if let Some(sha1) = &mut self.sha1 {
+            sha1.update(chunk);
+        }
+        Ok(self.writer.write_all(chunk).await?)
+    }
+
+    /// How many bytes were appended.
+    pub fn bytes(&self) -> u64 {
+        self.hasher.bytes()
+    }
+
+    /// The first bytes, at most [`HEAD_BYTES`](crate::HEAD_BYTES).
+    pub fn head(&self) -> &[u8] {
+        self.hasher.head()
+    }
+
+    /// Ends the upload.
+    ///
+    /// # Errors
+    /// [`StagingError`]; the file is deleted then.
+    pub async fn finish(mut self) -> Result<StagedFile, StagingError> {
+        self.writer.flush().await?;
+        let fingerprint = self.hasher.finish();
+        let matches = match self.checksum {
+            None => true,
+            Some(Checksum::Sha256(expected)) => fingerprint.hash == expected,
+            Some(Checksum::Sha1(expected)) => {
+                self.sha1.is_some_and(|sha1| sha1.finish().as_ref() == expected)
+            }
+        };
+        if !matches {
+            return Err(StagingError::ChecksumMismatch);
+        }
+        Ok(StagedFile { fingerprint, file: self.file })
+    }
+}
+
+/// A complete upload that is not stored yet. The file is deleted when this value is dropped.
 #[derive(Debug)]
-pub struct Staged {
-    /// What it is.
-    pub fingerprint: Fingerprint,
+pub struct StagedFile {
+    fingerprint: Fingerprint,
     file: NamedTempFile,
 }
 
-impl Staged {
-    /// Where it stands for now.
+impl StagedFile {
+    /// Its hash, length and first bytes.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
-}
 
-/// Computes hash, length and head while bytes go by.
-pub(crate) struct Hasher {
-    context: digest::Context,
-    bytes: u64,
-    head: Vec<u8>,
-}
-
-impl Hasher {
-    pub(crate) fn new() -> Self {
-        Self { context: digest::Context::new(&digest::SHA256), bytes: 0, head: Vec::new() }
+    /// Syncs the file to disk.
+    pub(crate) async fn sync(self) -> io::Result<Self> {
+        let synced = tokio::task::spawn_blocking(move || {
+            self.file.as_file().sync_all()?;
+            Ok::<_, io::Error>(self)
+        });
+        synced.await.map_err(io::Error::other).flatten()
     }
 
-    pub(crate) fn update(&mut self, chunk: &[u8]) {
-        self.context.update(chunk);
-        self.bytes += chunk.len() as u64;
-        let room = HEAD_BYTES.saturating_sub(self.head.len()).min(chunk.len());
-        self.head.extend(chunk.iter().take(room));
+    /// Drops this value after its file was renamed.
+    pub(crate) fn forget(mut self) {
+        self.file.disable_cleanup(true);
     }
-
-    pub(crate) fn finish(self) -> Fingerprint {
-        let digest = self.context.finish();
-        let mut hash = [0; 32];
-        hash.iter_mut().zip(digest.as_ref()).for_each(|(to, from)| *to = *from);
-        Fingerprint { hash: ContentHash::new(hash), bytes: self.bytes, head: self.head }
-    }
-}
-
-/// Reads a whole file for its fingerprint. It blocks.
-///
-/// # Errors
-/// What the system says when the file cannot be read.
-pub fn fingerprint(path: &Path) -> std::io::Result<Fingerprint> {
-    let mut file = File::open(path)?;
-    let mut hasher = Hasher::new();
-    let mut buffer = vec![0; 256 * 1024];
-    loop {
-        let read = file.read(&mut buffer)?;
-        if read == 0 {
-            return Ok(hasher.finish());
-        }
-        hasher.update(buffer.get(..read).unwrap_or_default());
-    }
-}
-
-/// Writes arriving bytes into a file of their own, hashing as they come.
-pub(crate) async fn stage<E: Into<std::io::Error>>(
-    folder: &Path,
-    source: impl Stream<Item = Result<Bytes, E>> + Send,
-    max_bytes: u64,
-) -> Result<Staged, StageError> {
-    let file =
-        tempfile::Builder::new().prefix(UPLOAD_PREFIX).tempfile_in(folder).map_err(StageError::Write)?;
-    let mut writer = tokio::fs::File::from_std(file.reopen().map_err(StageError::Write)?);
-    let mut hasher = Hasher::new();
-    let mut source = std::pin::pin!(source);
-    while let Some(chunk) = source.next().await {
-        let chunk = chunk.map_err(|error| StageError::Source(error.into()))?;
-        if hasher.bytes + chunk.len() as u64 > max_bytes {
-            return Err(StageError::TooLarge { max_bytes });
-        }
-        hasher.update(&chunk);
-        writer.write_all(&chunk).await.map_err(StageError::Write)?;
-    }
-    writer.flush().await.map_err(StageError::Write)?;
-    Ok(Staged { fingerprint: hasher.finish(), file })
 }

@@ -1,12 +1,16 @@
-//! Blobs in a local folder.
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+//! Blobs in a local folder and on another backend.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first failure")]
 
-use std::{io, path::Path};
+use std::{path::Path, sync::Arc};
 
-use blobs::{BlobError, BlobStore, PutError, StageError, fingerprint};
+use blobs::{
+    BlobError, BlobStore, Checksum, PutError, StagedFile, StagingError, StagingFolder, content_hash,
+    fingerprint,
+};
 use bytes::Bytes;
 use domain::BlobKind::{Original, Rendition};
-use futures_util::{TryStreamExt as _, stream};
+use futures_util::TryStreamExt as _;
+use object_store::memory::InMemory;
 
 fn store() -> (tempfile::TempDir, BlobStore) {
     let dir = tempfile::tempdir().unwrap();
@@ -14,10 +18,13 @@ fn store() -> (tempfile::TempDir, BlobStore) {
     (dir, store)
 }
 
-fn chunks(parts: &[&'static [u8]]) -> impl futures_util::Stream<Item = io::Result<Bytes>> + use<> {
-    stream::iter(parts.iter().map(|part| Ok(Bytes::from_static(part))).collect::<Vec<_>>())
+async fn staged(staging: &StagingFolder, bytes: &[u8]) -> StagedFile {
+    let mut writer = staging.create(None).await.unwrap();
+    writer.write(bytes).await.unwrap();
+    writer.finish().await.unwrap()
 }
 
+/// The paths of all files but the locks.
 fn files(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
@@ -37,77 +44,142 @@ fn files(root: &Path) -> Vec<String> {
 #[tokio::test]
 async fn an_upload_is_staged_stored_and_read_back() {
     let (dir, store) = store();
-    let staged = store.stage(chunks(&[b"hello ", b"world"]), 11).await.unwrap();
-    assert_eq!(staged.fingerprint.bytes, 11);
-    assert_eq!(staged.fingerprint.head, b"hello world");
-    assert_eq!(staged.fingerprint.hash, BlobStore::content_hash(b"hello world"));
-    let hash = staged.fingerprint.hash;
-    store.put_file(Original, hash, staged.path()).await.unwrap();
-    drop(staged);
+    let mut writer = store.staging.create(None).await.unwrap();
+    writer.write(b"hello ").await.unwrap();
+    writer.write(b"world").await.unwrap();
+    assert_eq!((writer.bytes(), writer.head()), (11, &b"hello world"[..]));
+    let staged = writer.finish().await.unwrap();
+    let hash = staged.fingerprint().hash;
+    assert_eq!((staged.fingerprint().bytes, hash), (11, content_hash(b"hello world")));
+    store.content.put_staged(Original, staged).await.unwrap();
 
     assert_eq!(files(dir.path()), [format!("originals/{}/{hash}", &hash.to_string()[..2])]);
-    let all = store.open(Original, hash, None).await.unwrap();
+    let all = store.content.open(Original, hash, None).await.unwrap();
     assert_eq!(all.blob_bytes(), 11);
     assert_eq!(all.into_bytes().await.unwrap(), "hello world");
-    let part = store.open(Original, hash, Some(6..100)).await.unwrap();
+    let part = store.content.open(Original, hash, Some(6..100)).await.unwrap();
     assert_eq!(part.range(), 6..11);
     assert_eq!(part.into_stream().try_collect::<Vec<_>>().await.unwrap().concat(), b"world");
-    assert!(matches!(store.open(Rendition, hash, None).await, Err(BlobError::Missing { .. })));
+    assert!(matches!(store.content.open(Rendition, hash, None).await, Err(BlobError::Missing { .. })));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_staged_file_is_renamed_and_not_copied() {
+    use std::os::unix::fs::MetadataExt as _;
+    let (dir, store) = store();
+    let staged = staged(&store.staging, b"photo").await;
+    let (inode, hash) = (staged.path().metadata().unwrap().ino(), staged.fingerprint().hash);
+    store.content.put_staged(Original, staged).await.unwrap();
+    let [stored] = &files(dir.path())[..] else { panic!("not one file") };
+    assert_eq!(dir.path().join(stored).metadata().unwrap().ino(), inode);
+    // The same bytes again leave the stored file as it is.
+    let again = self::staged(&store.staging, b"photo").await;
+    store.content.put_staged(Original, again).await.unwrap();
+    assert_eq!(files(dir.path()), std::slice::from_ref(stored));
+    assert_eq!(dir.path().join(stored).metadata().unwrap().ino(), inode);
+    assert!(store.content.contains(Original, hash).await.unwrap());
 }
 
 #[tokio::test]
-async fn too_large_or_broken_uploads_leave_nothing() {
+async fn an_unfinished_upload_leaves_nothing() {
     let (dir, store) = store();
-    let large = store.stage(chunks(&[b"hello ", b"world"]), 10).await;
-    assert!(matches!(large, Err(StageError::TooLarge { max_bytes: 10 })));
-    let broken =
-        stream::iter([Ok(Bytes::from_static(b"hel")), Err(io::Error::from(io::ErrorKind::ConnectionReset))]);
-    assert!(matches!(store.stage(broken, 10).await, Err(StageError::Source(_))));
+    let mut writer = store.staging.create(None).await.unwrap();
+    writer.write(b"hel").await.unwrap();
+    assert_eq!(files(dir.path()).len(), 1);
+    drop(writer);
+    drop(staged(&store.staging, b"hello").await);
     assert_eq!(files(dir.path()), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn a_file_that_changed_is_not_stored() {
+async fn an_upload_must_match_its_checksum() {
+    let (dir, store) = store();
+    let sha1 = |last| {
+        let mut sha1 = *b"\xaa\xf4\xc6\x1d\xdc\xc5\xe8\xa2\xda\xbe\xde\x0f\x3b\x48\x2c\xd9\xae\xa9\x43\x00";
+        sha1[19] = last;
+        Checksum::Sha1(sha1)
+    };
+    for (checksum, matches) in [
+        (sha1(0x4d), true),
+        (sha1(0x4e), false),
+        (Checksum::Sha256(content_hash(b"hello")), true),
+        (Checksum::Sha256(content_hash(b"other")), false),
+    ] {
+        let mut writer = store.staging.create(Some(checksum)).await.unwrap();
+        writer.write(b"he").await.unwrap();
+        writer.write(b"llo").await.unwrap();
+        match writer.finish().await {
+            Ok(_) => assert!(matches, "{checksum:?}"),
+            Err(error) => {
+                assert!(matches!(error, StagingError::ChecksumMismatch) && !matches, "{checksum:?}: {error}");
+            }
+        }
+    }
+    assert_eq!(files(dir.path()), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_changed_file_is_not_stored() {
     let (dir, store) = store();
     let other = tempfile::tempdir().unwrap();
     for bytes in [vec![1; 100], vec![1; 20_000_000]] {
         let path = other.path().join("photo.jpg");
         std::fs::write(&path, &bytes).unwrap();
-        let seen = fingerprint(&path).unwrap();
+        let hash = fingerprint(&path).unwrap().hash;
         std::fs::write(&path, vec![2; bytes.len()]).unwrap();
-        assert!(matches!(store.put_file(Original, seen.hash, &path).await, Err(PutError::Changed)));
+        assert!(matches!(store.content.put_file(Original, hash, &path).await, Err(PutError::Changed)));
         assert_eq!(files(dir.path()), Vec::<String>::new());
         std::fs::write(&path, &bytes).unwrap();
-        store.put_file(Original, seen.hash, &path).await.unwrap();
-        assert_eq!(store.open(Original, seen.hash, None).await.unwrap().into_bytes().await.unwrap(), bytes);
-        store.delete(Original, seen.hash).await.unwrap();
-        store.delete(Original, seen.hash).await.unwrap();
+        store.content.put_file(Original, hash, &path).await.unwrap();
+        let stored = store.content.open(Original, hash, None).await.unwrap();
+        assert_eq!(stored.into_bytes().await.unwrap(), bytes);
+        store.content.delete(Original, hash).await.unwrap();
+        store.content.delete(Original, hash).await.unwrap();
     }
 }
 
 #[tokio::test]
-async fn the_same_bytes_stand_once_even_when_written_at_once() {
+async fn concurrent_writes_of_the_same_bytes_store_one_blob() {
     let (dir, store) = store();
     let writes = (0..16).map(|_| {
-        let store = store.clone();
-        tokio::spawn(async move { store.put_bytes(Rendition, Bytes::from_static(b"webp")).await.unwrap() })
+        let content = store.content.clone();
+        tokio::spawn(async move { content.put_bytes(Rendition, Bytes::from_static(b"webp")).await.unwrap() })
     });
     for write in writes.collect::<Vec<_>>() {
         write.await.unwrap();
     }
     assert_eq!(files(dir.path()).len(), 1);
-    let listed: Vec<_> = store.list(Rendition).try_collect().await.unwrap();
-    assert_eq!(listed, [(BlobStore::content_hash(b"webp"), 4)]);
-    assert_eq!(store.list(Original).try_collect::<Vec<_>>().await.unwrap(), []);
+    let listed: Vec<_> = store.content.list(Rendition).try_collect().await.unwrap();
+    assert_eq!(listed, [(content_hash(b"webp"), 4)]);
+    assert_eq!(store.content.list(Original).try_collect::<Vec<_>>().await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn what_a_killed_process_left_goes_when_another_is_alone() {
+async fn another_backend_stores_the_same_blobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = BlobStore::open_remote(Arc::new(InMemory::new()), dir.path()).unwrap();
+    let staged = staged(&store.staging, b"hello").await;
+    let hash = staged.fingerprint().hash;
+    store.content.put_staged(Original, staged).await.unwrap();
+    store.content.put_bytes(Rendition, Bytes::from_static(b"webp")).await.unwrap();
+    assert_eq!(files(dir.path()), Vec::<String>::new(), "the folder has locks and staged files only");
+    let stored = store.content.open(Original, hash, None).await.unwrap();
+    assert_eq!(stored.into_bytes().await.unwrap(), "hello");
+    let listed: Vec<_> = store.content.list(Original).try_collect().await.unwrap();
+    assert_eq!(listed, [(hash, 5)]);
+    store.content.delete(Original, hash).await.unwrap();
+    assert!(!store.content.contains(Original, hash).await.unwrap());
+    assert_eq!(store.temporary_files().await.unwrap(), []);
+}
+
+#[tokio::test]
+async fn temporary_files_of_killed_processes_are_deleted_by_a_process_that_is_alone() {
     let dir = tempfile::tempdir().unwrap();
     let store = BlobStore::open_folder(dir.path()).unwrap();
-    let hash = store.put_bytes(Original, Bytes::from_static(b"whole")).await.unwrap();
+    let hash = store.content.put_bytes(Original, Bytes::from_static(b"whole")).await.unwrap();
     let ours = format!("originals/{}", &hash.to_string()[..2]);
-    // Things that other people may put there.
+    // Files of other people are kept.
     for stray in ["IMG #1.jpg", &format!("{ours}/IMG #1.jpg"), "originals/.DS_Store", "staging/notes#1"] {
         std::fs::write(dir.path().join(stray), b"not ours").unwrap();
     }
@@ -118,31 +190,32 @@ async fn what_a_killed_process_left_goes_when_another_is_alone() {
     std::fs::write(dir.path().join("staging/upload-x"), b"up").unwrap();
 
     let second = BlobStore::open_folder(dir.path()).unwrap();
-    assert_eq!(second.while_alone(async {}).await.unwrap(), None, "somebody else may be writing");
+    assert_eq!(second.run_exclusively(async {}).await.unwrap(), None, "another process may be writing");
     assert_eq!(files(dir.path()).len(), whole.len() + 2);
+    assert_eq!(second.temporary_files().await.unwrap().len(), 2);
     drop(store);
-    assert_eq!(second.while_alone(async { 7 }).await.unwrap(), Some(7));
+    assert_eq!(second.run_exclusively(async { 7 }).await.unwrap(), Some(7));
     assert_eq!(files(dir.path()), whole);
     let third = BlobStore::open_folder(dir.path()).unwrap();
-    assert_eq!(second.while_alone(async {}).await.unwrap(), None);
+    assert_eq!(second.run_exclusively(async {}).await.unwrap(), None);
     drop(second);
-    assert_eq!(third.while_alone(async {}).await.unwrap(), Some(()));
+    assert_eq!(third.run_exclusively(async {}).await.unwrap(), Some(()));
 }
 
 #[tokio::test]
-async fn one_process_at_a_time_may_remove_blobs() {
+async fn one_process_at_a_time_may_delete_blobs() {
     let (dir, store) = store();
     let other = BlobStore::open_folder(dir.path()).unwrap();
-    let sweeper = store.sweeper().unwrap();
+    let sweeper = store.locks.try_sweeper().unwrap();
     assert!(sweeper.is_some());
-    assert!(other.sweeper().unwrap().is_none());
+    assert!(other.locks.try_sweeper().unwrap().is_none());
     drop(sweeper);
-    assert!(other.sweeper().unwrap().is_some());
+    assert!(other.locks.try_sweeper().unwrap().is_some());
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn other_users_of_the_machine_are_kept_out() {
+async fn other_users_have_no_access() {
     use std::os::unix::fs::PermissionsExt;
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("originals")).unwrap();

@@ -1,7 +1,10 @@
 use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, Timestamp};
-use keys::{OpenKeyError, RandomError, SignError, api_key_hash, new_api_key, new_password};
+use keys::{OpenKeyError, RandomError, SignError, api_key_hash, new_api_key, new_password, session_hash};
 use oauth_core::{Grant, UnixMillis};
-use storage::{CreateAccountError, CreateKeyError, KeyHash, KeyInfo, NewAccount, NewKey, StorageError};
+use storage::{
+    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, NewAccount, NewKey, SessionHash,
+    StorageError,
+};
 
 use crate::{Library, passwords::PasswordError};
 
@@ -88,17 +91,53 @@ fn is_due(noted_at: Option<Timestamp>, now: Timestamp) -> bool {
     noted_at.is_none_or(|at| now.millis() - at.millis() >= USE_RESOLUTION_MS)
 }
 
-/// Who is calling, proved by an API key, a grant or a session.
+/// An authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// The caller's account.
+    /// The account that the caller acts for.
     pub account: Account,
+    /// How the caller was authenticated.
+    pub credential: Credential,
 }
 
 impl Caller {
-    /// A caller known by other means, such as a session, or an operator at the command line.
-    pub fn of(account: Account) -> Self {
-        Self { account }
+    /// A user who is signed in with this session token.
+    pub fn signed_in(account: Account, session_token: &str) -> Self {
+        Self { account, credential: Credential::Session(session_hash(session_token)) }
+    }
+
+    /// An operator on the machine of the service, who may act for every account.
+    pub fn operator(account: Account) -> Self {
+        Self { account, credential: Credential::Operator }
+    }
+}
+
+/// The kind, id and scope of what authenticated a caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Credential {
+    /// A browser session, by its hash. It allows everything that the account may do.
+    Session(SessionHash),
+    /// An API key. It allows the whole API and every MCP tool.
+    ApiKey(KeyId),
+    /// An OAuth access token of this grant, which has the id, the client and the scopes. The grant may be revoked: see
+    /// [`Library::caller_by_grant`].
+    AccessToken(Grant),
+    /// No credential: an operator on the machine of the service. It allows everything.
+    Operator,
+}
+
+impl Credential {
+    /// The grant of an access token; `None` for other credentials.
+    pub fn grant(&self) -> Option<&Grant> {
+        match self {
+            Self::AccessToken(grant) => Some(grant),
+            Self::Session(_) | Self::ApiKey(_) | Self::Operator => None,
+        }
+    }
+
+    /// The scopes that the credential is limited to; `None` if it has no limits.
+    pub fn scopes(&self) -> Option<&[String]> {
+        self.grant().map(|grant| grant.scopes.as_slice())
     }
 }
 
@@ -224,15 +263,15 @@ impl Library {
             let store = self.parts.store.clone();
             self.parts.key_notes.take(async move { store.touch_key(holder.key, now).await });
         }
-        Ok(Some(Caller { account: holder.account }))
+        Ok(Some(Caller { account: holder.account, credential: Credential::ApiKey(holder.key) }))
     }
 
-    /// Who gave a grant, and the grant, which may have been revoked; `None` when there is none of that id or its
-    /// account is gone. Of one in force it is noted that it was used.
+    /// The caller with an access token of this grant; `None` when the grant or its account does not exist. The grant may
+    /// be revoked, so check it with `oauth_core`'s `check_access`. The use of a grant that is not revoked is recorded.
     ///
     /// # Errors
-    /// [`StorageError`]; never to be taken for a wrong grant.
-    pub async fn caller_by_grant(&self, grant_id: &str) -> Result<Option<(Caller, Grant)>, StorageError> {
+    /// [`StorageError`], which does not mean that the grant is wrong.
+    pub async fn caller_by_grant(&self, grant_id: &str) -> Result<Option<Caller>, StorageError> {
         let Some(holder) = self.parts.store.grant_holder(grant_id).await? else { return Ok(None) };
         let now = self.parts.clock.now();
         if holder.grant.revoked_at.is_none() && is_due(holder.last_used_at, now) {
@@ -240,7 +279,7 @@ impl Library {
             let at = UnixMillis(now.millis());
             self.parts.grant_notes.take(async move { store.record_use(&id, at).await });
         }
-        Ok(Some((Caller { account: holder.account }, holder.grant)))
+        Ok(Some(Caller { account: holder.account, credential: Credential::AccessToken(holder.grant) }))
     }
 
     async fn key_account(&self, email: &Email) -> Result<AccountId, KeyError> {

@@ -1,6 +1,6 @@
 use std::io;
 
-use blobs::{BlobError, BlobStore};
+use blobs::{BlobError, ContentStore};
 use bytes::Bytes;
 use domain::{BlobKind, ContentHash};
 use futures_util::Stream;
@@ -28,18 +28,18 @@ pub(crate) fn reader(settings: &Settings, decoders: &Pool) -> io::Result<Option<
 
 /// A blob as the decoders read it: straight from the blob store, never as a whole in this process.
 pub(crate) struct Stored<'a> {
-    blobs: &'a BlobStore,
+    blobs: &'a ContentStore,
     kind: BlobKind,
     hash: ContentHash,
     bytes: u64,
 }
 
 impl<'a> Stored<'a> {
-    pub(crate) fn new(blobs: &'a BlobStore, kind: BlobKind, hash: ContentHash, bytes: u64) -> Self {
+    pub(crate) fn new(blobs: &'a ContentStore, kind: BlobKind, hash: ContentHash, bytes: u64) -> Self {
         Self { blobs, kind, hash, bytes }
     }
 
-    pub(crate) fn original(blobs: &'a BlobStore, hash: ContentHash, bytes: u64) -> Self {
+    pub(crate) fn original(blobs: &'a ContentStore, hash: ContentHash, bytes: u64) -> Self {
         Self::new(blobs, BlobKind::Original, hash, bytes)
     }
 }
@@ -73,7 +73,7 @@ impl Library {
         task: &DecodeTask,
         urgency: Urgency,
     ) -> Result<DecodedPhoto, DecodeError<BlobError>> {
-        let original = Stored::original(&self.parts.blobs, original, original_bytes);
+        let original = Stored::original(&self.parts.blobs.content, original, original_bytes);
         self.parts.decoders.decode(&original, task, urgency).await
     }
 }

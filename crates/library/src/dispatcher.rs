@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use blobs::{BlobError, Indexer, Service};
+use blobs::{BlobError, IndexerLock, ProcessLocks, ServiceLock};
 use domain::ContentHash;
 use keys::new_id;
 use storage::{IndexJob, JobId, LeaseRequest, RenditionJob, StageJob};
@@ -113,8 +113,8 @@ struct Dispatcher {
 /// all, and a process that stays comes before one that ends.
 #[derive(Debug, Default)]
 struct Turn {
-    service: Option<Service>,
-    indexer: Option<Indexer>,
+    service: Option<ServiceLock>,
+    indexer: Option<IndexerLock>,
     /// The locks cannot be used, and every process takes jobs.
     unlocked: bool,
 }
@@ -127,21 +127,21 @@ impl Turn {
     /// Takes the turn if it is free, and gives it back to a process that stays once nothing is at work here.
     fn update(
         &mut self,
-        blobs: &blobs::BlobStore,
+        locks: &ProcessLocks,
         scope: IndexingScope,
         is_idle: bool,
     ) -> Result<bool, BlobError> {
         let may_take = match scope {
             IndexingScope::Everything => {
                 if self.service.is_none() {
-                    self.service = blobs.service()?;
+                    self.service = locks.try_service()?;
                 }
                 true
             }
-            IndexingScope::Images => !blobs.has_service()?,
+            IndexingScope::Images => !locks.has_service()?,
         };
         if may_take && self.indexer.is_none() {
-            self.indexer = blobs.indexer()?;
+            self.indexer = locks.try_indexer()?;
         } else if !may_take && is_idle {
             self.indexer = None;
         }
@@ -179,7 +179,7 @@ impl Dispatcher {
     /// Whether it is this process's turn. When that begins, it does what each beginning needs.
     async fn may_take_jobs(&mut self) -> bool {
         let had_turn = self.turn.is_held();
-        let updated = self.turn.update(&self.library.parts.blobs, self.scope, self.at_work.is_empty());
+        let updated = self.turn.update(&self.library.parts.blobs.locks, self.scope, self.at_work.is_empty());
         let may_take = updated.unwrap_or_else(|error| {
             if !self.turn.unlocked {
                 tracing::warn!(%error, "processes cannot take turns at indexing; each takes memory of its own");

@@ -11,7 +11,7 @@ use storage::ImageState;
 use tokio::time::Instant;
 
 use crate::{
-    ImportError, Library, Received,
+    ImportError, ImportOutcome, Library,
     sidecars::{self, Photo},
 };
 
@@ -110,7 +110,9 @@ impl Library {
                     let Photo { path, sidecars } = photo;
                     let read = tokio::task::spawn_blocking(move || sidecars::read(&sidecars));
                     let (received, unread) = match read.await {
-                        Ok((sidecars, unread)) => (self.take_in(account, &path, sidecars).await, unread),
+                        Ok((sidecars, unread)) => {
+                            (self.import_local_file(account, &path, sidecars).await, unread)
+                        }
                         Err(error) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
                     };
                     (path, received, unread)
@@ -192,14 +194,14 @@ impl Library {
 
 fn note(
     path: PathBuf,
-    received: Result<Received, ImportError>,
+    received: Result<ImportOutcome, ImportError>,
     report: &mut ImportReport,
     waiting: &mut Vec<Waiting>,
 ) -> Result<(), ImportError> {
     let (image, state, new) = match received {
-        Ok(Received::Queued(image)) => (image, ImageState::Pending, true),
-        Ok(Received::Restored(image, state)) => (image, state, true),
-        Ok(Received::Duplicate(image, state)) => (image, state, false),
+        Ok(ImportOutcome::Queued(image)) => (image, ImageState::Pending, true),
+        Ok(ImportOutcome::Restored(image, state)) => (image, state, true),
+        Ok(ImportOutcome::Duplicate(image, state)) => (image, state, false),
         Err(error) if error.is_outage() => return Err(error),
         Err(error) => {
             report.failed.push(FailedFile { path, error: error.to_string() });

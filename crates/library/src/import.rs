@@ -1,77 +1,109 @@
-use std::{io, path::Path, time::Duration};
+use std::{
+    fs::File,
+    io::{self, Read as _},
+    path::Path,
+    pin::pin,
+    time::Duration,
+};
 
-use blobs::{BlobError, Fingerprint, PutError, Staged};
-use domain::{AccountId, BlobKind, ImageId, Sidecar, Timestamp, clean_text};
+use blobs::{BlobError, Checksum, HEAD_BYTES, PutError, StagedFile, StagingError};
+use bytes::Bytes;
+use domain::{AccountId, BlobKind, ContentHash, ImageId, Sidecar, Timestamp, clean_text};
+use futures_util::{Stream, StreamExt as _};
 use keys::new_id;
 use media::{Format, MediaError};
 use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
 
 use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
 
-/// How often a file is offered anew when its blob is just being removed, and how long to wait in between.
-const TRIES: u32 = 50;
-const PAUSE: Duration = Duration::from_millis(200);
+/// How often a file is retried while its blob is being removed, and the pause between retries.
+const MAX_ATTEMPTS: u32 = 50;
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
 /// What is known of a file besides its bytes.
 #[derive(Debug, Clone, Default)]
-pub struct FileFacts {
+pub struct FileInfo {
     /// Its name, without folders.
     pub name: Option<String>,
-    /// When it was last modified, as its bringer says.
+    /// When it was last modified, as its sender says.
     pub modified_at: Option<Timestamp>,
-    /// What came beside it and describes it.
+    /// Sidecars that describe it.
     pub sidecars: Vec<Sidecar>,
 }
 
-/// What became of a file that was taken in.
+/// A file that is about to be received as a stream.
+#[derive(Debug, Clone, Default)]
+pub struct Upload {
+    /// What is known of the file.
+    pub info: FileInfo,
+    /// Its length in bytes, if the sender announced it.
+    pub bytes: Option<u64>,
+    /// Its checksum, if the sender announced it.
+    pub checksum: Option<Checksum>,
+}
+
+/// The outcome of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Received {
-    /// It is new, or is tried again, and will be indexed.
+pub enum ImportOutcome {
+    /// The image is new, or failed before, and is queued for indexing.
     Queued(ImageId),
-    /// The account has these bytes already.
+    /// The account has an image with these bytes.
     Duplicate(ImageId, ImageState),
-    /// The account had deleted these bytes and has them back.
+    /// The account had deleted the image with these bytes, and it is restored.
     Restored(ImageId, ImageState),
 }
 
-/// Why a file was not taken in; nothing of it is kept.
+/// Why a file was not imported. Nothing of it is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It is no photo that can be read here, as its first bytes tell.
+    /// Its first bytes are not those of a supported format.
     #[error(transparent)]
     Refused(MediaError),
     /// It is longer than allowed.
-    #[error("the file has {bytes} bytes, more than the {max_bytes} that are allowed")]
+    #[error("the file is larger than the limit of {max_bytes} bytes")]
     TooLarge {
-        /// Its length.
-        bytes: u64,
-        /// The most that are allowed.
+        /// The limit.
         max_bytes: u64,
     },
-    /// It changed while it was read; it can be tried again.
+    /// It is shorter or longer than its sender announced.
+    #[error("the file does not have the announced length of {expected} bytes; send it again")]
+    WrongLength {
+        /// The announced length.
+        expected: u64,
+    },
+    /// It does not match the checksum that its sender announced.
+    #[error("the file does not match its checksum; send it again")]
+    ChecksumMismatch,
+    /// Its stream broke.
+    #[error("the upload was interrupted: {0}")]
+    Interrupted(io::Error),
+    /// It changed while it was read; it can be retried.
     #[error("the file changed while it was read")]
     Changed,
     /// It cannot be read.
     #[error("the file cannot be read: {0}")]
     Read(io::Error),
-    /// Its earlier copy is just being removed; it can be tried again.
+    /// The blob of an earlier copy is being removed; the import can be retried.
     #[error("an earlier copy of the file is still being removed; try again in a moment")]
     BeingRemoved,
     /// The account was deleted.
     #[error("the account was deleted")]
     AccountGone,
+    /// The upload cannot be written to the staging folder.
+    #[error("the staging folder cannot be written: {0}")]
+    Staging(io::Error),
     /// The blob store failed.
     #[error(transparent)]
     Blob(#[from] BlobError),
-    /// The service cannot answer now.
+    /// The service is unavailable.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
 impl ImportError {
-    /// Whether something other than the file is at fault, so that other files would fare no better.
+    /// Whether the cause is not the file, so that other files would fail as well.
     pub fn is_outage(&self) -> bool {
-        matches!(self, Self::Blob(_) | Self::Unavailable(_) | Self::AccountGone)
+        matches!(self, Self::Staging(_) | Self::Blob(_) | Self::Unavailable(_) | Self::AccountGone)
     }
 }
 
@@ -100,153 +132,212 @@ impl From<PutError> for ImportError {
     }
 }
 
+impl From<StagingError> for ImportError {
+    fn from(error: StagingError) -> Self {
+        match error {
+            StagingError::ChecksumMismatch => Self::ChecksumMismatch,
+            StagingError::Io(error) => Self::Staging(error),
+        }
+    }
+}
+
+/// A file that can be stored.
+#[derive(Debug, Clone, Copy)]
+struct Original {
+    hash: ContentHash,
+    bytes: u64,
+    format: Format,
+}
+
+/// Where the bytes of an [`Original`] are.
+enum Source<'a> {
+    /// In a file that belongs to somebody else.
+    Local(&'a Path),
+    /// In the staging folder; `None` once they were moved to the content store.
+    Staged(Option<StagedFile>),
+}
+
 impl Library {
-    /// Takes in a file from the machine's disk.
+    /// Imports a file that arrives as a stream. Its format is judged on the first 4 KB, before the rest is read. The
+    /// bytes are hashed while they are written to the staging folder, and the file is then moved into the content store.
     ///
     /// # Errors
     /// [`ImportError`]; nothing of the file is kept.
-    pub async fn import_file(&self, account: AccountId, path: &Path) -> Result<Received, ImportError> {
+    pub async fn import_stream<E: Into<io::Error>>(
+        &self,
+        account: AccountId,
+        upload: Upload,
+        stream: impl Stream<Item = Result<Bytes, E>> + Send,
+    ) -> Result<ImportOutcome, ImportError> {
         self.mark_synced(account).await?;
-        self.take_in(account, path, Vec::new()).await
+        let max_bytes = self.parts.settings.max_upload_bytes;
+        if upload.bytes.is_some_and(|expected| expected > max_bytes) {
+            return Err(ImportError::TooLarge { max_bytes });
+        }
+        let mut file = self.parts.blobs.staging.create(upload.checksum).await?;
+        let mut format = None;
+        let mut stream = pin!(stream);
+        while let Some(chunk) = stream.next().await {
+            let chunk = chunk.map_err(|error| ImportError::Interrupted(error.into()))?;
+            let received = file.bytes().saturating_add(chunk.len() as u64);
+            if received > max_bytes {
+                return Err(ImportError::TooLarge { max_bytes });
+            }
+            if let Some(expected) = upload.bytes.filter(|expected| received > *expected) {
+                return Err(ImportError::WrongLength { expected });
+            }
+            file.write(&chunk).await?;
+            if format.is_none() && file.head().len() >= HEAD_BYTES {
+                format = Some(supported_format(file.head())?);
+            }
+        }
+        let format = match format {
+            Some(format) => format,
+            None => supported_format(file.head())?,
+        };
+        if let Some(expected) = upload.bytes.filter(|expected| file.bytes() != *expected) {
+            return Err(ImportError::WrongLength { expected });
+        }
+        let staged = file.finish().await?;
+        let original =
+            Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
+        self.store_original(account, original, &upload.info, Source::Staged(Some(staged))).await
     }
 
-    /// [`Self::import_file`] for an account whose sync is marked already, with what describes the file.
-    pub(crate) async fn take_in(
+    /// Imports a local file, which stays where it is. The caller has marked the account as synced.
+    ///
+    /// # Errors
+    /// [`ImportError`]; nothing of the file is kept.
+    pub(crate) async fn import_local_file(
         &self,
         account: AccountId,
         path: &Path,
         sidecars: Vec<Sidecar>,
-    ) -> Result<Received, ImportError> {
+    ) -> Result<ImportOutcome, ImportError> {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let owned = path.to_owned();
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
-        let (fingerprint, facts) =
-            read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
-        self.receive(account, &fingerprint, &FileFacts { sidecars, ..facts }, path).await
+        let (original, info) = read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
+        self.store_original(account, original, &FileInfo { sidecars, ..info }, Source::Local(path)).await
     }
 
-    /// Takes in a file that arrived over the network.
-    ///
-    /// # Errors
-    /// [`ImportError`]; nothing of the file is kept.
-    pub async fn import_staged(
+    /// Announces, writes and adds an original. If the process is killed in between, either the image exists or the
+    /// register names a blob to remove.
+    async fn store_original(
         &self,
         account: AccountId,
-        staged: &Staged,
-        facts: &FileFacts,
-    ) -> Result<Received, ImportError> {
-        self.mark_synced(account).await?;
-        self.receive(account, &staged.fingerprint, facts, staged.path()).await
-    }
-
-    /// Announces, writes and adds an original, so that whatever is killed when, either the image is there or the
-    /// register knows of a blob to remove.
-    async fn receive(
-        &self,
-        account: AccountId,
-        fingerprint: &Fingerprint,
-        facts: &FileFacts,
-        path: &Path,
-    ) -> Result<Received, ImportError> {
-        let format = acceptable(fingerprint, self.parts.settings.max_upload_bytes)?;
-        // What came beside it may be new although the file is not.
-        if facts.sidecars.is_empty()
-            && let Some(received) = self.already_there(account, fingerprint).await?
+        original: Original,
+        info: &FileInfo,
+        mut source: Source<'_>,
+    ) -> Result<ImportOutcome, ImportError> {
+        // A sidecar may be new although the file is not.
+        if info.sidecars.is_empty()
+            && let Some(duplicate) = self.find_duplicate(account, &original.hash).await?
         {
-            return Ok(received);
+            return Ok(duplicate);
         }
-        let image = self.new_image(account, fingerprint, format, facts)?;
-        let blob = BlobRef { kind: BlobKind::Original, hash: fingerprint.hash, bytes: fingerprint.bytes };
-        for _ in 0..TRIES {
+        let image = self.new_image(account, original, info)?;
+        let blob = BlobRef { kind: BlobKind::Original, hash: original.hash, bytes: original.bytes };
+        for _ in 0..MAX_ATTEMPTS {
             if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await?
                 == AnnounceOutcome::Ready
             {
-                self.parts.blobs.put_file(BlobKind::Original, fingerprint.hash, path).await?;
-                let outcome = self.parts.store.add_image(image.clone()).await?;
-                if let Some(received) = received(outcome, &image.id)? {
+                let content = &self.parts.blobs.content;
+                match &mut source {
+                    Source::Local(path) => {
+                        content.put_file(BlobKind::Original, original.hash, path).await?;
+                    }
+                    Source::Staged(staged) => {
+                        let staged = staged.take().ok_or(ImportError::BeingRemoved)?;
+                        content.put_staged(BlobKind::Original, staged).await?;
+                    }
+                }
+                let added = self.parts.store.add_image(image.clone()).await?;
+                if let Some(outcome) = import_outcome(added, &image.id)? {
                     self.parts.queue_changed.notify_one();
-                    return Ok(received);
+                    return Ok(outcome);
                 }
             }
             self.finish_removals().await?;
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(RETRY_PAUSE).await;
         }
         Err(ImportError::BeingRemoved)
     }
 
-    /// Answers for bytes that need not be written again. An original that was lost, or that could not be read, is
-    /// taken in once more: whoever brings a file again wants it there.
-    async fn already_there(
+    /// The image with these bytes, if nothing has to be written. An original that is lost or could not be decoded is
+    /// stored again.
+    async fn find_duplicate(
         &self,
         account: AccountId,
-        fingerprint: &Fingerprint,
-    ) -> Result<Option<Received>, ImportError> {
-        let known = self.parts.store.image_by_original(account, &fingerprint.hash).await?;
-        let Some(known) = known.filter(|known| !known.deleted) else { return Ok(None) };
-        let is_there = match known.state {
+        hash: &ContentHash,
+    ) -> Result<Option<ImportOutcome>, ImportError> {
+        let existing = self.parts.store.image_by_original(account, hash).await?;
+        let Some(existing) = existing.filter(|existing| !existing.deleted) else { return Ok(None) };
+        let is_stored = match existing.state {
             ImageState::Pending => true,
-            ImageState::Ready => self.parts.blobs.contains(BlobKind::Original, fingerprint.hash).await?,
+            ImageState::Ready => self.parts.blobs.content.contains(BlobKind::Original, *hash).await?,
             ImageState::Failed { .. } => false,
         };
-        Ok(is_there.then(|| duplicate(known)))
+        Ok(is_stored.then(|| duplicate(existing)))
     }
 
     fn new_image(
         &self,
         account: AccountId,
-        fingerprint: &Fingerprint,
-        format: Format,
-        facts: &FileFacts,
+        original: Original,
+        info: &FileInfo,
     ) -> Result<NewImage, ImportError> {
         let id = new_id(self.random()).map_err(Unavailable::from)?;
-        // A new id has the characters of one.
+        // A new id is always valid.
         let id = ImageId::parse(id).ok_or(Unavailable::Random(keys::RandomError))?;
         Ok(NewImage {
             id,
             account,
-            original: fingerprint.hash,
-            original_bytes: fingerprint.bytes,
-            media_type: format.media_type(),
-            file_name: facts.name.as_deref().and_then(clean_text),
-            modified_at: facts.modified_at,
+            original: original.hash,
+            original_bytes: original.bytes,
+            media_type: original.format.media_type(),
+            file_name: info.name.as_deref().and_then(clean_text),
+            modified_at: info.modified_at,
             added_at: self.parts.clock.now(),
-            sidecars: facts.sidecars.clone(),
+            sidecars: info.sidecars.clone(),
         })
     }
 }
 
-fn duplicate(known: ExistingImage) -> Received {
-    Received::Duplicate(known.id, known.state)
+fn duplicate(existing: ExistingImage) -> ImportOutcome {
+    ImportOutcome::Duplicate(existing.id, existing.state)
 }
 
-/// `None`: the original was removed meanwhile.
-fn received(outcome: AddOutcome, new: &ImageId) -> Result<Option<Received>, ImportError> {
-    Ok(match outcome {
-        AddOutcome::Added => Some(Received::Queued(new.clone())),
-        AddOutcome::Retried(id) => Some(Received::Queued(id)),
-        AddOutcome::Duplicate(known) | AddOutcome::Reindexed(known) => Some(duplicate(known)),
-        AddOutcome::Restored(known) => Some(Received::Restored(known.id, known.state)),
+/// `None` when the original was removed in between.
+fn import_outcome(added: AddOutcome, new: &ImageId) -> Result<Option<ImportOutcome>, ImportError> {
+    Ok(match added {
+        AddOutcome::Added => Some(ImportOutcome::Queued(new.clone())),
+        AddOutcome::Retried(id) => Some(ImportOutcome::Queued(id)),
+        AddOutcome::Duplicate(existing) | AddOutcome::Reindexed(existing) => Some(duplicate(existing)),
+        AddOutcome::Restored(existing) => Some(ImportOutcome::Restored(existing.id, existing.state)),
         AddOutcome::OriginalGone => None,
         AddOutcome::AccountGone => return Err(ImportError::AccountGone),
     })
 }
 
-fn acceptable(fingerprint: &Fingerprint, max_bytes: u64) -> Result<Format, ImportError> {
-    if fingerprint.bytes == 0 {
+/// The format of a file by its first bytes.
+fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
+    if head.is_empty() {
         return Err(ImportError::Refused(MediaError::Empty));
     }
-    if fingerprint.bytes > max_bytes {
-        return Err(ImportError::TooLarge { bytes: fingerprint.bytes, max_bytes });
-    }
-    media::supported_format(&fingerprint.head).map_err(ImportError::Refused)
+    media::supported_format(head).map_err(ImportError::Refused)
 }
 
-/// Reads a file's facts and, unless it is too large, its fingerprint. It blocks.
-fn inspect(path: &Path, max_bytes: u64) -> Result<(Fingerprint, FileFacts), ImportError> {
+/// Judges a local file by its length and first bytes, and then hashes it. It blocks.
+fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, FileInfo), ImportError> {
     let metadata = std::fs::metadata(path).map_err(ImportError::Read)?;
     if metadata.len() > max_bytes {
-        return Err(ImportError::TooLarge { bytes: metadata.len(), max_bytes });
+        return Err(ImportError::TooLarge { max_bytes });
     }
+    let mut head = Vec::with_capacity(HEAD_BYTES);
+    let file = File::open(path).map_err(ImportError::Read)?;
+    file.take(HEAD_BYTES as u64).read_to_end(&mut head).map_err(ImportError::Read)?;
+    let format = supported_format(&head)?;
     let modified_at = metadata.modified().ok().and_then(|modified| {
         let millis = match modified.duration_since(std::time::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_millis()).ok()?,
@@ -256,5 +347,12 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Fingerprint, FileFacts), Impo
     });
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let fingerprint = blobs::fingerprint(path).map_err(ImportError::Read)?;
-    Ok((fingerprint, FileFacts { name, modified_at, sidecars: Vec::new() }))
+    if fingerprint.bytes > max_bytes {
+        return Err(ImportError::TooLarge { max_bytes });
+    }
+    if fingerprint.head != head {
+        return Err(ImportError::Changed);
+    }
+    let original = Original { hash: fingerprint.hash, bytes: fingerprint.bytes, format };
+    Ok((original, FileInfo { name, modified_at, sidecars: Vec::new() }))
 }

@@ -140,7 +140,7 @@ impl Library {
         }
         let mut kept = Vec::with_capacity(stored.len());
         for (rendition, webp) in stored {
-            self.parts.blobs.put_bytes(BlobKind::Rendition, webp).await?;
+            self.parts.blobs.content.put_bytes(BlobKind::Rendition, webp).await?;
             kept.push(rendition);
         }
         Ok(kept)
@@ -177,7 +177,7 @@ fn wanted(job: &IndexJob, known: Option<&DecodedPicture>) -> RequestedRenditions
 fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
-        blob: blobs::BlobStore::content_hash(&encoded.webp),
+        blob: blobs::content_hash(&encoded.webp),
         bytes: encoded.webp.len() as u64,
         size: encoded.size,
     };

@@ -44,14 +44,14 @@ use keys::Random;
 use storage::{SharedStore, Viewer};
 use tokio::sync::Notify;
 
-pub use accounts::{AccountError, Caller, KeyError, Unavailable};
-pub use blobs::{BlobError, BlobReader};
+pub use accounts::{AccountError, Caller, Credential, KeyError, Unavailable};
+pub use blobs::{BlobError, BlobReader, Checksum};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
-pub use import::{FileFacts, ImportError, Received};
+pub use import::{FileInfo, ImportError, ImportOutcome, Upload};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
@@ -176,7 +176,12 @@ impl Library {
     /// # Errors
     /// [`BlobError`].
     pub async fn probe_blobs(&self) -> Result<(), BlobError> {
-        self.parts.blobs.contains(domain::BlobKind::Original, ContentHash::new([0; 32])).await.map(|_| ())
+        self.parts
+            .blobs
+            .content
+            .contains(domain::BlobKind::Original, ContentHash::new([0; 32]))
+            .await
+            .map(|_| ())
     }
 
     fn viewer(&self, caller: &Caller) -> Viewer {

@@ -48,7 +48,7 @@ impl Library {
             self.parts.store.release_all_leases().await?;
             self.remove_idle_blobs(0, || false).await
         };
-        match self.parts.blobs.while_alone(tidy).await {
+        match self.parts.blobs.run_exclusively(tidy).await {
             Ok(None | Some(Ok(()))) => Ok(()),
             Ok(Some(Err(error))) => Err(error.to_string()),
             Err(error) => Err(error.to_string()),
@@ -140,7 +140,7 @@ impl Library {
         stopped: impl Fn() -> bool,
     ) -> Result<(), StorageErrorOrBlob> {
         // With two sweepers, a slow one could delete a file that was written again after the quick one's removal.
-        let Some(_sweeper) = self.parts.blobs.sweeper()? else { return Ok(()) };
+        let Some(_sweeper) = self.parts.blobs.locks.try_sweeper()? else { return Ok(()) };
         while !stopped() {
             let now = self.parts.clock.now();
             let left = self.parts.store.taken_blobs(BATCH).await?;
@@ -154,7 +154,7 @@ impl Library {
                 break;
             }
             for blob in &taken {
-                self.parts.blobs.delete(blob.kind, blob.hash).await?;
+                self.parts.blobs.content.delete(blob.kind, blob.hash).await?;
             }
             self.parts.store.forget_blobs(&taken).await?;
         }

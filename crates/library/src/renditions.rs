@@ -151,7 +151,7 @@ impl ServedRendition {
     /// # Errors
     /// [`BlobError`]; [`BlobError::Missing`] when it was lost and cannot be made again.
     pub async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {
-        let blobs = &self.library.parts.blobs;
+        let blobs = &self.library.parts.blobs.content;
         match blobs.open(BlobKind::Rendition, self.stored.blob, range.clone()).await {
             Err(BlobError::Missing { .. }) => {
                 tracing::warn!(image = %self.image, rendition = %self.stored.rendition, "a lost rendition is made anew");

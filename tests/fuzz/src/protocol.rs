@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use mcp_protocol::headers::MessageHeaders;
 use mcp_protocol::lifecycle::Implementation;
 use mcp_protocol::server::{Server, ServerResponse};
-use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc, strict_json};
+use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc};
 use serde_json::json;
 
 /// Strict JSON accepts only documents that serde_json accepts, and reads the same value from them.

@@ -63,7 +63,7 @@ async fn a_deleted_and_a_restored_image_and_an_album() {
     let ann = app.account("ann").await;
     let ids = app.seed(&ann, SeedImage::series(2)).await;
     let other = app.other_process().await;
-    let caller = library::Caller::of(other.account(&ann.email).await.unwrap());
+    let caller = library::Caller::operator(other.account(&ann.email).await.unwrap());
 
     other.delete_image(&caller, &ids[0]).await.unwrap();
     app.get(&format!("/images/{}", ids[0]), &ann.key).await.expect(404);

@@ -51,7 +51,7 @@ async fn every_date_case_comes_through_the_import() {
     let by_file: HashMap<&[u8], &StoredCaptureTime> =
         captures.iter().map(|capture| (capture.original.as_slice(), capture)).collect();
     for case in &cases {
-        let original = blobs::BlobStore::content_hash(&case.jpeg);
+        let original = blobs::content_hash(&case.jpeg);
         let kept = by_file[original.as_bytes().as_slice()];
         let expect = &case.expect_import;
         let at = Timestamp::from_millis(kept.at_ms).unwrap().to_string();

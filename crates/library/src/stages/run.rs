@@ -135,7 +135,7 @@ impl Library {
     async fn read_words(&self, job: &StageJob) -> Result<Option<String>, StageError> {
         let reader = self.parts.reader.as_ref();
         let reader = reader.ok_or_else(|| StageError::Worker(io::Error::other("there is no reader")))?;
-        let original = Stored::original(&self.parts.blobs, job.original, job.original_bytes);
+        let original = Stored::original(&self.parts.blobs.content, job.original, job.original_bytes);
         let look = AnalysisTask { max_side_px: None, read_text: true };
         Ok(reader.pool.analyze(&original, &look, Urgency::Background).await?.text)
     }
@@ -180,7 +180,7 @@ impl Library {
         (hash, bytes): (ContentHash, u64),
         look: &AnalysisTask,
     ) -> Result<Analysis, StageError> {
-        let stored = Stored::new(&self.parts.blobs, kind, hash, bytes);
+        let stored = Stored::new(&self.parts.blobs.content, kind, hash, bytes);
         Ok(self.parts.decoders.analyze(&stored, look, Urgency::Background).await?)
     }
 }

@@ -1,3 +1,5 @@
+use domain::KeyName;
+use library::{Caller, Credential};
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, Grant, GrantType, IssuedCode, NewClient, NewCode, SecretHash,
     Store as _, UnixMillis,
@@ -45,14 +47,16 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
 async fn a_grant_speaks_for_the_account_that_gave_it() {
     let (_dir, it, ann) = with_ann().await;
     let grant = grant(&it, &ann).await;
-    let (caller, found) = it.library.caller_by_grant("grant").await.unwrap().unwrap();
-    assert_eq!((caller.account, found), (ann.clone(), grant));
+    let caller = it.library.caller_by_grant("grant").await.unwrap().unwrap();
+    assert_eq!(caller.credential.scopes(), Some(&grant.scopes[..]));
+    assert_eq!(caller, Caller { account: ann.clone(), credential: Credential::AccessToken(grant) });
     assert!(it.library.caller_by_grant("other").await.unwrap().is_none());
 
     let revoked_at = UnixMillis(it.now().millis());
     it.store.revoke_grant("grant", revoked_at).await.unwrap();
-    let (_, found) = it.library.caller_by_grant("grant").await.unwrap().unwrap();
-    assert_eq!(found.revoked_at, Some(revoked_at), "the caller judges");
+    let caller = it.library.caller_by_grant("grant").await.unwrap().unwrap();
+    let found = caller.credential.grant().unwrap().revoked_at;
+    assert_eq!(found, Some(revoked_at), "the caller of the library checks it");
     it.library.delete_account(ann.id).await.unwrap();
     assert!(it.library.caller_by_grant("grant").await.unwrap().is_none());
 }
@@ -77,4 +81,17 @@ async fn its_use_is_noted_once_a_minute() {
     it.later(HOUR_MS);
     it.library.caller_by_grant("grant").await.unwrap();
     assert_eq!(noted().await, Some(second));
+}
+
+#[tokio::test]
+async fn a_caller_carries_its_credential() {
+    let (_dir, it, ann) = with_ann().await;
+    let key = it.library.create_key(&ann.email, KeyName::parse("test").unwrap()).await.unwrap();
+    let by_key = it.library.caller_by_key(&key).await.unwrap().unwrap();
+    assert!(matches!(by_key.credential, Credential::ApiKey(_)) && by_key.credential.scopes().is_none());
+    assert_eq!(by_key.account, ann);
+    let token = it.token().await;
+    let signed_in = Caller::signed_in(ann.clone(), &token);
+    let session = it.library.sessions(ann.id).await.unwrap().remove(0);
+    assert_eq!(signed_in.credential, Credential::Session(session.hash));
 }

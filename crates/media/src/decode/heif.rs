@@ -24,13 +24,13 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
     let decoded = library.decode(padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
     drop(padded);
-    let DecodedImage { width, height, layout, bytes } =
+    let DecodedImage { width, height, format, bytes } =
         decoded.map_err(|error| refusal(&error, coding, bytes))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
         return Err(MediaError::size_mismatch());
     }
-    let layout = match layout {
+    let layout = match format {
         heif::PixelFormat::Rgb => Layout::Rgb,
         heif::PixelFormat::Rgba => Layout::Rgba,
     };

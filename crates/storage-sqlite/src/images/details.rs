@@ -1,7 +1,7 @@
 use diesel::prelude::*;
 use domain::{PhotoDetails, Position};
 
-use crate::{error::Failure, schema::images, value::RowName};
+use crate::{error::SqliteError, schema::images, value::RowReader};
 
 /// The columns of [`PhotoDetails`], for reading and writing.
 #[derive(Queryable, Selectable, AsChangeset)]
@@ -27,9 +27,9 @@ impl From<PhotoDetails> for DetailsRow {
 }
 
 impl DetailsRow {
-    pub(super) fn read(self, name: RowName) -> Result<PhotoDetails, Failure> {
+    pub(super) fn read(self, reader: RowReader) -> Result<PhotoDetails, SqliteError> {
         Ok(PhotoDetails {
-            position: name.position(self.latitude, self.longitude)?,
+            position: reader.position(self.latitude, self.longitude)?,
             description: self.description,
             camera_make: self.camera_make,
             camera_model: self.camera_model,

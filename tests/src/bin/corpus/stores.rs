@@ -19,7 +19,7 @@ pub(crate) async fn compare(data_dir: &Path) -> Result<Compared, AnyError> {
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
     let mut compared = Compared { count: 0, faults: Vec::new() };
     for kind in [BlobKind::Original, BlobKind::Rendition] {
-        let found: HashSet<_> = blobs.list(kind).map_ok(|(hash, _)| hash).try_collect().await?;
+        let found: HashSet<_> = blobs.content.list(kind).map_ok(|(hash, _)| hash).try_collect().await?;
         let kept = store.kept_blobs(kind, None, u32::MAX).await?;
         let kept: HashSet<_> = kept.into_iter().map(|blob| blob.hash).collect();
         compared.count += found.len();

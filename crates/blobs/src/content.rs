@@ -1,0 +1,282 @@
+use std::{
+    fs, io,
+    ops::Range,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use domain::{BlobKind, ContentHash};
+use futures_util::{Stream, StreamExt as _, TryStreamExt as _};
+use object_store::{
+    GetOptions, GetRange, ObjectStore, ObjectStoreExt as _, WriteMultipart, local::LocalFileSystem,
+    path::Path as Key,
+};
+use tokio::io::AsyncReadExt as _;
+
+use crate::{
+    BlobError, BlobReader, PutError, StagedFile, content_hash, error::system_error, fingerprint::Hasher,
+    permissions::create_private_folder,
+};
+
+/// Files up to this length are stored in one piece. Longer ones are stored in parts of this length, so that memory stays
+/// bounded.
+const PART_BYTES: usize = 8 * 1024 * 1024;
+
+/// The folders of the blobs.
+const ORIGINALS: &str = "originals";
+const RENDITIONS: &str = "renditions";
+
+/// Originals and renditions by their content hash, on any backend of `object_store`. Clones share the backend.
+///
+/// It needs no conditional writes, no append, and no listing but for [`list`](Self::list): two writers of one blob write
+/// the same bytes.
+#[derive(Debug, Clone)]
+pub struct ContentStore {
+    objects: Arc<dyn ObjectStore>,
+    /// The root folder, if the backend is a local folder.
+    folder: Option<PathBuf>,
+}
+
+impl ContentStore {
+    /// A content store on any backend.
+    pub fn new(objects: Arc<dyn ObjectStore>) -> Self {
+        Self { objects, folder: None }
+    }
+
+    /// A content store in a local folder, which is created if it does not exist. Every write is synced to disk.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`] when the folder cannot be used.
+    pub fn in_folder(root: &Path) -> Result<Self, BlobError> {
+        for name in [ORIGINALS, RENDITIONS] {
+            create_private_folder(&root.join(name)).map_err(|error| BlobError::folder(root, error))?;
+        }
+        let objects = LocalFileSystem::new_with_prefix(root)?.with_fsync(true);
+        Ok(Self { objects: Arc::new(objects), folder: Some(root.to_owned()) })
+    }
+
+    /// Stores a file whose fingerprint was computed before. A blob that exists is left as it is. The file is hashed again
+    /// while it is read, so a file that changed in between is not stored.
+    ///
+    /// # Errors
+    /// [`PutError`]; nothing is stored then.
+    pub async fn put_file(&self, kind: BlobKind, hash: ContentHash, path: &Path) -> Result<(), PutError> {
+        if self.contains(kind, hash).await? {
+            return Ok(());
+        }
+        let mut file = tokio::fs::File::open(path).await.map_err(PutError::Read)?;
+        let first = read_part(&mut file).await?;
+        if first.len() < PART_BYTES {
+            if content_hash(&first) != hash {
+                return Err(PutError::Changed);
+            }
+            self.objects.put(&key(kind, hash), first.into()).await?;
+            return Ok(());
+        }
+        self.put_parts(kind, hash, first, file).await
+    }
+
+    async fn put_parts(
+        &self,
+        kind: BlobKind,
+        hash: ContentHash,
+        first: Bytes,
+        mut file: tokio::fs::File,
+    ) -> Result<(), PutError> {
+        let upload = self.objects.put_multipart(&key(kind, hash)).await?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        let mut hasher = Hasher::new();
+        let mut part = first;
+        while !part.is_empty() {
+            hasher.update(&part);
+            upload.wait_for_capacity(2).await?;
+            upload.put(part);
+            part = match read_part(&mut file).await {
+                Ok(part) => part,
+                Err(error) => {
+                    upload.abort().await?;
+                    return Err(error);
+                }
+            };
+        }
+        if hasher.finish().hash != hash {
+            upload.abort().await?;
+            return Err(PutError::Changed);
+        }
+        upload.finish().await?;
+        Ok(())
+    }
+
+    /// Stores a staged file. On the file system of a local content store this is a rename; otherwise the file is
+    /// uploaded. The staged file is gone afterwards.
+    ///
+    /// # Errors
+    /// [`PutError`]; nothing is stored then.
+    pub async fn put_staged(&self, kind: BlobKind, staged: StagedFile) -> Result<(), PutError> {
+        let hash = staged.fingerprint().hash;
+        if self.contains(kind, hash).await? {
+            return Ok(());
+        }
+        if let Some(from) = self.local_key(staged.path()) {
+            let staged = staged.sync().await.map_err(PutError::Read)?;
+            match self.objects.rename(&from, &key(kind, hash)).await {
+                Ok(()) => {
+                    staged.forget();
+                    return Ok(());
+                }
+                // The blobs are on a file system of their own.
+                Err(error) if system_error(&error) == Some(io::ErrorKind::CrossesDevices) => {}
+                Err(error) => return Err(error.into()),
+            }
+            return self.put_file(kind, hash, staged.path()).await;
+        }
+        self.put_file(kind, hash, staged.path()).await
+    }
+
+    /// The key of a file below the root folder of a local content store.
+    fn local_key(&self, path: &Path) -> Option<Key> {
+        Key::parse(path.strip_prefix(self.folder.as_ref()?).ok()?.to_str()?).ok()
+    }
+
+    /// Stores bytes and returns their address.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn put_bytes(&self, kind: BlobKind, bytes: Bytes) -> Result<ContentHash, BlobError> {
+        let hash = content_hash(&bytes);
+        if !self.contains(kind, hash).await? {
+            self.objects.put(&key(kind, hash), bytes.into()).await?;
+        }
+        Ok(hash)
+    }
+
+    /// Whether a blob exists.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn contains(&self, kind: BlobKind, hash: ContentHash) -> Result<bool, BlobError> {
+        match self.objects.head(&key(kind, hash)).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens a blob or a range of its bytes. A range that reaches beyond the end is cut there.
+    ///
+    /// # Errors
+    /// [`BlobError::Missing`] when the blob does not exist.
+    pub async fn open(
+        &self,
+        kind: BlobKind,
+        hash: ContentHash,
+        range: Option<Range<u64>>,
+    ) -> Result<BlobReader, BlobError> {
+        let options = GetOptions { range: range.map(GetRange::Bounded), ..GetOptions::default() };
+        match self.objects.get_opts(&key(kind, hash), options).await {
+            Ok(result) => Ok(BlobReader::new(result)),
+            Err(object_store::Error::NotFound { .. }) => Err(BlobError::Missing { kind, hash }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Deletes a blob. It is no error if the blob does not exist.
+    ///
+    /// # Errors
+    /// [`BlobError::Unavailable`].
+    pub async fn delete(&self, kind: BlobKind, hash: ContentHash) -> Result<(), BlobError> {
+        match self.objects.delete(&key(kind, hash)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// All blobs of a kind with their lengths, in no order.
+    pub fn list(
+        &self,
+        kind: BlobKind,
+    ) -> impl Stream<Item = Result<(ContentHash, u64), BlobError>> + Send + 'static {
+        let listed = self.objects.list(Some(&Key::from(folder_of(kind)))).map_err(BlobError::from);
+        listed
+            .try_filter_map(|meta| async move { Ok(hash_of(&meta.location).map(|hash| (hash, meta.size))) })
+            .boxed()
+    }
+
+    /// The temporary files of a local content store. It blocks.
+    pub(crate) fn temporary_files(&self) -> io::Result<Vec<fs::DirEntry>> {
+        let mut files = Vec::new();
+        let Some(root) = &self.folder else { return Ok(files) };
+        for kind in [ORIGINALS, RENDITIONS] {
+            for shard in fs::read_dir(root.join(kind))? {
+                let shard = shard?;
+                if shard.file_type()?.is_dir() && shard.file_name().len() == 2 {
+                    files.extend(files_named(&shard.path(), is_temporary)?);
+                }
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// The files of a folder whose names match.
+pub(crate) fn files_named(folder: &Path, matches: impl Fn(&str) -> bool) -> io::Result<Vec<fs::DirEntry>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && entry.file_name().to_str().is_some_and(&matches) {
+            files.push(entry);
+        }
+    }
+    Ok(files)
+}
+
+/// The local backend writes `HASH#1` and renames it to `HASH`.
+fn is_temporary(name: &str) -> bool {
+    name.split_once('#').is_some_and(|(hash, number)| {
+        hash.len() == 64
+            && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+async fn read_part(file: &mut tokio::fs::File) -> Result<Bytes, PutError> {
+    let mut part = Vec::new();
+    file.take(PART_BYTES as u64).read_to_end(&mut part).await.map_err(PutError::Read)?;
+    Ok(part.into())
+}
+
+fn folder_of(kind: BlobKind) -> &'static str {
+    match kind {
+        BlobKind::Original => ORIGINALS,
+        BlobKind::Rendition => RENDITIONS,
+    }
+}
+
+/// Each kind has 256 folders: few enough to list quickly, enough for millions of files.
+fn key(kind: BlobKind, hash: ContentHash) -> Key {
+    let name = hash.to_string();
+    let shard: String = name.chars().take(2).collect();
+    Key::from(format!("{}/{shard}/{name}", folder_of(kind)))
+}
+
+fn hash_of(key: &Key) -> Option<ContentHash> {
+    let name = key.filename()?;
+    let byte = |at: usize| name.get(2 * at..2 * at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes: Vec<u8> = (0..32).map_while(byte).collect();
+    ContentHash::from_slice(&bytes).filter(|hash| hash.to_string() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn temporary_names_are_recognized() {
+        let hash = "0f".repeat(32);
+        assert!(is_temporary(&format!("{hash}#1")));
+        for other in [hash.as_str(), "IMG #1.jpg", "#1", &format!("{hash}#1.jpg"), &format!("{hash}x#1")] {
+            assert!(!is_temporary(other), "{other}");
+        }
+    }
+}

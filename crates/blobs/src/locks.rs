@@ -1,0 +1,242 @@
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Seek as _, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    BlobError,
+    permissions::{create_private_folder, restrict_permissions},
+};
+
+/// Every process that uses the folder holds this lock shared. The process that cleans up holds it exclusively and writes
+/// its id into the file.
+const USERS: &str = ".lock";
+/// The process that deletes blobs holds this lock.
+const SWEEPER: &str = ".sweeper";
+/// The process that works on the queues holds this lock.
+const INDEXER: &str = ".indexer";
+/// Every long-running process holds this lock shared. It has priority as the indexer.
+const SERVICE: &str = ".service";
+
+/// How long a process waits for another one that cleans up, which takes seconds.
+const LOCK_WAIT: Duration = Duration::from_secs(30);
+const LOCK_POLL: Duration = Duration::from_millis(20);
+
+/// File locks in a local folder that coordinate the processes of one machine. The system releases the locks of a process
+/// that is killed.
+///
+/// They do not coordinate several machines: two machines must not use one content store.
+#[derive(Debug, Clone)]
+pub struct ProcessLocks {
+    folder: Arc<Folder>,
+}
+
+/// Permission to delete blobs. One process holds it at a time, until it drops this value.
+#[derive(Debug)]
+pub struct SweeperLock {
+    _file: File,
+}
+
+/// Permission to work on the queues. One process holds it at a time, until it drops this value.
+#[derive(Debug)]
+pub struct IndexerLock {
+    _file: File,
+}
+
+/// Marks this process as long-running, until it drops this value.
+#[derive(Debug)]
+pub struct ServiceLock {
+    _file: File,
+}
+
+impl ProcessLocks {
+    /// Opens the locks of a folder, which is created if it does not exist. Waits while another process cleans up.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`], or [`BlobError::Locked`] after 30 seconds.
+    pub(crate) fn open(root: &Path) -> Result<Self, BlobError> {
+        Self::open_within(root, LOCK_WAIT)
+    }
+
+    fn open_within(root: &Path, wait: Duration) -> Result<Self, BlobError> {
+        let failed = |source| BlobError::folder(root, source);
+        create_private_folder(root).map_err(failed)?;
+        let users = lock_file(root, USERS).map_err(failed)?;
+        let folder = Folder { root: root.to_owned(), users };
+        folder.lock_shared(wait)?;
+        Ok(Self { folder: Arc::new(folder) })
+    }
+
+    /// Excludes all other processes until the guard is dropped; `None` if there are others now. It may block.
+    pub(crate) fn try_exclusive(&self) -> Result<Option<ExclusiveLock>, BlobError> {
+        let folder = &self.folder;
+        match folder.users.try_lock() {
+            Ok(()) => {
+                let lock = ExclusiveLock(Arc::clone(folder));
+                if let Err(error) = folder.write_holder() {
+                    tracing::debug!(%error, "the process id could not be written to the lock file");
+                }
+                Ok(Some(lock))
+            }
+            // A failed upgrade of a lock may have released it.
+            Err(TryLockError::WouldBlock) => folder.lock_shared(LOCK_WAIT).map(|()| None),
+            Err(TryLockError::Error(error)) => Err(folder.failed(error)),
+        }
+    }
+
+    /// The permission to delete blobs; `None` while another process holds it.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn try_sweeper(&self) -> Result<Option<SweeperLock>, BlobError> {
+        Ok(self.folder.try_lock(SWEEPER, File::try_lock)?.map(|file| SweeperLock { _file: file }))
+    }
+
+    /// The permission to work on the queues; `None` while another process holds it. One process decodes at a time, so
+    /// that its memory budget is the budget of the machine.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn try_indexer(&self) -> Result<Option<IndexerLock>, BlobError> {
+        Ok(self.folder.try_lock(INDEXER, File::try_lock)?.map(|file| IndexerLock { _file: file }))
+    }
+
+    /// Marks this process as long-running, so that others leave the [indexer](Self::try_indexer) to it. `None` while
+    /// another process checks [`has_service`](Self::has_service); try again then.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn try_service(&self) -> Result<Option<ServiceLock>, BlobError> {
+        Ok(self.folder.try_lock(SERVICE, File::try_lock_shared)?.map(|file| ServiceLock { _file: file }))
+    }
+
+    /// An error of the folder.
+    pub(crate) fn failed(&self, source: io::Error) -> BlobError {
+        self.folder.failed(source)
+    }
+
+    /// Whether there is a long-running process. A process that holds a [`ServiceLock`] must not call this.
+    ///
+    /// # Errors
+    /// [`BlobError::Folder`].
+    pub fn has_service(&self) -> Result<bool, BlobError> {
+        Ok(self.folder.try_lock(SERVICE, File::try_lock)?.is_none())
+    }
+}
+
+#[derive(Debug)]
+struct Folder {
+    root: PathBuf,
+    users: File,
+}
+
+impl Folder {
+    /// Waits until no process holds the folder exclusively.
+    fn lock_shared(&self, wait: Duration) -> Result<(), BlobError> {
+        let mut left = wait;
+        loop {
+            match self.users.try_lock_shared() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::Error(error)) => return Err(self.failed(error)),
+                Err(TryLockError::WouldBlock) if left.is_zero() => {
+                    let path = self.root.join(USERS);
+                    let holder = fs::read_to_string(&path).unwrap_or_default();
+                    return Err(BlobError::Locked { path, holder: holder.trim().parse().ok() });
+                }
+                Err(TryLockError::WouldBlock) => {
+                    thread::sleep(LOCK_POLL.min(left));
+                    left = left.saturating_sub(LOCK_POLL);
+                }
+            }
+        }
+    }
+
+    fn write_holder(&self) -> io::Result<()> {
+        let mut users = &self.users;
+        users.set_len(0)?;
+        users.rewind()?;
+        users.write_all(std::process::id().to_string().as_bytes())
+    }
+
+    fn try_lock(
+        &self,
+        name: &str,
+        lock: impl Fn(&File) -> Result<(), TryLockError>,
+    ) -> Result<Option<File>, BlobError> {
+        let file = lock_file(&self.root, name).map_err(|error| self.failed(error))?;
+        match lock(&file) {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> BlobError {
+        BlobError::folder(&self.root, source)
+    }
+}
+
+/// No other process uses the folder while this value exists. Dropping it may block.
+#[derive(Debug)]
+pub(crate) struct ExclusiveLock(Arc<Folder>);
+
+impl Drop for ExclusiveLock {
+    fn drop(&mut self) {
+        // This process is not the exclusive holder any more.
+        let _ = self.0.users.set_len(0);
+        if let Err(error) = self.0.lock_shared(LOCK_WAIT) {
+            tracing::warn!(%error, "the blob folder is not locked; another process may take it for unused");
+        }
+    }
+}
+
+fn lock_file(root: &Path, name: &str) -> io::Result<File> {
+    let path = root.join(name);
+    let mut options = File::options();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(&path)?;
+    restrict_permissions(&path, 0o600)?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_for_a_lock_times_out_and_names_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let locks = ProcessLocks::open(dir.path()).unwrap();
+        let exclusive = locks.try_exclusive().unwrap().unwrap();
+        let error = ProcessLocks::open_within(dir.path(), Duration::ZERO).unwrap_err();
+        let lock = dir.path().join(".lock").display().to_string();
+        let (message, id) = (error.to_string(), std::process::id());
+        assert!(message.contains(&lock) && message.contains(&format!("process {id}")), "{message}");
+        drop(exclusive);
+        assert!(ProcessLocks::open_within(dir.path(), Duration::ZERO).is_ok());
+    }
+
+    #[test]
+    fn one_process_indexes_and_services_are_visible() {
+        let dir = tempfile::tempdir().unwrap();
+        let (import, server) =
+            (ProcessLocks::open(dir.path()).unwrap(), ProcessLocks::open(dir.path()).unwrap());
+        let indexer = import.try_indexer().unwrap();
+        assert!(indexer.is_some() && server.try_indexer().unwrap().is_none());
+        assert!(!import.has_service().unwrap());
+        let service = server.try_service().unwrap();
+        assert!(
+            service.is_some() && server.try_service().unwrap().is_some() && import.has_service().unwrap()
+        );
+        drop(indexer);
+        assert!(server.try_indexer().unwrap().is_some());
+        drop(service);
+        assert!(!import.has_service().unwrap());
+    }
+}

@@ -1,0 +1,80 @@
+//! Imports from folders and streams, also when stores fail, files are lost, and several processes work on one library.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first failure")]
+
+mod resilience;
+mod uploads;
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use blobs::BlobStore;
+use domain::{Account, BlobKind, Email, ListQuery, Plan};
+use keys::SystemRandom;
+use library::{Caller, ImportReport, IndexingScope, Library, Settings, SystemClock, WorkerCommand};
+use storage::{BlobRegistry as _, SchemaStore as _};
+use storage_sqlite::{SqliteOptions, SqliteStore};
+
+/// A process of its own, as far as the stores can tell.
+struct Process {
+    library: Library,
+    store: SqliteStore,
+    blobs: BlobStore,
+}
+
+async fn process(dir: &Path) -> Process {
+    process_with(dir, Settings::new(decoder())).await
+}
+
+async fn process_with(dir: &Path, settings: Settings) -> Process {
+    let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
+    store.migrate().await.unwrap();
+    let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom::new()));
+    let library = Library::new(Arc::new(store.clone()), blobs.clone(), clock, random, settings).unwrap();
+    Process { library, store, blobs }
+}
+
+impl Process {
+    async fn account(&self, name: &str) -> Account {
+        let email = Email::parse(&format!("{name}@example.org")).unwrap();
+        self.library.create_account(email, Plan::Paid, Some("password".into())).await.unwrap().0
+    }
+
+    async fn import(&self, account: &Account, files: &[PathBuf]) -> ImportReport {
+        let indexing = self.library.start_indexing(IndexingScope::Images).unwrap();
+        let report = self.library.import_folder(account.id, files, |_| {}).await;
+        indexing.stop().await;
+        report
+    }
+
+    async fn kept(&self, kind: BlobKind) -> Vec<domain::ContentHash> {
+        let kept = self.store.kept_blobs(kind, None, 1000).await.unwrap();
+        kept.into_iter().map(|blob| blob.hash).collect()
+    }
+
+    /// The first image's id, as its owner sees it now.
+    async fn first_image(&self, account: &Account) -> String {
+        let caller = Caller::operator(self.library.account(&account.email).await.unwrap());
+        let page = self.library.list(&caller, &ListQuery::default()).await.unwrap();
+        page.first().unwrap().image.id.to_string()
+    }
+}
+
+/// The example `library_decoder`, which is built with the tests.
+fn decoder() -> WorkerCommand {
+    let test = std::env::current_exe().unwrap();
+    let program = test.ancestors().nth(2).unwrap().join("examples/library_decoder");
+    assert!(program.is_file(), "{} is built with all tests of this package", program.display());
+    WorkerCommand { program, args: Vec::new(), environment: Vec::new() }
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)
+}
+
+fn blob_path(dir: &Path, kind: &str, hash: domain::ContentHash) -> PathBuf {
+    let name = hash.to_string();
+    dir.join("blobs").join(kind).join(&name[..2]).join(&name)
+}

@@ -1,0 +1,155 @@
+use std::{fs, path::Path, time::Duration};
+
+use domain::{BlobKind, Rendition};
+use library::{ImportReport, IndexingScope, SystemClock};
+use storage::BlobRegistry as _;
+use storage_sqlite::SqliteStore;
+
+use crate::{blob_path, fixture, process};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_outage_of_the_blob_store_fails_no_photo() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    let (renditions, away) = (dir.path().join("blobs/renditions"), dir.path().join("away"));
+    fs::rename(&renditions, &away).unwrap();
+    // A file where the folder was: nothing can be written below it, whoever tries.
+    fs::write(&renditions, b"").unwrap();
+    let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
+    let importing = {
+        let (library, ann) = (it.library.clone(), ann.clone());
+        tokio::spawn(async move { library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await })
+    };
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!importing.is_finished(), "it waits for the store");
+    fs::remove_file(&renditions).unwrap();
+    fs::rename(&away, &renditions).unwrap();
+    let report = importing.await.unwrap();
+    indexing.stop().await;
+    assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_original_heals_when_its_file_is_imported_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    let photo = [fixture("media/grey.jpg")];
+    it.import(&ann, &photo).await;
+    let original = it.kept(BlobKind::Original).await[0];
+    fs::remove_file(blob_path(dir.path(), "originals", original)).unwrap();
+    let report = it.import(&ann, &photo).await;
+    assert_eq!((report.imported, report.duplicates), (0, 1));
+    assert!(it.blobs.content.contains(BlobKind::Original, original).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_rendition_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    it.import(&ann, &[fixture("media/landscape-6.jpg")]).await;
+    let id = it.first_image(&ann).await;
+    let read = async || {
+        let served = it.library.rendition(&id, Rendition::Medium).await.unwrap();
+        served.open(None).await.unwrap().into_bytes().await.unwrap()
+    };
+    let before = read().await;
+    for hash in it.kept(BlobKind::Rendition).await {
+        fs::remove_file(blob_path(dir.path(), "renditions", hash)).unwrap();
+    }
+    assert_eq!(read().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_photo_is_tried_again_when_it_is_imported_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    let broken = dir.path().join("broken.jpg");
+    fs::write(&broken, [&[0xff, 0xd8, 0xff, 0xe0][..], &[0; 100]].concat()).unwrap();
+    let first = it.import(&ann, std::slice::from_ref(&broken)).await;
+    assert_eq!((first.imported, first.failed.len()), (0, 1));
+    let second = it.import(&ann, &[broken, fixture("media/grey.jpg")]).await;
+    assert_eq!((second.imported, second.duplicates), (1, 0), "the photo behind it comes in");
+    assert_eq!(second.failed, first.failed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_removes_blobs_beside_another_sweeper() {
+    let dir = tempfile::tempdir().unwrap();
+    let (slow, quick) = (process(dir.path()).await, process(dir.path()).await);
+    let (ann, bob) = (slow.account("ann").await, slow.account("bob").await);
+    let photo = [fixture("media/grey.jpg")];
+    slow.import(&ann, &photo).await;
+    let original = slow.kept(BlobKind::Original).await[0];
+
+    // The slow one is stopped after it took what ann had.
+    let sweeper = slow.blobs.locks.try_sweeper().unwrap();
+    slow.store.delete_account(ann.id).await;
+    let taken = slow
+        .store
+        .take_unreferenced_blobs(domain::Timestamp::from_millis(1).unwrap(), now(), 100)
+        .await
+        .unwrap();
+    assert!(taken.iter().any(|blob| blob.hash == original));
+    quick.library.purge_deleted().await.unwrap();
+    assert!(
+        slow.blobs.content.contains(BlobKind::Original, original).await.unwrap(),
+        "that is the slow one's to remove"
+    );
+
+    // Once it is gone, whoever brings the bytes again finishes its work first.
+    drop(sweeper);
+    let report = quick.import(&bob, &photo).await;
+    assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() });
+    assert!(quick.blobs.content.contains(BlobKind::Original, original).await.unwrap());
+    assert_eq!(quick.store.taken_blobs(10).await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_into_a_deleted_account_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    it.library.delete_account(ann.id).await.unwrap();
+    let report = it.import(&ann, &[fixture("media/grey.jpg")]).await;
+    assert_eq!(report.stopped.as_deref(), Some("the account was deleted"));
+    it.library.purge_deleted().await.unwrap();
+    assert_eq!(it.kept(BlobKind::Original).await, []);
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let it = process(dir.path()).await;
+    let ann = it.account("ann").await;
+    let photos = dir.path().join("photos");
+    fs::create_dir_all(photos.join("inner")).unwrap();
+    fs::write(photos.join(".DS_Store"), b"junk").unwrap();
+    std::os::unix::fs::symlink("nowhere", photos.join("broken-link")).unwrap();
+    std::os::unix::fs::symlink("inner", photos.join("folder-link")).unwrap();
+    let report = it.import(&ann, &[photos.clone(), photos.join("absent")]).await;
+    let failed: Vec<&Path> =
+        report.failed.iter().map(|file| file.path.strip_prefix(&photos).unwrap()).collect();
+    assert_eq!(failed, [Path::new("broken-link"), Path::new("folder-link"), Path::new("absent")]);
+}
+
+fn now() -> domain::Timestamp {
+    use library::Clock as _;
+    SystemClock.now()
+}
+
+/// Deletes an account and all it held but the files.
+trait Deletion {
+    async fn delete_account(&self, account: domain::AccountId);
+}
+
+impl Deletion for SqliteStore {
+    async fn delete_account(&self, account: domain::AccountId) {
+        storage::AccountStore::delete_account(self, account, now()).await.unwrap();
+        while storage::ImageStore::purge_images(self, domain::Timestamp::MIN, 100).await.unwrap() > 0 {}
+    }
+}
