@@ -46,7 +46,7 @@ pub(crate) fn pair(files: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<Pho
     for (path, kind) in unmatched {
         match read_content(kind, &path) {
             Ok(_) => {
-                failed.push(FailedFile { path, error: "describes no photo of this import".into() });
+                failed.push(FailedFile { path, error: "describes no photo that is imported with it".into() });
             }
             Err(SidecarError::NoSidecar) => photos.push(Photo { path, sidecars: Vec::new() }),
             Err(error) => failed.push(FailedFile { path, error: error.to_string() }),
