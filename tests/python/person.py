@@ -1,4 +1,4 @@
-"""A person with a browser, as far as signing in and consenting go, and the service as that person knows it."""
+"""A person who signs in and consents in a browser, and the service under test."""
 
 import json
 import os
@@ -7,28 +7,30 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx2
 
-#: The only address that a client is told.
+#: The only address that a client gets.
 MCP_URL = os.environ["MCP_URL"]
-#: The same tools, each with a schema of what it gives.
+#: The same tools, each with an output schema.
 STRUCTURED_URL = urljoin(MCP_URL, "v2")
-#: A redirect URI of an app on this machine. Nobody listens there: what would arrive is handed over instead.
+#: A redirect URI of an app on this machine. Nothing listens there: tests pass the redirect to the client themselves.
 REDIRECT_URI = "http://127.0.0.1:33417/callback"
-#: More steps than these between a link and the way back mean that it goes in a circle.
-MOST_STEPS = 10
+#: Ends a request to a server that hangs. Long enough for a busy machine: no verdict depends on speed.
+TIMEOUT_S = 120
+#: Upper bound on pages and redirects in a sign-in; more mean a loop.
+MAX_STEPS = 10
 
 
 class Person:
-    """Opens pages, keeps cookies, follows redirects, and sends forms with all their hidden fields."""
+    """Opens pages, keeps cookies, follows redirects and submits forms with their hidden fields."""
 
     def __init__(self):
-        self._browser = httpx2.Client()
+        self._browser = httpx2.Client(timeout=TIMEOUT_S)
         self.consents = 0
 
     def allow(self, authorization_url: str) -> str:
-        """Signs in where that is asked for and allows; gives the URL at which the app gets its answer."""
+        """Signs in if needed, allows the request and returns the URL of the redirect to the app."""
         origin = urlsplit(authorization_url)[:2]
         page = self._browser.get(authorization_url)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             if page.has_redirect_location:
                 location = urljoin(str(page.url), page.headers["location"])
                 if urlsplit(location)[:2] != origin:
@@ -37,7 +39,7 @@ class Person:
             else:
                 assert page.status_code == 200, f"{page.url} shows: {page.text}"
                 page = self._submit(page)
-        raise AssertionError(f"no way back to the app from {authorization_url}")
+        raise AssertionError(f"no redirect to the app from {authorization_url}")
 
     def _submit(self, page: httpx2.Response) -> httpx2.Response:
         form = FirstForm(page.text)
@@ -76,13 +78,13 @@ class FirstForm(HTMLParser):
 
 
 def check_photos(text: str):
-    """Checks what the tool `list_images` says: photos, of which one can be looked at."""
+    """Checks the result of the tool `list_images`: it has photos, and the first can be loaded."""
     payload = json.loads(text)
     assert payload["source"] == "photo-library", text
     check_rendition(payload["results"][0]["url"])
 
 
 def check_rendition(url: str):
-    """Checks that there is a photo at a signed URL, which anybody may open."""
-    photo = httpx2.get(url)
+    """Checks that a signed URL returns a photo without credentials."""
+    photo = httpx2.get(url, timeout=TIMEOUT_S)
     assert (photo.status_code, photo.headers["content-type"]) == (200, "image/webp"), photo

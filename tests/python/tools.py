@@ -1,4 +1,4 @@
-"""Every tool called once, as in `../node/lib/tools.mjs`, and the resource that apps show photos with."""
+"""Calls every tool and reads the photo app, as `../node/lib/tools.mjs` does."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from person import check_rendition
 
 FINDING = ["get_info", "list_images", "search_images", "get_image", "show_images"]
 ALBUMS = ["list_albums", "create_album", "update_album"]
-#: The page with which apps show photos, and the type of such pages.
+#: The photo app and its MIME type.
 GALLERY = "ui://photo-library/gallery.html"
 APP_PAGE = "text/html;profile=mcp-app"
 
@@ -20,7 +20,7 @@ def is_structured(url: str) -> bool:
 
 
 def check_tool_list(tools, url: str):
-    """Checks what `tools/list` gives for a resource with albums."""
+    """Checks the result of `tools/list` for a resource with albums."""
     assert [tool.name for tool in tools] == FINDING + ALBUMS
     for tool in tools:
         assert tool.input_schema["type"] == "object", tool.name
@@ -31,26 +31,26 @@ def check_tool_list(tools, url: str):
 
 
 def check_gallery(resources, contents, url: str):
-    """Checks what `resources/list` and then `resources/read` of the gallery give."""
+    """Checks the results of `resources/list` and of `resources/read` for the photo app."""
     [entry] = [resource for resource in resources if str(resource.uri) == GALLERY]
     assert entry.mime_type == APP_PAGE, entry
     [page] = contents
     assert (str(page.uri), page.mime_type) == (GALLERY, APP_PAGE), page
     assert page.text.lower().startswith("<!doctype html>"), page.text[:100]
-    # The page may load its photos from here.
+    # The app may load photos from the service.
     where = urlsplit(url)
     assert f"{where.scheme}://{where.netloc}" in page.meta["ui"]["csp"]["resourceDomains"], page.meta
 
 
 async def use_tools(call, url: str) -> int:
-    """Calls each tool, and one of them wrongly; gives how many calls worked.
+    """Calls each tool, and some with wrong arguments. Returns the number of successful calls.
 
-    `call(name, arguments)` gives the result of `tools/call` as the client has it.
+    `call(name, arguments)` returns the client's result of `tools/call`.
     """
     worked = 0
 
     async def use(name, **arguments):
-        """The payload of a call that has to work."""
+        """Makes a call that must succeed and returns its payload."""
         nonlocal worked
         result = await call(name, arguments)
         text = result.content[0].text
@@ -60,7 +60,7 @@ async def use_tools(call, url: str) -> int:
         if is_structured(url):
             assert result.structured_content == payload, name
         else:
-            # The display tool always has something for the page that shows it.
+            # The display tool always has structured content, for the photo app.
             assert (result.structured_content is not None) == (name == "show_images"), name
         worked += 1
         return payload

@@ -17,7 +17,7 @@ use storage::{NewAccount, SchemaStore as _, SharedStore};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Handle, sync::oneshot, task::JoinHandle};
-use web::{App, BaseUrl, HttpLimits, WebConfig};
+use web::{App, BaseUrl, HttpLimits, OAuthLimits, WebConfig};
 
 use crate::log_watch;
 
@@ -54,6 +54,7 @@ pub struct TestAccount {
 pub struct TestAppBuilder {
     settings: Settings,
     limits: HttpLimits,
+    oauth_limits: OAuthLimits,
     public_base_url: Option<String>,
     trusted_proxies: Vec<String>,
     client_documents: Option<Options>,
@@ -72,6 +73,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn limits(mut self, change: impl FnOnce(&mut HttpLimits)) -> Self {
         change(&mut self.limits);
+        self
+    }
+
+    /// The rate limits of the authorization server.
+    #[must_use]
+    pub fn oauth_limits(mut self, change: impl FnOnce(&mut OAuthLimits)) -> Self {
+        change(&mut self.oauth_limits);
         self
     }
 
@@ -146,6 +154,7 @@ impl TestAppBuilder {
         let named_url = self.public_base_url.unwrap_or_else(|| format!("http://{address}"));
         let mut config = WebConfig::new(BaseUrl::parse(&named_url).unwrap());
         config.limits = self.limits;
+        config.oauth_limits = self.oauth_limits;
         config.trusted_proxies =
             self.trusted_proxies.iter().map(|network| network.parse().unwrap()).collect();
         config.client_documents = self.client_documents;
@@ -231,6 +240,7 @@ impl TestApp {
         TestAppBuilder {
             settings: crate::settings(),
             limits,
+            oauth_limits: OAuthLimits::default(),
             public_base_url: None,
             trusted_proxies: Vec::new(),
             client_documents: Some(Options::default()),

@@ -1,8 +1,7 @@
-//! Photos that say when they were taken, in each place where a photo can say it: the cases of `fixtures/dates.json`
-//! as real files.
+//! Makes photos from `fixtures/dates.json`: test cases for every source of a capture time.
 //!
-//! A case is what stands in a JPEG's EXIF, XMP and IPTC, in the files beside it, in its name and in its modification
-//! time, and what follows from that. No two cases have the same bytes.
+//! A case lists what a JPEG's EXIF, XMP and IPTC blocks, its sidecars, its name and its modification time contain, and
+//! the expected capture time. No two cases have the same bytes.
 
 use std::io::Cursor;
 
@@ -10,52 +9,51 @@ use domain::{SidecarKind, Timestamp};
 use image::{DynamicImage, ImageFormat, RgbImage};
 use serde_json::{Map, Value};
 
-/// When the photos of the cases are added; `"added"` in an expectation means this moment.
+/// When the photos are added to the library. `"added"` in an expected time means this.
 pub const DATE_CASES_ADDED: &str = "2024-06-01T12:00:00.000Z";
 
-/// A photo and what follows from it.
+/// A photo and its expected capture time.
 #[derive(Debug, Clone)]
 pub struct DateCase {
-    /// What the case is about.
+    /// What the case tests.
     pub name: String,
-    /// The name of the photo's file. It speaks of no time unless the case is about that.
+    /// The photo's file name. It contains a time only if the case tests that.
     pub file_name: String,
-    /// The photo.
+    /// The file.
     pub jpeg: Vec<u8>,
-    /// The EXIF block that is in it.
+    /// Its EXIF block.
     pub exif: Option<Vec<u8>>,
-    /// The XMP packet that is in it.
+    /// Its XMP packet.
     pub xmp: Option<Vec<u8>>,
-    /// The IPTC datasets that are in it.
+    /// Its IPTC datasets.
     pub iptc: Option<Vec<u8>>,
-    /// The files beside it.
+    /// Its sidecars.
     pub sidecars: Vec<SidecarFile>,
-    /// When the file was last changed. Where it is `None`, a copy on a disk should be given a time that counts as none:
-    /// 1970-01-01T00:00:00Z.
+    /// The modification time. For `None`, set a copy on disk to 1970-01-01T00:00:00Z, which counts as missing.
     pub modified: Option<Timestamp>,
-    /// What the photo's metadata say.
+    /// The capture time from the metadata alone.
     pub expect: ExpectedTime,
-    /// What an import makes of it, which knows the zones of positions.
+    /// The capture time after an import, which also looks up the time zone of a position.
     pub expect_import: ExpectedTime,
 }
 
-/// A file beside a photo.
+/// A sidecar of a photo.
 #[derive(Debug, Clone)]
 pub struct SidecarFile {
-    /// Its name.
+    /// The file name.
     pub name: String,
-    /// How it is written.
+    /// The kind.
     pub kind: SidecarKind,
-    /// What is in it.
+    /// The content.
     pub content: Vec<u8>,
 }
 
-/// A capture time as a case has it.
+/// The expected capture time of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedTime {
-    /// The moment, as the API writes it.
+    /// The time, as the API writes it.
     pub at: String,
-    /// The local time, as `2019-07-04T18:03:22`.
+    /// The local time, for example `2019-07-04T18:03:22`.
     pub wall: Option<String>,
     /// Minutes east of UTC.
     pub offset_minutes: Option<i32>,
@@ -63,10 +61,10 @@ pub struct ExpectedTime {
     pub source: String,
 }
 
-/// Reads the cases.
+/// Parses `dates.json`.
 ///
 /// # Panics
-/// When the file is not as it should be.
+/// If the file is invalid.
 pub fn date_cases(json: &str) -> Vec<DateCase> {
     let cases: Vec<Value> = serde_json::from_str(json).unwrap();
     cases.iter().enumerate().map(|(number, case)| DateCase::read(number, case)).collect()
@@ -122,7 +120,7 @@ impl SidecarFile {
     }
 }
 
-/// A small picture with its metadata in segments before everything else, and a comment that makes it unlike others.
+/// A small picture with its metadata in the first segments, and a comment that makes its bytes unique.
 fn jpeg(comment: &str, exif: Option<&[u8]>, xmp: Option<&[u8]>, iptc: Option<&[u8]>) -> Vec<u8> {
     let mut picture = Cursor::new(Vec::new());
     DynamicImage::from(RgbImage::from_pixel(16, 16, image::Rgb([90, 140, 200])))
@@ -142,14 +140,14 @@ fn segment(marker: u8, payload: &[u8]) -> Vec<u8> {
     [&[0xFF, marker], &length[..], payload].concat()
 }
 
-/// IPTC datasets as Photoshop's image resource 0x0404, with a blank name and padded to an even length.
+/// IPTC datasets in Photoshop's image resource 0x0404, with an empty name and padded to an even length.
 fn photoshop_block(iptc: &[u8]) -> Vec<u8> {
     let length = u32::try_from(iptc.len()).unwrap().to_be_bytes();
     let padding = if iptc.len() % 2 == 1 { &[0][..] } else { &[] };
     [&b"Photoshop 3.0\08BIM\x04\x04\0\0"[..], &length, iptc, padding].concat()
 }
 
-/// Datasets from an object such as `{"2:55": "20190704"}`, in its order of names.
+/// Datasets from an object such as `{"2:55": "20190704"}`, in the order of its names.
 fn iptc_datasets(datasets: &Map<String, Value>) -> Vec<u8> {
     let dataset = |(name, value): (&String, &Value)| {
         let (record, number) = name.split_once(':').unwrap();
@@ -183,7 +181,7 @@ fn xmp_packet(properties: &Map<String, Value>) -> Vec<u8> {
 /// A directory entry: tag, type, count, value.
 type Entry = (u16, u16, u32, Vec<u8>);
 
-/// An EXIF block from an object of tags by their names; the GPS tags in the forms of [`gps_entries`].
+/// An EXIF block from an object of tag names and values; for the GPS tags see [`gps_entries`].
 fn exif_block(tags: &Map<String, Value>) -> Vec<u8> {
     let texts = |known: &[(&str, u16)]| -> Vec<Entry> {
         let tag = |(name, tag): &(&str, u16)| Some(text_entry(*tag, tags.get(*name)?.as_str().unwrap()));
@@ -201,7 +199,7 @@ fn exif_block(tags: &Map<String, Value>) -> Vec<u8> {
         ("SubSecTimeDigitized", 0x9292),
     ]);
     let gps = gps_entries(tags);
-    // Where the directories lie depends on their lengths only.
+    // The positions of the directories depend only on their lengths.
     let start_of_exif = 8 + u32::try_from(directory(0, &with_pointers(&primary, 0, 0)).len()).unwrap();
     let start_of_gps = start_of_exif + u32::try_from(directory(0, &exif).len()).unwrap();
     primary = with_pointers(&primary, start_of_exif, start_of_gps);
@@ -253,7 +251,7 @@ fn rationals_entry(tag: u16, numbers: [&str; 3]) -> Entry {
     (tag, 5, 3, numbers.into_iter().flat_map(fraction).collect())
 }
 
-/// A directory that starts at that place in its block, with the values that do not fit into it behind it.
+/// A directory that starts at this position of its block, followed by the values that do not fit into it.
 fn directory(start: u32, entries: &[Entry]) -> Vec<u8> {
     let count = u16::try_from(entries.len()).unwrap();
     let mut records = count.to_le_bytes().to_vec();

@@ -7,7 +7,8 @@ use std::{
 use blobs::BlobStore;
 use bytes::Bytes;
 use domain::{
-    BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, PixelSize, Position, Rendition, Timestamp,
+    BlobKind, CaptureSource, CaptureTime, ContentHash, ImageId, Metadata, PhotoDetails, PixelSize, Position,
+    Rendition, Timestamp,
 };
 use keys::new_id;
 use library::{ImportReport, IndexingScope};
@@ -123,19 +124,23 @@ impl SeedImage {
     fn indexed(self, renditions: Vec<StoredRendition>) -> IndexedImage {
         let (make, model) = self.camera.unzip();
         IndexedImage {
-            capture: CaptureTime {
-                at: self.captured_at,
-                wall: None,
-                offset_minutes: self.offset_minutes,
-                source: CaptureSource::ExifOriginal,
+            metadata: Metadata {
+                capture: CaptureTime {
+                    at: self.captured_at,
+                    wall: None,
+                    offset_minutes: self.offset_minutes,
+                    source: CaptureSource::ExifOriginal,
+                },
+                details: PhotoDetails {
+                    position: self.position,
+                    description: self.description,
+                    camera_make: make,
+                    camera_model: model,
+                },
             },
             size: self.size,
-            position: self.position,
             place: self.place,
-            description: self.description,
             text: self.text,
-            camera_make: make,
-            camera_model: model,
             damaged: None,
             decoder_version: 1,
             renditions,

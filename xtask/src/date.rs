@@ -1,4 +1,4 @@
-//! Today's date, for the names of migrations.
+//! Today's date, for names of migrations.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

@@ -1,32 +1,32 @@
-//! One small HTTP request to a server on this machine: enough to ask whether it is ready and what it holds.
+//! A minimal HTTP client for servers on this machine.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why there was no answer.
+/// Why there was no response.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HttpError {
-    #[error("no answer from port {port}: {source}")]
+    #[error("no response from port {port}: {source}")]
     Connection { port: u16, source: std::io::Error },
-    #[error("the answer from port {port} is not HTTP")]
+    #[error("the response from port {port} is not HTTP")]
     NotHttp { port: u16 },
 }
 
-/// An answer, its headers left out.
+/// A response without its headers.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
 
-/// Gets `path` from 127.0.0.1, with an API key when there is one.
+/// Gets `path` from 127.0.0.1, with an API key if one is given.
 ///
-/// The request is HTTP/1.0, so that the body ends where the connection ends and is never chunked.
-pub(crate) fn get(port: u16, path: &str, key: Option<&str>) -> Result<Answer, HttpError> {
+/// The request is HTTP/1.0, so the body ends with the connection and is never chunked.
+pub(crate) fn get(port: u16, path: &str, key: Option<&str>) -> Result<Response, HttpError> {
     let bytes = exchange(port, path, key).map_err(|source| HttpError::Connection { port, source })?;
     parse(&bytes).ok_or(HttpError::NotHttp { port })
 }
@@ -34,7 +34,7 @@ pub(crate) fn get(port: u16, path: &str, key: Option<&str>) -> Result<Answer, Ht
 fn exchange(port: u16, path: &str, key: Option<&str>) -> std::io::Result<Vec<u8>> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut stream = TcpStream::connect_timeout(&address, CONNECT_TIMEOUT)?;
-    stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
     let authorization = key.map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"));
     stream.write_all(
         format!("GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\n{authorization}\r\n").as_bytes(),
@@ -44,11 +44,11 @@ fn exchange(port: u16, path: &str, key: Option<&str>) -> std::io::Result<Vec<u8>
     Ok(bytes)
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+fn parse(bytes: &[u8]) -> Option<Response> {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let status = head.strip_prefix("HTTP/1.")?.split(' ').nth(1)?.parse().ok()?;
-    Some(Answer { status, body: body.to_owned() })
+    Some(Response { status, body: body.to_owned() })
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn a_whole_exchange() {
+    fn get_sends_the_key_and_reads_the_response() {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = std::thread::spawn(move || {
@@ -72,15 +72,15 @@ mod tests {
             stream.write_all(b"HTTP/1.0 409 Conflict\r\nContent-Type: text/plain\r\n\r\nnot yet").unwrap();
             String::from_utf8(request).unwrap()
         });
-        let answer = get(port, "/x?y=z", Some("secret")).unwrap();
-        assert_eq!(answer, Answer { status: 409, body: "not yet".to_owned() });
+        let response = get(port, "/x?y=z", Some("secret")).unwrap();
+        assert_eq!(response, Response { status: 409, body: "not yet".to_owned() });
         let request = server.join().unwrap();
         assert!(request.starts_with("GET /x?y=z HTTP/1.0\r\n"), "{request}");
         assert!(request.contains("\r\nAuthorization: Bearer secret\r\n"), "{request}");
     }
 
     #[test]
-    fn only_http_is_read() {
+    fn other_protocols_are_refused() {
         for bytes in
             ["", "\r\n\r\n", "SSH-2.0\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1 200 OK"]
         {
@@ -90,14 +90,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let _ = parse(&bytes);
         }
 
         #[test]
         fn status_and_body_survive(status in 100_u16..600, body in "\\PC{0,80}") {
-            let answer = parse(format!("HTTP/1.1 {status} X\r\nA: b\r\n\r\n{body}").as_bytes());
-            prop_assert_eq!(answer, Some(Answer { status, body }));
+            let response = parse(format!("HTTP/1.1 {status} X\r\nA: b\r\n\r\n{body}").as_bytes());
+            prop_assert_eq!(response, Some(Response { status, body }));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A photo library of our own in a data folder: its account, key, photos and server, by the `server` program.
+//! Creates and serves a photo library in a data folder, through the `server` program.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,44 +13,44 @@ use crate::process::{self, ProcessError, Runner, Running};
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(100);
 
-/// Why the library is not being served.
+/// Why the library is not served.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error("cannot write the server's log {}: {source}", path.display())]
     Log { path: PathBuf, source: std::io::Error },
-    #[error("the server was not ready after {} s; the end of {}:\n{tail}", START_TIMEOUT.as_secs(), log.display())]
+    #[error("the server was not ready after {} s. The end of {}:\n{tail}", START_TIMEOUT.as_secs(), log.display())]
     NotReady { log: PathBuf, tail: String },
-    #[error("the server ended ({status}) before it was ready; the end of {}:\n{tail}", log.display())]
-    Ended { status: std::process::ExitStatus, log: PathBuf, tail: String },
+    #[error("the server stopped ({status}) before it was ready. The end of {}:\n{tail}", log.display())]
+    Stopped { status: std::process::ExitStatus, log: PathBuf, tail: String },
 }
 
-/// What an import left undone.
+/// Outcome of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Import {
     Complete,
-    /// Some files failed, and the program has named them; the others are in the library.
+    /// Some files failed, and the program has listed them. The others are in the library.
     SomeFailed,
 }
 
-/// A data folder and the program that works on it.
+/// A data folder and the program that serves it.
 #[derive(Debug)]
 pub(crate) struct Instance<'r> {
     pub(crate) runner: &'r Runner,
     pub(crate) program: PathBuf,
     pub(crate) data_dir: PathBuf,
-    /// Whether the words in photos are read, which takes most of an import's time.
-    pub(crate) reads_words: bool,
+    /// Whether text in photos is recognised. This takes most of an import's time.
+    pub(crate) uses_ocr: bool,
 }
 
 impl Instance<'_> {
-    /// Brings the store's tables up to date.
+    /// Applies pending migrations.
     pub(crate) fn migrate(&self) -> Result<(), ProcessError> {
         self.runner.output(&mut self.command(["migrate"]), "").map(drop)
     }
 
-    /// Makes the first account of an empty folder.
+    /// Creates the first account of an empty folder.
     pub(crate) fn create_account(&self, email: &str, password: &str) -> Result<(), ProcessError> {
         let mut command = self.command(["account", "create", email, "--plan", "paid", "--password-stdin"]);
         self.runner.output(&mut command, &format!("{password}\n")).map(drop)
@@ -67,7 +67,7 @@ impl Instance<'_> {
         self.runner.output(&mut command, &format!("{password}\n")).map(drop)
     }
 
-    /// A new API key under the first free name `{prefix}-1`, `{prefix}-2`, ….
+    /// Creates an API key under the first free name `{prefix}-1`, `{prefix}-2`, ….
     pub(crate) fn create_key(&self, email: &str, prefix: &str) -> Result<String, ProcessError> {
         let listed = self.runner.output(&mut self.command(["key", "list", email]), "")?;
         let name = free_name(&listed, prefix);
@@ -75,7 +75,7 @@ impl Instance<'_> {
         Ok(last_line(&output).to_owned())
     }
 
-    /// Imports a file or a folder, its progress shown.
+    /// Imports a file or a folder and shows the progress.
     pub(crate) fn import(&self, email: &str, photos: &Path) -> Result<Import, ProcessError> {
         let mut command = self.command([OsStr::new("import"), email.as_ref(), photos.as_os_str()]);
         let status = self.runner.status(&mut command)?;
@@ -86,7 +86,7 @@ impl Instance<'_> {
         Ok(Import::Complete)
     }
 
-    /// Serves on 127.0.0.1, logging to `server.log` in the data folder, and waits until it is ready.
+    /// Serves on 127.0.0.1 and waits until the server is ready. It logs to `server.log` in the data folder.
     pub(crate) fn serve(&self, port: u16) -> Result<Running, ServeError> {
         let log = self.data_dir.join("server.log");
         let unwritable = |source| ServeError::Log { path: log.clone(), source };
@@ -105,10 +105,10 @@ impl Instance<'_> {
         while started.elapsed() < START_TIMEOUT {
             if let Some(status) = running.ended()? {
                 let tail = tail(&log);
-                return Err(ServeError::Ended { status, log, tail });
+                return Err(ServeError::Stopped { status, log, tail });
             }
-            // No connection yet means not ready yet.
-            if http::get(port, "/readyz", None).is_ok_and(|answer| answer.status == 200) {
+            // A failed connection means not ready yet.
+            if http::get(port, "/readyz", None).is_ok_and(|response| response.status == 200) {
                 return Ok(());
             }
             self.runner.pause(POLL)?;
@@ -117,7 +117,7 @@ impl Instance<'_> {
         Err(ServeError::NotReady { log, tail })
     }
 
-    /// The program on this data folder and nothing else: settings in the caller's environment stay out.
+    /// The program with this data folder, without the settings in the caller's environment.
     fn command<S: AsRef<OsStr>, const N: usize>(&self, arguments: [S; N]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).arg("--data-dir").arg(&self.data_dir);
@@ -126,14 +126,14 @@ impl Instance<'_> {
                 command.env_remove(name);
             }
         }
-        if !self.reads_words {
+        if !self.uses_ocr {
             command.env("PHOTOS_OCR_LANGUAGES", "off");
         }
         command
     }
 }
 
-/// The first port from `wanted` on that nobody listens on; `wanted` itself when all are taken.
+/// The first free port from `wanted` on; `wanted` itself if the next 200 are in use.
 pub(crate) fn free_port(wanted: u16) -> u16 {
     let is_free = |port: &u16| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok();
     (wanted..=wanted.saturating_add(200)).find(is_free).unwrap_or(wanted)
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_port_is_passed_over() {
+    fn a_port_in_use_is_skipped() {
         let busy = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = busy.local_addr().unwrap().port();
         assert_ne!(free_port(port), port);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_log_is_at_most_twenty_lines() {
+    fn the_tail_of_a_log_is_at_most_twenty_lines() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("server.log");
         assert_eq!(tail(&log), "");

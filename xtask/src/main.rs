@@ -1,8 +1,7 @@
-//! The developer's and newcomer's tool: `cargo xtask --help`.
+//! Developer tasks: `cargo xtask --help`.
 //!
-//! It drives the other parts from outside, through `cargo`, the `server` binary and HTTP, and links none of
-//! the workspace's crates: it builds with the Rust toolchain and a C linker alone, and can then install the
-//! rest. It runs on Linux and macOS.
+//! The tasks use `cargo`, the `server` binary and HTTP. This program links none of the workspace's crates, so it builds
+//! with only the Rust toolchain and a C linker, and can then install the rest. It runs on Linux and macOS.
 //!
 //! To add a subcommand: give it a module with a `run` function, a variant in [`Task`] whose doc comment is
 //! its help text, and a line in [`dispatch`].
@@ -28,7 +27,7 @@ use clap::{Parser, Subcommand};
 
 use process::Runner;
 
-/// What a shell reports for a program that Ctrl-C ended.
+/// The exit code that shells use for a program stopped by Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, Parser)]
@@ -44,26 +43,26 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Build, import photos, serve them, and print the sign-in, an API key and curl lines to paste
+    /// Build, import photos, serve them, and print a sign-in, an API key and curl commands to try
     Demo(demo::Options),
-    /// Set up what the tests need, run them all, and end with the line "N passed, N failed"
+    /// Install what the tests need, run all tests, and print "N passed, N failed" as the last line
     Test(suite::Options),
-    /// Check format, lints, licences, generated files, what documents promise, and the trace from rules to tests
+    /// Check format, lints, licences, generated files, documents, and the trace from rules to tests
     Check(check::Options),
-    /// Make, run, revert or list migrations
+    /// Create, run, revert or list migrations
     Migrate(migrate::Options),
-    /// Run every photo under DIR through the importer and report what came of it
+    /// Import every photo under DIR and report the results
     Corpus(release_run::CorpusOptions),
     /// Measure throughput and latency in a release build
     Bench {
-        /// What to measure (`api`, `import`, `mcp`, `oauth`, `search`, `search-quality` or `mutations`; `api` and `import` when left out), then the
-        /// benchmark's own arguments, such as `--help`
+        /// Benchmark (`api`, `import`, `mcp`, `oauth`, `search`, `search-quality` or `mutations`) and its arguments, such
+        /// as `--help` [default: `api`, then `import`]
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Take pictures of every page, on a phone and on a desk, in light and dark
+    /// Take screenshots of every page, in phone and desktop size, in light and dark
     Screenshots(suite::PictureOptions),
-    /// Pack GeoNames' cities into the file that place names come from
+    /// Pack the cities of GeoNames into the data file of the crate `places`
     Places(places::Options),
 }
 
@@ -75,7 +74,7 @@ fn main() -> ExitCode {
     };
     match dispatch(&runner, arguments.task) {
         Ok(code) => code,
-        // What the user asked to end needs no explanation.
+        // Ctrl-C needs no message.
         Err(_) if runner.check_interrupted().is_err() => ExitCode::from(INTERRUPTED),
         Err(error) => failure(error.as_ref()),
     }

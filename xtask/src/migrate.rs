@@ -1,4 +1,4 @@
-//! `migrate`: makes the files of a migration, or has the `server` program run, revert or list them.
+//! `migrate`: creates the files of a migration, or runs, reverts or lists migrations through the `server` program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::{date, workspace};
 
-/// The server's own default.
+/// The server's default.
 const DATA_DIR: &str = "data";
 
 #[derive(Debug, Args)]
@@ -20,14 +20,14 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make the up.sql and down.sql of a new migration for every kind of store
+    /// Create up.sql and down.sql of a new migration for every kind of store
     New {
-        /// What changes, in lower-case words joined by `_`: add_album_cover
+        /// Name in lower case with `_` between words, such as add_album_cover
         name: String,
     },
     /// Apply pending migrations
     Run(Store),
-    /// Take back the last migration
+    /// Revert the latest migration
     Revert(Store),
     /// List applied and pending migrations
     Status(Store),
@@ -35,7 +35,7 @@ enum Action {
 
 #[derive(Args, Debug)]
 struct Store {
-    /// Metadata store; the embedded one in the data folder when left out
+    /// Metadata store [default: the embedded store in the data folder]
     #[arg(long)]
     database_url: Option<String>,
     /// Data folder
@@ -43,14 +43,14 @@ struct Store {
     data_dir: Option<PathBuf>,
 }
 
-/// Why migrations were not made or run.
+/// Why migrations were not created or run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MigrateError {
     #[error(transparent)]
     System(#[from] SystemError),
     #[error(transparent)]
     Process(#[from] ProcessError),
-    #[error("`{name}` is no name for a migration: use lower-case letters, digits and _, a letter first")]
+    #[error("`{name}` is not a valid name: use lower-case letters, digits and _, and start with a letter")]
     Name { name: String },
     #[error("cannot read or write {}: {source}", path.display())]
     Files { path: PathBuf, source: std::io::Error },
@@ -64,15 +64,15 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), MigrateError
             }
             Ok(())
         }
-        Action::Run(store) => ask_server(runner, &[], store),
-        Action::Revert(store) => ask_server(runner, &["--revert"], store),
-        Action::Status(store) => ask_server(runner, &["--status"], store),
+        Action::Run(store) => run_server(runner, &[], store),
+        Action::Revert(store) => run_server(runner, &["--revert"], store),
+        Action::Status(store) => run_server(runner, &["--status"], store),
     }
 }
 
-fn ask_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), MigrateError> {
+fn run_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), MigrateError> {
     system::ensure(runner, Tools::Build)?;
-    runner.run(&mut workspace::cargo(["build", "--quiet", "-p", "server"]))?;
+    workspace::build_programs(runner, &["server"])?;
     let mut command = Command::new(workspace::target("debug/server"));
     command.arg("migrate").args(flags);
     if let Some(url) = &store.database_url {
@@ -82,7 +82,7 @@ fn ask_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), Migr
         command.arg("--data-dir").arg(dir);
     }
     if store.database_url.is_none() {
-        // The server creates no folder for `migrate`.
+        // `server migrate` does not create the folder.
         let of_environment = || std::env::var_os("PHOTOS_DATA_DIR").filter(|dir| !dir.is_empty());
         let dir = store.data_dir.clone().or_else(|| Some(of_environment()?.into()));
         let dir = dir.unwrap_or_else(|| DATA_DIR.into());
@@ -91,7 +91,7 @@ fn ask_server(runner: &Runner, flags: &[&str], store: &Store) -> Result<(), Migr
     Ok(runner.run(&mut command)?)
 }
 
-/// Makes `{store}/{date}-{number}_{name}/up.sql` and `down.sql` for each store's folder under `migrations`.
+/// Creates `{store}/{date}-{number}_{name}/up.sql` and `down.sql` for each store's folder under `migrations`.
 fn create(migrations: &Path, date: &str, name: &str) -> Result<Vec<PathBuf>, MigrateError> {
     if !is_name(name) {
         return Err(MigrateError::Name { name: name.to_owned() });

@@ -43,7 +43,7 @@ pub(crate) struct CorpusOptions {
 pub(crate) fn corpus(runner: &Runner, options: &CorpusOptions) -> Result<(), ReleaseRunError> {
     let mut program = if options.debug {
         system::ensure(runner, Tools::Build)?;
-        workspace::build_for_tests(runner, &[])?;
+        workspace::build_programs(runner, &["server", "corpus"])?;
         Command::new(workspace::target("debug/corpus"))
     } else {
         built(runner, "corpus")?
@@ -76,8 +76,7 @@ fn program_of(arguments: &[String]) -> (&'static str, &[String]) {
 /// where the user is, whose paths it is given.
 fn built(runner: &Runner, name: &str) -> Result<Command, ReleaseRunError> {
     system::ensure(runner, Tools::Build)?;
-    runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
-    runner.run(&mut workspace::cargo(["build", "--release", "-p", "tests", "--bin", name]))?;
+    workspace::build_release(runner, &[name])?;
     Ok(Command::new(workspace::target("release").join(name)))
 }
 

@@ -1,10 +1,18 @@
-//! Where things are in the work tree, and the `cargo` that builds it.
+//! Where things are in the work tree, and how cargo builds it.
+//!
+//! Cargo compiles a dependency once for each set of its features, and the selected packages and targets decide the set. So
+//! every dev build here selects the whole workspace with dev-dependencies, and nothing is compiled twice. A release build
+//! selects `server` alone.
+//!
+//! A plain `cargo build` has the server's default features, which make it run anywhere and take minutes to compile. The
+//! builds here leave them out.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::process::{ProcessError, Runner};
+use crate::system;
 
 /// The root of the work tree.
 pub(crate) fn root() -> &'static Path {
@@ -35,13 +43,45 @@ pub(crate) fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     command
 }
 
-/// Builds every library, program and test once, with the dependency features that `cargo test --workspace`
-/// chooses, so that no later step compiles a dependency again with other features.
+/// A cargo command that compiles the server without its default features. It compiles OpenSSL where the system has none.
+pub(crate) fn compile<const N: usize>(subcommand: &str, arguments: [&str; N]) -> Command {
+    let mut command = cargo([subcommand, "--no-default-features"]);
+    if !system::has_openssl() {
+        command.args(["--features", "server/vendored-openssl"]);
+    }
+    command.args(arguments);
+    command
+}
+
+/// Builds every library, program and test in the dev profile.
 ///
 /// # Errors
 /// The build failed.
 pub(crate) fn build_for_tests(runner: &Runner, environment: &[(&str, &str)]) -> Result<(), ProcessError> {
-    let mut build = cargo(["build", "--workspace", "--bins", "--tests", "--examples"]);
+    let mut build = compile("build", ["--workspace", "--bins", "--tests", "--examples"]);
     build.envs(environment.iter().copied());
+    runner.run(&mut build)
+}
+
+/// Builds these programs in the dev profile.
+///
+/// # Errors
+/// The build failed.
+pub(crate) fn build_programs(runner: &Runner, programs: &[&str]) -> Result<(), ProcessError> {
+    // Examples bring in the dev-dependencies, whose features the tests use.
+    let mut build = compile("build", ["--workspace", "--examples"]);
+    build.args(programs.iter().flat_map(|program| ["--bin", program]));
+    runner.run(&mut build)
+}
+
+/// Builds the server in the release profile, and programs of the package `tests` beside it.
+///
+/// # Errors
+/// The build failed.
+pub(crate) fn build_release(runner: &Runner, programs: &[&str]) -> Result<(), ProcessError> {
+    let mut build = compile("build", ["--release", "-p", "server", "--bin", "server"]);
+    for program in programs {
+        build.args(["-p", "tests", "--bin", program]);
+    }
     runner.run(&mut build)
 }

@@ -1,4 +1,4 @@
-//! Whether browsers reach the service at its base URL, and how they would.
+//! Checks that browsers can reach the server at its base URL, and suggests settings when they cannot.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
@@ -7,20 +7,20 @@ use web::BaseUrl;
 
 use crate::config::{Config, ListenAddress};
 
-/// What this machine knows of its addresses.
+/// The addresses of a machine.
 pub(crate) trait Machine {
-    /// The address that other devices in the network reach it at.
+    /// The address at which other devices in the local network reach the machine.
     fn lan_address(&self) -> Option<IpAddr>;
-    /// Whether the address is one of its own.
+    /// Whether the address belongs to the machine.
     fn has(&self, address: IpAddr) -> bool;
 }
 
-/// The machine that this program runs on.
+/// The machine this program runs on.
 pub(crate) struct ThisMachine;
 
 impl Machine for ThisMachine {
-    /// The address that the system would send from. To connect a UDP socket sends nothing. The later targets find an
-    /// address in networks without a way to the internet.
+    /// The address the system would send from. Connecting a UDP socket sends no packet. The private targets work in
+    /// networks without internet access.
     fn lan_address(&self) -> Option<IpAddr> {
         const TARGETS: [Ipv4Addr; 4] = [
             Ipv4Addr::new(198, 51, 100, 1),
@@ -42,9 +42,9 @@ impl Machine for ThisMachine {
     }
 }
 
-/// Says what to change when browsers cannot reach a service that listens here at its base URL. Behind a proxy, which
-/// TLS needs, nothing is known.
-pub(crate) fn unreachable(
+/// Suggests a change when browsers cannot reach a server that listens here at its base URL. With https or a trusted
+/// proxy, a reverse proxy forwards the requests, and nothing can be checked.
+pub(crate) fn reachability_advice(
     config: &Config,
     listen: &ListenAddress,
     base_url: &BaseUrl,
@@ -61,43 +61,42 @@ pub(crate) fn unreachable(
         Host::Ipv6(ip) => Some(IpAddr::V6(ip)),
         Host::Domain(_) => None,
     };
-    let restart =
-        |url: String| format!("Start it with --base-url {url} and open that address in the browser.");
+    let restart = |url: String| format!("Start it with --base-url {url} and open that URL in the browser.");
     let listened_on = || restart(format!("http://{}", listen.on_this_machine()));
     let in_network = || match machine.lan_address() {
         Some(ip) => restart(format!("http://{}", ListenAddress::Socket((ip, port).into()))),
-        None => restart(format!("http://ADDRESS:{port}, with this machine's address in the network,")),
+        None => restart(format!("http://ADDRESS:{port}, with this machine's network address,")),
     };
     if base_url.is_loopback() {
-        let only_here = format!("Links lead to {base}, which only this machine can open");
+        let only_here = format!("Links point to {base}, which only this machine can open");
         return if ip.is_unspecified() {
             Some(format!("{only_here}, but the server listens on all addresses. {}", in_network()))
         } else if !ip.is_loopback() {
             Some(format!("{only_here}, but the server listens on {listen}. {}", listened_on()))
         } else if base_port != port || base_ip.is_some_and(|base| base != ip) {
-            Some(format!("Links lead to {base}, but the server listens on {listen}. {}", listened_on()))
+            Some(format!("Links point to {base}, but the server listens on {listen}. {}", listened_on()))
         } else {
             None
         };
     }
     if ip.is_loopback() {
         return Some(format!(
-            "Links lead to {base}, but only this machine can connect to {listen}. Without a proxy in front, start it with \
-             --listen 0.0.0.0:{base_port}."
+            "Links point to {base}, but only this machine can connect to {listen}. Without a reverse proxy, start it \
+             with --listen 0.0.0.0:{base_port}."
         ));
     }
     if base_ip.is_some_and(|base| if ip.is_unspecified() { !machine.has(base) } else { base != ip }) {
         let right = if ip.is_unspecified() { in_network() } else { listened_on() };
-        return Some(format!("Links lead to {base}, which is another machine than this one. {right}"));
+        return Some(format!("Links point to {base}, which is not an address of this machine. {right}"));
     }
     (base_port != port).then(|| {
         let right = restart(format!("http://{}:{port}", url.host_str().unwrap_or_default()));
-        format!("Links lead to {base}, but the server listens on port {port}. {right}")
+        format!("Links point to {base}, but the server listens on port {port}. {right}")
     })
 }
 
-/// Says what is wrong with a base URL at which passwords and photos would cross the internet in the clear.
-pub(crate) fn unencrypted(base_url: &BaseUrl) -> Option<String> {
+/// Warns about a public base URL without https, which sends passwords and photos unencrypted over the internet.
+pub(crate) fn encryption_advice(base_url: &BaseUrl) -> Option<String> {
     let base = base_url.as_str();
     let is_public = match Url::parse(base).ok()?.host()? {
         Host::Ipv4(ip) => is_public_v4(ip),
@@ -107,14 +106,14 @@ pub(crate) fn unencrypted(base_url: &BaseUrl) -> Option<String> {
     (is_public && !base_url.is_https()).then(|| {
         let authority = base_url.authority();
         format!(
-            "{base} is public and not encrypted: others on the way can read passwords and photos. Put a proxy with TLS in \
-             front, and start the server with --base-url https://{authority}"
+            "{base} is public and not encrypted: passwords and photos can be read in transit. Put a reverse proxy with TLS \
+             in front, and start the server with --base-url https://{authority}"
         )
     })
 }
 
 fn is_public_v4(ip: Ipv4Addr) -> bool {
-    // 100.64.0.0/10 is for networks behind a provider's address translation and for overlay networks (RFC 6598).
+    // 100.64.0.0/10 is shared address space for carrier-grade NAT and overlay networks (RFC 6598).
     let is_shared = matches!(ip.octets(), [100, 64..=127, ..]);
     !(ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_unspecified() || is_shared)
 }
@@ -123,7 +122,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     !(ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local() || ip.is_unspecified())
 }
 
-/// Names without a dot and names under a local top-level domain are not public.
+/// A name is not public if it has no dot or a local top-level domain.
 fn is_public_name(name: &str) -> bool {
     const LOCAL: [&str; 9] =
         ["local", "lan", "home", "internal", "intranet", "localdomain", "localhost", "test", "arpa"];
@@ -149,14 +148,14 @@ mod tests {
         }
     }
 
-    fn said(arguments: &[&str]) -> Option<String> {
-        let config = crate::config::tests::of_flags(arguments);
+    fn advice(arguments: &[&str]) -> Option<String> {
+        let config = crate::config::tests::config_from_flags(arguments);
         let base_url = config.base_url(&config.listen).unwrap();
-        unreachable(&config, &config.listen, &base_url, &Home)
+        reachability_advice(&config, &config.listen, &base_url, &Home)
     }
 
     #[test]
-    fn what_fits_needs_no_words() {
+    fn matching_addresses_need_no_advice() {
         for fits in [
             &[][..],
             &["--listen", "localhost:8080"],
@@ -168,12 +167,12 @@ mod tests {
             &["--base-url", "https://photos.example.org"],
             &["--base-url", "http://photos.lan", "--trusted-proxy", "127.0.0.1"],
         ] {
-            assert_eq!(said(fits), None, "{fits:?}");
+            assert_eq!(advice(fits), None, "{fits:?}");
         }
     }
 
     #[test]
-    fn what_does_not_fit_gets_the_flag_that_does() {
+    fn the_advice_names_the_right_flag() {
         for (arguments, expect) in [
             (&["--listen", "0.0.0.0:8080"][..], "--base-url http://192.168.1.5:8080 "),
             (&["--listen", "[::]:8080"], "--base-url http://192.168.1.5:8080 "),
@@ -210,14 +209,14 @@ mod tests {
                 "--base-url http://photos.lan:8080 ",
             ),
         ] {
-            let said = said(arguments).unwrap_or_default();
-            assert!(said.contains(expect), "{arguments:?}: {said}");
+            let advice = advice(arguments).unwrap_or_default();
+            assert!(advice.contains(expect), "{arguments:?}: {advice}");
         }
     }
 
     #[test]
     fn only_public_addresses_need_tls() {
-        let is_warned = |url: &str| unencrypted(&BaseUrl::parse(url).unwrap()).is_some();
+        let is_warned = |url: &str| encryption_advice(&BaseUrl::parse(url).unwrap()).is_some();
         for public in [
             "http://photos.example.org",
             "http://photos.example.org:8080",

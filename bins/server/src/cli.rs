@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and the text of `--help`.
+//! The command line: commands, options and the text of `--help`.
 
 use std::path::PathBuf;
 
@@ -7,81 +7,156 @@ use domain::{Email, KeyName, Plan};
 use library::Languages;
 use web::McpApp;
 
-use crate::config::{ServeOptions, StoreOptions};
+use crate::config::{Layer, ServeOptions, StoreOptions};
 
-/// A self-hosted photo library: one program that serves it and administers it
+const EXAMPLES: &str = "\
+Examples:
+  server serve
+  server import ann@example.org ~/Pictures
+  server doctor";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  server serve
+  server serve --listen 0.0.0.0:8080 --base-url http://192.168.1.5:8080
+  server serve --base-url https://photos.example.org --trusted-proxy 127.0.0.1";
+
+const ACCOUNT_CREATE_EXAMPLES: &str = "\
+Examples:
+  server account create ann@example.org
+  server account create ann@example.org --plan free --password-stdin < password.txt";
+
+const KEY_CREATE_EXAMPLES: &str = "\
+Examples:
+  server key create ann@example.org --name backup-script";
+
+const MODEL_INSTALL_EXAMPLES: &str = "\
+Examples:
+  server model install ViT-B-32__openai
+  server model install ./ViT-B-32__openai
+  server model install ViT-B-32__openai --from https://mirror.example.org";
+
+const IMPORT_EXAMPLES: &str = "\
+Examples:
+  server import ann@example.org ~/Pictures
+  server import ann@example.org photo.jpg holiday/ --json";
+
+const MCP_CONFIG_EXAMPLES: &str = "\
+Examples:
+  server mcp-config vscode ann@example.org --base-url https://photos.example.org
+  server mcp-config cursor ann@example.org --only-snippet";
+
+/// Self-hosted photo library with a REST API and an MCP server
 ///
-/// Every setting can be given as a flag, as an environment variable (`PHOTOS_` and the flag's name) or in a TOML
-/// file, and they count in this order. An empty variable counts as absent. Commands that administer a library work
-/// while a server is running on it, and take effect in it at its next request. They exit with 0 when all went
-/// well, 1 when something failed, 2 when they were used wrongly; errors go to stderr.
+/// Every option that shows `[env: …]` can be given as a flag, as an environment variable or in a TOML file (--config).
+/// A flag overrides the variable, and the variable overrides the file. Empty variables are ignored.
+///
+/// Commands can run while the server runs on the same data folder. Their changes take effect at its next request.
+///
+/// Exit status: 0 on success, 1 on failure, 2 on wrong usage. Errors are printed to stderr.
 #[derive(Debug, Parser)]
-#[command(name = "server", version, propagate_version = true, max_term_width = 110)]
+#[command(name = "server", version, propagate_version = true, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
+    /// TOML file with settings, named like the flags: data-dir = "/srv/photos" [env: PHOTOS_CONFIG]
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Storage options")]
+    pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreOptions,
-    /// TOML file of settings, named as the flags are: `data-dir = "/srv/photos"` [env: PHOTOS_CONFIG]
-    #[arg(long, global = true, value_name = "FILE", help_heading = "Store options")]
-    pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The command that makes this program a worker of itself.
+impl Cli {
+    /// The settings given as flags.
+    pub(crate) fn layer(&self) -> Layer {
+        let serve = match &self.command {
+            Command::Library(LibraryCommand::Serve(options)) => options.clone(),
+            Command::Library(LibraryCommand::McpConfig(options)) => {
+                ServeOptions { base_url: options.base_url.clone(), ..ServeOptions::default() }
+            }
+            _ => ServeOptions::default(),
+        };
+        Layer { store: self.store.clone(), serve }
+    }
+}
+
+/// The command that runs this program as a decoder process.
 pub(crate) const DECODER: &str = "decode-photos";
-/// Its flag that has it read words.
+/// The flag of [`DECODER`] that turns on OCR.
 pub(crate) const READ_TEXT: &str = "read-text";
 
-/// What to do.
+/// All commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve the library over HTTP
+    #[command(flatten)]
+    Library(LibraryCommand),
+    #[command(flatten)]
+    Document(DocumentCommand),
+    /// Decode photos that a server sends over stdin; the process sandboxes itself
+    #[command(hide = true, name = DECODER)]
+    Decoder(DecoderOptions),
+}
+
+/// Commands that need the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum LibraryCommand {
+    /// Start the server
     ///
-    /// Brings the store's tables up to date, prints the address when ready to answer, and serves until SIGTERM or
-    /// SIGINT; then takes no new connections, finishes what runs for at most 10 seconds, and exits with 0.
+    /// Applies pending migrations, prints the address when it is ready, and serves until SIGTERM or SIGINT. It then
+    /// stops accepting connections, finishes running requests within 10 seconds, and exits with 0.
+    ///
+    /// If there is no account yet, it prints a one-time link that creates the first one in a browser.
+    #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeOptions),
-    /// Bring the store's tables up to date and print the name of each migration that was applied
+    /// Apply pending database migrations and print the name of each
     Migrate(MigrateOptions),
-    /// Create, list, change and delete accounts
+    /// Manage accounts
     #[command(subcommand)]
     Account(AccountCommand),
-    /// Create, list and revoke API keys
+    /// Manage API keys
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Replace the key that access tokens are signed with
+    /// Manage the key that signs access tokens
     #[command(subcommand)]
     SigningKey(SigningKeyCommand),
-    /// Install, list, choose and remove vision models, by which photos are found by what they show
+    /// Manage vision models, which find photos by what they show
     #[command(subcommand)]
     Model(ModelCommand),
-    /// Import photos and folders of photos, and wait until they are indexed
+    /// Import photos from files and folders
     ///
-    /// A second run skips what is in the library already. Files that fail are named with their reason, and the
-    /// others are imported all the same; the exit code is 1 then.
+    /// Waits until the photos are indexed. Files that are already in the library are skipped, so an import can be
+    /// repeated. Failed files are listed with the reason; the others are imported, and the exit status is 1.
+    #[command(after_help = IMPORT_EXAMPLES)]
     Import(ImportOptions),
-    /// Print how an app is connected to the library, ready to paste
+    /// Print how to connect an app over MCP, ready to paste
     ///
-    /// Nothing secret is in it: the app opens a browser in which the account's owner signs in and allows it.
+    /// The output contains no secret. The app opens a browser, where the account's owner signs in and allows access.
+    #[command(after_help = MCP_CONFIG_EXAMPLES)]
     McpConfig(McpConfigOptions),
-    /// Check configuration, stores and keys, and say what is missing and how to mend it
+    /// Check the installation and explain how to fix problems
+    ///
+    /// Checks configuration, data folder, secret, stores, queues, decoders, sandbox, OCR and vision model. The exit status
+    /// is 1 if a check fails. Nothing is changed.
     Doctor,
-    /// Print the OpenAPI document of the HTTP API
+}
+
+/// Commands that print a document and need no library.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DocumentCommand {
+    /// Print the OpenAPI document of the REST API
     Openapi,
     /// Print the tools of each MCP endpoint as JSON
     McpTools,
-    /// Print how every app is connected, as Markdown
+    /// Print how to connect each app, as Markdown
     #[command(hide = true)]
     ConnectingMarkdown,
-    /// Decode photos that a server sends: its worker, which limits itself to what that takes
-    #[command(hide = true, name = DECODER)]
-    Decoder(DecoderOptions),
-    /// Print this help, of all commands, as Markdown
+    /// Print the help of all commands as Markdown
     #[command(hide = true)]
     HelpMarkdown,
 }
 
-impl Command {
-    /// The account that it is about.
+impl LibraryCommand {
+    /// The account that the command names.
     pub(crate) fn email(&self) -> Option<&Email> {
         match self {
             Self::Account(
@@ -102,18 +177,18 @@ impl Command {
     }
 }
 
-/// What the worker does beside decoding.
+/// Options of the decoder process.
 #[derive(Debug, Args)]
 pub(crate) struct DecoderOptions {
-    /// Read words, too, in these languages: `auto`, or names with + in between
+    /// Run OCR in these languages: `auto`, or Tesseract names joined by +
     #[arg(long = READ_TEXT, value_name = "LANGUAGES")]
     pub(crate) read_text: Option<Languages>,
 }
 
-/// What `migrate` does.
+/// Options of `migrate`.
 #[derive(Debug, Args)]
 pub(crate) struct MigrateOptions {
-    /// Change nothing; list the migrations that were applied and those that are pending
+    /// List applied and pending migrations and change nothing
     #[arg(long, conflicts_with = "revert")]
     pub(crate) status: bool,
     /// Revert the latest migration; data only it stores is lost
@@ -121,14 +196,17 @@ pub(crate) struct MigrateOptions {
     pub(crate) revert: bool,
 }
 
-/// What `account` does.
+/// Commands of `account`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AccountCommand {
     /// Create an account
+    ///
+    /// Generates a strong password and prints it once, unless --password-stdin is given.
+    #[command(after_help = ACCOUNT_CREATE_EXAMPLES)]
     Create {
-        /// What its owner signs in with
+        /// Email address to sign in with
         email: Email,
-        /// What it pays for: `free` or `paid` [default: paid]
+        /// Plan of the account: free or paid [default: paid]
         #[arg(long, hide_default_value = true, default_value_t)]
         plan: Plan,
         #[command(flatten)]
@@ -136,136 +214,139 @@ pub(crate) enum AccountCommand {
     },
     /// List all accounts
     List,
-    /// Change what an account pays for
+    /// Change the plan of an account
     SetPlan {
-        /// The account's address
+        /// Email address of the account
         email: Email,
-        /// `free` or `paid`
+        /// New plan: free or paid
         plan: Plan,
     },
-    /// Change an account's password
+    /// Change the password of an account
+    ///
+    /// Generates a strong password and prints it once, unless --password-stdin is given.
     SetPassword {
-        /// The account's address
+        /// Email address of the account
         email: Email,
         #[command(flatten)]
         password: PasswordOptions,
     },
     /// Delete an account with all its photos, albums and keys
     Delete {
-        /// The account's address
+        /// Email address of the account
         email: Email,
-        /// Confirm that everything in the account is to be lost
+        /// Confirm the deletion, which cannot be undone
         #[arg(long)]
         yes: bool,
     },
 }
 
-/// Where a password comes from.
+/// Where a new password comes from.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct PasswordOptions {
-    /// Read the password from the first line of stdin, instead of making a strong one and printing it
+    /// Read the password from the first line of stdin instead of generating one
     #[arg(long)]
     pub(crate) password_stdin: bool,
 }
 
-/// What `key` does.
+/// Commands of `key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Create an API key and print it, once, alone on the last line
+    /// Create an API key and print it once, alone on the last line
+    #[command(after_help = KEY_CREATE_EXAMPLES)]
     Create {
-        /// The account's address
+        /// Email address of the account
         email: Email,
-        /// What to call the key: 1 to 100 characters
+        /// Name of the new key, 1 to 100 characters
         #[arg(long)]
         name: KeyName,
     },
-    /// List an account's API keys, newest first
+    /// List the API keys of an account, newest first
     List {
-        /// The account's address
+        /// Email address of the account
         email: Email,
     },
     /// Revoke an API key
     Revoke {
-        /// The account's address
+        /// Email address of the account
         email: Email,
-        /// What the key is called
+        /// Name of the key
         name: KeyName,
     },
 }
 
-/// What `signing-key` does.
+/// Commands of `signing-key`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SigningKeyCommand {
-    /// Sign access tokens with a new key from now on, and print its name
+    /// Replace the signing key and print the ID of the new one
     ///
-    /// A running server takes it up with the next token. Tokens that the old key signed work until they expire, an
-    /// hour at most, so that nobody has to sign in again.
+    /// A running server signs its next token with the new key. Tokens signed with the old key stay valid until they
+    /// expire, after an hour at most, so apps stay connected.
     Rotate {
-        /// The secret was changed for good: replace a key that it cannot open, whose tokens nobody can read any more
+        /// Replace a key encrypted with a secret that is lost; its tokens become invalid at once
         #[arg(long)]
         lost_secret: bool,
     },
 }
 
-/// What `model` does.
+/// Commands of `model`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Install a model, by its name or from a folder
+    /// Install a vision model by name or from a folder
     ///
-    /// Every file that is downloaded is checked against the checksum that the hub lists. The model is tried out before
-    /// it is installed; what does not work leaves nothing behind. A model of the same name is replaced.
+    /// Downloads are checked against the checksums that the hub lists. The model is tested before it is installed, and
+    /// replaces a model of the same name. A failed installation leaves nothing behind.
+    #[command(after_help = MODEL_INSTALL_EXAMPLES)]
     Install {
-        /// A name at huggingface.co/immich-app, such as ViT-B-32__openai, or a folder with the files of such a model
+        /// Name of a model at huggingface.co/immich-app, such as ViT-B-32__openai, or a folder with its files
         #[arg(value_name = "NAME|DIR")]
         model: String,
-        /// Mirror to download from instead, with the addresses of the hub [default: --model-source]
+        /// Mirror of the hub to download from [default: --model-source]
         #[arg(long, value_name = "URL")]
         from: Option<String>,
     },
-    /// List the installed models, and what is wrong with those that do not work
+    /// List the installed models and their state
     List,
-    /// Choose the model that sees pictures
+    /// Choose the model that search uses
     ///
-    /// A running server takes it up by itself, and looks at all photos again in the background.
+    /// A running server loads it within seconds and indexes all photos again with it in the background.
     Use {
-        /// An installed model, or `built-in` for none
+        /// Name of an installed model, or `built-in` for none
         #[arg(value_name = "NAME")]
         model: String,
     },
     /// Remove a model that is not in use
     Remove {
-        /// An installed model
+        /// Name of an installed model
         #[arg(value_name = "NAME")]
         model: String,
     },
 }
 
-/// What `mcp-config` does.
+/// Options of `mcp-config`.
 #[derive(Debug, Args)]
 pub(crate) struct McpConfigOptions {
-    /// The app: `claude`, `claude-desktop`, `claude-code`, `chatgpt`, `vscode`, `cursor` or `inspector`
+    /// App to connect: claude, claude-desktop, claude-code, chatgpt, vscode, cursor or inspector
     #[arg(value_name = "CLIENT")]
     pub(crate) app: McpApp,
-    /// The account's address
+    /// Email address of the account
     pub(crate) email: Email,
-    /// Print only what is to be pasted
+    /// Print only the text to paste
     #[arg(long)]
     pub(crate) only_snippet: bool,
-    /// Where the library's users reach it, as given to `serve` [default: http:// and the address that `serve`
-    /// listens on] [env: PHOTOS_BASE_URL]
+    /// Public URL of the server, as given to `serve` [default: http:// and the listen address] [env: PHOTOS_BASE_URL]
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
 
-/// What `import` does.
+/// Options of `import`.
 #[derive(Debug, Args)]
 pub(crate) struct ImportOptions {
-    /// The account's address
+    /// Email address of the account
     pub(crate) email: Email,
-    /// Files and folders; folders are imported with all that they hold
+    /// Files and folders to import; folders include their subfolders
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Print {"imported":n,"duplicates":n,"failed":[{"path":…,"error":…}]}
+    /// Print the result as JSON: {"imported":n,"duplicates":n,"failed":[{"path":…,"error":…}]}
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -1,37 +1,37 @@
-//! How many files and connections the system lets this process hold open at once.
+//! The limit on open file descriptors, which files and connections share.
 
-/// What is kept for everything that is no connection: the stores, photos being indexed, the log.
+/// Descriptors reserved for everything but connections: stores, photos being indexed, the log.
 const RESERVED: u64 = 256;
-/// Fewer connections would serve nobody.
+/// A lower limit on connections would make the server useless.
 const MIN_CONNECTIONS: usize = 16;
 
-/// Raises the process's limit as far as it may by itself, and gives it; `None` when there is none.
+/// Raises the soft limit to the hard limit and returns it; `None` means unlimited.
 #[cfg(unix)]
-pub(crate) fn allow_most() -> Option<u64> {
+pub(crate) fn raise_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     if limit != raised
         && let Err(error) = setrlimit(Resource::Nofile, raised)
     {
-        tracing::debug!(%error, "the limit on file descriptors stays as it was");
+        tracing::debug!(%error, "file descriptor limit not raised");
     }
     let descriptors = getrlimit(Resource::Nofile).current;
-    tracing::debug!(descriptors, "file descriptors that may be open at once");
+    tracing::debug!(descriptors, "file descriptor limit");
     descriptors
 }
 
-/// The system knows no such limit.
+/// There is no such limit on this system.
 #[cfg(not(unix))]
-pub(crate) fn allow_most() -> Option<u64> {
+pub(crate) fn raise_limit() -> Option<u64> {
     None
 }
 
-/// How many connections may be open, at most `wanted`, when so many descriptors may be.
-pub(crate) fn connections_within(descriptors: Option<u64>, wanted: usize) -> usize {
-    let room = descriptors
+/// The number of connections to allow with this many descriptors: at most `wanted`.
+pub(crate) fn max_connections(descriptors: Option<u64>, wanted: usize) -> usize {
+    let available = descriptors
         .map_or(wanted, |limit| usize::try_from(limit.saturating_sub(RESERVED)).unwrap_or(usize::MAX));
-    room.max(MIN_CONNECTIONS).min(wanted)
+    available.max(MIN_CONNECTIONS).min(wanted)
 }
 
 #[cfg(test)]
@@ -39,8 +39,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_leave_room_for_files() {
-        let check = |descriptors, expect| assert_eq!(connections_within(descriptors, 1024), expect);
+    fn descriptors_are_reserved_for_files() {
+        let check = |descriptors, expect| assert_eq!(max_connections(descriptors, 1024), expect);
         check(None, 1024);
         check(Some(u64::MAX), 1024);
         check(Some(1280), 1024);
@@ -53,10 +53,10 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_limit_is_raised_to_what_the_system_allows() {
+    fn the_soft_limit_is_raised_to_the_hard_limit() {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let maximum = getrlimit(Resource::Nofile).maximum;
         setrlimit(Resource::Nofile, Rlimit { current: Some(128), maximum }).unwrap();
-        assert_eq!(allow_most(), maximum);
+        assert_eq!(raise_limit(), maximum);
     }
 }

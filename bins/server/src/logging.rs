@@ -1,4 +1,4 @@
-//! Log lines on stderr.
+//! Logging to stderr.
 
 use std::io::{IsTerminal as _, stderr};
 
@@ -6,17 +6,17 @@ use tracing_subscriber::{EnvFilter, filter::ParseError};
 
 use crate::config::LogFormat;
 
-/// `RUST_LOG` does not say which log lines are wanted.
+/// `RUST_LOG` is not a valid filter.
 #[derive(Debug, thiserror::Error)]
 #[error("RUST_LOG: {0}")]
-pub(crate) struct InvalidLevels(#[from] ParseError);
+pub(crate) struct InvalidLogFilter(#[from] ParseError);
 
-/// Starts writing log lines of these levels (in the language of `RUST_LOG`).
+/// Starts logging with a filter in the syntax of `RUST_LOG`.
 ///
 /// # Errors
-/// [`InvalidLevels`].
-pub(crate) fn start(format: LogFormat, levels: &str) -> Result<(), InvalidLevels> {
-    let filter = EnvFilter::builder().parse(levels)?;
+/// [`InvalidLogFilter`].
+pub(crate) fn start(format: LogFormat, filter: &str) -> Result<(), InvalidLogFilter> {
+    let filter = EnvFilter::builder().parse(filter)?;
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr);
     match format {
         LogFormat::Text => lines.with_ansi(stderr().is_terminal()).init(),

@@ -1,10 +1,10 @@
-//! The photo library service in one binary: it serves the library and administers it.
+//! The photo library service in one binary: the server and its administration commands.
 //!
-//! It reads the command line, the environment and the configuration file, opens the stores that they name, and
-//! hands everything else to the crates `library` and `web`. It knows no SQL, no HTTP and no image format.
+//! It reads the command line, the environment and the configuration file, opens the stores they name, and leaves the
+//! rest to the crates `library` and `web`. It knows no SQL, no HTTP and no image format.
 //!
-//! The commonest change is a new command: a variant of [`cli::Command`] and a module in [`commands`] that turns
-//! it into a [`commands::Report`].
+//! To add a command, add a variant to [`cli::LibraryCommand`] and a module to [`commands`] that returns a
+//! [`commands::Report`].
 
 mod addresses;
 mod cli;
@@ -20,6 +20,7 @@ mod table;
 use std::{
     env,
     io::{Write as _, stderr, stdout},
+    path::PathBuf,
     process::ExitCode,
     time::Duration,
 };
@@ -28,67 +29,63 @@ use clap::Parser as _;
 use tokio::runtime;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, DecoderOptions, LibraryCommand},
     commands::{CommandError, Report},
-    config::{Config, Environment, Layer, ServeOptions},
+    config::{Config, Environment, Layer},
 };
 
-/// How long what was cut off may take to let go of the store.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+/// How long unfinished blocking work may delay the exit.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Command::Decoder(options) = &cli.command {
-        return match &options.read_text {
-            Some(languages) => sandbox::run_ocr_worker(languages),
-            None => sandbox::run_worker(),
-        };
-    }
-    match run(cli).and_then(|report| print(&report)) {
+    let layer = cli.layer();
+    let outcome = match cli.command {
+        Command::Decoder(options) => return run_decoder(&options),
+        Command::Document(command) => Ok(commands::document(&command)),
+        Command::Library(command) => run(command, layer, cli.config),
+    };
+    match outcome.and_then(|report| print(&report)) {
         Ok(code) => code,
         Err(error) => {
-            // Without stderr there is nobody to tell.
+            // If stderr is closed, the exit code still reports the failure.
             let _ = writeln!(stderr(), "error: {error}");
             error.exit_code().into()
         }
     }
 }
 
-fn run(cli: Cli) -> Result<Report, CommandError> {
-    if let Some(report) = commands::run_without_library(&cli.command) {
-        return Ok(report);
+fn run_decoder(options: &DecoderOptions) -> ExitCode {
+    match &options.read_text {
+        Some(languages) => sandbox::run_ocr_worker(languages),
+        None => sandbox::run_worker(),
     }
+}
+
+fn run(command: LibraryCommand, flags: Layer, file: Option<PathBuf>) -> Result<Report, CommandError> {
     let environment = Environment::new(env::vars_os())?;
-    let serve = match &cli.command {
-        Command::Serve(options) => options.clone(),
-        Command::McpConfig(options) => {
-            ServeOptions { base_url: options.base_url.clone(), ..Default::default() }
-        }
-        _ => ServeOptions::default(),
-    };
-    let config = match Config::load(Layer { store: cli.store, serve }, cli.config.as_deref(), &environment) {
-        Err(error) if matches!(cli.command, Command::Doctor) => {
-            return Ok(commands::unusable_configuration(&error));
+    let config = match Config::load(flags, file, &environment) {
+        Err(error) if matches!(command, LibraryCommand::Doctor) => {
+            return Ok(commands::invalid_configuration(&error));
         }
         config => config?,
     };
-    logging::start(config.log_format, log_levels(&cli.command, &environment))?;
+    logging::start(config.log_format, log_filter(&command, &environment))?;
     let runtime = runtime::Builder::new_multi_thread().enable_all().build().map_err(CommandError::Runtime)?;
-    let outcome = runtime.block_on(commands::run(cli.command, &config, &environment));
-    // What still runs is dropped, and the last connections to the store are closed with it. Decoding that was cut off
-    // is not waited for.
-    runtime.shutdown_timeout(LAST_MOMENT);
+    let outcome = runtime.block_on(commands::run(command, &config, &environment));
+    // Drops the remaining tasks, which closes the store. Decoding in progress is abandoned.
+    runtime.shutdown_timeout(EXIT_TIMEOUT);
     outcome
 }
 
-/// A command's own words are its report: there, log lines are for trouble only.
-fn log_levels<'a>(command: &Command, environment: &'a Environment) -> &'a str {
-    let default = if matches!(command, Command::Serve(_)) { "info" } else { "warn" };
-    environment.log_levels().unwrap_or(default)
+/// The default log level is `info` for the server, and `warn` for commands, which print a report.
+fn log_filter<'a>(command: &LibraryCommand, environment: &'a Environment) -> &'a str {
+    let default = if matches!(command, LibraryCommand::Serve(_)) { "info" } else { "warn" };
+    environment.log_filter().unwrap_or(default)
 }
 
 fn print(report: &Report) -> Result<ExitCode, CommandError> {
     let mut out = stdout().lock();
     out.write_all(report.text.as_bytes()).and_then(|()| out.flush()).map_err(CommandError::Output)?;
-    Ok(if report.something_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if report.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

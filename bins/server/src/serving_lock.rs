@@ -1,4 +1,4 @@
-//! The lock that a server holds on its data folder, so that a second one can say so.
+//! Lock file to detect another server on the same data folder.
 
 use std::{
     fs::{File, TryLockError},
@@ -6,24 +6,24 @@ use std::{
     path::Path,
 };
 
-/// The lock file. The id of the process that holds it is in it.
+/// The lock file. It contains the process ID of its holder.
 const FILE: &str = ".serving";
 
-/// Whether another process serves the data folder.
+/// The result of trying to lock the data folder for serving.
 #[derive(Debug)]
 pub(crate) enum ServingLock {
-    /// No; this one does, until the file is closed.
+    /// This process holds the lock until the file is closed.
     Held { _file: File },
-    /// Yes, with this id, unless it is just starting.
-    Other(Option<u32>),
+    /// Another process holds the lock. Its ID is missing while it starts.
+    HeldByOther(Option<u32>),
 }
 
 impl ServingLock {
-    /// Takes the lock if it is free.
+    /// Acquires the lock if it is free.
     ///
     /// # Errors
-    /// The lock file cannot be used.
-    pub(crate) fn take(data_dir: &Path) -> io::Result<Self> {
+    /// The lock file cannot be opened, read or written.
+    pub(crate) fn try_acquire(data_dir: &Path) -> io::Result<Self> {
         let path = data_dir.join(FILE);
         let mut options = File::options();
         options.create(true).truncate(false).write(true).read(true);
@@ -37,14 +37,16 @@ impl ServingLock {
                 file.write_all(std::process::id().to_string().as_bytes())?;
                 Ok(Self::Held { _file: file })
             }
-            Err(TryLockError::WouldBlock) => Ok(Self::Other(io::read_to_string(file)?.trim().parse().ok())),
+            Err(TryLockError::WouldBlock) => {
+                Ok(Self::HeldByOther(io::read_to_string(file)?.trim().parse().ok()))
+            }
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
 
-    /// Says that another process serves the folder.
-    pub(crate) fn other(&self, data_dir: &Path) -> Option<String> {
-        let Self::Other(id) = self else { return None };
+    /// A message about the other server, if there is one.
+    pub(crate) fn other_server(&self, data_dir: &Path) -> Option<String> {
+        let Self::HeldByOther(id) = self else { return None };
         let process = id.map(|id| format!(" (process {id})")).unwrap_or_default();
         Some(format!("another `server serve`{process} already serves {}", data_dir.display()))
     }

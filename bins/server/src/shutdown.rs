@@ -1,19 +1,19 @@
-//! When to end, and how long that may take.
+//! Shutdown signals and the time that a shutdown may take.
 
 use std::{io, time::Duration};
 
-/// How long what runs may go on after the program was asked to end.
+/// How long running requests and jobs may take to finish after a shutdown signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
 
-/// Takes over the signals that ask the program to end, and gives what waits for the first of them: SIGTERM or
-/// SIGINT.
+/// Installs handlers for SIGTERM and SIGINT. The future completes at the first signal.
 ///
 /// # Errors
-/// What the system says when it does not hand them over.
+/// The handlers cannot be installed.
 #[cfg(unix)]
-pub(crate) fn requested() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+pub(crate) fn signal() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{self, SignalKind};
+    let mut terminate = unix::signal(SignalKind::terminate())?;
+    let mut interrupt = unix::signal(SignalKind::interrupt())?;
     Ok(async move {
         tokio::select! {
             _ = terminate.recv() => {}
@@ -22,12 +22,12 @@ pub(crate) fn requested() -> io::Result<impl Future<Output = ()> + Send + 'stati
     })
 }
 
-/// As on Unix, with Ctrl-C as the only signal there is.
+/// As on Unix, but for Ctrl-C only.
 ///
 /// # Errors
 /// None.
 #[cfg(not(unix))]
-pub(crate) fn requested() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+pub(crate) fn signal() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     Ok(async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-/// A plain table: columns as wide as their widest cell, two spaces apart, no space at a line's end.
+/// Formats a plain table: left-aligned columns, two spaces apart, without trailing spaces.
 pub(crate) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned)).chain(rows).collect();
     let mut widths = [0; N];

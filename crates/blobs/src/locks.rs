@@ -231,7 +231,9 @@ mod tests {
         assert!(indexer.is_some() && server.try_indexer().unwrap().is_none());
         assert!(!import.has_service().unwrap());
         let service = server.try_service().unwrap();
-        assert!(service.is_some() && server.try_service().unwrap().is_some() && import.has_service().unwrap());
+        assert!(
+            service.is_some() && server.try_service().unwrap().is_some() && import.has_service().unwrap()
+        );
         drop(indexer);
         assert!(server.try_indexer().unwrap().is_some());
         drop(service);

@@ -1,39 +1,39 @@
-//! How long a document may be kept, by what its host says (RFC 9111).
+//! How long a document may be cached, from its response headers (RFC 9111).
 
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, header};
 
-/// However its host would have it, a document is not fetched more often than that.
-const SHORTEST: Duration = Duration::from_secs(60);
-/// Nor kept longer than that: a client that changes where it takes its answers must not wait for weeks.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// How long a document is kept of which its host says nothing.
-const UNSAID: Duration = Duration::from_secs(3600);
-/// How long it is known that there is no usable document.
-pub(crate) const FAILURE: Duration = Duration::from_secs(30);
+/// A document is not fetched more often than this, whatever its headers say.
+const MIN_LIFETIME: Duration = Duration::from_secs(60);
+/// A document is not cached longer than this: a client that changes its redirect URIs must not wait for weeks.
+const MAX_LIFETIME: Duration = Duration::from_secs(24 * 3600);
+/// The lifetime of a document without caching headers.
+const DEFAULT_LIFETIME: Duration = Duration::from_secs(3600);
+/// How long a failure is cached.
+pub(crate) const FAILURE_LIFETIME: Duration = Duration::from_secs(30);
 
-/// How long a document with these headers is kept.
+/// How long a document with these headers is cached.
 pub(crate) fn lifetime(headers: &HeaderMap) -> Duration {
     let directives = values(headers, &header::CACHE_CONTROL).to_ascii_lowercase();
     let mut max_age = None;
     for directive in directives.split(',') {
         let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-        let said = match name.trim() {
+        let seconds = match name.trim() {
             "no-store" | "no-cache" => 0,
-            // What cannot be read is taken for stale; of several, the shortest counts.
+            // An unreadable value counts as stale (RFC 9111, section 4.2.1). Of several values, the shortest counts.
             "max-age" => value.trim().trim_matches('"').parse().unwrap_or(0),
             _ => continue,
         };
-        max_age = Some(max_age.map_or(said, |known: u64| known.min(said)));
+        max_age = Some(max_age.map_or(seconds, |known: u64| known.min(seconds)));
     }
-    let Some(max_age) = max_age else { return UNSAID };
-    // How long it has been on its way, in caches in between.
+    let Some(max_age) = max_age else { return DEFAULT_LIFETIME };
+    // Time already spent in caches on the way.
     let age: u64 = values(headers, &header::AGE).trim().parse().unwrap_or(0);
-    Duration::from_secs(max_age.saturating_sub(age)).clamp(SHORTEST, LONGEST)
+    Duration::from_secs(max_age.saturating_sub(age)).clamp(MIN_LIFETIME, MAX_LIFETIME)
 }
 
-/// The values of a header in one.
+/// All values of a header, joined by commas.
 fn values(headers: &HeaderMap, name: &HeaderName) -> String {
     headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect::<Vec<_>>().join(",")
 }
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_says_how_long_within_bounds() {
+    fn headers_decide_within_bounds() {
         let check = |lines: &[(&'static str, &str)], seconds: u64| {
             assert_eq!(lifetime(&headers(lines)), Duration::from_secs(seconds), "{lines:?}");
         };
@@ -78,10 +78,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_is_kept_within_bounds(said in "[ -~]{0,40}", directive in "(max-age|no-store|,|=|\"|[0-9]){0,8}") {
-            for said in [said, directive] {
-                let lifetime = lifetime(&headers(&[("cache-control", &said), ("age", &said)]));
-                prop_assert!((SHORTEST..=LONGEST).contains(&lifetime));
+        fn any_header_gives_a_bounded_lifetime(text in "[ -~]{0,40}", directive in "(max-age|no-store|,|=|\"|[0-9]){0,8}") {
+            for text in [text, directive] {
+                let lifetime = lifetime(&headers(&[("cache-control", &text), ("age", &text)]));
+                prop_assert!((MIN_LIFETIME..=MAX_LIFETIME).contains(&lifetime));
             }
         }
     }

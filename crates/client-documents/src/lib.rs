@@ -1,22 +1,21 @@
 //! Fetches the documents in which OAuth clients describe themselves
 //! (draft-ietf-oauth-client-id-metadata-document).
 //!
-//! Who names the URL is a stranger, so that a fetch must reach nothing that the stranger could not reach themselves
-//! (server-side request forgery), and cost little:
+//! A stranger chooses the URL. So a fetch must reach nothing that the stranger cannot reach (server-side request
+//! forgery), and must cost little:
 //!
-//! - The host is resolved here, **every** address that it has must be one of the public internet ([`is_public`]), and
-//!   the connection goes to one of the addresses that were looked at: no second resolution could give another.
-//! - https only, the certificate is checked, redirects are not followed, no proxy is asked, nothing is sent that tells
-//!   one user from another.
-//! - Five seconds for everything, 32 KB, few fetches at once and one for each URL, an answer remembered for as long as
-//!   its headers say within bounds, and a failure for half a minute.
-//! - What whoever asks is told does not tell a host that is not there from one inside the service's own network.
+//! - The host is resolved once. **Every** address must belong to the public internet ([`is_public`]), and the
+//!   connection goes to one of the checked addresses, so that a second resolution cannot return another one.
+//! - Only https with a checked certificate. No redirects, no proxy, and nothing in the request that identifies a user.
+//! - Five seconds in total, 32 KB, few fetches at once and one per URL. A response is cached for as long as its headers
+//!   say, within bounds; a failure for half a minute.
+//! - The error message is the same for a missing host and for one inside the service's own network.
 //!
-//! Nothing switches the guard off. What a test replaces is the [`Network`]: what names resolve to, and what is dialled
-//! for an address that has passed the guard.
+//! The guard cannot be switched off. A test replaces the [`Network`]: what names resolve to, and where a connection to
+//! a checked address goes.
 //!
-//! The commonest change is a range of addresses that is to be refused: a line in the table in `public.rs`, and one in
-//! the table of its tests.
+//! The most common change is one more range of refused addresses: a line in the table in `public.rs`, and one in the
+//! table of its tests.
 #![deny(missing_docs)]
 
 mod documents;
@@ -25,6 +24,7 @@ mod freshness;
 mod network;
 mod public;
 
-pub use documents::{BuildError, HttpClientDocuments, MonotonicClock, Options, Roots};
-pub use network::{Internet, Network};
+pub use documents::{HttpClientDocuments, MonotonicClock, Options};
+pub use https_client::{BuildError, Roots};
+pub use network::{Network, SystemNetwork};
 pub use public::is_public;

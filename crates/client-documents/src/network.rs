@@ -7,44 +7,44 @@ use std::{
 use async_trait::async_trait;
 use tokio::{net::TcpStream, sync::Semaphore, task::spawn_blocking};
 
-/// How many names are looked up at once. A look-up goes on, on a thread of its own, when nobody waits for it any more,
-/// for as long as the system's resolver likes: it holds its place until then.
-const LOOK_UPS: usize = 8;
+/// The most name look-ups at once. A look-up blocks its thread until the system's resolver returns, even when the
+/// request for it was dropped, and counts until then.
+const MAX_LOOKUPS: usize = 8;
 
-/// Names and connections. The guard stands between the two methods: only an address that passed it is dialled.
+/// Name resolution and connections. The guard sits between the two methods: only a checked address is dialled.
 #[async_trait]
 pub trait Network: Send + Sync + 'static {
-    /// Every address that a host name has.
+    /// All addresses of a host name.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 
-    /// A connection to exactly that address.
+    /// A connection to this address.
     async fn dial(&self, address: SocketAddr) -> io::Result<TcpStream>;
 }
 
-/// The internet, by the resolver of the system.
+/// The system's network and resolver.
 #[derive(Debug, Clone)]
-pub struct Internet {
-    look_ups: Arc<Semaphore>,
+pub struct SystemNetwork {
+    lookups: Arc<Semaphore>,
 }
 
-impl Default for Internet {
+impl Default for SystemNetwork {
     fn default() -> Self {
-        Self { look_ups: Arc::new(Semaphore::new(LOOK_UPS)) }
+        Self { lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
     }
 }
 
 #[async_trait]
-impl Network for Internet {
+impl Network for SystemNetwork {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let permit = self.look_ups.clone().try_acquire_owned();
-        let permit = permit.map_err(|_| io::Error::other("too many names are being looked up"))?;
+        let permit = self.lookups.clone().try_acquire_owned();
+        let permit = permit.map_err(|_| io::Error::other("too many name look-ups at once"))?;
         let host = host.to_owned();
-        let looked_up = spawn_blocking(move || {
+        let lookup = spawn_blocking(move || {
             let _permit = permit;
-            // The port only completes the type.
+            // The API asks for a port; it does not affect the addresses.
             (host.as_str(), 443).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
         });
-        looked_up.await?
+        lookup.await?
     }
 
     async fn dial(&self, address: SocketAddr) -> io::Result<TcpStream> {

@@ -1,4 +1,4 @@
-//! Which addresses are of the public internet.
+//! Which IP addresses belong to the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -12,14 +12,14 @@ const fn v6(a: u16, b: u16, prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0), prefix)
 }
 
-/// What is not public of IPv4: IANA's registry of special-purpose addresses (RFC 6890), multicast, and what is
-/// reserved.
+/// The IPv4 ranges that are not public: IANA's registry of special-purpose addresses (RFC 6890), multicast and reserved
+/// ranges.
 const NOT_PUBLIC_V4: [Ipv4Net; 16] = [
     v4(0, 0, 0, 8),       // this network
     v4(10, 0, 0, 8),      // private
-    v4(100, 64, 0, 10),   // between a provider and its customers
+    v4(100, 64, 0, 10),   // carrier-grade NAT
     v4(127, 0, 0, 8),     // loopback
-    v4(169, 254, 0, 16),  // link-local, where clouds keep their instances' secrets
+    v4(169, 254, 0, 16),  // link-local, with the metadata services of clouds
     v4(172, 16, 0, 12),   // private
     v4(192, 0, 0, 24),    // protocol assignments
     v4(192, 0, 2, 24),    // documentation
@@ -33,20 +33,20 @@ const NOT_PUBLIC_V4: [Ipv4Net; 16] = [
     v4(248, 0, 0, 5),     // reserved, and broadcast
 ];
 
-/// The only part of IPv6 from which global unicast addresses are given out. Outside lie loopback, unspecified, mapped
-/// and translated IPv4 (`::ffff:0:0/96`, `64:ff9b::/96`, `64:ff9b:1::/48`), discard (`100::/64`), `5f00::/16`, unique
-/// local, link-local, site-local and multicast addresses.
+/// The only IPv6 range with global unicast addresses. Outside it are loopback, unspecified, mapped and translated IPv4
+/// (`::ffff:0:0/96`, `64:ff9b::/96`, `64:ff9b:1::/48`), discard (`100::/64`), `5f00::/16`, unique local, link-local,
+/// site-local and multicast addresses.
 const GLOBAL_UNICAST_V6: Ipv6Net = v6(0x2000, 0, 3);
 
-/// What is not public of that part.
+/// The ranges inside it that are not public.
 const NOT_PUBLIC_V6: [Ipv6Net; 4] = [
-    v6(0x2001, 0, 23), // protocol assignments, among them Teredo, which carries an IPv4 address
+    v6(0x2001, 0, 23),     // protocol assignments, including Teredo, which embeds an IPv4 address
     v6(0x2001, 0xdb8, 32), // documentation
-    v6(0x2002, 0, 16), // 6to4, which carries an IPv4 address
-    v6(0x3fff, 0, 20), // documentation
+    v6(0x2002, 0, 16),     // 6to4, which embeds an IPv4 address
+    v6(0x3fff, 0, 20),     // documentation
 ];
 
-/// Whether an address is a host's on the public internet, as far as addresses tell.
+/// Whether an address belongs to the public internet.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => !NOT_PUBLIC_V4.iter().any(|net| net.contains(&address)),
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_range_is_refused_from_its_first_to_its_last_address() {
+    fn each_range_is_refused_from_first_to_last_address() {
         let check = |range: &str, addresses: &[&str]| {
             for address in addresses {
                 assert!(!is_public(address.parse().unwrap()), "{range}: {address}");
@@ -74,7 +74,7 @@ mod tests {
             "private",
             &["10.0.0.0", "10.255.255.255", "172.16.0.0", "172.31.255.255", "192.168.0.0", "192.168.255.255"],
         );
-        check("carriers", &["100.64.0.0", "100.127.255.255"]);
+        check("carrier-grade NAT", &["100.64.0.0", "100.127.255.255"]);
         check("loopback", &["127.0.0.0", "127.0.0.1", "127.255.255.255", "::1"]);
         check(
             "link-local",
@@ -109,11 +109,11 @@ mod tests {
         check("segment routing", &["5f00::", "5f00:ffff::1"]);
         check("unique local", &["fc00::", "fc00::1", "fd00:ec2::254", "fdff:ffff::1"]);
         check("site-local", &["fec0::", "feff:ffff::1"]);
-        check("never given out", &["1::", "1fff:ffff::1", "4000::", "8000::1", "e000::1"]);
+        check("unassigned", &["1::", "1fff:ffff::1", "4000::", "8000::1", "e000::1"]);
     }
 
     #[test]
-    fn what_borders_on_the_ranges_is_public() {
+    fn neighbours_of_the_ranges_are_public() {
         for address in [
             "1.0.0.0",
             "9.255.255.255",
@@ -156,13 +156,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_standard_library_calls_special_is_not_public(bits: u32, wide: u128, ours: bool) {
+        fn special_addresses_of_std_are_not_public(bits: u32, wide: u128, global: bool) {
             let old = Ipv4Addr::from(bits);
             let special = old.is_private() || old.is_loopback() || old.is_link_local() || old.is_broadcast()
                 || old.is_documentation() || old.is_multicast() || old.is_unspecified();
             prop_assert!(!(special && is_public(old.into())), "{}", old);
-            // Half of them in the part that is given out.
-            let new = Ipv6Addr::from(if ours { wide >> 3 | 1 << 125 } else { wide });
+            // Half of them in the global unicast range.
+            let new = Ipv6Addr::from(if global { wide >> 3 | 1 << 125 } else { wide });
             let special = new.is_loopback() || new.is_multicast() || new.is_unspecified()
                 || new.is_unique_local() || new.is_unicast_link_local() || new.to_ipv4().is_some();
             prop_assert!(!(special && is_public(new.into())), "{}", new);

@@ -1,11 +1,13 @@
 use std::fmt;
 
 use jiff::civil;
+use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
 /// What a capture time was taken from, best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CaptureSource {
     /// A file beside the photo that describes it.
     Sidecar,
@@ -96,7 +98,8 @@ impl fmt::Display for UtcOffset {
 }
 
 /// When a photo was taken, with what is known about how we know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CaptureTime {
     /// The moment in UTC.
     pub at: Timestamp,

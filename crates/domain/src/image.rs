@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::{ImageId, Position, Timestamp, UtcOffset};
+use crate::{ImageId, PhotoDetails, Timestamp, UtcOffset};
 
 /// The longest side that a WebP file can have.
 pub const MAX_RENDITION_SIDE_PX: u32 = 16_383;
@@ -104,18 +104,12 @@ pub struct Image {
     pub added_at: Timestamp,
     /// The size of the upright full rendition.
     pub size: PixelSize,
-    /// Where it was taken.
-    pub position: Option<Position>,
+    /// What its file and sidecars say about it.
+    pub details: PhotoDetails,
     /// The nearest city and country.
     pub place: Option<String>,
-    /// What its metadata say about it.
-    pub description: Option<String>,
     /// The words read in it by OCR.
     pub text: Option<String>,
-    /// Who made the camera.
-    pub camera_make: Option<String>,
-    /// The camera's model.
-    pub camera_model: Option<String>,
     /// The name of the file that brought it.
     pub file_name: Option<String>,
 }

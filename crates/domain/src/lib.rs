@@ -26,16 +26,17 @@ mod album;
 mod blob;
 mod capture;
 mod circle;
+mod file_info;
 mod hash;
 mod id;
 mod image;
 mod invalid;
+mod metadata;
 mod number;
 mod password;
 mod position;
 mod query;
 mod security_event;
-mod sidecar;
 mod text;
 mod timestamp;
 
@@ -46,10 +47,12 @@ pub use album::{
 pub use blob::BlobKind;
 pub use capture::{CaptureSource, CaptureTime, UtcOffset};
 pub use circle::{Circle, LatLonBox, MAX_RADIUS_M};
+pub use file_info::{FileInfo, Sidecar, SidecarKind};
 pub use hash::ContentHash;
 pub use id::{AlbumId, ImageId, MAX_ID_LENGTH};
 pub use image::{Image, MAX_RENDITION_SIDE_PX, PixelSize, Rendition};
 pub use invalid::Invalid;
+pub use metadata::{Metadata, PhotoDetails};
 pub use number::{parse_decimal, parse_digits};
 pub use password::{MIN_PASSWORD_CHARS, PasswordTooShort, check_new_password};
 pub use position::{EARTH_RADIUS_M, Position};
@@ -58,6 +61,5 @@ pub use query::{
     QueryText, SearchQuery, SearchTarget,
 };
 pub use security_event::SecurityEventKind;
-pub use sidecar::SidecarKind;
 pub use text::{MAX_TEXT_CHARS, clean_text};
 pub use timestamp::Timestamp;

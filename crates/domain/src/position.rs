@@ -1,10 +1,13 @@
+use serde::{Deserialize, Serialize};
+
 use crate::Invalid;
 
 /// The mean radius of the Earth in metres (IUGG), which great-circle distances use.
 pub const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
 /// A place on Earth in degrees, WGS 84.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(into = "(f64, f64)", try_from = "(f64, f64)")]
 pub struct Position {
     latitude: f64,
     longitude: f64,
@@ -42,6 +45,20 @@ impl Position {
         let half_lon = ((other.longitude - self.longitude).to_radians() / 2.0).sin();
         let chord = half_lat * half_lat + lat_a.cos() * lat_b.cos() * half_lon * half_lon;
         2.0 * EARTH_RADIUS_M * chord.sqrt().min(1.0).asin()
+    }
+}
+
+impl From<Position> for (f64, f64) {
+    fn from(position: Position) -> Self {
+        (position.latitude, position.longitude)
+    }
+}
+
+impl TryFrom<(f64, f64)> for Position {
+    type Error = Invalid;
+
+    fn try_from((latitude, longitude): (f64, f64)) -> Result<Self, Invalid> {
+        Self::new(latitude, longitude)
     }
 }
 

@@ -1,11 +1,13 @@
 use std::fmt;
 
 use jiff::civil;
+use serde::{Deserialize, Serialize};
 
 /// A moment in UTC, in whole milliseconds, from year 0001 to year 9999.
 ///
-/// `Display` writes the one form of the API: `2024-05-01T10:00:00.000Z`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// `Display` writes the one form of the API: `2024-05-01T10:00:00.000Z`. Serde uses milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "i64", try_from = "i64")]
 pub struct Timestamp(i64);
 
 /// 0001-01-01T00:00:00.000Z.
@@ -60,6 +62,20 @@ impl Timestamp {
         let (time, zone) = split_zone(rest.strip_prefix(b"T").ok_or(FORM)?);
         let time = parse_time(time)?;
         Self::from_wall(date.to_datetime(time), parse_zone(zone)?).ok_or(RANGE)
+    }
+}
+
+impl From<Timestamp> for i64 {
+    fn from(timestamp: Timestamp) -> Self {
+        timestamp.0
+    }
+}
+
+impl TryFrom<i64> for Timestamp {
+    type Error = &'static str;
+
+    fn try_from(millis: i64) -> Result<Self, Self::Error> {
+        Self::from_millis(millis).ok_or(RANGE)
     }
 }
 

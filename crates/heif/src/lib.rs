@@ -1,34 +1,33 @@
-//! HEIC and AVIF pixels by the system's libheif, found at run time.
+//! Decodes HEIC and AVIF pictures with the system's libheif, which is loaded at run time.
 //!
-//! [`Library::load`] opens `libheif.so.1` once for the whole process, [`Library::decodes`] says what its decoders can
-//! do, and [`Library::decode`] gives the primary picture of a file as it is meant to be seen: cropped, turned and
-//! mirrored as its container says, in 8 bits a channel.
+//! [`Libheif::load`] opens `libheif.so.1` once per process, [`Libheif::can_decode`] says which codecs it has, and
+//! [`Libheif::decode`] returns the primary picture of a file: cropped, rotated and mirrored as its container says, in
+//! 8 bits a channel.
 //!
-//! The library is found at run time and not when this is built, because a server without it is still of use, because
-//! what decodes HEVC is the choice of whoever runs the server, and because one program then serves every release of
-//! libheif from 1.12 on. Only functions that all of them have are needed; newer ones are used where they exist.
+//! libheif is loaded at run time so that the server runs without it, the operator chooses the HEVC decoder, and one
+//! program works with every release from 1.12 on. Functions that release 1.12 lacks are optional.
 //!
 //! # Unsafe code
 //!
-//! Calling C is unsafe, so this crate may be so. What has to be trusted is kept in two
-//! modules: `functions` states the signatures, which must be those of `heif.h`, and `decoding` calls them, with every
-//! object of C in a type that frees it. Nothing unsafe is public. What libheif does with a hostile file is beyond any
-//! comment here: decode in a process that may crash.
+//! Calling C is unsafe. Two modules must be correct: `functions`, whose signatures must be those of `heif.h`, and
+//! `decoding`, which calls them and wraps every C object in a type that frees it. The public interface is safe. A
+//! malicious file may still exploit libheif itself: decode in a process that may crash.
 //!
 //! ```
-//! use heif::{DecodeOptions, Library};
+//! use heif::{DecodeOptions, Libheif};
 //!
 //! # let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/hopper.heif"))?;
-//! let library = Library::load()?;
+//! let library = Libheif::load()?;
 //! let image = library.decode(&file, &DecodeOptions { max_pixels: 1_000_000 })?;
 //! assert_eq!((image.width, image.height), (128, 128));
-//! assert_eq!(image.bytes.len(), 128 * 128 * image.layout.channels());
+//! assert_eq!(image.bytes.len(), 128 * 128 * image.format.channels());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![deny(missing_docs)]
 
 mod decoding;
 mod functions;
-mod library;
+mod libheif;
 
-pub use library::{Codec, DecodeOptions, DecodedImage, Error, Libheif, LoadError, PixelFormat, Version};
+pub use libheif::{Codec, DecodeOptions, DecodedImage, Error, Libheif, PixelFormat};
+pub use system_library::{LoadError, Version};

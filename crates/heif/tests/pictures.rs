@@ -1,4 +1,4 @@
-//! Real files, decoded by the system's libheif.
+//! Decodes real files with the system's libheif.
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails its test")]
 
 use std::path::Path;
@@ -16,7 +16,7 @@ fn decode(bytes: &[u8], options: &DecodeOptions) -> Result<DecodedImage, Error> 
 }
 
 #[test]
-fn the_library_is_loaded_once_with_its_decoders() {
+fn library_is_loaded_once_with_its_decoders() {
     let library = Libheif::load().unwrap();
     assert!(std::ptr::eq(library, Libheif::load().unwrap()));
     assert!(library.version() >= Version { major: 1, minor: 12, patch: 0 });
@@ -24,25 +24,25 @@ fn the_library_is_loaded_once_with_its_decoders() {
 }
 
 #[test]
-fn pictures_come_out_packed() {
-    let check = |name: &str, width: u32, height: u32, layout: PixelFormat| {
+fn rows_have_no_gaps() {
+    let check = |name: &str, width: u32, height: u32, format: PixelFormat| {
         let image = decode(&read(name), &PLENTY).unwrap();
-        assert_eq!((image.width, image.height, image.layout), (width, height, layout), "{name}");
+        assert_eq!((image.width, image.height, image.format), (width, height, format), "{name}");
         let pixels = usize::try_from(width * height).unwrap();
-        assert_eq!(image.bytes.len(), pixels * layout.channels(), "{name}");
+        assert_eq!(image.bytes.len(), pixels * format.channels(), "{name}");
     };
     check("hopper.heif", 128, 128, PixelFormat::Rgb);
     check("hopper.avif", 128, 128, PixelFormat::Rgb);
     check("10-bit.heif", 128, 128, PixelFormat::Rgb);
     check("grey-grid.heic", 16, 16, PixelFormat::Rgb);
     check("transparency.avif", 64, 64, PixelFormat::Rgba);
-    // Rows that are not as long as libheif stores them, and turned by a quarter.
+    // libheif stores these rows with padding; the second picture is rotated by 90 degrees.
     check("xmp-and-profile.avif", 326, 268, PixelFormat::Rgb);
     check("rot1mir0.avif", 640, 427, PixelFormat::Rgb);
 }
 
 #[test]
-fn what_cannot_be_decoded_is_told() {
+fn errors_are_reported() {
     let file = read("hopper.heif");
     assert_eq!(decode(&file, &DecodeOptions { max_pixels: 128 * 128 - 1 }), Err(Error::TooManyPixels));
     for broken in [&b""[..], b"GIF89a", &file[..20], &file[..file.len() / 2]] {
@@ -53,7 +53,7 @@ fn what_cannot_be_decoded_is_told() {
 }
 
 #[test]
-fn threads_may_decode_at_once() {
+fn threads_can_decode_at_once() {
     let file = read("hopper.avif");
     let expect = decode(&file, &PLENTY).unwrap();
     std::thread::scope(|scope| {

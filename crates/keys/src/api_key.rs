@@ -1,9 +1,9 @@
 use crate::{Random, RandomError, parts::sha256, random::base32};
 
-/// How every API key begins, so that people and secret scanners know one when they see it.
+/// The prefix of every API key, by which people and secret scanners recognise one.
 pub const API_KEY_PREFIX: &str = "photos_";
 
-/// A new API key: the prefix and 160 random bits. It is shown once; only its hash is kept.
+/// A new API key: the prefix and 160 random bits. Only its hash is stored.
 ///
 /// # Errors
 /// [`RandomError`].
@@ -13,13 +13,13 @@ pub fn new_api_key(random: &dyn Random) -> Result<String, RandomError> {
     Ok(format!("{API_KEY_PREFIX}{}", base32(&bytes)))
 }
 
-/// The SHA-256 under which a key is looked up. A fast hash is enough for a key of 160 random bits, and looking it
-/// up by hash gives timing nothing to tell.
+/// The SHA-256 by which a key is looked up. A fast hash is safe for 160 random bits, and a look-up by hash leaks
+/// nothing through timing.
 pub fn api_key_hash(key: &str) -> [u8; 32] {
     sha256(key.as_bytes())
 }
 
-/// A strong password that can be read out and typed: 100 random bits in four groups of five characters.
+/// A strong password that is easy to read aloud and type: 100 random bits in four groups of five characters.
 ///
 /// # Errors
 /// [`RandomError`].
@@ -37,7 +37,7 @@ mod tests {
     use crate::SeededRandom;
 
     #[test]
-    fn keys_and_passwords_have_their_shape() {
+    fn keys_and_passwords_have_the_right_format() {
         let random = SeededRandom::new(1);
         let key = new_api_key(&random).unwrap();
         assert_eq!(key.len(), API_KEY_PREFIX.len() + 32);

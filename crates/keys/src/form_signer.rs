@@ -3,10 +3,10 @@ use ring::hmac;
 
 use crate::{Secret, parts::message};
 
-/// Signs what a form carries, such as the token that proves that we wrote it, and derives what must come out the same
-/// when the same form is sent twice.
+/// Signs form tokens (protection against cross-site request forgery), and derives a value that is the same each time a
+/// form is submitted.
 ///
-/// A signature is of a list of parts. Each part counts with its length, so that no two lists are the same message.
+/// A signature covers a list of parts with their lengths, so that different lists never give the same message.
 pub struct FormSigner {
     signing: hmac::Key,
     deriving: hmac::Key,
@@ -19,7 +19,7 @@ impl std::fmt::Debug for FormSigner {
 }
 
 impl FormSigner {
-    /// The signer of a service.
+    /// The signer with the keys derived from the service's secret.
     pub fn new(secret: &Secret) -> Self {
         let key = |purpose| hmac::Key::new(hmac::HMAC_SHA256, &secret.derive(purpose));
         Self { signing: key("form"), deriving: key("form attempt") }
@@ -30,15 +30,14 @@ impl FormSigner {
         BASE64URL_NOPAD.encode(hmac::sign(&self.signing, &message(parts)).as_ref())
     }
 
-    /// Whether a signature is that of these parts; compared in constant time.
+    /// Whether a signature is valid for these parts; compared in constant time.
     pub fn verify(&self, parts: &[&[u8]], signature: &str) -> bool {
         BASE64URL_NOPAD
             .decode(signature.as_bytes())
             .is_ok_and(|tag| hmac::verify(&self.signing, &message(parts), &tag).is_ok())
     }
 
-    /// 256 bits that only the service can tell from these parts, the same each time. They say nothing about the
-    /// signature of the same parts.
+    /// 256 bits that only the service can derive from these parts, under another key than signatures.
     pub fn derive_code(&self, parts: &[&[u8]]) -> [u8; 32] {
         let tag = hmac::sign(&self.deriving, &message(parts));
         let mut bytes = [0; 32];
@@ -57,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn every_part_and_where_it_ends_is_signed() {
+    fn parts_and_their_boundaries_are_signed() {
         let ours = signer("a");
         let signature = ours.sign(&[b"session", b"form"]);
         assert_eq!(signature.len(), 43);
@@ -82,11 +81,11 @@ mod tests {
     }
 
     #[test]
-    fn an_attempt_is_no_signature() {
+    fn a_derived_code_is_not_a_signature() {
         let ours = signer("a");
-        let attempt = ours.derive_code(&[b"form"]);
-        assert_ne!(BASE64URL_NOPAD.encode(&attempt), ours.sign(&[b"form"]));
-        assert_ne!(attempt, signer("b").derive_code(&[b"form"]));
+        let code = ours.derive_code(&[b"form"]);
+        assert_ne!(BASE64URL_NOPAD.encode(&code), ours.sign(&[b"form"]));
+        assert_ne!(code, signer("b").derive_code(&[b"form"]));
         assert_eq!(format!("{ours:?}"), "FormSigner(…)");
     }
 

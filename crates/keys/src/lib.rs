@@ -1,13 +1,13 @@
-//! Randomness, key hashes, signatures and access tokens, on `ring` and `josekit`.
+//! API keys, session tokens, access tokens, signed URLs and forms, on `ring` and `josekit`.
 //!
-//! The service has one [`Secret`]. From it come the keys of everything that is signed, each for its own purpose;
-//! API keys and ids come from a [`Random`] source, which tests seed.
+//! The service has one [`Secret`], from which a key for each purpose is derived. API keys and ids come from a
+//! [`Random`] source, which tests seed.
 //!
-//! This crate knows no HTTP, no database and no clock: moments are parameters.
+//! This crate contains no HTTP, no database and no clock: times are parameters.
 //!
-//! The commonest change is a new thing to sign: derive its key with [`Secret::derive`] under a purpose of its own
-//! and give it a type such as [`UrlSigner`]. Only access tokens are signed with keys of their own, which others can
-//! verify and which can be replaced: [`SigningKey`].
+//! The most common change is a new kind of signature: derive its key with [`Secret::derive`] under a new purpose and
+//! write a type such as [`UrlSigner`]. Only access tokens have keys of their own, which others can verify with and
+//! which can be rotated: [`SigningKey`].
 //!
 //! ```
 //! use keys::{Secret, UrlSigner};
@@ -29,14 +29,15 @@ mod random;
 mod secret;
 mod session;
 mod signed_url;
-mod strict_json;
 
-pub use access_token::{OpenKeyError, PublicJwk, SignError, SignedToken, SigningKey, VerifyingKey};
+pub use access_token::{
+    MAX_TOKEN_BYTES, OpenKeyError, PublicJwk, SignError, SignedToken, SigningKey, VerifyingKey,
+};
 pub use api_key::{API_KEY_PREFIX, api_key_hash, new_api_key, new_password};
 pub use form_signer::FormSigner;
-pub use parts::hash_parts;
-pub use parts::sha256;
-pub use random::{Random, RandomError, SeededRandom, SystemRandom, new_id};
+pub use oauth_core::{Random, RandomError, SystemRandom, new_id};
+pub use parts::{hash_parts, sha256};
+pub use random::SeededRandom;
 pub use secret::{Secret, SecretError};
 pub use session::{new_session_token, session_hash};
 pub use signed_url::UrlSigner;

@@ -1,6 +1,6 @@
 use ring::digest;
 
-/// Parts in one row, each behind its length, so that no two lists of parts are the same message.
+/// Concatenates parts, each after its length, so that different lists of parts never give the same message.
 pub(crate) fn message(parts: &[&[u8]]) -> Vec<u8> {
     let mut message = Vec::with_capacity(parts.iter().map(|part| part.len() + size_of::<u64>()).sum());
     for part in parts {
@@ -10,7 +10,7 @@ pub(crate) fn message(parts: &[&[u8]]) -> Vec<u8> {
     message
 }
 
-/// The SHA-256 of a list of parts; no two lists have the same but by chance.
+/// The SHA-256 of a list of parts. Different lists have different hashes, even if their concatenations are equal.
 pub fn hash_parts(parts: &[&[u8]]) -> [u8; 32] {
     sha256(&message(parts))
 }
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_parts_end_counts() {
+    fn the_boundaries_of_parts_matter() {
         assert_eq!(hash_parts(&[b"ab", b"c"]), hash_parts(&[b"ab", b"c"]));
         for other in [&[&b"abc"[..]][..], &[b"a", b"bc"], &[b"ab", b"c", b""], &[b"c", b"ab"], &[]] {
             assert_ne!(hash_parts(&[b"ab", b"c"]), hash_parts(other), "{other:?}");

@@ -1,52 +1,16 @@
 use std::sync::Mutex;
 
 use data_encoding::BASE32_NOPAD;
-use ring::{digest, rand::SecureRandom as _};
+use ring::digest;
 
-/// The operating system gave no random bytes.
-#[derive(Debug, thiserror::Error)]
-#[error("the operating system gave no random bytes")]
-pub struct RandomError;
+use crate::{Random, RandomError};
 
-/// A source of random bytes.
-pub trait Random: Send + Sync + 'static {
-    /// Fills `bytes`.
-    ///
-    /// # Errors
-    /// [`RandomError`]; nothing may be made from `bytes` then.
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError>;
-}
-
-/// The operating system's randomness.
-#[derive(Debug, Clone)]
-pub struct SystemRandom(ring::rand::SystemRandom);
-
-impl SystemRandom {
-    /// The one source that a running service uses.
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that owns randomness")]
-    pub fn new() -> Self {
-        Self(ring::rand::SystemRandom::new())
-    }
-}
-
-impl Default for SystemRandom {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Random for SystemRandom {
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
-        self.0.fill(bytes).map_err(|_| RandomError)
-    }
-}
-
-/// A repeatable stream of bytes, for tests and benchmarks only: whoever knows the seed knows the stream.
+/// A repeatable source, for tests and benchmarks only: its bytes can be predicted from the seed.
 #[derive(Debug)]
 pub struct SeededRandom(Mutex<(u64, u64)>);
 
 impl SeededRandom {
-    /// The stream of a seed.
+    /// The source with that seed.
     pub fn new(seed: u64) -> Self {
         Self(Mutex::new((seed, 0)))
     }
@@ -66,27 +30,18 @@ impl Random for SeededRandom {
     }
 }
 
-/// Lower-case base32: no character that a URL, a shell or a reader stumbles over.
+/// Lower-case base32: safe in URLs and shells, and without look-alike characters.
 pub(crate) fn base32(bytes: &[u8]) -> String {
     BASE32_NOPAD.encode(bytes).to_ascii_lowercase()
-}
-
-/// A new public id: 128 random bits as 26 characters from `a-z 2-7`.
-///
-/// # Errors
-/// [`RandomError`].
-pub fn new_id(random: &dyn Random) -> Result<String, RandomError> {
-    let mut bytes = [0; 16];
-    random.fill(&mut bytes)?;
-    Ok(base32(&bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{SystemRandom, new_id};
 
     #[test]
-    fn a_seed_gives_the_same_ids_and_no_id_twice() {
+    fn a_seed_gives_repeatable_unique_ids() {
         let (one, two) = (SeededRandom::new(7), SeededRandom::new(7));
         let ids = |random: &SeededRandom| (0..100).map(|_| new_id(random).unwrap()).collect::<Vec<_>>();
         let first = ids(&one);
@@ -101,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_gives_bytes() {
+    fn system_ids_differ() {
         let random = SystemRandom::new();
         assert_ne!(new_id(&random).unwrap(), new_id(&random).unwrap());
     }

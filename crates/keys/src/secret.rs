@@ -7,29 +7,29 @@ use ring::hmac;
 
 use crate::{Random, random::base32};
 
-/// The fewest characters of a secret that is given rather than made.
+/// The shortest secret, in characters.
 const MIN_CHARS: usize = 32;
 
-/// Why there is no secret.
+/// Why the secret cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretError {
-    /// The given secret is too easy to guess.
+    /// The secret is too short.
     #[error("the secret must have at least {MIN_CHARS} characters")]
     TooShort,
-    /// The secret file cannot be read or made.
+    /// The secret file cannot be read or created.
     #[error("the secret file {path} cannot be used: {source}")]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: io::Error,
     },
-    /// No randomness to make one.
-    #[error("no secret could be made: {0}")]
+    /// No random bytes for a new one.
+    #[error("no secret could be created: {0}")]
     Random(#[from] crate::RandomError),
 }
 
-/// What the service keeps secret: the root of all its keys. `Debug` does not show it.
+/// The service's secret, from which its keys are derived. `Debug` does not show it.
 #[derive(Clone)]
 pub struct Secret(Vec<u8>);
 
@@ -40,7 +40,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Takes a secret of at least 32 characters; white space around it does not count.
+    /// A secret of at least 32 characters, without surrounding white space.
     ///
     /// # Errors
     /// [`SecretError::TooShort`].
@@ -52,8 +52,8 @@ impl Secret {
         Ok(Self(text.as_bytes().to_vec()))
     }
 
-    /// Reads the secret from a file, or makes the file, readable by its owner only, when there is none. Two processes
-    /// that make it at once get the same secret.
+    /// Reads the secret from a file, or creates the file, readable only by its owner, with a new secret. Two processes
+    /// that create it concurrently get the same secret.
     ///
     /// # Errors
     /// [`SecretError`]: the file cannot be read or written, or is too short.
@@ -65,8 +65,7 @@ impl Secret {
         Self::from_text(&fs::read_to_string(path).map_err(failed)?)
     }
 
-    /// A key of 32 bytes for one purpose: HKDF with SHA-256 (RFC 5869), whose output of one block is two HMACs.
-    /// Knowing it tells nothing of the secret or of other keys.
+    /// A key of 32 bytes for one purpose, by HKDF-SHA256 (RFC 5869). It reveals nothing about the secret or other keys.
     pub fn derive(&self, purpose: &str) -> [u8; 32] {
         let extracted = hmac_sha256(b"photo library", &[&self.0]);
         hmac_sha256(&extracted, &[purpose.as_bytes(), &[1]])
@@ -81,8 +80,8 @@ fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
     tag
 }
 
-/// Writes a new secret under a name of its own and links it to `path`, which fails when another process was
-/// quicker: its secret is then the one.
+/// Writes a new secret to a temporary file and links it to `path`. Linking fails if another process was faster; its
+/// secret is used then.
 fn create(path: &Path, random: &dyn Random) -> Result<(), SecretError> {
     let failed = |source| SecretError::File { path: path.to_owned(), source };
     let mut bytes = [0; 40];
@@ -97,14 +96,14 @@ fn create(path: &Path, random: &dyn Random) -> Result<(), SecretError> {
     }
 }
 
-/// Makes the name survive a loss of power: what is signed and sealed by then needs the secret for ever.
+/// Makes the new name durable: data that is signed or sealed from now on depends on the secret.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::File::open(folder)?.sync_all()
 }
 
-/// Only Unix opens folders.
+/// Other systems cannot open folders.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -127,7 +126,7 @@ mod tests {
     use crate::{SeededRandom, SystemRandom};
 
     #[test]
-    fn a_secret_is_made_once_and_kept_private() {
+    fn a_secret_is_created_once_and_private() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("secret");
         let made = Secret::load_or_create(&path, &SeededRandom::new(1)).unwrap();
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn makers_at_the_same_moment_agree() {
+    fn concurrent_creation_gives_one_secret() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("secret");
         let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_secret_is_refused_and_none_is_shown() {
+    fn a_short_secret_is_refused_and_debug_hides_it() {
         assert!(matches!(Secret::from_text("short"), Err(SecretError::TooShort)));
         let secret = Secret::from_text(&"s".repeat(32)).unwrap();
         assert_eq!(format!("{secret:?}"), "Secret(…)");
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_those_of_hkdf() {
+    fn keys_are_derived_by_hkdf() {
         struct Length;
         impl ring::hkdf::KeyType for Length {
             fn len(&self) -> usize {

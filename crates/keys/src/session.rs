@@ -2,8 +2,7 @@ use data_encoding::BASE64URL_NOPAD;
 
 use crate::{Random, RandomError, parts::sha256};
 
-/// A new session's token, which its browser keeps: 256 random bits as 43 characters of base64url. Only its hash is
-/// stored.
+/// A new session token for a browser's cookie: 256 random bits as 43 characters of base64url. Only its hash is stored.
 ///
 /// # Errors
 /// [`RandomError`].
@@ -13,7 +12,7 @@ pub fn new_session_token(random: &dyn Random) -> Result<String, RandomError> {
     Ok(BASE64URL_NOPAD.encode(&bytes))
 }
 
-/// The SHA-256 under which a session is looked up, of whatever text a browser sends.
+/// The SHA-256 by which a session is looked up.
 pub fn session_hash(token: &str) -> [u8; 32] {
     sha256(token.as_bytes())
 }
@@ -24,7 +23,7 @@ mod tests {
     use crate::SeededRandom;
 
     #[test]
-    fn tokens_have_their_shape_and_differ() {
+    fn tokens_have_the_right_format_and_differ() {
         let random = SeededRandom::new(1);
         let (one, two) = (new_session_token(&random).unwrap(), new_session_token(&random).unwrap());
         assert_eq!(one.len(), 43);

@@ -3,23 +3,23 @@ use ring::hmac;
 
 use crate::Secret;
 
-/// Signs the URLs under which renditions are served without a key.
+/// Signs the URLs of renditions, which are served without a key.
 #[derive(Debug)]
 pub struct UrlSigner(hmac::Key);
 
 impl UrlSigner {
-    /// The signer of a service.
+    /// The signer with the key derived from the service's secret.
     pub fn new(secret: &Secret) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, &secret.derive("image URL")))
     }
 
-    /// The signature of one rendition of one image until a moment in Unix seconds: 43 characters of base64url.
+    /// The signature of one rendition of one image that expires at a time in Unix seconds: 43 characters of base64url.
     pub fn sign(&self, image: &str, rendition: &str, expires_at_s: i64) -> String {
         let tag = hmac::sign(&self.0, message(image, rendition, expires_at_s).as_bytes());
         BASE64URL_NOPAD.encode(tag.as_ref())
     }
 
-    /// Whether a signature is right; compared in constant time.
+    /// Whether a signature is valid; compared in constant time.
     pub fn verify(&self, image: &str, rendition: &str, expires_at_s: i64, signature: &str) -> bool {
         BASE64URL_NOPAD.decode(signature.as_bytes()).is_ok_and(|tag| {
             hmac::verify(&self.0, message(image, rendition, expires_at_s).as_bytes(), &tag).is_ok()
@@ -27,7 +27,7 @@ impl UrlSigner {
     }
 }
 
-/// The parts cannot run into one another: none holds a line break.
+/// Unambiguous, because no part contains a line break.
 fn message(image: &str, rendition: &str, expires_at_s: i64) -> String {
     format!("{image}\n{rendition}\n{expires_at_s}")
 }

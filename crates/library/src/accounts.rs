@@ -2,7 +2,8 @@ use domain::{Account, AccountId, Email, KeyName, Plan, SecurityEventKind, Timest
 use keys::{OpenKeyError, RandomError, SignError, api_key_hash, new_api_key, new_password, session_hash};
 use oauth_core::{Grant, UnixMillis};
 use storage::{
-    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, NewAccount, NewKey, SessionHash, StorageError,
+    CreateAccountError, CreateKeyError, KeyHash, KeyId, KeyInfo, NewAccount, NewKey, SessionHash,
+    StorageError,
 };
 
 use crate::{Library, passwords::PasswordError};

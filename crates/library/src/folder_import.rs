@@ -112,7 +112,9 @@ impl Library {
                     let Photo { path, sidecars } = photo;
                     let read = tokio::task::spawn_blocking(move || sidecars::read(&sidecars));
                     let (received, unread) = match read.await {
-                        Ok((sidecars, unread)) => (self.import_local_file(account, &path, sidecars).await, unread),
+                        Ok((sidecars, unread)) => {
+                            (self.import_local_file(account, &path, sidecars).await, unread)
+                        }
                         Err(error) => (Err(ImportError::Read(io::Error::other(error))), Vec::new()),
                     };
                     (path, received, unread)

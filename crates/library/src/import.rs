@@ -8,13 +8,11 @@ use std::{
 
 use blobs::{BlobError, Checksum, HEAD_BYTES, PutError, StagedFile, StagingError};
 use bytes::Bytes;
-use domain::{AccountId, BlobKind, ContentHash, ImageId, Timestamp, clean_text};
+use domain::{AccountId, BlobKind, ContentHash, ImageId, Sidecar, Timestamp, clean_text};
 use futures_util::{Stream, StreamExt as _};
 use keys::new_id;
 use media::{Format, MediaError};
-use storage::{
-    AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, Sidecar, StorageError,
-};
+use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
 
 use crate::{Library, Unavailable, indexing::StoreFailure};
 
@@ -201,7 +199,8 @@ impl Library {
             return Err(ImportError::WrongLength { expected });
         }
         let staged = file.finish().await?;
-        let original = Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
+        let original =
+            Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
         self.store_original(account, original, &upload.info, Source::Staged(Some(staged))).await
     }
 

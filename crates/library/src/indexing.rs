@@ -4,11 +4,9 @@ use std::io;
 
 use blobs::BlobError;
 use bytes::Bytes;
-use domain::BlobKind;
-use media::{EncodedRendition, Metadata};
-use sandbox::{
-    DecodeError, DecodeTask, FileFault, OwnedFileFacts, RefusalKind, RequestedRenditions, Urgency,
-};
+use domain::{BlobKind, Metadata};
+use media::EncodedRendition;
+use sandbox::{DecodeError, DecodeTask, FileFault, RefusalKind, RequestedRenditions, Urgency};
 use storage::{
     AnnounceOutcome, BlobRef, DecodedPicture, IndexJob, IndexedImage, StorageError, StoredRendition,
 };
@@ -96,8 +94,10 @@ impl Library {
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
         // If these decoders already made the picture, only the metadata is read again.
         let current = job.picture.as_ref().filter(|picture| picture.decoder_version >= media::DECODER_VERSION);
-        let task =
-            DecodeTask { renditions: requested_renditions(job, current), read_metadata: Some(file_facts(job)) };
+        let task = DecodeTask {
+            renditions: requested_renditions(job, current),
+            read_metadata: Some(job.file.clone()),
+        };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
         let metadata = decoded
             .metadata
@@ -178,15 +178,6 @@ fn requested_renditions(job: &IndexJob, current: Option<&DecodedPicture>) -> Req
     }
 }
 
-fn file_facts(job: &IndexJob) -> OwnedFileFacts {
-    OwnedFileFacts {
-        file_name: job.file_name.clone(),
-        modified: job.modified_at,
-        added: job.added_at,
-        sidecars: job.sidecars.iter().map(|sidecar| (sidecar.kind, sidecar.content.clone().into())).collect(),
-    }
-}
-
 fn hash_rendition(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
@@ -202,7 +193,8 @@ async fn indexed_image(
     metadata: Metadata,
     renditions: Vec<StoredRendition>,
 ) -> IndexedImage {
-    let (capture, position) = (metadata.capture, metadata.position);
+    let Metadata { capture, details } = metadata;
+    let position = details.position;
     // On a blocking thread, because the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
     let (capture, place) = match located {
@@ -213,14 +205,10 @@ async fn indexed_image(
         }
     };
     IndexedImage {
-        capture,
+        metadata: Metadata { capture, details },
         size: picture.size,
-        position,
         place,
-        description: metadata.description,
         text: None,
-        camera_make: metadata.camera_make,
-        camera_model: metadata.camera_model,
         damaged: picture.damaged,
         decoder_version: picture.decoder_version,
         renditions,

@@ -177,7 +177,12 @@ impl Library {
     /// # Errors
     /// [`BlobError`].
     pub async fn probe_blobs(&self) -> Result<(), BlobError> {
-        self.parts.blobs.content.contains(domain::BlobKind::Original, ContentHash::new([0; 32])).await.map(|_| ())
+        self.parts
+            .blobs
+            .content
+            .contains(domain::BlobKind::Original, ContentHash::new([0; 32]))
+            .await
+            .map(|_| ())
     }
 
     fn viewer(&self, caller: &Caller) -> Viewer {

@@ -7,8 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use domain::SidecarKind;
-use storage::Sidecar;
+use domain::{Sidecar, SidecarKind};
 
 use crate::FailedFile;
 

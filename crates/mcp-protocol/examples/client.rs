@@ -1,4 +1,5 @@
-//! Meets a server of any revision that answers in JSON, lists its tools and calls one: `client URL TOKEN [TOOL [ARGUMENTS]]`.
+//! Connects to a server of any revision that responds with JSON, lists its tools and calls one:
+//! `client URL TOKEN [TOOL [ARGUMENTS]]`.
 
 use std::error::Error;
 
@@ -6,7 +7,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper_util::client::legacy::{Client, connect::HttpConnector};
 use hyper_util::rt::TokioExecutor;
-use mcp_protocol::client::{Outgoing, Session};
+use mcp_protocol::client::{ClientRequest, Session};
 use mcp_protocol::lifecycle::Implementation;
 use mcp_protocol::{CallToolParams, ListToolsParams, ProtocolVersion};
 
@@ -17,13 +18,13 @@ struct Transport {
 }
 
 impl Transport {
-    async fn send<R>(&self, message: &Outgoing<R>) -> Result<Vec<u8>, Box<dyn Error>> {
+    async fn send<R>(&self, message: &ClientRequest<R>) -> Result<Vec<u8>, Box<dyn Error>> {
         let mut request = Request::post(&self.url).header("authorization", format!("Bearer {}", self.token));
         for (name, value) in &message.headers {
             request = request.header(*name, value);
         }
-        let answer = self.http.request(request.body(Full::from(message.body.clone()))?).await?;
-        Ok(answer.into_body().collect().await?.to_bytes().to_vec())
+        let response = self.http.request(request.body(Full::from(message.body.clone()))?).await?;
+        Ok(response.into_body().collect().await?.to_bytes().to_vec())
     }
 }
 
@@ -38,11 +39,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut session = Session::new(ProtocolVersion::V2026_07_28, Implementation::new("example", "1.0"));
     let discover = session.discover()?;
     match discover.read(&server.send(&discover).await?) {
-        Ok(found) => session.speak(found.best_version().ok_or("no revision in common")?),
+        Ok(found) => session.set_version(found.best_version().ok_or("no revision in common")?),
         Err(_) => {
-            session.speak(ProtocolVersion::LATEST_LEGACY);
+            session.set_version(ProtocolVersion::LATEST_LEGACY);
             let initialize = session.initialize()?;
-            session.speak(initialize.read(&server.send(&initialize).await?)?.protocol_version);
+            session.set_version(initialize.read(&server.send(&initialize).await?)?.protocol_version);
             server.send(&session.initialized()?).await?;
         }
     }
@@ -54,7 +55,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut params = CallToolParams::new(tool);
     params.arguments = serde_json::from_str(&arguments.next().unwrap_or_else(|| "{}".into()))?;
     let call = session.call_tool(&params)?;
-    let result = call.read(&server.send(&call).await?)?.result().ok_or("the server asks back")?;
+    let result = call.read(&server.send(&call).await?)?.result().ok_or("the server requires input")?;
     println!("{}", result.first_text().unwrap_or_default());
     Ok(())
 }

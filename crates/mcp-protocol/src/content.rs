@@ -1,9 +1,9 @@
-//! What a tool gives back for a model or a person to look at.
+//! The content of tool results, for a model or a person.
 
 use crate::Meta;
 use serde::{Deserialize, Serialize};
 
-/// One piece of a tool's result. Fields that a later revision adds are ignored when reading.
+/// One block of a tool's result. Unknown fields are ignored when reading.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub enum ContentBlock {
     Image(ImageContent),
     /// Sound.
     Audio(AudioContent),
-    /// The address of a resource, to be read when needed (from revision 2025-06-18 on).
+    /// The URI of a resource, to be read when needed (from revision 2025-06-18 on).
     ResourceLink(ResourceLink),
     /// A resource itself.
     Resource(EmbeddedResource),
@@ -26,7 +26,7 @@ pub enum ContentBlock {
 pub struct TextContent {
     /// The text.
     pub text: String,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -43,7 +43,7 @@ pub struct ImageContent {
     pub data: String,
     /// The file's media type, such as `image/webp`.
     pub mime_type: String,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -60,7 +60,7 @@ pub struct AudioContent {
     pub data: String,
     /// The file's media type, such as `audio/wav`.
     pub mime_type: String,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -68,19 +68,19 @@ pub struct AudioContent {
     pub meta: Option<Meta>,
 }
 
-/// The address of a resource with what is known about it.
+/// A link to a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// The address.
+    /// Its URI.
     pub uri: String,
     /// A name for programs.
     pub name: String,
     /// A name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is.
+    /// A description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its media type.
@@ -89,7 +89,7 @@ pub struct ResourceLink {
     /// Its size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -103,7 +103,7 @@ pub struct ResourceLink {
 pub struct EmbeddedResource {
     /// The resource.
     pub resource: ResourceContents,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -111,7 +111,7 @@ pub struct EmbeddedResource {
     pub meta: Option<Meta>,
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ResourceContents {
@@ -126,7 +126,7 @@ pub enum ResourceContents {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextResourceContents {
-    /// The resource's address.
+    /// The resource's URI.
     pub uri: String,
     /// Its media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,7 +143,7 @@ pub struct TextResourceContents {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BlobResourceContents {
-    /// The resource's address.
+    /// The resource's URI.
     pub uri: String,
     /// Its media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,12 +155,12 @@ pub struct BlobResourceContents {
     pub meta: Option<Meta>,
 }
 
-/// Hints about a piece of content.
+/// Hints about a content block.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Whom it is meant for; absent means everyone.
+    /// The intended readers; absent means everyone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Vec<Role>>,
     /// How important it is, from 0 (optional) to 1 (required).
@@ -171,7 +171,7 @@ pub struct Annotations {
     pub last_modified: Option<String>,
 }
 
-/// Who reads a piece of content.
+/// A reader of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -199,7 +199,7 @@ impl ContentBlock {
         Self::Audio(AudioContent { data, mime_type, annotations: None, meta: None })
     }
 
-    /// The address of a resource and its name.
+    /// A link to a resource.
     pub fn resource_link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self::ResourceLink(ResourceLink::new(uri, name))
     }
@@ -219,7 +219,7 @@ impl ContentBlock {
 }
 
 impl ResourceLink {
-    /// An address and a name, nothing more.
+    /// A link with only a URI and a name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -235,19 +235,19 @@ impl ResourceLink {
 }
 
 impl TextResourceContents {
-    /// A text without media type.
+    /// A text without a media type.
     pub fn new(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self { uri: uri.into(), mime_type: None, text: text.into(), meta: None }
     }
 
-    /// The same with a media type.
+    /// Sets the media type.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// The same with extensions.
+    /// Sets the extensions.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
@@ -278,7 +278,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_block_survives_a_round_trip() {
+    fn blocks_survive_a_round_trip() {
         for value in [
             json!({"type": "text", "text": "a"}),
             json!({
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn constructors_write_what_the_protocol_names() {
+    fn constructors_use_the_protocols_names() {
         for (block, expect) in [
             (ContentBlock::text("a"), json!({"type": "text", "text": "a"})),
             (

@@ -1,5 +1,5 @@
-//! The HTTP headers that repeat what a message says, so that a gateway can route it unread (Streamable HTTP, revision
-//! 2026-07-28). Only names and values: whoever has the HTTP library sets and gets them.
+//! The HTTP headers that repeat parts of a message, so that a gateway can route it without parsing the body (Streamable
+//! HTTP, revision 2026-07-28). This module has only names and values; the caller's HTTP library sets and reads them.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,13 @@ use data_encoding::BASE64;
 pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 /// The header with the message's method (from revision 2026-07-28 on).
 pub const METHOD: &str = "mcp-method";
-/// The header with the tool's or prompt's name, or the resource's address (from revision 2026-07-28 on).
+/// The header with the tool's or prompt's name, or the resource's URI (from revision 2026-07-28 on).
 pub const NAME: &str = "mcp-name";
 
-/// What stands before and after a value in base64, which any text can be written in.
+/// The prefix and suffix of a value in base64.
 const ENCODED: (&str, &str) = ("=?base64?", "?=");
 
-/// The values of the headers of one message, each `None` when there is none. Several of one name are joined by `, `,
-/// which then equals nothing that a message says.
+/// The headers of one message. Repeated headers must be joined with `, `; the result matches no valid value.
 ///
 /// ```
 /// use mcp_protocol::headers::MessageHeaders;
@@ -34,16 +33,16 @@ pub struct MessageHeaders<'a> {
     pub name: Option<Cow<'a, str>>,
 }
 
-/// A value as a header can hold it: as it is, or in base64 when a header would change it, or when it looks encoded.
+/// Encodes a value for a header: unchanged, or in base64 if it is not plain ASCII or looks encoded.
 ///
 /// ```
-/// use mcp_protocol::headers::{decoded, encoded};
+/// use mcp_protocol::headers::{decode, encode};
 ///
-/// assert_eq!(encoded("get_info"), "get_info");
-/// assert_eq!(encoded("größe"), "=?base64?Z3LDtsOfZQ==?=");
-/// assert_eq!(decoded(&encoded(" größe ")).as_deref(), Some(" größe "));
+/// assert_eq!(encode("get_info"), "get_info");
+/// assert_eq!(encode("größe"), "=?base64?Z3LDtsOfZQ==?=");
+/// assert_eq!(decode(&encode(" größe ")).as_deref(), Some(" größe "));
 /// ```
-pub fn encoded(value: &str) -> Cow<'_, str> {
+pub fn encode(value: &str) -> Cow<'_, str> {
     let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && value.trim() == value
         && !value.is_empty()
@@ -55,8 +54,8 @@ pub fn encoded(value: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{before}{}{after}", BASE64.encode(value.as_bytes())))
 }
 
-/// What a header's value stands for; `None` when it says that it is base64 of a text, and is not.
-pub fn decoded(value: &str) -> Option<Cow<'_, str>> {
+/// Decodes a header's value; `None` if it is marked as base64 but is not the base64 of a text.
+pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     let value = value.trim_matches([' ', '\t']);
     let Some(encoded) = encoded_part(value) else { return Some(Cow::Borrowed(value)) };
     let bytes = BASE64.decode(encoded.as_bytes()).ok()?;
@@ -73,7 +72,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_not_base64_of_a_text_is_nothing() {
+    fn malformed_base64_is_refused() {
         for (value, expect) in [
             ("search_images", Some("search_images")),
             ("  a b\t", Some("a b")),
@@ -84,16 +83,16 @@ mod tests {
             ("=?BASE64?YQ==?=", Some("=?BASE64?YQ==?=")),
             ("=?base64?YQ==", Some("=?base64?YQ==")),
         ] {
-            assert_eq!(decoded(value).as_deref(), expect, "{value}");
+            assert_eq!(decode(value).as_deref(), expect, "{value}");
         }
     }
 
     proptest! {
         #[test]
-        fn every_text_comes_through_a_header(text: String) {
-            let header = encoded(&text);
+        fn texts_survive_a_round_trip(text: String) {
+            let header = encode(&text);
             prop_assert!(header.bytes().all(|byte| matches!(byte, b' '..=b'~')));
-            prop_assert_eq!(decoded(&header).unwrap(), text.as_str());
+            prop_assert_eq!(decode(&header).unwrap(), text.as_str());
         }
     }
 }

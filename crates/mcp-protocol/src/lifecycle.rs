@@ -1,5 +1,5 @@
-//! How two sides meet: `initialize` in the legacy era, `server/discover` from revision 2026-07-28 on, and what each says
-//! about itself.
+//! `initialize` for the legacy revisions, `server/discover` from revision 2026-07-28 on, and the descriptions of client
+//! and server.
 
 use crate::{CacheScope, Meta, ProtocolVersion, ResultType};
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeParams {
-    /// The revision that the client would like, published or not: see [`ProtocolVersion::negotiate`].
+    /// The requested revision, perhaps an unknown one; see [`ProtocolVersion::negotiate`].
     pub protocol_version: String,
-    /// What the client can do, by capability; open, because every revision and extension adds to it.
+    /// The client's capabilities; not typed, because revisions and extensions add to them.
     pub capabilities: Map<String, Value>,
-    /// Which program the client is.
+    /// The client program.
     pub client_info: Implementation,
     /// Extensions.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
@@ -40,13 +40,13 @@ pub struct InitializeParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The revision of the session. A client that does not know it must not go on; here it fails to parse.
+    /// The revision of the session. A client must not continue with an unknown one; parsing fails then.
     pub protocol_version: ProtocolVersion,
-    /// What the server can do.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
-    /// Which program the server is.
+    /// The server program.
     pub server_info: Implementation,
-    /// How a model should use the server, in words.
+    /// Instructions for the model on how to use the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// Extensions.
@@ -54,34 +54,34 @@ pub struct InitializeResult {
     pub meta: Option<Meta>,
 }
 
-/// The result of `server/discover`, by which a client learns of a server without opening a session.
+/// The result of `server/discover`, which describes a server without a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// What kind of result it is.
+    /// The kind of result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// The revisions that the server speaks without a session, by name; a client may know only some of them.
+    /// The names of the revisions that the server supports without a session.
     pub supported_versions: Vec<String>,
-    /// What the server can do.
+    /// The server's capabilities.
     pub capabilities: ServerCapabilities,
-    /// How a model should use the server, in words.
+    /// Instructions for the model on how to use the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// For how many milliseconds it may be kept.
+    /// For how many milliseconds it may be cached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// Who may keep it.
+    /// Who may cache it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
-    /// Extensions; the server's [`Implementation`] stands under
+    /// Extensions, with the server's [`Implementation`] under
     /// [`request_meta::SERVER_INFO`](crate::request_meta::SERVER_INFO).
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-/// Which program one side is. Self-reported: never a reason to trust it.
+/// The program on one side. Self-reported, so it must not be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -93,55 +93,55 @@ pub struct Implementation {
     pub title: Option<String>,
     /// The program's version.
     pub version: String,
-    /// What the program is (from revision 2025-11-25 on).
+    /// A description (from revision 2025-11-25 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where to read about it (from revision 2025-11-25 on).
+    /// Its web site (from revision 2025-11-25 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
 }
 
-/// What a server can do; a capability that is absent is not offered.
+/// A server's capabilities.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ServerCapabilities {
-    /// It has tools.
+    /// Tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolsCapability>,
-    /// It has resources.
+    /// Resources.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesCapability>,
-    /// Every other capability, as it came.
+    /// All other capabilities.
     #[serde(flatten)]
     pub others: Map<String, Value>,
 }
 
-/// What a server can do with tools beyond listing and calling them.
+/// Optional features for tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolsCapability {
-    /// It tells the client when the list changes.
+    /// Notifications when the list changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
-/// What a server can do with resources beyond listing and reading them.
+/// Optional features for resources.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourcesCapability {
-    /// It tells the client when a resource changes.
+    /// Notifications when a resource changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
-    /// It tells the client when the list changes.
+    /// Notifications when the list changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
 }
 
 impl InitializeParams {
-    /// A client that asks for `protocol_version` and declares no capability.
+    /// A client that requests `protocol_version`, without capabilities.
     pub fn new(protocol_version: impl Into<String>, client_info: Implementation) -> Self {
         Self { protocol_version: protocol_version.into(), capabilities: Map::new(), client_info, meta: None }
     }
@@ -157,7 +157,7 @@ impl InitializeResult {
         Self { protocol_version, capabilities, server_info, instructions: None, meta: None }
     }
 
-    /// The same with instructions for the model.
+    /// Sets the instructions for the model.
     #[must_use]
     pub fn with_instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
@@ -166,7 +166,7 @@ impl InitializeResult {
 }
 
 impl DiscoverResult {
-    /// What a server that speaks these revisions can do.
+    /// A server with these revisions and capabilities.
     pub fn new(supported_versions: &[ProtocolVersion], capabilities: ServerCapabilities) -> Self {
         Self {
             result_type: Some(ResultType::Complete),
@@ -179,19 +179,19 @@ impl DiscoverResult {
         }
     }
 
-    /// The newest revision that both sides know.
+    /// The newest revision that both sides support.
     pub fn best_version(&self) -> Option<ProtocolVersion> {
         self.supported_versions.iter().filter_map(|name| name.parse().ok()).max()
     }
 }
 
 impl Implementation {
-    /// A program without title.
+    /// A program without a title.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self { name: name.into(), title: None, version: version.into(), description: None, website_url: None }
     }
 
-    /// The same with a name for people.
+    /// Sets the name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
@@ -200,14 +200,14 @@ impl Implementation {
 }
 
 impl ServerCapabilities {
-    /// The same with tools, whose list does not change within a session.
+    /// Adds tools, without notifications.
     #[must_use]
     pub fn with_tools(mut self) -> Self {
         self.tools = Some(ToolsCapability::default());
         self
     }
 
-    /// The same with resources, which the client cannot watch.
+    /// Adds resources, without notifications and subscriptions.
     #[must_use]
     pub fn with_resources(mut self) -> Self {
         self.resources = Some(ResourcesCapability::default());
@@ -222,7 +222,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn initialize_is_read_whatever_the_client_adds() {
+    fn unknown_members_of_initialize_are_ignored() {
         let params = json!({
             "protocolVersion": "2099-01-01",
             "capabilities": {"roots": {"listChanged": true}, "extensions": {"x": {}}},
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_initialize_lacks_is_named() {
+    fn a_missing_member_of_initialize_is_named() {
         for (params, message) in [
             (json!({}), "protocolVersion: is required"),
             (
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_keeps_capabilities_it_does_not_know() {
+    fn unknown_capabilities_survive_a_round_trip() {
         let value = json!({"tools": {"listChanged": true}, "logging": {}, "resources": {"subscribe": true}});
         let read: ServerCapabilities = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(read.tools.as_ref().unwrap().list_changed, Some(true));

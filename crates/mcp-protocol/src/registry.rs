@@ -1,14 +1,14 @@
-//! The tools of a server, each with what runs it.
+//! The tools of a server with their handlers.
 
 use crate::{ListToolsResult, Tool};
 use std::collections::HashMap;
 use std::fmt;
 
-/// The longest name a tool may have, in characters (revision 2025-11-25).
-const MAX_NAME_LENGTH: usize = 128;
+/// The longest tool name, in characters (revision 2025-11-25).
+const MAX_NAME_CHARS: usize = 128;
 
-/// A fixed set of tools in the order of their registration, each with a handler of the server's choice: a function
-/// pointer, a boxed closure, an enum.
+/// A fixed set of tools in the order of registration. The server chooses the type of the handlers: a function pointer,
+/// a boxed closure, an enum.
 ///
 /// ```
 /// use mcp_protocol::{Tool, ToolRegistry};
@@ -19,7 +19,7 @@ const MAX_NAME_LENGTH: usize = 128;
 ///
 /// let empty = || json!({"type": "object", "properties": {}});
 /// let registry = ToolRegistry::builder()
-///     .tool(Tool::new("get_info", "Tells about the library.", empty()), Handler::Info)
+///     .tool(Tool::new("get_info", "Describes the library.", empty()), Handler::Info)
 ///     .tool(Tool::new("search", "Searches it.", empty()), Handler::Search)
 ///     .build()?;
 /// assert_eq!(registry.get("search").map(|tool| tool.handler), Some(&Handler::Search));
@@ -32,20 +32,20 @@ pub struct ToolRegistry<H> {
     positions: HashMap<String, usize>,
 }
 
-/// Collects the tools of a [`ToolRegistry`].
+/// Builds a [`ToolRegistry`].
 pub struct ToolRegistryBuilder<H> {
     entries: Vec<(Tool, H)>,
 }
 
 /// One tool of a [`ToolRegistry`].
 pub struct RegisteredTool<'a, H> {
-    /// What clients see.
+    /// The tool as clients see it.
     pub tool: &'a Tool,
-    /// What runs it.
+    /// Its handler.
     pub handler: &'a H,
 }
 
-/// The tools or resources cannot be served.
+/// Why tools or resources cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -56,31 +56,33 @@ pub enum RegistryError {
         name: String,
     },
     /// The protocol allows 1 to 128 ASCII letters, digits, `_`, `-` and `.`.
-    #[error("{name:?} is not a tool name: it takes 1 to 128 ASCII letters, digits, `_`, `-` and `.`")]
+    #[error(
+        "{name:?} is not a tool name: it must have 1 to {MAX_NAME_CHARS} ASCII letters, digits, `_`, `-` and `.`"
+    )]
     InvalidName {
         /// The name.
         name: String,
     },
-    /// Two resources have one address.
-    #[error("two resources have the address {uri:?}")]
+    /// Two resources have one URI.
+    #[error("two resources have the URI {uri:?}")]
     DuplicateUri {
-        /// The address.
+        /// The URI.
         uri: String,
     },
-    /// A method or capability has this name already, of the server's own or added before.
-    #[error("the name {name:?} is taken")]
+    /// The server has a method or capability with this name.
+    #[error("the name {name:?} is already in use")]
     Reserved {
         /// The name.
         name: String,
     },
-    /// What is to be listed cannot be written as JSON.
-    #[error("what is listed cannot be written as JSON: {reason}")]
+    /// A list cannot be serialised as JSON.
+    #[error("a list cannot be serialised as JSON: {reason}")]
     NotJson {
-        /// What `serde_json` says.
+        /// The message of `serde_json`.
         reason: String,
     },
-    /// The root of an input or output schema must say `"type": "object"`.
-    #[error("a schema of tool {name:?} does not say \"type\": \"object\"")]
+    /// The root of an input or output schema lacks `"type": "object"`.
+    #[error("a schema of tool {name:?} lacks \"type\": \"object\"")]
     NotAnObjectSchema {
         /// The tool's name.
         name: String,
@@ -93,40 +95,40 @@ impl<H> ToolRegistry<H> {
         ToolRegistryBuilder { entries: Vec::new() }
     }
 
-    /// The tool with this name, found by hash.
+    /// The tool with this name.
     pub fn get(&self, name: &str) -> Option<RegisteredTool<'_, H>> {
         let position = *self.positions.get(name)?;
         Some(RegisteredTool { tool: self.tools.get(position)?, handler: self.handlers.get(position)? })
     }
 
-    /// Every tool, in the order of registration.
+    /// All tools, in the order of registration.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// Every tool with its handler, in the order of registration.
+    /// All tools with their handlers, in the order of registration.
     pub fn iter(&self) -> impl Iterator<Item = RegisteredTool<'_, H>> {
         self.tools.iter().zip(&self.handlers).map(|(tool, handler)| RegisteredTool { tool, handler })
     }
 
-    /// The result of `tools/list`: every tool on one page.
+    /// The result of `tools/list`: all tools on one page.
     pub fn list(&self) -> ListToolsResult {
         ListToolsResult::new(self.tools.clone())
     }
 }
 
 impl<H> ToolRegistryBuilder<H> {
-    /// Adds a tool after those added before.
+    /// Adds a tool.
     #[must_use]
     pub fn tool(mut self, tool: Tool, handler: H) -> Self {
         self.entries.push((tool, handler));
         self
     }
 
-    /// The registry.
+    /// Builds the registry.
     ///
     /// # Errors
-    /// When a name is taken twice or not allowed, or a schema is not that of an object.
+    /// If a name is duplicate or invalid, or a schema does not describe an object.
     pub fn build(self) -> Result<ToolRegistry<H>, RegistryError> {
         let mut positions = HashMap::with_capacity(self.entries.len());
         for (position, (tool, _)) in self.entries.iter().enumerate() {
@@ -143,7 +145,7 @@ impl<H> ToolRegistryBuilder<H> {
 fn check(tool: &Tool) -> Result<(), RegistryError> {
     let name = &tool.name;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    if name.is_empty() || name.len() > MAX_NAME_LENGTH || !name.bytes().all(allowed) {
+    if name.is_empty() || name.len() > MAX_NAME_CHARS || !name.bytes().all(allowed) {
         return Err(RegistryError::InvalidName { name: name.clone() });
     }
     let mut schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()].into_iter().flatten();
@@ -161,7 +163,7 @@ impl<H> Clone for RegisteredTool<'_, H> {
 
 impl<H> Copy for RegisteredTool<'_, H> {}
 
-/// Handlers are often closures, so only the tools' names are shown.
+/// Shows only the tools' names, because handlers are often closures.
 impl<H> fmt::Debug for ToolRegistry<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.tools.iter().map(|tool| &tool.name)).finish()
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn one_name_is_not_given_twice() {
+    fn a_duplicate_name_is_refused() {
         let error = ToolRegistry::builder().tool(tool("a"), 1).tool(tool("b"), 2).tool(tool("a"), 3).build();
         assert_eq!(error.unwrap_err(), RegistryError::DuplicateName { name: "a".to_owned() });
     }
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn schemas_are_those_of_objects() {
+    fn schemas_must_describe_objects() {
         let object = || json!({"type": "object"});
         for (input, output, valid) in [
             (object(), None, true),

@@ -1,16 +1,16 @@
-//! The members of `_meta` by which every message of revision 2026-07-28 describes itself.
+//! The members of `_meta` that every message of revision 2026-07-28 has.
 
 use crate::lifecycle::Implementation;
 use crate::{Meta, ProtocolVersion};
 use serde_json::{Map, Value};
 
-/// In a request or notification: the revision that it is written in.
+/// In a request or notification: its revision.
 pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// In a request: what the client can do, by capability.
+/// In a request: the client's capabilities.
 pub const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-/// In a request: which program the client is. Optional.
+/// In a request: the client program. Optional.
 pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-/// In a result: which program the server is.
+/// In a result: the server program.
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The `_meta` of a client's requests.
@@ -20,14 +20,18 @@ pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// use mcp_protocol::{ProtocolVersion, request_meta};
 /// use serde_json::Map;
 ///
-/// let meta = request_meta::of_client(
+/// let meta = request_meta::for_client(
 ///     ProtocolVersion::V2026_07_28,
 ///     &Implementation::new("album-maker", "1.0"),
 ///     &Map::new(),
 /// );
 /// assert_eq!(meta[request_meta::PROTOCOL_VERSION], "2026-07-28");
 /// ```
-pub fn of_client(version: ProtocolVersion, info: &Implementation, capabilities: &Map<String, Value>) -> Meta {
+pub fn for_client(
+    version: ProtocolVersion,
+    info: &Implementation,
+    capabilities: &Map<String, Value>,
+) -> Meta {
     let info = serde_json::to_value(info).unwrap_or_default();
     Meta::from_iter([
         (PROTOCOL_VERSION.to_owned(), version.as_str().into()),

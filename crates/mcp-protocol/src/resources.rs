@@ -1,4 +1,4 @@
-//! Resources: what a server has to be read by address, such as the page of an app.
+//! Resources, which clients read by URI, such as the page of an app.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,14 +18,14 @@ use crate::{CacheScope, Meta, ResultType};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
-    /// The address by which it is read.
+    /// Its URI.
     pub uri: String,
     /// A name for programs.
     pub name: String,
     /// A name for people (from revision 2025-06-18 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is.
+    /// A description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Its media type.
@@ -34,7 +34,7 @@ pub struct Resource {
     /// Its size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -42,25 +42,25 @@ pub struct Resource {
     pub meta: Option<Meta>,
 }
 
-/// A family of resources as `resources/templates/list` shows it.
+/// A resource template as `resources/templates/list` shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The pattern of their addresses (RFC 6570).
+    /// The template of their URIs (RFC 6570).
     pub uri_template: String,
     /// A name for programs.
     pub name: String,
     /// A name for people (from revision 2025-06-18 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What they are.
+    /// A description.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Their media type, when all have the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// For whom, and how important.
+    /// The audience and the importance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// Extensions.
@@ -73,18 +73,18 @@ pub struct ResourceTemplate {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourcesResult {
-    /// What kind of result it is (from revision 2026-07-28 on).
+    /// The kind of result (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// The resources, always in the same order.
     pub resources: Vec<Resource>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// For how many milliseconds it may be kept (from revision 2026-07-28 on).
+    /// For how many milliseconds it may be cached (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// Who may keep it (from revision 2026-07-28 on).
+    /// Who may cache it (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Extensions.
@@ -97,18 +97,18 @@ pub struct ListResourcesResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
-    /// What kind of result it is (from revision 2026-07-28 on).
+    /// The kind of result (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// The templates, always in the same order.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// For how many milliseconds it may be kept (from revision 2026-07-28 on).
+    /// For how many milliseconds it may be cached (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// Who may keep it (from revision 2026-07-28 on).
+    /// Who may cache it (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Extensions.
@@ -120,7 +120,7 @@ pub struct ListResourceTemplatesResult {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
-    /// Which resource.
+    /// The URI of the resource.
     pub uri: String,
     /// Extensions.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
@@ -132,15 +132,15 @@ pub struct ReadResourceParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// What kind of result it is (from revision 2026-07-28 on).
+    /// The kind of result (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// What it holds; several when it is a folder of some kind.
+    /// The contents; several for a collection.
     pub contents: Vec<ResourceContents>,
-    /// For how many milliseconds it may be kept (from revision 2026-07-28 on).
+    /// For how many milliseconds it may be cached (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// Who may keep it (from revision 2026-07-28 on).
+    /// Who may cache it (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Extensions.
@@ -149,7 +149,7 @@ pub struct ReadResourceResult {
 }
 
 impl Resource {
-    /// An address and a name, nothing more.
+    /// A resource with only a URI and a name.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -163,28 +163,28 @@ impl Resource {
         }
     }
 
-    /// The same with a name for people.
+    /// Sets the name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The same with a word on what it is.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The same with a media type.
+    /// Sets the media type.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
         self
     }
 
-    /// The same with extensions.
+    /// Sets the extensions.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
@@ -193,7 +193,7 @@ impl Resource {
 }
 
 impl ResourceTemplate {
-    /// A pattern and a name, nothing more.
+    /// A template with only a URI template and a name.
     pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri_template: uri_template.into(),
@@ -206,14 +206,14 @@ impl ResourceTemplate {
         }
     }
 
-    /// The same with a word on what they are.
+    /// Sets the description.
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The same with a media type.
+    /// Sets the media type.
     #[must_use]
     pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
         self.mime_type = Some(mime_type.into());
@@ -236,14 +236,14 @@ impl ListResourceTemplatesResult {
 }
 
 impl ReadResourceParams {
-    /// What stands at this address?
+    /// Reads the resource with this URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into(), meta: None }
     }
 }
 
 impl ReadResourceResult {
-    /// A resource of these contents.
+    /// A resource with these contents.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self { contents, ..Self::default() }
     }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_survives_a_round_trip() {
+    fn results_survive_a_round_trip() {
         round_trip::<ListResourcesResult>(&json!({
             "resources": [
                 {"uri": "a:b", "name": "n"},

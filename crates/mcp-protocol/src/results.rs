@@ -1,8 +1,8 @@
-//! What results of revision 2026-07-28 say about themselves beside what was asked for.
+//! The common members of results of revision 2026-07-28.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of result it is. Absent, as in every earlier revision, means [`Complete`](Self::Complete).
+/// The kind of a result. Absent, as in earlier revisions, means [`Complete`](Self::Complete).
 ///
 /// ```
 /// use mcp_protocol::{EmptyResult, ResultType};
@@ -15,27 +15,27 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ResultType {
-    /// The answer.
+    /// The final result.
     Complete,
-    /// A question of the server, to be answered by the same request once more; see
+    /// The server requires input, to be sent with the same request again; see
     /// [`InputRequiredResult`](crate::tools::InputRequiredResult).
     InputRequired,
-    /// A kind that an extension or a later revision names.
+    /// A kind of an extension or a later revision.
     #[serde(untagged)]
     Other(String),
 }
 
-/// Who may keep a result: for `ttlMs` milliseconds.
+/// Who may cache a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CacheScope {
-    /// Anybody, a gateway that serves several users among them.
+    /// Anybody, including a gateway for several users.
     Public,
-    /// Only whoever sent the token with which it was asked for.
+    /// Only the sender of the request's token.
     Private,
 }
 
-/// How long a result may be kept, and by whom.
+/// How long a result may be cached, and by whom.
 ///
 /// ```
 /// use mcp_protocol::{CacheScope, Caching};
@@ -45,23 +45,23 @@ pub enum CacheScope {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caching {
-    /// For how many milliseconds.
+    /// The lifetime in milliseconds.
     pub ttl_ms: u64,
-    /// By whom.
+    /// Who may cache it.
     pub scope: CacheScope,
 }
 
 impl Caching {
-    /// Not at all.
+    /// No caching.
     pub const NONE: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
 }
 
-/// A result that says no more than that the call worked, such as that of `ping`.
+/// A result without data, such as that of `ping`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EmptyResult {
-    /// What kind of result it is (from revision 2026-07-28 on).
+    /// The kind of result (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// Extensions.
@@ -75,7 +75,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn kinds_of_results_are_read_back_known_or_not() {
+    fn known_and_unknown_kinds_survive_a_round_trip() {
         for (kind, name) in [
             (ResultType::Complete, "complete"),
             (ResultType::InputRequired, "input_required"),

@@ -1,17 +1,17 @@
 //! JSON Schemas (draft 2020-12) of a tool's arguments and results, derived from their types.
 //!
-//! The schemas stand alone (no references but those of a type to itself), carry no `$schema` (2020-12 is the
-//! protocol's default dialect, and some clients refuse the keyword) and no `format` that draft 2020-12 does not know.
+//! The schemas are self-contained (only a recursive type has a reference). They have no `$schema`, because 2020-12 is
+//! the protocol's default dialect and some clients refuse the keyword, and no `format` that draft 2020-12 does not
+//! define.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RestrictFormats;
 use serde_json::{Map, Value, json};
 
-/// The schema of what a tool accepts, an object with `properties`.
+/// The schema of a tool's arguments, an object with `properties`.
 ///
-/// A type that is not read from an object has no place here; its schema comes out as that of an object without
-/// properties.
+/// For a type that is not deserialized from an object, it is the schema of an object without properties.
 ///
 /// ```
 /// use mcp_protocol::schema::input_schema_of;
@@ -32,8 +32,8 @@ pub fn input_schema_of<T: JsonSchema>() -> Value {
     object_schema::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// The schema of a tool's structured content, an object with `properties`: like [`input_schema_of`], but of what `T`
-/// writes rather than of what it reads.
+/// The schema of a tool's structured content, an object with `properties`: like [`input_schema_of`], but for the
+/// serialised form of `T`.
 pub fn output_schema_of<T: JsonSchema>() -> Value {
     object_schema::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
@@ -44,14 +44,14 @@ fn object_schema<T: JsonSchema>(settings: SchemaSettings) -> Value {
         .with_transform(RestrictFormats::default());
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     let members = schema.ensure_object();
-    // The transform above needs `$schema` to know the draft's formats, so it goes only now.
+    // The transform above needs `$schema`, so it is removed only now.
     members.remove("$schema");
     members.remove("title");
     require_object(members);
     schema.to_value()
 }
 
-/// Makes the schema say `"type": "object"` and name its properties, which some clients insist on.
+/// Adds `"type": "object"` and `properties`, which some clients require.
 fn require_object(schema: &mut Map<String, Value>) {
     let describes_objects = match schema.get("type") {
         None => true,
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_stands_alone_and_keeps_what_the_type_says() {
+    fn a_schema_is_self_contained_and_complete() {
         let schema = input_schema_of::<Search>();
         assert_eq!(
             schema,
@@ -153,13 +153,13 @@ mod tests {
     }
 
     #[test]
-    fn an_output_schema_tells_what_is_always_written() {
+    fn an_output_schema_requires_members_that_are_always_written() {
         let schema = output_schema_of::<Search>();
         assert_eq!(schema["required"], json!(["query", "limit", "circle", "sortOrder", "score"]));
     }
 
     #[test]
-    fn every_schema_is_that_of_an_object() {
+    fn every_schema_describes_an_object() {
         for schema in [
             input_schema_of::<NoArguments>(),
             input_schema_of::<()>(),

@@ -1,4 +1,4 @@
-//! Tools: how they are listed, called and answered.
+//! Tools: lists, calls and results.
 
 use crate::arguments::ArgumentError;
 use crate::jsonrpc::Params;
@@ -13,12 +13,12 @@ use serde_json::{Map, Value};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Tool {
-    /// The name by which it is called.
+    /// Its name.
     pub name: String,
     /// A name for people (from revision 2025-06-18 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does and when to use it, for the model.
+    /// A description for the model: what it does and when to use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema of its arguments, an object; see [`crate::schema::input_schema_of`].
@@ -34,7 +34,7 @@ pub struct Tool {
     pub meta: Option<Meta>,
 }
 
-/// Hints about a tool's effects, from which a client decides when to ask its user. Never a guarantee.
+/// Hints about a tool's effects, for a client to decide when to ask its user. Not a guarantee.
 ///
 /// ```
 /// use mcp_protocol::ToolAnnotations;
@@ -49,17 +49,17 @@ pub struct ToolAnnotations {
     /// A name for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// It changes nothing; absent means false.
+    /// It changes nothing. Absent means false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// It may destroy, not only add; absent means true. Without meaning for a read-only tool.
+    /// It may delete or overwrite, not only add. Absent means true. Meaningless for a read-only tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// A second call with the same arguments has no further effect; absent means false. Without meaning for a
-    /// read-only tool.
+    /// A second call with the same arguments has no further effect. Absent means false. Meaningless for a read-only
+    /// tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It reaches things outside the server, such as the web; absent means true.
+    /// It interacts with systems outside the server, such as the web. Absent means true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
@@ -68,7 +68,7 @@ pub struct ToolAnnotations {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListToolsParams {
-    /// Where to go on: the `nextCursor` of the page before.
+    /// The `nextCursor` of the previous page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
     /// Extensions.
@@ -81,18 +81,18 @@ pub struct ListToolsParams {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListToolsResult {
-    /// What kind of result it is (from revision 2026-07-28 on).
+    /// The kind of result (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
     /// The tools, always in the same order.
     pub tools: Vec<Tool>,
-    /// Where the next page begins; absent on the last.
+    /// The cursor of the next page; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
-    /// For how many milliseconds it may be kept (from revision 2026-07-28 on).
+    /// For how many milliseconds it may be cached (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
-    /// Who may keep it (from revision 2026-07-28 on).
+    /// Who may cache it (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_scope: Option<CacheScope>,
     /// Extensions.
@@ -105,15 +105,15 @@ pub struct ListToolsResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolParams {
-    /// Which tool.
+    /// The name of the tool.
     pub name: String,
-    /// With what; absent means an empty object. Read it with [`crate::parse_arguments`].
+    /// The arguments; absent means an empty object. [`crate::parse_arguments`] deserializes them.
     #[serde(default)]
     pub arguments: Map<String, Value>,
-    /// The answers to what an [`InputRequiredResult`] asked, by the same names (from revision 2026-07-28 on).
+    /// The responses to the requests of an [`InputRequiredResult`], by name (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_responses: Option<Map<String, Value>>,
-    /// What the [`InputRequiredResult`] gave to be brought back (from revision 2026-07-28 on).
+    /// The state of the [`InputRequiredResult`], unchanged (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Extensions, such as a progress token.
@@ -121,18 +121,18 @@ pub struct CallToolParams {
     pub meta: Option<Meta>,
 }
 
-/// Instead of a result: what the server has to ask the client before (from revision 2026-07-28 on). The client sends the
-/// same call again, with the answers.
+/// Requests for input, instead of a result (from revision 2026-07-28 on). The client sends the same call again with the
+/// responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InputRequiredResult {
     /// [`ResultType::InputRequired`].
     pub result_type: ResultType,
-    /// The questions, each a request such as `elicitation/create` with `method` and `params`, by name.
+    /// The requests by name, each with `method` and `params`, such as `elicitation/create`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<Map<String, Value>>,
-    /// To be brought back with the answers, untouched.
+    /// To be returned unchanged with the responses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// Extensions.
@@ -145,16 +145,16 @@ pub struct InputRequiredResult {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// What kind of result it is (from revision 2026-07-28 on).
+    /// The kind of result (from revision 2026-07-28 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result_type: Option<ResultType>,
-    /// What the model reads.
+    /// The content for the model.
     #[serde(default)]
     pub content: Vec<ContentBlock>,
-    /// The same for programs, as the tool's output schema says (from revision 2025-06-18 on).
+    /// The result for programs, as in the tool's output schema (from revision 2025-06-18 on).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_content: Option<Value>,
-    /// The call failed, and the content says why; written only when true.
+    /// Whether the call failed; the content has the reason. Written only when true.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_error: bool,
     /// Extensions.
@@ -162,13 +162,13 @@ pub struct CallToolResult {
     pub meta: Option<Meta>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }
 
 impl Tool {
-    /// A tool without title, output schema and annotations.
+    /// A tool with only the required members and a description.
     pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: Value) -> Self {
         Self {
             name: name.into(),
@@ -181,7 +181,7 @@ impl Tool {
         }
     }
 
-    /// A tool whose arguments are read into `A`.
+    /// A tool with the input schema of `A`.
     ///
     /// ```
     /// use mcp_protocol::Tool;
@@ -193,35 +193,35 @@ impl Tool {
     ///     name: String,
     /// }
     ///
-    /// let tool = Tool::taking::<Greet>("greet", "Greets somebody.");
+    /// let tool = Tool::typed::<Greet>("greet", "Greets somebody.");
     /// assert_eq!(tool.input_schema["required"][0], "name");
     /// ```
     pub fn typed<A: JsonSchema>(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self::new(name, description, input_schema_of::<A>())
     }
 
-    /// The same with a name for people.
+    /// Sets the name for people.
     #[must_use]
     pub fn with_title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The same with a schema of its structured content; see [`crate::schema::output_schema_of`].
+    /// Sets the schema of its structured content; see [`crate::schema::output_schema_of`].
     #[must_use]
     pub fn with_output_schema(mut self, output_schema: Value) -> Self {
         self.output_schema = Some(output_schema);
         self
     }
 
-    /// The same with hints about its effects.
+    /// Sets the hints about its effects.
     #[must_use]
     pub fn with_annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
         self
     }
 
-    /// The same with extensions.
+    /// Sets the extensions.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);
@@ -230,33 +230,33 @@ impl Tool {
 }
 
 impl ToolAnnotations {
-    /// A name for people and no hints.
+    /// A name for people, without hints.
     pub fn titled(title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..Self::default() }
     }
 
-    /// The same with `readOnlyHint`.
+    /// Sets `readOnlyHint`.
     #[must_use]
     pub fn read_only(mut self, hint: bool) -> Self {
         self.read_only_hint = Some(hint);
         self
     }
 
-    /// The same with `destructiveHint`.
+    /// Sets `destructiveHint`.
     #[must_use]
     pub fn destructive(mut self, hint: bool) -> Self {
         self.destructive_hint = Some(hint);
         self
     }
 
-    /// The same with `idempotentHint`.
+    /// Sets `idempotentHint`.
     #[must_use]
     pub fn idempotent(mut self, hint: bool) -> Self {
         self.idempotent_hint = Some(hint);
         self
     }
 
-    /// The same with `openWorldHint`.
+    /// Sets `openWorldHint`.
     #[must_use]
     pub fn open_world(mut self, hint: bool) -> Self {
         self.open_world_hint = Some(hint);
@@ -283,19 +283,19 @@ impl CallToolParams {
         }
     }
 
-    /// The same with one argument more.
+    /// Adds an argument.
     #[must_use]
     pub fn with_argument(mut self, name: impl Into<String>, value: Value) -> Self {
         self.arguments.insert(name.into(), value);
         self
     }
 
-    /// Takes the call out of a request's parameters, without copying the arguments.
+    /// Reads the call from a request's parameters, without copying the arguments.
     ///
     /// # Errors
-    /// When `name` is missing or not a string, or `arguments` or `_meta` is there but not an object. The error
-    /// becomes an [`ErrorObject`](crate::jsonrpc::ErrorObject) with code
-    /// [`INVALID_PARAMS`](crate::jsonrpc::INVALID_PARAMS) by `into()`.
+    /// If `name` is missing or not a string, or `arguments` or `_meta` is not an object. `into()` converts the error to
+    /// an
+    /// [`ErrorObject`](crate::jsonrpc::ErrorObject) with code [`INVALID_PARAMS`](crate::jsonrpc::INVALID_PARAMS).
     pub fn from_params(params: Option<Params>) -> Result<Self, ArgumentError> {
         let mut members = Params::into_object(params)?;
         let name = match members.remove("name") {
@@ -323,17 +323,17 @@ fn take_object(members: &mut Map<String, Value>, name: &str) -> Result<Option<Me
     }
 }
 
-/// What a client gets for a call of a tool.
+/// The result of a tool call, for a client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutcome {
     /// The tool ran.
     Result(CallToolResult),
-    /// The server asks back; send the same call again, with the answers.
+    /// The server requires input; send the same call again with the responses.
     InputRequired(InputRequiredResult),
 }
 
 impl ToolOutcome {
-    /// The result, unless the server asks back.
+    /// The result, unless the server requires input.
     pub fn result(self) -> Option<CallToolResult> {
         match self {
             Self::Result(result) => Some(result),
@@ -345,8 +345,8 @@ impl ToolOutcome {
 impl<'de> Deserialize<'de> for ToolOutcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
-        let asks = value.get("resultType").is_some_and(|kind| kind == "input_required");
-        let outcome = if asks {
+        let requires_input = value.get("resultType").is_some_and(|kind| kind == "input_required");
+        let outcome = if requires_input {
             serde_json::from_value(value).map(Self::InputRequired)
         } else {
             serde_json::from_value(value).map(Self::Result)
@@ -356,14 +356,14 @@ impl<'de> Deserialize<'de> for ToolOutcome {
 }
 
 impl InputRequiredResult {
-    /// Asks these: each a name and a request with `method` and `params`.
+    /// Requires input by these requests: pairs of a name and a request with `method` and `params`.
     ///
     /// ```
     /// use mcp_protocol::tools::InputRequiredResult;
     /// use serde_json::json;
     ///
-    /// let asked = InputRequiredResult::asking([("folders", json!({"method": "roots/list"}))]).with_request_state("1");
-    /// assert_eq!(serde_json::to_value(&asked)?["inputRequests"]["folders"]["method"], "roots/list");
+    /// let required = InputRequiredResult::new([("folders", json!({"method": "roots/list"}))]).with_request_state("1");
+    /// assert_eq!(serde_json::to_value(&required)?["inputRequests"]["folders"]["method"], "roots/list");
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn new<N: Into<String>>(requests: impl IntoIterator<Item = (N, Value)>) -> Self {
@@ -376,7 +376,7 @@ impl InputRequiredResult {
         }
     }
 
-    /// The same with what is to be brought back with the answers. The client can read and change it: sign it.
+    /// Sets the state to be returned with the responses. The client can read and change it, so sign it.
     #[must_use]
     pub fn with_request_state(mut self, state: impl Into<String>) -> Self {
         self.request_state = Some(state.into());
@@ -385,36 +385,36 @@ impl InputRequiredResult {
 }
 
 impl CallToolResult {
-    /// A result that is one text.
+    /// A result with one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { content: vec![ContentBlock::text(text)], ..Self::default() }
     }
 
-    /// A failure, told in one text so that the model can do better.
+    /// An error result with one text that tells the model what to do.
     pub fn error(text: impl Into<String>) -> Self {
         Self { is_error: true, ..Self::text(text) }
     }
 
-    /// A value for programs, which also stands as JSON in a text for clients that read only text.
+    /// A result for programs, also as JSON in a text for clients that read only text.
     pub fn structured(value: Value) -> Self {
         Self::text(value.to_string()).with_structured_content(value)
     }
 
-    /// The same with a value for programs, the texts unchanged.
+    /// Sets the result for programs; the content stays unchanged.
     #[must_use]
     pub fn with_structured_content(mut self, value: Value) -> Self {
         self.structured_content = Some(value);
         self
     }
 
-    /// The same with one block more.
+    /// Adds a content block.
     #[must_use]
     pub fn with_content(mut self, block: ContentBlock) -> Self {
         self.content.push(block);
         self
     }
 
-    /// The same with extensions.
+    /// Sets the extensions.
     #[must_use]
     pub fn with_meta(mut self, meta: Meta) -> Self {
         self.meta = Some(meta);

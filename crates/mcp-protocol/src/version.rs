@@ -1,4 +1,4 @@
-//! The protocol's revisions and how two sides agree on one.
+//! The protocol's revisions and their negotiation.
 
 use crate::jsonrpc::{ErrorObject, UNSUPPORTED_PROTOCOL_VERSION};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -8,8 +8,7 @@ use std::str::FromStr;
 
 /// A published revision of the protocol; a later one is greater.
 ///
-/// Revisions of the legacy era open with `initialize`. From 2026-07-28 on (the modern era) every request describes
-/// itself.
+/// Legacy revisions start with `initialize`. From 2026-07-28 on (the modern era) every request describes itself.
 ///
 /// ```
 /// use mcp_protocol::ProtocolVersion;
@@ -33,20 +32,20 @@ pub enum ProtocolVersion {
     V2026_07_28,
 }
 
-/// The name is not that of a published revision.
+/// The name of a revision that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unsupported protocol version")]
 pub struct UnsupportedProtocolVersion {
-    /// What was asked for.
+    /// The requested name.
     pub requested: String,
 }
 
 impl ProtocolVersion {
     /// Every published revision, oldest first.
     pub const ALL: [Self; 4] = [Self::V2025_03_26, Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
-    /// What a server offers a client that asks `initialize` for a revision it cannot have.
+    /// The revision that a server offers when `initialize` requests an unsupported one.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
-    /// What a legacy request without `MCP-Protocol-Version` header speaks.
+    /// The revision of a legacy request without the header `MCP-Protocol-Version`.
     pub const WITHOUT_HEADER: Self = Self::V2025_03_26;
 
     /// The name, a date.
@@ -59,30 +58,29 @@ impl ProtocolVersion {
         }
     }
 
-    /// Whether this revision opens with `initialize`.
+    /// Whether this revision starts with `initialize`.
     pub fn is_legacy(self) -> bool {
         self <= Self::LATEST_LEGACY
     }
 
-    /// The answer to `initialize`: the revision asked for when it is published and legacy, else the newest legacy
-    /// one.
+    /// The revision to return from `initialize`: the requested one if it is a published legacy revision, else the
+    /// newest legacy one.
     pub fn negotiate(requested: &str) -> Self {
         requested.parse().ok().filter(|version: &Self| version.is_legacy()).unwrap_or(Self::LATEST_LEGACY)
     }
 
-    /// The revision that a request's `MCP-Protocol-Version` header names, [`Self::WITHOUT_HEADER`] when there is no
-    /// header.
+    /// The revision in a request's `MCP-Protocol-Version` header; [`Self::WITHOUT_HEADER`] without a header.
     ///
     /// # Errors
-    /// When the header names no published revision.
+    /// If the header does not name a published revision.
     pub fn from_header(header: Option<&str>) -> Result<Self, UnsupportedProtocolVersion> {
         header.map_or(Ok(Self::WITHOUT_HEADER), |name| name.trim_matches([' ', '\t']).parse())
     }
 }
 
 impl UnsupportedProtocolVersion {
-    /// The error object for it: code [`UNSUPPORTED_PROTOCOL_VERSION`] with `data` `{supported, requested}`, from
-    /// which a client picks another revision.
+    /// The error object: code [`UNSUPPORTED_PROTOCOL_VERSION`] with `data` `{supported, requested}`, so that the client
+    /// can choose another revision.
     pub fn error_object(&self, supported: &[ProtocolVersion]) -> ErrorObject {
         ErrorObject::new(UNSUPPORTED_PROTOCOL_VERSION, self.to_string())
             .with_data(json!({"supported": supported, "requested": self.requested}))
@@ -124,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_are_read_back_and_ordered() {
+    fn names_survive_a_round_trip_and_are_ordered() {
         assert!(ProtocolVersion::ALL.is_sorted());
         for version in ProtocolVersion::ALL {
             assert_eq!(version.as_str().parse(), Ok(version));
@@ -137,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn initialize_gets_what_it_asks_for_or_the_newest_legacy_revision() {
+    fn initialize_gets_the_requested_or_the_newest_legacy_revision() {
         for (requested, expect) in [
             ("2025-03-26", ProtocolVersion::V2025_03_26),
             ("2025-06-18", ProtocolVersion::V2025_06_18),
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_a_published_revision_or_absent() {
+    fn a_header_must_name_a_published_revision() {
         for (header, expect) in [
             (None, Some(ProtocolVersion::V2025_03_26)),
             (Some("2025-11-25"), Some(ProtocolVersion::V2025_11_25)),
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_revision_tells_what_is_supported() {
+    fn the_error_lists_the_supported_revisions() {
         let refused = ProtocolVersion::from_header(Some("1900-01-01")).unwrap_err();
         let error = refused.error_object(&[ProtocolVersion::V2026_07_28]);
         assert_eq!(error.code, -32022);

@@ -1,22 +1,22 @@
-//! Decoders that are not built in: HEIC and AVIF need the system's libheif, which may be missing or lack a codec.
+//! Decoders that are not built in. HEIC and AVIF need the system's libheif, which may be missing or lack a codec.
 
 use heif::{Codec, Libheif};
 
 use crate::{Format, MediaError};
 
-/// What can be decoded here of the formats for which that is not certain.
+/// Availability of the decoders that are not built in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoders {
-    /// What decodes HEIC, for example `libheif 1.15.1`, or the [`MediaError::NoDecoder`] that such files end with.
+    /// The HEIC decoder, for example `libheif 1.15.1`, or the [`MediaError::NoDecoder`] for such files.
     pub heic: Result<String, MediaError>,
-    /// The same for AVIF.
+    /// The AVIF decoder, likewise.
     pub avif: Result<String, MediaError>,
-    /// Why libheif cannot be used at all, in the words of the system, for example
+    /// Why libheif cannot be loaded, as the system reports it, for example
     /// `libheif cannot be loaded: libheif.so.1: cannot open shared object file: No such file or directory`.
     pub load_error: Option<String>,
 }
 
-/// Finds out which decoders there are. The first call loads them, so that call comes before a sandbox closes the file
+/// Reports which decoders are available. The first call loads them, so it must run before a sandbox closes the file
 /// system.
 pub fn decoders() -> Decoders {
     let name = |codec| library(codec).map(|library| format!("libheif {}", library.version()));
@@ -27,15 +27,15 @@ pub fn decoders() -> Decoders {
     }
 }
 
-/// Loads what may be needed later, when files can no longer be opened. What is missing is told by those who need it.
+/// Loads the decoders, before a sandbox closes the file system. A missing decoder is reported when a file needs it.
 pub fn load_decoders() {
     let _found = Libheif::load();
 }
 
-/// Whether files of a format can be decoded here.
+/// Checks that the decoder of a format is available.
 ///
 /// # Errors
-/// [`MediaError::NoDecoder`], which says what to install.
+/// [`MediaError::NoDecoder`], which names the packages to install.
 pub fn check_decoder(format: Format) -> Result<(), MediaError> {
     match format {
         Format::Heif => library(Codec::Hevc).map(|_| ()),
@@ -44,7 +44,7 @@ pub fn check_decoder(format: Format) -> Result<(), MediaError> {
     }
 }
 
-/// The library, if it has a decoder for that.
+/// libheif, if it has a decoder for the codec.
 pub(crate) fn library(codec: Codec) -> Result<&'static Libheif, MediaError> {
     let found = Libheif::load().ok().filter(|library| library.can_decode(codec));
     found.ok_or_else(|| missing(codec))
@@ -55,20 +55,20 @@ fn missing(codec: Codec) -> MediaError {
         Codec::Hevc => MediaError::NoDecoder {
             format: "HEIC",
             missing: "libheif with an HEVC decoder",
-            install: "libheif1 (with libheif-plugin-libde265 where that is a package of its own)",
+            install: "libheif1 (with libheif-plugin-libde265 if that is a separate package)",
         },
         Codec::Av1 => MediaError::NoDecoder {
             format: "AVIF",
             missing: "libheif with an AV1 decoder",
-            install: "libheif1 (with libheif-plugin-dav1d where that is a package of its own)",
+            install: "libheif1 (with libheif-plugin-dav1d if that is a separate package)",
         },
     }
 }
 
-/// The library, whatever it decodes.
+/// libheif, whichever codecs it has.
 pub(crate) fn any_library() -> Result<&'static Libheif, MediaError> {
     Libheif::load().map_err(|_| MediaError::NoDecoder {
-        format: "such HEIF",
+        format: "these HEIF",
         missing: "libheif",
         install: "libheif1",
     })
@@ -79,17 +79,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_with_its_package() {
+    fn missing_decoder_names_its_package() {
         assert_eq!(
             missing(Codec::Av1).to_string(),
-            "AVIF pictures need libheif with an AV1 decoder; install libheif1 (with libheif-plugin-dav1d where that \
-             is a package of its own), restart the service if it runs, and add the file again"
+            "AVIF pictures need libheif with an AV1 decoder; install libheif1 (with libheif-plugin-dav1d if that \
+             is a separate package), restart the service, then import the file again"
         );
     }
 
-    /// The suite needs libheif: pictures are decoded with it elsewhere.
+    /// The test suite needs libheif: other tests decode pictures with it.
     #[test]
-    fn the_decoders_are_found() {
+    fn decoders_are_available() {
         load_decoders();
         let found = decoders();
         assert_eq!(found.load_error, None);

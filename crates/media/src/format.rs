@@ -1,11 +1,11 @@
-/// The formats that this crate decodes.
+/// The formats that can be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
     /// JPEG, ITU T.81; also the first picture of an MPO file.
     Jpeg,
-    /// PNG; of an animated one, the default picture.
+    /// PNG; the default picture of an animation.
     Png,
-    /// WebP, lossy or lossless; of an animated one, the first frame.
+    /// WebP, lossy or lossless; the first frame of an animation.
     WebP,
     /// GIF; the first frame.
     Gif,
@@ -15,13 +15,13 @@ pub enum Format {
     Heif,
     /// AVIF; its primary picture.
     Avif,
-    /// A camera's RAW file: its embedded preview.
+    /// A camera's RAW file; its embedded preview.
     Raw,
 }
 
 impl Format {
-    /// Tells the format by the file's first bytes; 64 of them suffice. Many cameras' RAW files begin like any TIFF,
-    /// and are taken for one here; [`probe`](crate::probe()) looks deeper.
+    /// Detects the format from the first bytes; 64 are enough. Many RAW files start like any TIFF and are reported as
+    /// one here; [`probe`](crate::probe()) looks deeper.
     ///
     /// ```
     /// assert_eq!(media::Format::sniff(b"GIF89a\x01\x00\x01\x00"), Some(media::Format::Gif));
@@ -35,10 +35,10 @@ impl Format {
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
             head if is_raw(head) => Some(Self::Raw),
             [b'I', b'I', 42 | 43, 0, ..] | [b'M', b'M', 0, 42 | 43, ..] => Some(Self::Tiff),
-            [_, _, _, _, b'f', b't', b'y', b'p', ..] => match Branded::of(head)? {
-                Branded::Heif => Some(Self::Heif),
-                Branded::Avif => Some(Self::Avif),
-                Branded::Movie => None,
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => match BrandKind::of(head)? {
+                BrandKind::Heif => Some(Self::Heif),
+                BrandKind::Avif => Some(Self::Avif),
+                BrandKind::Movie => None,
             },
             _ => None,
         }
@@ -59,8 +59,8 @@ impl Format {
     }
 }
 
-/// Whether a file is a movie, told by its first bytes; 64 of them suffice. A picture in a container that movies have,
-/// too, is none.
+/// Whether a file is a video, judged by its first bytes; 64 are enough. A picture in a container that videos use as well
+/// is not a video.
 ///
 /// ```
 /// assert!(media::is_movie(b"\0\0\0\x14ftypqt  \0\0\0\0qt  "));
@@ -68,49 +68,49 @@ impl Format {
 /// ```
 pub fn is_movie(head: &[u8]) -> bool {
     match head {
-        [_, _, _, _, b'f', b't', b'y', b'p', ..] => Branded::of(head) == Some(Branded::Movie),
-        // QuickTime before it had brands.
+        [_, _, _, _, b'f', b't', b'y', b'p', ..] => BrandKind::of(head) == Some(BrandKind::Movie),
+        // QuickTime files without a brand.
         [_, _, _, _, name @ ..] if starts_with_any(name, &[b"moov", b"mdat", b"wide", b"pnot"]) => true,
         [b'R', b'I', b'F', b'F', _, _, _, _, name @ ..] => name.starts_with(b"AVI "),
         _ => starts_with_any(head, &[MATROSKA, WINDOWS_MEDIA, FLASH, MPEG_PROGRAM, MPEG_VIDEO]),
     }
 }
 
-/// EBML, which Matroska and WebM are written in.
+/// EBML, the container of Matroska and WebM.
 const MATROSKA: &[u8] = &[0x1A, 0x45, 0xDF, 0xA3];
 const WINDOWS_MEDIA: &[u8] = &[0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11];
 const FLASH: &[u8] = b"FLV\x01";
 const MPEG_PROGRAM: &[u8] = &[0, 0, 1, 0xBA];
 const MPEG_VIDEO: &[u8] = &[0, 0, 1, 0xB3];
 
-fn starts_with_any(bytes: &[u8], beginnings: &[&[u8]]) -> bool {
-    beginnings.iter().any(|beginning| bytes.starts_with(beginning))
+fn starts_with_any(bytes: &[u8], prefixes: &[&[u8]]) -> bool {
+    prefixes.iter().any(|prefix| bytes.starts_with(prefix))
 }
 
-/// The brands of a file that begins with an `ftyp` box, as far as they are there (ISO/IEC 14496-12, section 4.3): the
-/// one that tells best what it is, then those that it also is.
+/// The brands in the `ftyp` box at the start of a file (ISO/IEC 14496-12, section 4.3): the major brand, then the
+/// compatible ones. Stops where the bytes end.
 fn brands(head: &[u8]) -> impl Iterator<Item = &[u8; 4]> {
-    /// More than any file has; those of the whole box could be millions.
+    /// More than any real file has. The box could declare millions.
     const MAX_BRANDS: usize = 64;
     let announced = head.first_chunk().copied().map(u32::from_be_bytes);
     let end = announced.and_then(|size| usize::try_from(size).ok()).unwrap_or_default().min(head.len());
     let (words, _) = head.get(8..end).unwrap_or_default().as_chunks::<4>();
-    // The second is the version of the first.
-    words.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, brand)| brand).take(MAX_BRANDS)
+    // The second word is the version of the major brand.
+    words.iter().enumerate().filter(|(index, _)| *index != 1).map(|(_, brand)| brand).take(MAX_BRANDS)
 }
 
-/// What a file is that begins with its brands.
+/// The kind of file that its brands indicate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Branded {
+enum BrandKind {
     Heif,
     Avif,
     Movie,
 }
 
-impl Branded {
-    /// Goes by the first brand that says something: a movie may also hold pictures, and the other way round.
+impl BrandKind {
+    /// The first known brand decides: a video may also contain pictures, and the reverse.
     fn of(head: &[u8]) -> Option<Self> {
-        // Canon's RAW files say that they are also movies.
+        // Canon's RAW files also declare video brands.
         if brands(head).next() == Some(b"crx ") {
             return None;
         }
@@ -121,9 +121,9 @@ impl Branded {
                 b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"hevm" | b"hevs" | b"heif" => {
                     return Some(Self::Heif);
                 }
-                // That there are pictures, but not how they are coded, which a brand behind it may say.
+                // Declares pictures but not their codec, which a later brand may name.
                 b"mif1" | b"msf1" | b"miaf" => structure = Some(Self::Heif),
-                brand if structure.is_none() && is_of_movie(brand) => return Some(Self::Movie),
+                brand if structure.is_none() && is_movie_brand(brand) => return Some(Self::Movie),
                 _ => {}
             }
         }
@@ -131,19 +131,19 @@ impl Branded {
     }
 }
 
-/// Brands of MP4, QuickTime, 3GPP and their kin.
-fn is_of_movie(brand: &[u8; 4]) -> bool {
-    const BEGINNINGS: [&[u8]; 13] = [
+/// Brands of MP4, QuickTime, 3GPP and related formats.
+fn is_movie_brand(brand: &[u8; 4]) -> bool {
+    const PREFIXES: [&[u8]; 13] = [
         b"iso", b"mp4", b"mp7", b"avc", b"qt  ", b"M4", b"f4", b"3g", b"mmp4", b"MSNV", b"XAVC", b"dash",
         b"cmf",
     ];
-    starts_with_any(brand, &BEGINNINGS)
+    starts_with_any(brand, &PREFIXES)
 }
 
-/// Whether a file begins as only RAW files do.
+/// Whether the first bytes occur only in RAW files.
 fn is_raw(head: &[u8]) -> bool {
     match head {
-        // Canon's CR2 and Phase One's IIQ are TIFF with a mark behind its header; CR3 is made of boxes as MP4 is.
+        // Canon's CR2 and Phase One's IIQ are TIFF with a mark after the header; CR3 consists of boxes like MP4.
         [b'I', b'I', 42, 0, _, _, _, _, b'C', b'R', ..]
         | [b'I', b'I', 42, 0, _, _, _, _, b'I', b'I', b'I', b'I', ..]
         | [b'M', b'M', 0, 42, _, _, _, _, b'M', b'M', b'M', b'M', ..]
@@ -159,8 +159,8 @@ fn is_raw(head: &[u8]) -> bool {
     }
 }
 
-/// Whether a file of that name is what an operating system leaves in folders (`.DS_Store`, `._*`, `Thumbs.db`,
-/// `desktop.ini`): accepted and dropped, never an error.
+/// Whether an operating system creates files of that name in folders (`.DS_Store`, `._*`, `Thumbs.db`, `desktop.ini`).
+/// They are skipped without an error.
 ///
 /// ```
 /// assert!(media::is_junk_file_name("Holidays/THUMBS.DB"));
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_are_told_by_content() {
+    fn formats_are_detected_by_content() {
         let check = |head: &[u8], expect| assert_eq!(Format::sniff(head), expect, "{head:?}");
         check(b"\xFF\xD8\xFF\xE0", Some(Format::Jpeg));
         check(b"\x89PNG\r\n\x1A\n....", Some(Format::Png));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn movies_are_told_by_content() {
+    fn videos_are_detected_by_content() {
         for movie in [
             &b"\0\0\0\x14ftypisom\0\0\x02\0isom"[..],
             b"\0\0\0\x18ftypmp42\0\0\0\0mp42mif1",
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn junk_is_told_by_name() {
+    fn junk_files_are_recognised_by_name() {
         for junk in [".DS_Store", "a/b/.DS_Store", "._IMG_1.jpg", "thumbs.db", "a\\Desktop.INI"] {
             assert!(is_junk_file_name(junk), "{junk}");
         }

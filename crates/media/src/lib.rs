@@ -1,30 +1,30 @@
-//! Photo files: telling formats apart, reading metadata, making renditions.
+//! Reads photo files: detects the format, reads the metadata, makes the renditions.
 //!
-//! Everything here is a function from bytes to values: [`probe`] reads the headers, [`metadata`] says when,
-//! where and with what a photo was taken, [`render`] makes the WebP renditions, [`decode_rgb`] gives plain pixels.
-//! Files are told apart by their
-//! content, never by their name, and every size is checked before anything is decoded.
+//! Every function maps bytes to values: [`probe`] reads the headers, [`metadata`] reads when, where and with which
+//! camera a photo was taken, [`render`] makes the WebP renditions, [`decode_rgb`] gives RGB pixels. The content decides
+//! the format, never the file name. Every size is checked before anything is decoded.
 //!
-//! This crate knows no file system, no clock, no thread and no runtime, so a worker process can host it as it
-//! stands. HEIC and AVIF are decoded by the system's libheif, which may be missing: [`decoders`] says what there is,
-//! and [`load_decoders`] loads it, the one thing here that opens files, before a sandbox forbids that.
+//! This crate uses no file system, clock, thread or runtime, so that a sandboxed worker process can run it. HEIC and
+//! AVIF need the system's libheif, which may be missing. [`decoders`] reports what is available. [`load_decoders`] loads
+//! it; it is the only function that opens files, and must run before a sandbox forbids that.
 //!
-//! The commonest change is a new format: add its variant and signature to [`Format`], a module in
-//! `container` that reads its header without decoding (size, memory, where EXIF, XMP, IPTC and the colour profile
-//! lie), and a module in `decode` that gives its pixels; the compiler names every place that has to tell formats
-//! apart. When a decoder learns to read files that it refused, raise [`DECODER_VERSION`].
+//! To add a format, add its variant and signature to [`Format`], a module in `container` that reads its header without
+//! decoding (size, memory, position of EXIF, XMP, IPTC and colour profile), and a module in `decode` that gives its
+//! pixels. The compiler names every other place. When a decoder learns to read files that it refused, raise
+//! [`DECODER_VERSION`].
+//!
+//! To add a metadata field, see [`domain::Metadata`].
 //!
 //! ```
-//! use domain::{Rendition, Timestamp};
-//! use media::{FileFacts, Limits};
+//! use domain::{FileInfo, Rendition, Timestamp};
+//! use media::Limits;
 //!
 //! # let file = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/media/gps-time.jpg"))?;
 //! let probe = media::probe(&file, &Limits::default())?;
 //! assert_eq!(probe.format.media_type(), "image/jpeg");
 //!
 //! let added = Timestamp::parse_iso("2024-05-01")?;
-//! let facts = FileFacts { file_name: Some("thompson-springs.jpg"), modified: None, added, sidecars: &[] };
-//! assert_eq!(media::metadata(&file, &facts).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
+//! assert_eq!(media::metadata(&file, &FileInfo::added_at(added)).capture.at.to_string(), "2022-01-10T21:15:44.310Z");
 //!
 //! let rendered = media::render(&file, &[Rendition::Thumb], &Limits::default())?;
 //! assert!(rendered.renditions.iter().all(|thumb| thumb.size.longest() <= 512));
@@ -50,13 +50,12 @@ pub use decoders::{Decoders, check_decoder, decoders, load_decoders};
 pub use error::MediaError;
 pub use format::{Format, is_junk_file_name, is_movie};
 pub use metadata::{
-    FileFacts, Metadata, PhotoSidecars, Sidecar, SidecarMatches, is_sidecar_content, match_sidecars,
-    metadata, sidecar_kind,
+    PhotoSidecars, SidecarMatches, is_sidecar_content, match_sidecars, metadata, sidecar_kind,
 };
 pub use orientation::Orientation;
 pub use probe::{Limits, Probe, probe, supported_format};
 pub use render::{EncodedRendition, Rendered, RgbPicture, RgbPictures, decode_rgb, render};
 
-/// Raised whenever a decoder reads files that it refused before, so that failed files are tried again,
-/// or makes better of files that it read, so that those are read again.
+/// Raise it when a decoder reads files that it refused before, or renders files better. Failed files are then retried,
+/// and the others indexed again.
 pub const DECODER_VERSION: u32 = 3;

@@ -1,48 +1,48 @@
 use domain::PixelSize;
 
-/// How the stored pixels have to be turned to stand upright; the values of the EXIF tag `Orientation`.
+/// How to turn stored pixels upright; the values of the EXIF tag `Orientation`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Orientation {
     /// 1: as stored.
     #[default]
-    Upright,
-    /// 2: mirrored left to right.
-    Mirrored,
-    /// 3: turned by a half.
-    Half,
-    /// 4: mirrored top to bottom.
-    Flipped,
-    /// 5: mirrored along the diagonal from top left.
-    Transposed,
-    /// 6: to be turned a quarter clockwise.
-    QuarterRight,
-    /// 7: mirrored along the diagonal from top right.
-    Transversed,
-    /// 8: to be turned a quarter counter-clockwise.
-    QuarterLeft,
+    Normal,
+    /// 2: mirror left to right.
+    FlipHorizontal,
+    /// 3: rotate by 180°.
+    Rotate180,
+    /// 4: mirror top to bottom.
+    FlipVertical,
+    /// 5: mirror along the diagonal from top left.
+    Transpose,
+    /// 6: rotate by 90° clockwise.
+    Rotate90,
+    /// 7: mirror along the diagonal from top right.
+    Transverse,
+    /// 8: rotate by 90° counter-clockwise.
+    Rotate270,
 }
 
 impl Orientation {
-    /// The orientation with that EXIF value; anything but 1 to 8 says nothing and counts as upright.
+    /// The orientation with that EXIF value. Any value except 1 to 8 counts as upright.
     pub fn from_exif(value: u16) -> Self {
         match value {
-            2 => Self::Mirrored,
-            3 => Self::Half,
-            4 => Self::Flipped,
-            5 => Self::Transposed,
-            6 => Self::QuarterRight,
-            7 => Self::Transversed,
-            8 => Self::QuarterLeft,
-            _ => Self::Upright,
+            2 => Self::FlipHorizontal,
+            3 => Self::Rotate180,
+            4 => Self::FlipVertical,
+            5 => Self::Transpose,
+            6 => Self::Rotate90,
+            7 => Self::Transverse,
+            8 => Self::Rotate270,
+            _ => Self::Normal,
         }
     }
 
-    /// Whether width and height change places. The same holds for the way back.
+    /// Whether width and height are swapped, in either direction.
     pub const fn swaps_sides(self) -> bool {
-        matches!(self, Self::Transposed | Self::QuarterRight | Self::Transversed | Self::QuarterLeft)
+        matches!(self, Self::Transpose | Self::Rotate90 | Self::Transverse | Self::Rotate270)
     }
 
-    /// The upright size of a stored size, and the stored size of an upright one.
+    /// Converts a stored size to the upright size, or an upright size to the stored size.
     pub fn apply(self, size: PixelSize) -> PixelSize {
         if self.swaps_sides() { size.transposed() } else { size }
     }

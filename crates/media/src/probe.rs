@@ -5,17 +5,17 @@ use crate::format::is_movie;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, MediaError, Orientation, check_decoder, container};
 
-/// The most scans that a JPEG may have. Encoders write about ten; each scan costs a pass over the whole picture,
-/// so a few hundred kilobytes of empty scans could keep a decoder busy for hours.
+/// Maximum number of scans in a JPEG. Encoders write about ten. Each scan costs a pass over the whole picture, so a few
+/// hundred kilobytes of empty scans could keep a decoder busy for hours.
 pub(crate) const MAX_SCANS: u32 = 500;
 
-/// How often, in scans of a picture of the largest allowed size, all scans together may pass over the pixels.
+/// Maximum work of all scans together, in passes over a picture of the largest allowed size.
 const MAX_FULL_PASSES: u64 = 20;
 
-/// What a decoder may be asked to do.
+/// Limits on what is decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The most pixels that a picture may have, as stored.
+    /// Maximum number of stored pixels.
     pub max_pixels: u64,
 }
 
@@ -26,28 +26,28 @@ impl Default for Limits {
     }
 }
 
-/// What the headers of a file say.
+/// The result of reading a file's headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// The format, told by content.
+    /// The format, detected from the content.
     pub format: Format,
-    /// The size of the pixels as the file holds them.
+    /// The size of the picture as stored.
     pub stored_size: PixelSize,
     /// The size of the upright picture.
     pub upright_size: PixelSize,
-    /// How the stored pixels have to be turned.
+    /// How to turn the stored pixels upright.
     pub orientation: Orientation,
     decode_bytes: u64,
 }
 
 impl Probe {
-    /// An upper estimate, in bytes, of the memory that rendering these takes beyond the file itself. For a budget
-    /// that decides how many files are rendered at once.
+    /// Upper estimate of the memory that rendering takes besides the file itself, in bytes. A memory budget uses it to
+    /// decide how many files are rendered at once.
     ///
-    /// Decoding counts at full size although a JPEG is mostly decoded smaller: a file that the fast decoder refuses
-    /// goes to one that cannot scale.
+    /// Decoding counts at full size, although most JPEGs are decoded at a fraction of it: a file that the fast decoder
+    /// refuses goes to one that cannot scale.
     pub fn decode_memory_bytes(&self, wanted: &[Rendition]) -> u64 {
-        // What remains besides the pixels: tables of the decoders, the medium rendition and its encoder.
+        // Besides the pixels: decoder tables, the medium rendition and its encoder.
         const BASE_BYTES: u64 = 24 << 20;
         // The pixels (3 or 4), the encoder's copy (4), its planes (1.5 or 2.5), its tokens and output.
         const ENCODE_BYTES_PER_PIXEL: u64 = 11;
@@ -59,7 +59,7 @@ impl Probe {
 
     /// The same for [`decode_rgb`](crate::decode_rgb).
     pub fn rgb_memory_bytes(&self, longest_sides_px: &[u32]) -> u64 {
-        // The pixels before colours are converted (4) and after (4), and without transparency (3).
+        // The pixels before (4) and after (4) colour conversion, and without transparency (3).
         const BYTES_PER_PIXEL: u64 = 11;
 
         let areas = longest_sides_px.iter().map(|side| self.upright_size.fit_within(*side).area());
@@ -67,25 +67,25 @@ impl Probe {
     }
 }
 
-/// Reads the headers and refuses what must not be decoded: pictures without pixels, with more pixels than
-/// `limits` allow (also in a frame that hides behind a smaller canvas), or with more scans than are sane.
+/// Reads the headers. Refuses pictures without pixels, with more pixels than `limits` allow (also in a frame that is
+/// larger than its canvas), or with too many scans.
 ///
 /// # Errors
 /// Every [`MediaError`] but [`MediaError::Conversion`].
 pub fn probe(bytes: &[u8], limits: &Limits) -> Result<Probe, MediaError> {
-    inspect(bytes, limits).map(|found| found.probe)
+    parse_headers(bytes, limits).map(|found| found.probe)
 }
 
-/// All that is read of a file before its pixels.
-pub(crate) struct Inspected<'a> {
+/// Everything that is read from a file before its pixels.
+pub(crate) struct ParsedHeaders<'a> {
     pub(crate) probe: Probe,
-    /// What the decoder goes by.
+    /// The parameters of the decoder.
     pub(crate) header: Header,
     pub(crate) blocks: Blocks<'a>,
 }
 
-/// [`probe`] with what it was read from.
-pub(crate) fn inspect<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Inspected<'a>, MediaError> {
+/// Like [`probe`], with the parsed headers and metadata blocks.
+pub(crate) fn parse_headers<'a>(bytes: &'a [u8], limits: &Limits) -> Result<ParsedHeaders<'a>, MediaError> {
     let format = sniff(bytes)?;
     let header = container::header(format, bytes)?;
     check_size(header.size, limits)?;
@@ -105,11 +105,10 @@ pub(crate) fn inspect<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Inspected<
         orientation,
         decode_bytes: header.decode_bytes,
     };
-    Ok(Inspected { probe, header, blocks })
+    Ok(ParsedHeaders { probe, header, blocks })
 }
 
-/// Tells by the first bytes, of which 64 suffice, whether a file is worth taking in: it is of a known format, and
-/// there is a decoder for that here.
+/// Detects the format from the first bytes (64 are enough) and checks that its decoder is available.
 ///
 /// # Errors
 /// [`MediaError::Empty`], [`MediaError::UnknownFormat`], [`MediaError::Movie`] or [`MediaError::NoDecoder`].

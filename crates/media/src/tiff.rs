@@ -1,8 +1,7 @@
 //! The tags of an EXIF block (a TIFF structure: TIFF 6.0, section 2; EXIF 2.32, section 4.6).
 //!
-//! Read by hand because the work has to be bounded: general readers follow every pointer of every directory, and
-//! 64 kB of pointers to the same long directory then become billions of entries. Here each of the three
-//! directories that matter is read once, up to 1024 entries.
+//! This reader bounds its work: general readers follow every pointer of every directory, so that 64 kB of pointers to one
+//! long directory become billions of entries. Here each of the three directories is read once, up to 1024 entries.
 
 mod ifd;
 mod join;
@@ -12,7 +11,7 @@ pub(crate) mod writer;
 pub(crate) use self::ifd::{Entry, Ifd, Structure};
 pub(crate) use self::join::join;
 
-/// The tags that are read, by their numbers.
+/// Tag numbers.
 pub(crate) mod tag {
     pub(crate) const SUB_DIRECTORIES: u16 = 0x014A;
     pub(crate) const IMAGE_DESCRIPTION: u16 = 0x010E;
@@ -42,10 +41,10 @@ pub(crate) mod tag {
     pub(crate) const GPS_DATE_STAMP: u16 = 0x001D;
 }
 
-/// The directories that tags live in.
+/// The directories of an EXIF block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Directory {
-    /// The first one, about the picture.
+    /// The first directory, about the picture.
     Primary,
     /// About the shot.
     Exif,
@@ -89,13 +88,13 @@ impl ByteOrder {
     }
 }
 
-/// The type numbers of TIFF values that are used here.
+/// Type numbers of TIFF values.
 mod kind {
     pub(super) const RATIONAL: u16 = 5;
     pub(super) const SIGNED_RATIONAL: u16 = 10;
 }
 
-/// The readable tags of one block. Whatever is broken is left out.
+/// The readable tags of an EXIF block. Broken entries are left out.
 #[derive(Debug)]
 pub(crate) struct Tags<'a> {
     order: ByteOrder,
@@ -105,8 +104,8 @@ pub(crate) struct Tags<'a> {
 }
 
 impl<'a> Tags<'a> {
-    /// Reads a block, with or without the `Exif\0\0` that some containers put before it. `None` when it is no TIFF
-    /// structure at all.
+    /// Reads a block, with or without the `Exif\0\0` that some containers put before it. `None` if it is not a TIFF
+    /// structure.
     pub(crate) fn read(block: &'a [u8]) -> Option<Self> {
         let data = match block {
             [b'E', b'x', b'i', b'f', 0, _, data @ ..] => data,
@@ -121,7 +120,7 @@ impl<'a> Tags<'a> {
         Some(Self { order: structure.order(), primary: primary.entries, exif, gps })
     }
 
-    /// The order in which the block keeps its numbers.
+    /// The byte order of the block.
     pub(crate) fn byte_order(&self) -> ByteOrder {
         self.order
     }
@@ -135,12 +134,12 @@ impl<'a> Tags<'a> {
         entries.iter().find(|entry| entry.tag == tag)
     }
 
-    /// The value as it is stored, whatever its type.
+    /// The value as stored, of any type.
     pub(crate) fn bytes(&self, directory: Directory, tag: u16) -> Option<&'a [u8]> {
         self.entry(directory, tag).map(|entry| entry.value)
     }
 
-    /// Text up to its first NUL. Meant to be ASCII, often UTF-8, sometimes Latin-1.
+    /// Text up to the first NUL. The standard says ASCII; cameras also write UTF-8 and Latin-1.
     pub(crate) fn text(&self, directory: Directory, tag: u16) -> Option<String> {
         let bytes = self.bytes(directory, tag)?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or(bytes);
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_block_gives_what_it_still_holds() {
+    fn truncated_block_gives_its_readable_tags() {
         let block = ExifBlock::default()
             .number(Directory::Primary, tag::ORIENTATION, Number::Short(3))
             .text(Directory::Primary, tag::MODEL, "a long name that lies behind the directory")
@@ -224,7 +223,7 @@ mod tests {
 
     #[test]
     fn pointers_to_one_long_directory_cost_no_more_than_one() {
-        // A directory of pointers that all lead to itself.
+        // A directory of pointers to itself.
         let mut block = b"II*\0\x08\0\0\0\xFF\xFF".to_vec();
         for _ in 0..5000 {
             block.extend(tag::EXIF_DIRECTORY.to_le_bytes());

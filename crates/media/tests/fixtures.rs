@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use domain::{CaptureSource, PixelSize, Rendition, Timestamp};
+use domain::{CaptureSource, FileInfo, Metadata, PixelSize, Rendition, Timestamp};
 use image::RgbImage;
-use media::{FileFacts, Format, Limits, Metadata, Rendered};
+use media::{Format, Limits, Rendered};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
@@ -17,7 +17,7 @@ fn read(path: &str) -> Vec<u8> {
 
 fn metadata(path: &str) -> Metadata {
     let added = Timestamp::parse_iso("2026-01-01").unwrap();
-    media::metadata(&read(path), &FileFacts { file_name: None, modified: None, added, sidecars: &[] })
+    media::metadata(&read(path), &FileInfo::added_at(added))
 }
 
 fn render(path: &str, wanted: &[Rendition]) -> Rendered {
@@ -37,7 +37,7 @@ fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
 }
 
 #[test]
-fn the_eight_orientations_look_the_same() {
+fn all_orientations_look_the_same() {
     for (name, size) in [("landscape", (512, 341)), ("portrait", (341, 512))] {
         let upright = thumb(&format!("media/{name}-1.jpg"));
         assert_eq!(upright.dimensions(), size);
@@ -77,14 +77,14 @@ fn every_file_is_rendered() {
 }
 
 #[test]
-fn what_was_read_of_a_cut_file_is_kept() {
+fn readable_part_of_a_truncated_file_is_kept() {
     let (whole, cut) = (thumb("samples/cyclamen.jpg"), thumb("media/truncated.jpg"));
     let top = |picture: &RgbImage| image::imageops::crop_imm(picture, 0, 0, picture.width(), 100).to_image();
     assert!(difference(&top(&whole), &top(&cut)) < 2.0);
 }
 
 #[test]
-fn formats_are_told_by_content() {
+fn formats_are_detected_by_content() {
     let check = |path: &str, format: Format, size: (u32, u32)| {
         let probe = media::probe(&read(path), &Limits::default()).unwrap();
         assert_eq!(probe.format, format, "{path}");
@@ -102,7 +102,7 @@ fn formats_are_told_by_content() {
 }
 
 #[test]
-fn an_animation_shows_its_first_frame() {
+fn first_frame_of_an_animation_is_decoded() {
     let first = thumb("media/animated.webp");
     assert!(first.pixels().all(|pixel| pixel[0] > 180 && pixel[1] < 60 && pixel[2] < 60));
 }
@@ -125,11 +125,11 @@ fn times() {
 }
 
 #[test]
-fn places_words_and_cameras() {
+fn positions_descriptions_and_cameras() {
     let check = |path: &str, position: Option<(f64, f64)>, description: Option<&str>, model: Option<&str>| {
         let found = metadata(path);
         let near = |a: f64, b: f64| (a - b).abs() < 0.001;
-        match (found.position, position) {
+        match (found.details.position, position) {
             (Some(found), Some((latitude, longitude))) => {
                 assert!(
                     near(found.latitude(), latitude) && near(found.longitude(), longitude),
@@ -138,8 +138,8 @@ fn places_words_and_cameras() {
             }
             (found, expect) => assert_eq!(found.is_some(), expect.is_some(), "{path}"),
         }
-        assert_eq!(found.description.as_deref(), description, "{path}");
-        assert_eq!(found.camera_model.as_deref(), model, "{path}");
+        assert_eq!(found.details.description.as_deref(), description, "{path}");
+        assert_eq!(found.details.camera_model.as_deref(), model, "{path}");
     };
     check("samples/wisteria.jpg", Some((40.447, -3.7248)), None, Some("iPhone 6"));
     check("samples/restaurant-bill.jpg", Some((41.853, 12.4888)), None, Some("iPhone 4"));
@@ -150,5 +150,5 @@ fn places_words_and_cameras() {
     let winter = "Early winter scene in the mostly barren, lightly occupied quarter of southeastern Utah, near the \
                   remote settlement of Thompson Springs in the western U.S. state of Utah.";
     check("media/gps-time.jpg", Some((39.115, -108.401)), Some(winter), None);
-    assert_eq!(metadata("samples/wisteria.jpg").camera_make.as_deref(), Some("Apple"));
+    assert_eq!(metadata("samples/wisteria.jpg").details.camera_make.as_deref(), Some("Apple"));
 }

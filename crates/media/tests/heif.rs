@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use domain::{PixelSize, Rendition, Timestamp};
+use domain::{FileInfo, PixelSize, Rendition, Timestamp};
 use image::{RgbImage, RgbaImage};
-use media::{FileFacts, Format, Limits, Orientation, Probe, Rendered};
+use media::{Format, Limits, Orientation, Probe, Rendered};
 
 fn read(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/media").join(name)).unwrap()
@@ -40,7 +40,7 @@ fn formats_and_sizes() {
         let probe = probe(name);
         assert_eq!(probe.format, format, "{name}");
         assert_eq!(probe.upright_size, PixelSize { width, height }, "{name}");
-        assert_eq!(probe.orientation, Orientation::Upright, "{name}");
+        assert_eq!(probe.orientation, Orientation::Normal, "{name}");
         assert_eq!(render(name).full_size, probe.upright_size, "{name}");
     };
     check("hopper.heif", Format::Heif, (128, 128));
@@ -57,7 +57,7 @@ fn formats_and_sizes() {
 /// Each picture is stored turned and mirrored in another way, has that written in its middle, and was compressed anew:
 /// they differ by 8, while the wrong way round they would by 38 at least.
 #[test]
-fn turns_and_mirrors_of_the_container_are_undone() {
+fn rotations_and_mirroring_of_the_container_are_applied() {
     let upright = rgb(&thumb("rot0mir0.avif"));
     for turned in [image::imageops::rotate180(&upright), image::imageops::flip_horizontal(&upright)] {
         assert!(difference(&upright, &turned) > 30.0);
@@ -71,7 +71,7 @@ fn turns_and_mirrors_of_the_container_are_undone() {
 }
 
 #[test]
-fn both_formats_show_the_same() {
+fn both_formats_look_the_same() {
     let difference = difference(&rgb(&thumb("hopper.heif")), &rgb(&thumb("hopper.avif")));
     assert!(difference < 6.0, "{difference}");
 }
@@ -103,14 +103,13 @@ fn grey_stays_grey() {
 }
 
 #[test]
-fn what_has_no_metadata_still_has_a_time() {
+fn file_without_metadata_has_a_time() {
     let added = Timestamp::parse_iso("2026-01-01").unwrap();
-    let facts = FileFacts { file_name: None, modified: None, added, sidecars: &[] };
-    assert_eq!(media::metadata(&read("hopper.heif"), &facts).capture.at, added);
+    assert_eq!(media::metadata(&read("hopper.heif"), &FileInfo::added_at(added)).capture.at, added);
 }
 
 #[test]
-fn a_limit_is_a_limit() {
+fn picture_above_the_pixel_limit_is_refused() {
     let file = read("hopper.avif");
     assert!(media::render(&file, &[Rendition::Thumb], &Limits { max_pixels: 128 * 128 }).is_ok());
     let error = media::probe(&file, &Limits { max_pixels: 128 * 128 - 1 }).unwrap_err();
@@ -118,7 +117,7 @@ fn a_limit_is_a_limit() {
 }
 
 #[test]
-fn movies_are_told_from_pictures() {
+fn videos_are_distinguished_from_pictures() {
     let movie = b"\0\0\0\x14ftypqt  \0\0\0\0qt  \0\0\0\x08wide";
     let error = media::probe(movie, &Limits::default()).unwrap_err();
     assert_eq!(error, media::MediaError::Movie);

@@ -2,23 +2,22 @@ use ring::hmac;
 
 use crate::{AccessTokenClaims, AuthorizationServer, Grant, Unavailable, UnixMillis, secret::base64url};
 
-/// How far in the future a token may have been issued, in seconds: as far as the clocks of two servers on one store may
-/// differ.
+/// How far in the future a token may have been issued, in seconds: the clock skew allowed between servers on one store.
 const CLOCK_SKEW_S: i64 = 10;
 
-/// Why a token does not open a resource.
+/// Why a token does not give access to a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AccessRefused {
-    /// It is expired, revoked, or for something else: 401.
+    /// It is expired, revoked, or issued for another resource: 401.
     #[error("the token is not valid here")]
     Invalid,
     /// It is valid but has no scope of the resource: 403 `insufficient_scope`.
-    #[error("the token has no scope that this resource wants")]
+    #[error("the token has no scope of this resource")]
     InsufficientScope,
 }
 
 impl AccessRefused {
-    /// The HTTP status to answer with.
+    /// The HTTP status of the response.
     pub fn status(self) -> u16 {
         match self {
             Self::Invalid => 401,
@@ -27,19 +26,19 @@ impl AccessRefused {
     }
 }
 
-/// Why a request is not let in.
+/// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// Its token does not do.
+    /// Its token does not give access.
     #[error(transparent)]
     Refused(#[from] AccessRefused),
-    /// Not now: 503.
+    /// A temporary failure: 503.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
 impl AccessError {
-    /// The HTTP status to answer with.
+    /// The HTTP status of the response.
     pub fn status(&self) -> u16 {
         match self {
             Self::Refused(refused) => refused.status(),
@@ -49,12 +48,12 @@ impl AccessError {
 }
 
 impl AuthorizationServer {
-    /// The grant by which a request with this `Authorization` header opens the resource of that URL now. The token is
-    /// read and the grant looked up, then [`AuthorizationServer::check_access`] decides.
+    /// The grant that gives a request with this `Authorization` header access to the resource with that URL. Reads the
+    /// token, looks the grant up, and checks both with [`AuthorizationServer::check_access`].
     ///
     /// # Errors
-    /// [`AccessError`]; also for a missing header, and one that is no bearer token (RFC 6750, section 2.1).
-    pub async fn grant_of(
+    /// [`AccessError`], also for a missing header and for one without a bearer token (RFC 6750, section 2.1).
+    pub async fn grant_from_header(
         &self,
         authorization: Option<&str>,
         resource_url: &str,
@@ -70,9 +69,9 @@ impl AuthorizationServer {
         Ok(grant.ok_or(AccessRefused::Invalid)?)
     }
 
-    /// Whether a token with these claims, which [`AccessTokens::read`](crate::AccessTokens::read) gave, opens the
-    /// resource of that URL now. A token that lives longer than this server's tokens do is refused, and so is one that
-    /// was issued more than 10 seconds in the future. `grant` is what the store has for its `grant_id` at this moment.
+    /// Checks whether a token with these claims, as returned by [`AccessTokens::read`](crate::AccessTokens::read),
+    /// gives access to the resource with that URL. A token with a longer lifetime than this server issues is refused,
+    /// and so is one issued more than 10 seconds in the future. `grant` is what the store has for its `grant_id` now.
     ///
     /// # Errors
     /// [`AccessRefused`].
@@ -105,8 +104,8 @@ impl AuthorizationServer {
         resource.scopes.iter().find(has).map(|_| ()).ok_or(AccessRefused::InsufficientScope)
     }
 
-    /// The name under which the client of a grant knows its user. Two clients cannot find out by it that they have the
-    /// same user, and it tells nothing about the service.
+    /// The `sub` of a grant: a pseudonym of the user that differs between clients, so that two clients cannot find out
+    /// that they share a user.
     pub(crate) fn subject_for_client(&self, grant: &Grant) -> String {
         let (client_id, subject) = (grant.client_id.as_bytes(), grant.subject.as_bytes());
         let length = (client_id.len() as u64).to_be_bytes();
@@ -121,45 +120,45 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::testing::{Bench, LEGACY, V1};
+    use crate::testing::{LEGACY, TestServer, V1};
 
     #[tokio::test]
-    async fn a_header_is_checked_whole() {
-        let bench = Bench::new();
-        let id = bench.register(json!({})).await.client_id;
-        let tokens = bench.tokens(&id).await;
+    async fn only_a_bearer_access_token_gives_access() {
+        let test = TestServer::new();
+        let id = test.register(json!({})).await.client_id;
+        let tokens = test.tokens(&id).await;
         let (access, refresh) =
             (tokens.access_token.expose(), tokens.refresh_token.as_ref().unwrap().expose());
         for header in [format!("Bearer {access}"), format!("bEARER  {access} ")] {
-            let grant = bench.server.grant_of(Some(&header), V1).await.unwrap();
+            let grant = test.server.grant_from_header(Some(&header), V1).await.unwrap();
             assert_eq!((grant.client_id.as_str(), grant.subject.as_str()), (id.as_str(), "1"));
         }
         let headers =
             ["", "Bearer", "Bearer ", access, &format!("Basic {access}"), &format!("Bearer {refresh}")]
                 .map(|header| Some(header.to_owned()));
         for header in headers.into_iter().chain([None]) {
-            let refused = bench.server.grant_of(header.as_deref(), V1).await.unwrap_err();
+            let refused = test.server.grant_from_header(header.as_deref(), V1).await.unwrap_err();
             assert!(matches!(refused, AccessError::Refused(AccessRefused::Invalid)), "{header:?}");
         }
-        bench.store.out_of_order.store(true, Ordering::SeqCst);
-        let refused = bench.server.grant_of(Some(&format!("Bearer {access}")), V1).await.unwrap_err();
+        test.store.is_down.store(true, Ordering::SeqCst);
+        let refused = test.server.grant_from_header(Some(&format!("Bearer {access}")), V1).await.unwrap_err();
         assert!(matches!(refused, AccessError::Unavailable(_)));
     }
 
     #[tokio::test]
-    async fn a_token_opens_one_resource_while_its_grant_lives() {
-        let bench = Bench::new();
-        let id = bench.register(json!({})).await.client_id;
-        let tokens = bench.tokens(&id).await;
-        let claims = bench.server.tokens.read(tokens.access_token.expose()).await.unwrap().unwrap();
-        let grant = bench.server.store().grant(&claims.grant_id).await.unwrap().unwrap();
-        let now = bench.server.now();
+    async fn a_token_is_valid_for_one_resource_and_one_grant() {
+        let test = TestServer::new();
+        let id = test.register(json!({})).await.client_id;
+        let tokens = test.tokens(&id).await;
+        let claims = test.server.tokens.read(tokens.access_token.expose()).await.unwrap().unwrap();
+        let grant = test.server.store().grant(&claims.grant_id).await.unwrap().unwrap();
+        let now = test.server.now();
         type Change = fn(&mut AccessTokenClaims, &mut Grant);
         let check = |change: Change, url: &str, now: UnixMillis, expect: Result<(), AccessRefused>| {
             let (mut claims, mut grant) = (claims.clone(), grant.clone());
             change(&mut claims, &mut grant);
             assert_eq!(
-                bench.server.check_access(&claims, Some(&grant), url, now),
+                test.server.check_access(&claims, Some(&grant), url, now),
                 expect,
                 "{claims:?} {grant:?}"
             );
@@ -191,7 +190,7 @@ mod tests {
         for change in changes {
             check(change, V1, now, invalid);
         }
-        assert_eq!(bench.server.check_access(&claims, None, V1, now), invalid);
+        assert_eq!(test.server.check_access(&claims, None, V1, now), invalid);
         let without_scope: [Change; 4] = [
             |claims, _| claims.scope.clear(),
             |claims, _| "mcp:photos".clone_into(&mut claims.scope),

@@ -4,10 +4,8 @@ use crate::{
     AuthorizationServer, Client, ClientUrl, RefusedClientUrl, RefusedRedirectUri, Resource, Unavailable,
     check_redirect_uri,
     parameters::{BadParameter, Parameters, bad},
-    redirect_uri::{
-        is_same_on_another_port, redirect_host, redirect_target, stays_on_device, with_parameters,
-    },
-    token::is_client_id,
+    redirect_uri::{csp_source, differs_only_in_port, redirect_host, stays_on_device, with_parameters},
+    token::{PKCE_LENGTH, is_client_id},
 };
 
 const CLIENT_ID: &str = "client_id";
@@ -23,56 +21,56 @@ const KNOWN: [&str; 8] = [
     "state",
 ];
 
-/// A checked request for authorization, to which a user can consent.
+/// A valid authorization request, ready for the user's consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthorizationRequest {
-    /// Who asks.
+    /// The client.
     pub client: Client,
-    /// Where the client describes itself; `None` for one that was registered.
+    /// The URL of the client's metadata document; `None` for a registered client.
     pub client_url: Option<ClientUrl>,
-    /// Where the answer goes: one of the client's redirect URIs, byte by byte; of a client that describes itself and
-    /// listens on the user's own device, perhaps on another port.
+    /// Where the response goes: one of the client's redirect URIs, byte by byte. For a client with a metadata document
+    /// and a loopback redirect URI, the port may differ.
     pub redirect_uri: String,
-    /// The PKCE challenge, of method S256.
+    /// The PKCE challenge, with method S256.
     pub challenge: String,
-    /// The URL of the resource that is to be opened, as the configuration has it.
+    /// The URL of the requested resource, as configured.
     pub resource: String,
-    /// What would be granted there, at least one.
+    /// The scopes to be granted, at least one.
     pub scopes: Vec<String>,
-    /// What the client wants back unchanged.
+    /// The `state` to return unchanged.
     pub state: Option<String>,
 }
 
 impl AuthorizationRequest {
-    /// Where the answer goes, to show to the user: the host with its port, or `scheme:` for an app's own scheme.
+    /// The destination of the response, to show to the user: the host with its port, or `scheme:` for a custom scheme.
     pub fn redirect_host(&self) -> String {
         redirect_host(&self.redirect_uri)
     }
 
-    /// Where the answer goes, as a source for the `form-action` directive of the consent page's
+    /// The destination of the response as a source for the `form-action` directive of the consent page's
     /// Content-Security-Policy.
     pub fn redirect_csp_source(&self) -> String {
-        redirect_target(&self.redirect_uri)
+        csp_source(&self.redirect_uri)
     }
 
-    /// Whether this answer goes to a loopback host or an app's own scheme. Any program on the user's device could take
-    /// it and pass itself off as the client.
+    /// Whether the response goes to a loopback host or a custom scheme. Any program on the user's device can receive it
+    /// there and impersonate the client.
     pub fn redirect_stays_on_device(&self) -> bool {
         stays_on_device(&self.redirect_uri)
     }
 
-    /// Whether the answer of a client that describes itself goes elsewhere than to the host that describes it.
+    /// Whether the response goes to another host than that of the client's metadata document.
     pub fn redirects_to_other_host(&self) -> bool {
         self.client_url.as_ref().is_some_and(|url| !url.host().eq_ignore_ascii_case(&self.redirect_host()))
     }
 }
 
-/// A redirect of the user's browser to the client that tells it what went wrong.
+/// A redirect of the user's browser to the client, with an error.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Redirect {
     /// The complete URL.
     pub to: String,
-    /// The code in it.
+    /// The error code in it.
     pub code: &'static str,
 }
 
@@ -82,108 +80,108 @@ impl fmt::Debug for Redirect {
     }
 }
 
-/// Why a request for authorization is not shown to the user.
+/// Why an authorization request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorizeError {
-    /// It cannot be told where the answer would go: the user is shown these words.
+    /// The client or its redirect URI cannot be trusted: the user sees this message, and nothing is redirected.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// The client is told.
-    #[error("the request is answered with {}", .0.code)]
+    /// The error goes to the client.
+    #[error("the client gets the error {}", .0.code)]
     Redirect(Redirect),
-    /// Not now.
+    /// A temporary failure.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
-/// What the user is told who was sent here with a client or redirect URI that cannot be trusted.
+/// An error page for the user: the request has a client or redirect URI that cannot be trusted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
     /// No usable `client_id`.
     #[error(
-        "The app did not say properly who it is: its client_id is missing, empty or there more than once. Go back to \
-         the app and connect it again; if that does not help, tell its makers."
+        "The app's request is invalid: its client_id is missing, empty or repeated. Go back to the app and connect it \
+         again. If that does not help, tell the app's developer."
     )]
     BadClientId,
     /// A `client_id` that is not registered.
     #[error(
-        "This service does not know the app: its registration was made elsewhere, or removed after long disuse. \
-         Remove this connection in the app and add it again, so that the app registers anew."
+        "This service does not know the app: it registered with another service, or its registration was removed \
+         because it was unused. Remove this connection in the app and add it again, so that the app registers again."
     )]
     UnknownClient,
-    /// A `client_id` that is a URL, and none that a client may have.
+    /// A `client_id` that is a URL but not a valid one.
     #[error(
-        "The app did not say properly who it is: its client_id is an address that cannot be one, because {0}. Go back \
-         to the app and connect it again; if that does not help, tell its makers."
+        "The app's request is invalid: its client_id is an address that cannot be used, because {0}. Go back to the \
+         app and connect it again. If that does not help, tell the app's developer."
     )]
     BadClientUrl(RefusedClientUrl),
-    /// The client describes itself, and its document could not be read.
+    /// The client's metadata document could not be fetched.
     #[error(
-        "The app says who it is at an address that could not be read: {told}. Try again in a minute; if that does not \
-         help, tell the app's makers."
+        "This service could not read the document in which the app describes itself: {message}. Try again in a \
+         minute. If that does not help, tell the app's developer."
     )]
     UnreadableDocument {
-        /// What the user is told.
-        told: &'static str,
-        /// What the log is told, and nobody else.
+        /// The reason, for the user.
+        message: &'static str,
+        /// The cause, for the log only.
         detail: String,
     },
-    /// The client describes itself, and not in a way that can be used.
+    /// The client's metadata document is invalid.
     #[error(
-        "The app describes itself in a way that this service cannot use: {0}. Tell the app's makers; it cannot be \
-         connected before they mend that."
+        "The document in which the app describes itself is invalid: {0}. The app cannot be connected until its \
+         developer fixes this."
     )]
     RefusedDocument(String),
-    /// Too many clients that describe themselves come at once.
+    /// Too many metadata documents are being fetched.
     #[error(
-        "This service is looking up many apps at the moment. Nothing was changed; try again in a minute."
+        "This service is looking up many apps at the moment. Nothing was changed. Try again in a minute."
     )]
     Busy,
     /// No usable `redirect_uri`.
     #[error(
-        "The app did not say properly where to go afterwards: its redirect_uri is missing, empty or there more than \
-         once. Go back to the app and connect it again; if that does not help, tell its makers."
+        "The app's request is invalid: its redirect_uri is missing, empty or repeated. Go back to the app and connect \
+         it again. If that does not help, tell the app's developer."
     )]
     BadRedirectUri,
     /// A `redirect_uri` that the client did not register.
     #[error(
-        "The app wants to go to an address that it did not register, so you were not sent there. If you came here by \
-         a link that somebody gave you, close this page. Otherwise remove this connection in the app and add it again."
+        "The app asked to be sent to an address that it did not register, so you were not redirected. If somebody \
+         gave you a link to this page, close it. Otherwise remove this connection in the app and add it again."
     )]
     UnregisteredRedirectUri,
-    /// A `redirect_uri` that was registered, and that the rules of today refuse.
+    /// A registered `redirect_uri` that the current rules refuse.
     #[error(
-        "The app wants to go to an address that this service sends nobody to: {0}. You were not sent there. Tell the \
-         app's makers; it cannot be connected before they register another address."
+        "The app asked to be sent to an address that this service does not redirect to: {0}. The app cannot be \
+         connected until its developer registers another address."
     )]
     RefusedRedirectUri(RefusedRedirectUri),
 }
 
-/// What is wrong with a request that is answered by redirect.
-struct Fault {
+/// An error that goes to the client by redirect.
+struct ClientError {
     code: &'static str,
     description: String,
 }
 
-impl From<BadParameter> for Fault {
+impl From<BadParameter> for ClientError {
     fn from(bad: BadParameter) -> Self {
         Self { code: "invalid_request", description: bad.to_string() }
     }
 }
 
 impl AuthorizationServer {
-    /// Checks a request for authorization, which comes as the query of a URL. Nothing is stored.
+    /// Checks an authorization request, given as the query of its URL. Nothing is stored.
     ///
     /// # Errors
-    /// [`AuthorizeError`] tells who is to know.
+    /// [`AuthorizeError`] says whether the user or the client gets the error.
     pub async fn authorize(&self, query: &str) -> Result<AuthorizationRequest, AuthorizeError> {
         let parameters = Parameters::from_form(query.as_bytes(), &KNOWN);
-        let (client, client_url, redirect_uri) = self.addressee(&parameters).await?;
-        // A state that cannot be told cannot be given back.
+        let (client, client_url, redirect_uri) = self.client_and_redirect_uri(&parameters).await?;
+        // A repeated state cannot be returned: it is unclear which one.
         let state = parameters.get("state").ok().flatten().map(str::to_owned);
-        self.checked(&parameters, &client).map_or_else(
-            |Fault { code, description }| {
-                let to = self.answer(
+        self.check_parameters(&parameters, &client).map_or_else(
+            |ClientError { code, description }| {
+                let to = self.response_url(
                     &redirect_uri,
                     &[("error", code), ("error_description", &description)],
                     state.as_deref(),
@@ -204,56 +202,55 @@ impl AuthorizationServer {
         )
     }
 
-    /// Who asks and where the answer goes.
-    async fn addressee(
+    /// The client and where the response goes.
+    async fn client_and_redirect_uri(
         &self,
         parameters: &Parameters,
     ) -> Result<(Client, Option<ClientUrl>, String), AuthorizeError> {
         let id = parameters.required(CLIENT_ID).map_err(|_| PageError::BadClientId)?;
         let redirect_uri = parameters.required(REDIRECT_URI).map_err(|_| PageError::BadRedirectUri)?;
-        let (client, url) = self.asking(id).await?;
+        let (client, url) = self.find_client(id).await?;
         let mut registered = client.metadata.redirect_uris.iter();
         let is_known = match &url {
             None => registered.any(|uri| uri == redirect_uri),
             Some(_) => registered.any(|uri| {
                 uri == redirect_uri
-                    || (is_same_on_another_port(uri, redirect_uri)
-                        && check_redirect_uri(redirect_uri).is_ok())
+                    || (differs_only_in_port(uri, redirect_uri) && check_redirect_uri(redirect_uri).is_ok())
             }),
         };
         if !is_known {
             return Err(PageError::UnregisteredRedirectUri.into());
         }
-        // A client may have registered under the rules of an earlier version.
+        // The client may have registered under the rules of an earlier version.
         check_redirect_uri(redirect_uri).map_err(PageError::RefusedRedirectUri)?;
         Ok((client, url, redirect_uri.to_owned()))
     }
 
-    /// The client of that id, with the URL where it describes itself if it was not registered.
-    async fn asking(&self, id: &str) -> Result<(Client, Option<ClientUrl>), AuthorizeError> {
-        if ClientUrl::is_meant(id) {
-            // What the store keeps of such a client is as it was at somebody's consent: it is asked anew.
+    /// The client with that id, and the URL of its metadata document if it has one.
+    async fn find_client(&self, id: &str) -> Result<(Client, Option<ClientUrl>), AuthorizeError> {
+        if ClientUrl::is_url(id) {
+            // The store has such a client as of the last consent; the document decides now.
             let documents = self.documents.as_deref().ok_or(PageError::UnknownClient)?;
             let url = ClientUrl::parse(id).map_err(PageError::BadClientUrl)?;
-            return Ok((self.described_client(documents, &url).await?, Some(url)));
+            return Ok((self.fetch_client(documents, &url).await?, Some(url)));
         }
         let client =
             if is_client_id(id) { self.store.client(id).await.map_err(Unavailable::from)? } else { None };
         Ok((client.ok_or(PageError::UnknownClient)?, None))
     }
 
-    /// The challenge, the resource's URL and the scopes that a request asks for.
-    fn checked(
+    /// The challenge, the resource's URL and the scopes to be granted.
+    fn check_parameters(
         &self,
         parameters: &Parameters,
         client: &Client,
-    ) -> Result<(String, String, Vec<String>), Fault> {
-        parameters.first_bad()?;
+    ) -> Result<(String, String, Vec<String>), ClientError> {
+        parameters.check()?;
         if parameters.required("response_type")? != "code" {
             return Err(bad("response_type", "is not code").into());
         }
         let challenge = parameters.required("code_challenge")?;
-        let is_challenge = (43..=128).contains(&challenge.len())
+        let is_challenge = PKCE_LENGTH.contains(&challenge.len())
             && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         if !is_challenge {
             return Err(bad("code_challenge", "is not 43 to 128 characters of base64url").into());
@@ -266,14 +263,14 @@ impl AuthorizationServer {
         Ok((challenge.to_owned(), resource.url.clone(), scopes))
     }
 
-    fn requested_resource(&self, url: Option<&str>) -> Result<&Resource, Fault> {
+    fn requested_resource(&self, url: Option<&str>) -> Result<&Resource, ClientError> {
         let resource = match url {
             None => self.config.resources().first(),
             Some(url) => self.config.resource(url),
         };
-        resource.ok_or_else(|| Fault {
+        resource.ok_or_else(|| ClientError {
             code: "invalid_target",
-            description: "resource is none of this service".to_owned(),
+            description: "resource is not one of this service".to_owned(),
         })
     }
 
@@ -282,35 +279,40 @@ impl AuthorizationServer {
         scope: Option<&str>,
         client: &Client,
         resource: &Resource,
-    ) -> Result<Vec<String>, Fault> {
+    ) -> Result<Vec<String>, ClientError> {
         let invalid =
-            |description: &str| Fault { code: "invalid_scope", description: description.to_owned() };
+            |description: &str| ClientError { code: "invalid_scope", description: description.to_owned() };
         let known = self.config.scopes();
         let registered = &client.metadata.scopes;
-        let asked: Vec<&str> =
+        let requested: Vec<&str> =
             scope.unwrap_or_default().split(' ').filter(|scope| !scope.is_empty()).collect();
-        if asked.iter().any(|scope| !known.contains(scope)) {
-            return Err(invalid("scope has one that this service does not know"));
+        if requested.iter().any(|scope| !known.contains(scope)) {
+            return Err(invalid("scope has a value that this service does not know"));
         }
-        if asked.iter().any(|scope| !registered.iter().any(|own| own == scope)) {
-            return Err(invalid("scope has one that the client did not register"));
+        if requested.iter().any(|scope| !registered.iter().any(|own| own == scope)) {
+            return Err(invalid("scope has a value that the client did not register"));
         }
-        let granted = if asked.is_empty() {
-            resource.applicable(&registered.iter().map(String::as_str).collect::<Vec<_>>())
+        let granted = if requested.is_empty() {
+            resource.grantable_scopes(&registered.iter().map(String::as_str).collect::<Vec<_>>())
         } else {
-            resource.applicable(&asked)
+            resource.grantable_scopes(&requested)
         };
         if granted.is_empty() {
-            return Err(invalid("scope has none that applies to the resource"));
+            return Err(invalid("scope has no value that applies to the resource"));
         }
         Ok(granted)
     }
 
-    /// The URL that takes an answer to the client, with the issuer (RFC 9207).
-    pub(crate) fn answer(&self, redirect_uri: &str, answer: &[(&str, &str)], state: Option<&str>) -> String {
+    /// The redirect URI with the parameters of the response, the state and the issuer (RFC 9207).
+    pub(crate) fn response_url(
+        &self,
+        redirect_uri: &str,
+        response: &[(&str, &str)],
+        state: Option<&str>,
+    ) -> String {
         let state = state.map(|state| ("state", state));
         let issuer = ("iss", self.config.issuer());
-        let parameters: Vec<_> = answer.iter().copied().chain(state).chain([issuer]).collect();
+        let parameters: Vec<_> = response.iter().copied().chain(state).chain([issuer]).collect();
         with_parameters(redirect_uri, &parameters)
     }
 }

@@ -1,24 +1,24 @@
 use serde::{Deserialize, Serialize};
 
-/// What an access token says (RFC 9068, section 2.2).
+/// The claims of an access token (RFC 9068, section 2.2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessTokenClaims {
     /// The issuer.
     pub iss: String,
-    /// The user who consented: an opaque value that is the same in all tokens of one client and differs between clients.
+    /// A pseudonym of the user: the same in all tokens of one client, different between clients.
     pub sub: String,
-    /// The one resource that it opens.
+    /// The URL of the one resource that it gives access to.
     pub aud: String,
     /// The client that it was issued to.
     pub client_id: String,
-    /// What it allows, separated by spaces.
+    /// The scopes, separated by spaces.
     pub scope: String,
     /// When it was issued, in seconds since 1970.
     pub iat: i64,
     /// When it expires, in seconds since 1970.
     pub exp: i64,
-    /// Its own name, which no other token has.
+    /// A unique id of the token.
     pub jti: String,
-    /// The grant that it belongs to; it opens nothing once that has ended.
+    /// Its grant; the token is invalid once that is revoked.
     pub grant_id: String,
 }

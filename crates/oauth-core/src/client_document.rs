@@ -1,4 +1,4 @@
-//! Clients that describe themselves at their `client_id` instead of registering
+//! Clients whose `client_id` is the URL of a metadata document, instead of a registration
 //! (draft-ietf-oauth-client-id-metadata-document).
 
 use std::sync::Arc;
@@ -9,95 +9,95 @@ use serde_json::Value;
 use crate::{
     AuthorizationServer, Client, ClientMetadata, ClientUrl, Config, PageError, json,
     parameters::Parameters,
-    registration::{MAX_NAME_CHARS, described, list, text},
+    registration::{MAX_NAME_CHARS, list, metadata_from_members, text},
 };
 
-/// Where the documents come from in which clients describe themselves. The implementation owes the server a guard: who
-/// asks is a stranger, who may name any host.
+/// Fetches clients' metadata documents. A stranger chooses the URL, so the implementation must guard against
+/// server-side request forgery.
 #[async_trait]
 pub trait ClientDocuments: Send + Sync + 'static {
-    /// What stands at that URL now, or stood there as long ago as its own headers allow.
+    /// The document at that URL, perhaps from a cache as its response headers allow.
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError>;
 
-    /// Whether [`document`](Self::document) would answer from memory, so that whoever makes the service ask for it may
-    /// be limited in how often.
+    /// Whether [`document`](Self::document) would return from the cache. A caller limits the rate of requests that
+    /// cause a fetch.
     fn is_cached(&self, url: &ClientUrl) -> bool;
 
-    /// The document of that URL turned out to be useless. It is not to be kept as a good one would be.
+    /// Marks the document at that URL as invalid: it is cached only as long as a failure.
     fn reject(&self, url: &ClientUrl);
 }
 
-/// Why there is no document.
+/// Why a document could not be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// Too many are fetched at the moment.
-    #[error("too many documents are fetched at the moment")]
+    /// Too many fetches at once.
+    #[error("too many documents are being fetched")]
     Busy,
-    /// It could not be fetched.
-    #[error("{told}")]
+    /// The fetch failed.
+    #[error("{message}")]
     Failed {
-        /// What whoever asks is told. It must not tell what lies inside the service's own network.
-        told: &'static str,
-        /// What the log is told.
+        /// The reason, for the user. It must not reveal anything about the service's own network.
+        message: &'static str,
+        /// The cause, for the log only.
         detail: String,
     },
 }
 
 impl AuthorizationServer {
-    /// The document that [`authorize`](Self::authorize) will ask for when it is given this query; `None` when it will
-    /// ask for none.
+    /// The URL of the metadata document that [`authorize`](Self::authorize) would fetch for this query, if any.
     pub fn client_url(&self, query: &str) -> Option<ClientUrl> {
         self.documents.as_ref()?;
         let parameters = Parameters::from_form(query.as_bytes(), &["client_id"]);
         ClientUrl::parse(parameters.required("client_id").ok()?).ok()
     }
 
-    /// The client that describes itself at its id.
-    pub(crate) async fn described_client(
+    /// The client with a metadata document at that URL.
+    pub(crate) async fn fetch_client(
         &self,
         documents: &dyn ClientDocuments,
         url: &ClientUrl,
     ) -> Result<Client, PageError> {
         let document = documents.document(url).await.map_err(|error| match error {
             DocumentError::Busy => PageError::Busy,
-            DocumentError::Failed { told, detail } => PageError::UnreadableDocument { told, detail },
+            DocumentError::Failed { message, detail } => PageError::UnreadableDocument { message, detail },
         })?;
-        let metadata = metadata(&self.config, url, &document).map_err(|words| {
+        let metadata = metadata(&self.config, url, &document).map_err(|message| {
             documents.reject(url);
-            PageError::RefusedDocument(words)
+            PageError::RefusedDocument(message)
         })?;
         Ok(Client { id: url.as_str().to_owned(), metadata, secret: None, issued_at: self.now() })
     }
 }
 
-/// What the document at that URL says of the client, by the rules for registration, and in words what is wrong with it.
+/// The client's metadata in the document at that URL, by the rules of registration, or what is wrong with it.
 fn metadata(config: &Config, url: &ClientUrl, document: &[u8]) -> Result<ClientMetadata, String> {
-    let mut members = json::object(document).map_err(|words| words.replace("the body", "the document"))?;
+    let mut members =
+        strict_json::parse_object(document).map_err(|error| json::fault("the document", &error))?;
     match members.get("client_id") {
         None => return Err("client_id is missing".to_owned()),
         Some(Value::String(id)) if id == url.as_str() => {}
-        Some(_) => return Err("client_id is not the address of the document".to_owned()),
+        Some(_) => return Err("client_id is not the URL of the document".to_owned()),
     }
     let secrets = ["client_secret", "client_secret_expires_at"];
     if let Some(secret) =
         secrets.iter().find(|name| members.get(**name).is_some_and(|value| !value.is_null()))
     {
-        return Err(format!("{secret} stands in it, where everybody can read it"));
+        return Err(format!("it contains a {secret}, which everybody can read"));
     }
-    // A client that can do more may say in a list that it does without, too.
+    // A client that also supports other methods can list `none` among them.
     let methods = list(&members, "token_endpoint_auth_methods_supported").ok().flatten().unwrap_or_default();
     let method = text(&members, "token_endpoint_auth_method").map_err(|error| error.to_string())?;
     if !matches!(method, None | Some("none")) && !methods.contains(&"none") {
-        return Err("token_endpoint_auth_method is not none, and this service takes no other \
-                    of clients that describe themselves"
-            .to_owned());
+        return Err(
+            "token_endpoint_auth_method is not none, the only method for clients with a document".to_owned()
+        );
     }
     members.insert("token_endpoint_auth_method".to_owned(), "none".into());
     if text(&members, "client_name").is_ok_and(|name| name.is_none()) {
         let host: String = url.host().chars().take(MAX_NAME_CHARS).collect();
         members.insert("client_name".to_owned(), host.into());
     }
-    described(config, &members).map_err(|error| error.to_string())
+    metadata_from_members(config, &members).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -1,15 +1,13 @@
-//! The URLs that a client may have for its `client_id` (draft-ietf-oauth-client-id-metadata-document, "Client
-//! Identifier").
+//! URLs as `client_id` (draft-ietf-oauth-client-id-metadata-document, "Client Identifier").
 
 use std::fmt;
 
 use url::{Host, Url};
 
-/// The longest such URL, in characters.
-const MAX_CHARS: usize = 2000;
+use crate::redirect_uri::{MAX_REDIRECT_URI_CHARS, TOO_LONG};
 
-/// A `client_id` that is the https URL of a document in which the client describes itself. It is written in the one
-/// way that it can be, so that two of them are the same client only if they are the same text.
+/// A `client_id` that is the https URL of a client's metadata document. It has a single valid spelling, so that two of
+/// them name the same client only if the texts are equal.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ClientUrl(Url);
 
@@ -19,16 +17,16 @@ impl fmt::Debug for ClientUrl {
     }
 }
 
-/// Why a URL is no `client_id`, in words for the client's developer.
+/// Why a URL is not a valid `client_id`; a message for the client's developer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RefusedClientUrl(&'static str);
 
 impl ClientUrl {
-    /// Accepts an https URL that has a host name and a path, perhaps a port and a query, and nothing else.
+    /// Accepts an https URL with a host name, a path, and optionally a port and a query.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The first rule that it breaks.
     ///
     /// ```
     /// use oauth_core::ClientUrl;
@@ -38,11 +36,11 @@ impl ClientUrl {
     /// assert!(ClientUrl::parse("https://app.example/../client.json").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, RefusedClientUrl> {
-        if text.chars().count() > MAX_CHARS {
-            return Err(RefusedClientUrl("it is longer than 2,000 characters"));
+        if text.chars().count() > MAX_REDIRECT_URI_CHARS {
+            return Err(RefusedClientUrl(TOO_LONG));
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(RefusedClientUrl("it has a character that no URL has"));
+            return Err(RefusedClientUrl("it has a character that is not allowed in a URL"));
         }
         let Some(rest) = text.strip_prefix("https://") else {
             return Err(RefusedClientUrl("it does not begin with https://"));
@@ -54,29 +52,29 @@ impl ClientUrl {
         let (authority, path) =
             named.split_once('/').map_or((named, ""), |(authority, path)| (authority, path));
         if authority.contains('@') {
-            return Err(RefusedClientUrl("it names a user"));
+            return Err(RefusedClientUrl("it has a user name"));
         }
         if path.is_empty() {
             return Err(RefusedClientUrl("it has no path"));
         }
         if path.split('/').any(is_dot_segment) {
-            return Err(RefusedClientUrl("its path has a segment of dots"));
+            return Err(RefusedClientUrl("its path has a dot segment"));
         }
         let url = Url::parse(text).map_err(|_| RefusedClientUrl("it is not a URL"))?;
         match url.host() {
             Some(Host::Domain(name)) if !name.ends_with('.') => {}
             Some(Host::Domain(_)) => return Err(RefusedClientUrl("its host ends in a dot")),
-            _ => return Err(RefusedClientUrl("its host is an address and not a name")),
+            _ => return Err(RefusedClientUrl("its host is an IP address instead of a name")),
         }
-        // One client, one spelling: no capitals in the host, no default port, nothing that a browser would mend.
+        // A single spelling: no capitals in the host, no default port, nothing that a URL parser would change.
         if url.as_str() != text || query == Some("") {
-            return Err(RefusedClientUrl("it is not written in the plainest way"));
+            return Err(RefusedClientUrl("it is not in normal form"));
         }
         Ok(Self(url))
     }
 
-    /// Whether a `client_id` is meant as a URL, be it a good one or not. No registered client has such an id.
-    pub(crate) fn is_meant(client_id: &str) -> bool {
+    /// Whether a `client_id` is an http or https URL, valid or not. No registered client has such an id.
+    pub(crate) fn is_url(client_id: &str) -> bool {
         let scheme = client_id.split_once(':').map_or("", |(scheme, _)| scheme);
         scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
     }
@@ -86,30 +84,30 @@ impl ClientUrl {
         self.0.as_str()
     }
 
-    /// Who answers for the document, to show to the user: the host, with its port if the URL has one.
+    /// The host, with its port if the URL has one, to show to the user.
     pub fn host(&self) -> &str {
         let rest = self.as_str().strip_prefix("https://").unwrap_or_default();
         rest.split('/').next().unwrap_or_default()
     }
 
-    /// The host's name alone.
+    /// The host without the port.
     pub fn host_name(&self) -> &str {
         self.0.host_str().unwrap_or_default()
     }
 
-    /// The port, 443 if the URL has none.
+    /// The port; 443 if the URL has none.
     pub fn port(&self) -> u16 {
         self.0.port().unwrap_or(443)
     }
 
-    /// What is asked of the host: the path with the query, as the first line of an HTTP request has it.
+    /// The path with the query, as in the first line of an HTTP request.
     pub fn path_and_query(&self) -> &str {
         let rest = self.as_str().strip_prefix("https://").unwrap_or_default();
         rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/")
     }
 }
 
-/// `.` and `..`, also with percent-encoded dots, which URL parsers take for the same.
+/// `.` and `..`, also with percent-encoded dots, which URL parsers treat as the same.
 fn is_dot_segment(segment: &str) -> bool {
     let plain = segment.to_ascii_lowercase().replace("%2e", ".");
     plain == "." || plain == ".."
@@ -122,8 +120,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_clients_use_is_accepted() {
-        let long = format!("https://a.example/{}", "x".repeat(MAX_CHARS - 18));
+    fn common_urls_are_accepted() {
+        let long = format!("https://a.example/{}", "x".repeat(MAX_REDIRECT_URI_CHARS - 18));
         for (text, host, name, port, asked) in [
             ("https://app.example/client.json", "app.example", "app.example", 443, "/client.json"),
             ("https://app.example:8443/a/b", "app.example:8443", "app.example", 8443, "/a/b"),
@@ -146,19 +144,19 @@ mod tests {
             assert_eq!(url.as_str(), text);
             assert_eq!((url.host(), url.host_name(), url.port()), (host, name, port), "{text}");
             assert_eq!(url.path_and_query(), asked, "{text}");
-            assert!(ClientUrl::is_meant(text));
+            assert!(ClientUrl::is_url(text));
         }
     }
 
     #[test]
-    fn what_has_two_spellings_or_says_too_much_is_refused() {
+    fn unusual_urls_are_refused() {
         let check = |expect: &str, texts: &[&str]| {
             for text in texts {
                 let why = ClientUrl::parse(text).map_err(|refused| refused.to_string());
                 assert!(why.as_ref().is_err_and(|why| why.contains(expect)), "{text:?}: {why:?}");
             }
         };
-        check("2,000", &[&format!("https://a.example/{}", "x".repeat(MAX_CHARS - 17))]);
+        check("2,000", &[&format!("https://a.example/{}", "x".repeat(MAX_REDIRECT_URI_CHARS - 17))]);
         check(
             "character",
             &[
@@ -186,14 +184,14 @@ mod tests {
             ],
         );
         check("fragment", &["https://a.example/b#", "https://a.example/b#c", "https://a.example#/b"]);
-        check("user", &["https://u@a.example/b", "https://u:p@a.example/b", "https://@a.example/b"]);
+        check("user name", &["https://u@a.example/b", "https://u:p@a.example/b", "https://@a.example/b"]);
         check(
             "no path",
             &["https://a.example", "https://a.example/", "https://a.example?b", "https://a.example/?b/c"],
         );
         check("no path", &["https://", "https:///"]);
         check(
-            "dots",
+            "dot segment",
             &[
                 "https://a.example/.",
                 "https://a.example/..",
@@ -205,7 +203,7 @@ mod tests {
             ],
         );
         check(
-            "an address",
+            "an IP address",
             &[
                 "https://127.0.0.1/b",
                 "https://93.184.216.34/b",
@@ -221,7 +219,7 @@ mod tests {
             &["https://a.example:99999/b", "https://a%b/c", "https://a.example:x/b", "https://xn--a/b"],
         );
         check(
-            "plainest",
+            "normal form",
             &[
                 "https://A.example/b",
                 "https://a.example:443/b",
@@ -240,12 +238,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_judged(text in any::<String>()) {
+        fn any_text_is_parsed_without_panic(text in any::<String>()) {
             let _ = ClientUrl::parse(&text);
         }
 
         #[test]
-        fn what_is_accepted_is_read_by_every_parser_alike(text in "https://[a-z0-9.:@%\\[\\]-]{1,12}[/?#\\\\a-z.%2eE:@-]{0,16}") {
+        fn an_accepted_url_is_the_same_to_the_url_crate(text in "https://[a-z0-9.:@%\\[\\]-]{1,12}[/?#\\\\a-z.%2eE:@-]{0,16}") {
             if let Ok(url) = ClientUrl::parse(&text) {
                 let understood = Url::parse(&text).unwrap();
                 prop_assert_eq!(understood.as_str(), text.as_str());

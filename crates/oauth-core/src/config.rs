@@ -1,6 +1,6 @@
 use url::Url;
 
-/// What an authorization server is told once, checked.
+/// The checked configuration of an authorization server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
     issuer: String,
@@ -9,18 +9,18 @@ pub struct Config {
     lifetimes: Lifetimes,
 }
 
-/// Where the endpoints are: complete URLs.
+/// The URLs of the endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoints {
-    /// The page on which users consent.
+    /// The consent page.
     pub authorization: String,
-    /// Where codes and refresh tokens are exchanged.
+    /// The token endpoint.
     pub token: String,
-    /// Where clients register.
+    /// Dynamic client registration.
     pub registration: String,
-    /// Where tokens are revoked.
+    /// Token revocation.
     pub revocation: String,
-    /// The public signing keys; `None` when nobody but this service reads its tokens.
+    /// The public signing keys; `None` when only this service reads its tokens.
     pub jwks: Option<String>,
 }
 
@@ -38,22 +38,22 @@ impl Endpoints {
     }
 }
 
-/// Something that tokens open.
+/// A protected resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resource {
-    /// Its URL, as its metadata and the audience of its tokens have it.
+    /// Its URL, as in its metadata and in the audience of its tokens.
     pub url: String,
     /// Its name for people.
     pub name: String,
     /// The scopes that apply to it, at least one.
     pub scopes: Vec<String>,
-    /// Scopes that are taken for others here: what is asked for, and what is granted instead.
+    /// Scopes that stand for others here: the requested scope, and the one granted instead.
     pub scope_aliases: Vec<(String, String)>,
-    /// Where its metadata document is (RFC 9728).
+    /// The URL of its metadata document (RFC 9728).
     pub metadata_url: String,
 }
 
-/// How long things live, in seconds.
+/// Lifetimes in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lifetimes {
     /// An authorization code.
@@ -78,30 +78,30 @@ pub enum ConfigError {
     #[error("{0:?} is not a complete http or https URL without user, query and fragment")]
     Url(String),
     /// No resource.
-    #[error("there is no resource that tokens could open")]
+    #[error("no resource is configured")]
     NoResource,
-    /// Two resources that requests could not tell apart.
-    #[error("{0:?} stands for two resources")]
+    /// Two resources with equivalent URLs.
+    #[error("two resources have the URL {0:?}")]
     RepeatedResource(String),
     /// A resource without scopes.
     #[error("the resource {0:?} has no scope")]
     NoScope(String),
     /// A scope with characters that RFC 6749 does not allow in one.
-    #[error("{0:?} is not a scope")]
+    #[error("{0:?} is not a valid scope")]
     Scope(String),
-    /// A scope that is replaced by one of another resource.
-    #[error("{0:?} replaces a scope but is none of the resource")]
+    /// An alias for a scope that the resource does not have.
+    #[error("the scope {0:?} has an alias but is not a scope of the resource")]
     Replacement(String),
-    /// Something that would expire at once.
+    /// A lifetime of zero.
     #[error("a lifetime is zero seconds")]
     Lifetime,
 }
 
 impl Config {
-    /// Checks a configuration. The first resource is the one that clients get who name none.
+    /// Checks a configuration. The first resource is the default, for clients that name none.
     ///
     /// # Errors
-    /// [`ConfigError`] tells the first thing that is wrong.
+    /// The first [`ConfigError`].
     pub fn new(
         issuer: impl Into<String>,
         endpoints: Endpoints,
@@ -129,28 +129,28 @@ impl Config {
 
     fn check_urls(&self) -> Result<(), ConfigError> {
         let Endpoints { authorization, token, registration, revocation, jwks } = &self.endpoints;
-        let ours = [&self.issuer, authorization, token, registration, revocation];
-        let of_resources = self.resources.iter().flat_map(|resource| [&resource.url, &resource.metadata_url]);
-        for text in ours.into_iter().chain(jwks).chain(of_resources) {
-            let is_fine = Url::parse(text).is_ok_and(|url| {
+        let endpoints = [&self.issuer, authorization, token, registration, revocation];
+        let resources = self.resources.iter().flat_map(|resource| [&resource.url, &resource.metadata_url]);
+        for text in endpoints.into_iter().chain(jwks).chain(resources) {
+            let is_valid = Url::parse(text).is_ok_and(|url| {
                 ["http", "https"].contains(&url.scheme())
                     && url.has_host()
                     && url.username().is_empty()
                     && url.password().is_none()
             });
-            if !is_fine || text.contains(['?', '#']) {
+            if !is_valid || text.contains(['?', '#']) {
                 return Err(ConfigError::Url(text.clone()));
             }
         }
         Ok(())
     }
 
-    /// The issuer (RFC 8414), byte by byte as in metadata, tokens and answers.
+    /// The issuer (RFC 8414), exactly as in metadata, tokens and responses.
     pub fn issuer(&self) -> &str {
         &self.issuer
     }
 
-    /// Where the endpoints are.
+    /// The endpoints.
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
     }
@@ -160,13 +160,13 @@ impl Config {
         &self.resources
     }
 
-    /// How long things live.
+    /// The lifetimes.
     pub fn lifetimes(&self) -> &Lifetimes {
         &self.lifetimes
     }
 
-    /// The resource of that URL. A trailing slash, the default port and the case of scheme and host do not count;
-    /// everything else does, byte by byte.
+    /// The resource with that URL. A trailing slash, the default port and the case of scheme and host are ignored; the
+    /// rest is compared byte by byte.
     pub fn resource(&self, url: &str) -> Option<&Resource> {
         self.resources.iter().find(|resource| resource.is_at(url))
     }
@@ -184,8 +184,8 @@ impl Config {
 }
 
 impl Resource {
-    /// A resource that replaces no scopes, with its metadata where clients look for them: at the well-known path
-    /// between its host and its own path (RFC 9728, section 3.1).
+    /// A resource without scope aliases. Its metadata is at the well-known path between its host and its own path
+    /// (RFC 9728, section 3.1).
     pub fn new(url: impl Into<String>, name: impl Into<String>, scopes: &[&str]) -> Self {
         let url = url.into();
         let end_of_host = url.find("://").and_then(|at| url.get(at + 3..)?.find('/').map(|end| at + 3 + end));
@@ -203,15 +203,15 @@ impl Resource {
     }
 
     fn is_at(&self, url: &str) -> bool {
-        comparable(&self.url).is_some_and(|own| comparable(url) == Some(own))
+        normalized(&self.url).is_some_and(|own| normalized(url) == Some(own))
     }
 
     fn check(&self) -> Result<(), ConfigError> {
         if self.scopes.is_empty() {
             return Err(ConfigError::NoScope(self.url.clone()));
         }
-        let asked = self.scope_aliases.iter().map(|(asked, _)| asked);
-        if let Some(scope) = self.scopes.iter().chain(asked).find(|scope| !is_scope(scope)) {
+        let aliases = self.scope_aliases.iter().map(|(alias, _)| alias);
+        if let Some(scope) = self.scopes.iter().chain(aliases).find(|scope| !is_scope(scope)) {
             return Err(ConfigError::Scope(scope.clone()));
         }
         match self.scope_aliases.iter().find(|(_, granted)| !self.scopes.contains(granted)) {
@@ -220,12 +220,13 @@ impl Resource {
         }
     }
 
-    /// What is granted here of the scopes that are asked for: replaced, without those of other resources, each once.
-    pub(crate) fn applicable(&self, asked: &[&str]) -> Vec<String> {
+    /// The scopes to grant for the requested ones: aliases resolved, without those of other resources, without
+    /// duplicates.
+    pub(crate) fn grantable_scopes(&self, requested: &[&str]) -> Vec<String> {
         let mut granted: Vec<String> = Vec::new();
-        for scope in asked {
-            let replaced = self.scope_aliases.iter().find(|(from, _)| from == scope);
-            let scope = replaced.map_or(*scope, |(_, to)| to);
+        for scope in requested {
+            let alias = self.scope_aliases.iter().find(|(from, _)| from == scope);
+            let scope = alias.map_or(*scope, |(_, to)| to);
             if self.scopes.iter().any(|own| own == scope) && !granted.iter().any(|other| other == scope) {
                 granted.push(scope.to_owned());
             }
@@ -239,8 +240,8 @@ fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\')
 }
 
-/// A URL without what does not count when resources are compared.
-fn comparable(url: &str) -> Option<(String, String, &str)> {
+/// A URL in the form in which resources are compared.
+fn normalized(url: &str) -> Option<(String, String, &str)> {
     let (scheme, rest) = url.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();
     let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));

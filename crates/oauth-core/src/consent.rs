@@ -2,50 +2,49 @@ use std::fmt;
 
 use crate::{
     AuthorizationRequest, AuthorizationServer, CodeStatus, Grant, IssuedCode, NewCode, Redirect, SecretHash,
-    Unavailable,
-    secret::{base64url, new_id},
+    Unavailable, new_id, secret::base64url,
 };
 
-/// A redirect of the user's browser to the client that brings it a code.
+/// A redirect of the user's browser to the client, with an authorization code.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Allowed {
-    /// The complete URL. Whoever has it, has the code.
+pub struct CodeRedirect {
+    /// The complete URL. It contains the code.
     pub to: String,
 }
 
-impl fmt::Debug for Allowed {
+impl fmt::Debug for CodeRedirect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Allowed(…)")
+        f.write_str("CodeRedirect(…)")
     }
 }
 
-/// Why a consent gives no code.
+/// Why a consent does not give a code.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowError {
-    /// The code of this consent was used already, or is another request's.
-    #[error("this request was answered already; go back to the app and connect it again")]
+    /// The code of this consent was used, or belongs to another request.
+    #[error("this request was already answered; go back to the app and connect it again")]
     AlreadyAnswered,
-    /// Not now.
+    /// A temporary failure.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
 impl AuthorizationServer {
-    /// The user of that name consents: a grant is made, whose code the redirect carries.
+    /// Records the consent of the user `subject`: creates a grant and redirects to the client with its code.
     ///
-    /// The code is `attempt` itself. The caller derives it from a secret and the form that was shown, so that a form
-    /// that is sent twice gives the same code and one grant.
+    /// `code` is the authorization code. The caller derives it from a secret and the consent form, so that a form
+    /// submitted twice gives the same code and one grant.
     ///
     /// # Errors
-    /// [`AllowError`]; no grant was made then.
+    /// [`AllowError`]; no grant was created.
     pub async fn allow(
         &self,
         request: &AuthorizationRequest,
         subject: &str,
-        attempt: &[u8; 32],
-    ) -> Result<Allowed, AllowError> {
+        code: &[u8; 32],
+    ) -> Result<CodeRedirect, AllowError> {
         let now = self.now();
-        let code = base64url(attempt);
+        let code = base64url(code);
         let grant = Grant {
             id: new_id(&*self.random).map_err(Unavailable::from)?,
             client_id: request.client.id.clone(),
@@ -65,17 +64,17 @@ impl AuthorizationServer {
         let client = request.client_url.is_some().then(|| request.client.clone());
         let new = NewCode { hash: SecretHash::of(&code), code: issued, client };
         match self.store.issue_code(new).await.map_err(Unavailable::from)? {
-            CodeStatus::Pending => Ok(Allowed {
-                to: self.answer(&request.redirect_uri, &[("code", &code)], request.state.as_deref()),
+            CodeStatus::Pending => Ok(CodeRedirect {
+                to: self.response_url(&request.redirect_uri, &[("code", &code)], request.state.as_deref()),
             }),
             CodeStatus::Spent => Err(AllowError::AlreadyAnswered),
         }
     }
 
-    /// The user refuses. Nothing is stored.
+    /// Redirects to the client with `access_denied`. Nothing is stored.
     pub fn deny(&self, request: &AuthorizationRequest) -> Redirect {
         let code = "access_denied";
-        let answer = [("error", code), ("error_description", "the user refused")];
-        Redirect { to: self.answer(&request.redirect_uri, &answer, request.state.as_deref()), code }
+        let response = [("error", code), ("error_description", "the user refused")];
+        Redirect { to: self.response_url(&request.redirect_uri, &response, request.state.as_deref()), code }
     }
 }

@@ -1,15 +1,15 @@
-//! An OAuth 2.1 authorization server as decisions over one [`Store`], to be embedded in any HTTP service: dynamic
-//! registration, authorization codes with PKCE, rotating refresh tokens, revocation, metadata.
+//! An OAuth 2.1 authorization server to embed in any HTTP service: dynamic registration, authorization codes with PKCE,
+//! rotating refresh tokens, revocation, metadata.
 //!
-//! It knows no HTTP, no SQL and no way to encode a token. Whoever embeds it hands over what came in (a query, a body,
-//! a header), gets a decision back and writes the answer. `docs/embedding-oauth-core.md` goes through that, and
-//! `examples/hyper_service.rs` is a whole service.
+//! It contains no HTTP, no SQL and no token format. The embedding service passes in a query, a body or a header, gets a
+//! decision, and writes the response. `docs/embedding-oauth-core.md` is the guide, and `examples/hyper_service.rs` a
+//! complete service.
 //!
-//! The commonest change is a new thing that a request may say: name the parameter in the list `KNOWN` of its module
-//! (`authorize`, `token::request`, `revocation`; `registration::normalised` for clients), check it there, in the
-//! order in which errors are to be told, and give it a line in the tables of the module's tests. What must be kept of
-//! it goes into [`model`](ClientMetadata), into both stores and into a case of the `conformance` suite. An operation
-//! checks everything first and changes the store once, by one method that decides races.
+//! The most common change is a new request parameter: add its name to the list `KNOWN` of its module (`authorize`,
+//! `token::request`, `revocation`; `registration::metadata_from_members` for clients), check it there, and add a row to
+//! the tables of the module's tests. The order of the checks is the order of the errors. A value that is stored also
+//! needs a field in [`model`](ClientMetadata), both stores, and a case in the `conformance` suite. Each operation
+//! checks everything first and then changes the store once, by one method that decides races.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
@@ -26,7 +26,7 @@
 //! let server = AuthorizationServer::new(
 //!     config,
 //!     Arc::new(MemoryStore::new()),
-//!     Arc::new(OpaqueTokens::new(&[7; 32])), // Both keys are secret, in earnest.
+//!     Arc::new(OpaqueTokens::new(&[7; 32])), // Use secret random keys in production.
 //!     Arc::new(SystemClock),
 //!     Arc::new(SystemRandom::default()),
 //!     &[8; 32],
@@ -51,13 +51,12 @@ mod authorize;
 mod claims;
 mod client_document;
 mod client_url;
+mod clock;
 mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod consent;
 mod errors;
-#[cfg(test)]
-mod hostile;
 mod json;
 #[cfg(feature = "memory")]
 mod memory;
@@ -66,13 +65,15 @@ mod model;
 mod opaque_tokens;
 mod parameters;
 mod ports;
+#[cfg(test)]
+mod property_tests;
+mod random;
 mod redirect_uri;
 mod registration;
 mod revocation;
 mod secret;
 mod server;
 mod store;
-mod system;
 #[cfg(test)]
 mod testing;
 mod token;
@@ -83,8 +84,9 @@ pub use authorize::{AuthorizationRequest, AuthorizeError, PageError, Redirect};
 pub use claims::AccessTokenClaims;
 pub use client_document::{ClientDocuments, DocumentError};
 pub use client_url::{ClientUrl, RefusedClientUrl};
+pub use clock::{Clock, SystemClock};
 pub use config::{Config, ConfigError, Endpoints, Lifetimes, Resource};
-pub use consent::{AllowError, Allowed};
+pub use consent::{AllowError, CodeRedirect};
 pub use errors::ErrorBody;
 #[cfg(feature = "memory")]
 pub use memory::MemoryStore;
@@ -94,7 +96,8 @@ pub use model::{
     MAX_RECENT_ROTATIONS, RefreshableGrant, SecretHash, UnixMillis,
 };
 pub use opaque_tokens::OpaqueTokens;
-pub use ports::{AccessTokens, Clock, Random, RandomError, TokensUnavailable, Unavailable};
+pub use ports::{AccessTokens, TokensUnavailable, Unavailable};
+pub use random::{Random, RandomError, SystemRandom, new_id};
 pub use redirect_uri::{MAX_REDIRECT_URI_CHARS, RefusedRedirectUri, check_redirect_uri};
 pub use registration::{MAX_REDIRECT_URIS, RegisterError, Registration};
 pub use revocation::{MalformedRevocation, RevokeRequest, Revoked};
@@ -104,6 +107,5 @@ pub use store::{
     CodeStatus, Eviction, NewClient, NewCode, NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption,
     Rotation, Store, StoreError, Sweep,
 };
-pub use system::{SystemClock, SystemRandom};
 pub use token::{InvalidGrantReason, TokenError, TokenRequest, TokenResponse};
 pub use visible_name::visible_name;

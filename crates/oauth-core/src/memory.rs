@@ -12,17 +12,17 @@ use crate::{
     UnixMillis,
 };
 
-/// A store that forgets everything with its process.
+/// A store in memory, lost with its process.
 ///
-/// One lock makes each operation atomic. Listing and sweeping look at every grant, so that it suits tests, examples
-/// and services with few users.
+/// One lock makes each operation atomic. Listing and sweeping scan all grants, so it suits tests, examples and services
+/// with few users.
 #[derive(Debug, Default)]
 pub struct MemoryStore(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     clients: BTreeMap<String, ClientRow>,
-    /// The clients that never had a grant, by the moment that they registered last.
+    /// The clients that never had a grant, by their last registration.
     never_granted: BTreeSet<(UnixMillis, String)>,
     /// From the digest of a public client's metadata to its id.
     digests: HashMap<SecretHash, String>,
@@ -35,8 +35,8 @@ struct State {
 #[derive(Debug, Clone)]
 struct ClientRow {
     client: Client,
-    registered_last_at: UnixMillis,
-    was_granted: bool,
+    last_registered_at: UnixMillis,
+    had_grant: bool,
 }
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl MemoryStore {
     }
 
     fn state(&self) -> Result<MutexGuard<'_, State>, StoreError> {
-        self.0.lock().map_err(|_| StoreError("an earlier operation broke off".to_owned()))
+        self.0.lock().map_err(|_| StoreError("an earlier operation panicked".to_owned()))
     }
 }
 
@@ -73,14 +73,14 @@ impl GrantRow {
         self.grant.revoked_at.is_none()
     }
 
-    /// Ends it; `false` when it had ended.
+    /// Revokes it; `false` when it was already revoked.
     fn revoke(&mut self, at: UnixMillis) -> bool {
         let alive = self.is_alive();
         self.grant.revoked_at.get_or_insert(at);
         alive
     }
 
-    fn ended_before(&self, before: UnixMillis) -> bool {
+    fn expired_or_revoked_before(&self, before: UnixMillis) -> bool {
         let expired = self.access_expires_at.is_some_and(|at| at < before)
             && self.refresh.as_ref().is_none_or(|token| token.expires_at < before);
         expired || self.grant.revoked_at.is_some_and(|at| at < before)
@@ -88,8 +88,8 @@ impl GrantRow {
 }
 
 impl CodeRow {
-    /// Whether it stands for what `new` stands for, whatever the grant's id and the moments.
-    fn is_same(&self, row: &GrantRow, new: &IssuedCode) -> bool {
+    /// Whether it was issued for the same consent as `new`; the grant's id and the times may differ.
+    fn is_same_consent(&self, row: &GrantRow, new: &IssuedCode) -> bool {
         let of = |grant: &Grant| {
             (grant.client_id.clone(), grant.subject.clone(), grant.resource.clone(), grant.scopes.clone())
         };
@@ -116,21 +116,21 @@ impl State {
     fn put_client(&mut self, row: ClientRow) {
         let id = row.client.id.clone();
         self.take_client(&id);
-        if !row.was_granted {
-            self.never_granted.insert((row.registered_last_at, id.clone()));
+        if !row.had_grant {
+            self.never_granted.insert((row.last_registered_at, id.clone()));
         }
         self.clients.insert(id, row);
     }
 
     fn take_client(&mut self, id: &str) -> Option<ClientRow> {
         let row = self.clients.remove(id)?;
-        self.never_granted.remove(&(row.registered_last_at, row.client.id.clone()));
+        self.never_granted.remove(&(row.last_registered_at, row.client.id.clone()));
         Some(row)
     }
 
     fn evict(&mut self, eviction: Eviction) {
-        let most = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        let excess = self.never_granted.len().saturating_sub(most(eviction.keep)).min(most(eviction.max));
+        let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let excess = self.never_granted.len().saturating_sub(count(eviction.keep)).min(count(eviction.max));
         let oldest = self.never_granted.iter().take(excess).take_while(|(at, _)| *at < eviction.before);
         let oldest: Vec<String> = oldest.map(|(_, id)| id.clone()).collect();
         if !oldest.is_empty() {
@@ -147,9 +147,9 @@ impl State {
     }
 }
 
-/// An id that is in use already: no honest source of randomness gives one twice.
-fn taken(what: &str) -> StoreError {
-    StoreError(format!("the id of a new {what} is in use already"))
+/// An id that is in use: impossible with a working source of randomness.
+fn id_in_use(kind: &str) -> StoreError {
+    StoreError(format!("the id of a new {kind} is already in use"))
 }
 
 #[async_trait]
@@ -159,20 +159,20 @@ impl Store for MemoryStore {
         let known = new.digest.and_then(|digest| state.digests.get(&digest));
         if let Some(mut row) = known.and_then(|id| state.clients.get(id)).cloned() {
             let (client, now) = (row.client.clone(), new.client.issued_at);
-            if row.registered_last_at.plus_ms(REREGISTRATION_INTERVAL_MS) <= now {
-                row.registered_last_at = now;
+            if row.last_registered_at.plus_ms(REREGISTRATION_INTERVAL_MS) <= now {
+                row.last_registered_at = now;
                 state.put_client(row);
             }
             return Ok(client);
         }
         if state.clients.contains_key(&new.client.id) {
-            return Err(taken("client"));
+            return Err(id_in_use("client"));
         }
         if let Some(digest) = new.digest {
             state.digests.insert(digest, new.client.id.clone());
         }
-        let (client, registered_last_at) = (new.client.clone(), new.client.issued_at);
-        state.put_client(ClientRow { client, registered_last_at, was_granted: false });
+        let (client, last_registered_at) = (new.client.clone(), new.client.issued_at);
+        state.put_client(ClientRow { client, last_registered_at, had_grant: false });
         if let Some(eviction) = new.eviction {
             state.evict(eviction);
         }
@@ -186,28 +186,28 @@ impl Store for MemoryStore {
     async fn issue_code(&self, new: NewCode) -> Result<CodeStatus, StoreError> {
         let mut state = self.state()?;
         if let Some(code) = state.codes.get(&new.hash) {
-            let waits = code.redeemed_at.is_none()
+            let is_pending = code.redeemed_at.is_none()
                 && state
                     .grants
                     .get(&code.grant_id)
-                    .is_some_and(|row| row.is_alive() && code.is_same(row, &new.code));
-            return Ok(if waits { CodeStatus::Pending } else { CodeStatus::Spent });
+                    .is_some_and(|row| row.is_alive() && code.is_same_consent(row, &new.code));
+            return Ok(if is_pending { CodeStatus::Pending } else { CodeStatus::Spent });
         }
         let IssuedCode { grant, redirect_uri, challenge, expires_at, redeemed_at } = new.code;
         if state.grants.contains_key(&grant.id) {
-            return Err(taken("grant"));
+            return Err(id_in_use("grant"));
         }
         let code = CodeRow { grant_id: grant.id.clone(), challenge, expires_at, redeemed_at };
         state.codes.insert(new.hash, code);
         let granted = match new.client {
             Some(client) => {
-                let registered_last_at = client.issued_at;
-                Some(ClientRow { client, registered_last_at, was_granted: true })
+                let last_registered_at = client.issued_at;
+                Some(ClientRow { client, last_registered_at, had_grant: true })
             }
             None => state.clients.get(&grant.client_id).cloned(),
         };
         if let Some(row) = granted {
-            state.put_client(ClientRow { was_granted: true, ..row });
+            state.put_client(ClientRow { had_grant: true, ..row });
         }
         let row =
             GrantRow { grant, redirect_uri, refresh: None, access_expires_at: None, last_used_at: None };
@@ -237,7 +237,7 @@ impl Store for MemoryStore {
         }
         if let Some(refresh) = redemption.refresh {
             if handles.contains_key(&refresh.handle) {
-                return Err(taken("refresh token"));
+                return Err(id_in_use("refresh token"));
             }
             handles.insert(refresh.handle, code.grant_id.clone());
             row.refresh = Some(refresh.token);
@@ -319,13 +319,13 @@ impl Store for MemoryStore {
         let unredeemed: Vec<String> =
             state.codes.values().filter(expired).map(|code| code.grant_id.clone()).take(max).collect();
         state.remove_grants(&unredeemed);
-        let ended = |row: &&GrantRow| row.ended_before(sweep.grants_before);
+        let is_ended = |row: &&GrantRow| row.expired_or_revoked_before(sweep.grants_before);
         let ended: Vec<String> =
-            state.grants.values().filter(ended).map(|row| row.grant.id.clone()).take(max).collect();
+            state.grants.values().filter(is_ended).map(|row| row.grant.id.clone()).take(max).collect();
         state.remove_grants(&ended);
         let in_use: HashSet<&str> = state.grants.values().map(|row| row.grant.client_id.as_str()).collect();
         let unused = |row: &&ClientRow| {
-            row.registered_last_at < sweep.clients_before && !in_use.contains(row.client.id.as_str())
+            row.last_registered_at < sweep.clients_before && !in_use.contains(row.client.id.as_str())
         };
         let unused: Vec<String> =
             state.clients.values().filter(unused).map(|row| row.client.id.clone()).take(max).collect();

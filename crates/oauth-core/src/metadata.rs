@@ -40,7 +40,7 @@ pub struct ResourceMetadata {
 }
 
 impl AuthorizationServer {
-    /// The document at `/.well-known/oauth-authorization-server` and the issuer's path.
+    /// The document at `/.well-known/oauth-authorization-server`, followed by the issuer's path.
     pub fn server_metadata(&self) -> ServerMetadata {
         let endpoints = self.config.endpoints().clone();
         ServerMetadata {
@@ -66,7 +66,7 @@ impl AuthorizationServer {
         }
     }
 
-    /// The document at the metadata URL of the resource of that URL; `None` when there is no such resource.
+    /// The metadata document of the resource with that URL; `None` when there is no such resource.
     pub fn resource_metadata(&self, url: &str) -> Option<ResourceMetadata> {
         let resource = self.resource(url)?;
         Some(ResourceMetadata {
@@ -83,11 +83,11 @@ impl AuthorizationServer {
 mod tests {
     use serde_json::json;
 
-    use crate::testing::{Bench, LEGACY, V1};
+    use crate::testing::{LEGACY, TestServer, V1};
 
     #[test]
-    fn documents_say_what_the_configuration_says() {
-        let server = Bench::new().server;
+    fn documents_follow_the_configuration() {
+        let server = TestServer::new().server;
         assert_eq!(
             serde_json::to_value(server.server_metadata()).unwrap(),
             json!({

@@ -1,4 +1,4 @@
-//! What is stored: clients, grants, and the hashes of what clients hold.
+//! The stored data: clients, grants, and hashes of codes, tokens and client secrets.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::redirect_uri::{redirect_host, stays_on_device};
 
-/// A moment as milliseconds since 1970-01-01T00:00:00Z.
+/// A time in milliseconds since 1970-01-01T00:00:00Z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnixMillis(pub i64);
 
 impl UnixMillis {
-    /// The moment so many milliseconds later; earlier when negative. Stops at the end of time.
+    /// The time `millis` later, saturating; earlier when negative.
     #[must_use]
     pub fn plus_ms(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
 
-    /// The whole second that it lies in, as JWT and registration responses count.
+    /// The time in whole seconds, rounded down, as in JWTs and registration responses.
     pub fn seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 }
 
-/// The SHA-256 of an authorization code, a refresh token or a client secret. These are 256 random bits, so that a fast
-/// hash is enough; the values themselves are stored nowhere.
+/// The SHA-256 of an authorization code, a refresh token or a client secret. The values have enough random bits that a
+/// fast hash is safe; they are never stored themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SecretHash(pub [u8; 32]);
 
@@ -34,11 +34,11 @@ impl fmt::Debug for SecretHash {
     }
 }
 
-/// How a client proves who it is at the token endpoint (RFC 7591, section 2).
+/// How a client authenticates at the token endpoint (RFC 7591, section 2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuthMethod {
-    /// It does not: a public client, which anyone can copy.
+    /// Not at all: a public client.
     None,
     /// With its secret in the `Authorization` header.
     ClientSecretBasic,
@@ -46,7 +46,7 @@ pub enum AuthMethod {
     ClientSecretPost,
 }
 
-/// What a client may come to the token endpoint with.
+/// A grant type of the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantType {
@@ -56,20 +56,20 @@ pub enum GrantType {
     RefreshToken,
 }
 
-/// What a client told of itself, checked and normalised. Its JSON is what a store keeps, and never changes meaning.
+/// A client's metadata, checked and normalised. Stores keep its JSON, so its meaning must not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientMetadata {
-    /// What it calls itself, 1 to 200 characters. Anyone can register any name.
+    /// Its name, 1 to 200 characters. Not verified: anyone can register any name.
     pub client_name: String,
-    /// Where it takes its answers, as it wrote them; compared byte by byte.
+    /// Its redirect URIs, as sent; compared byte by byte.
     pub redirect_uris: Vec<String>,
-    /// What it may come to the token endpoint with; always holds the authorization code.
+    /// The grant types that it may use; always includes `authorization_code`.
     pub grant_types: Vec<GrantType>,
-    /// The scopes that it may ask for, at least one.
+    /// The scopes that it may request, at least one.
     pub scopes: Vec<String>,
     /// How it authenticates.
     pub token_endpoint_auth_method: AuthMethod,
-    /// The software that it is, up to 200 characters.
+    /// The id of its software, up to 200 characters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub software_id: Option<String>,
     /// The version of that software, up to 200 characters.
@@ -89,66 +89,65 @@ impl ClientMetadata {
 pub struct Client {
     /// Its `client_id`.
     pub id: String,
-    /// What it told of itself.
+    /// Its metadata.
     pub metadata: ClientMetadata,
-    /// The hash of its secret; only of a confidential client.
+    /// The hash of its secret; only for a confidential client.
     pub secret: Option<SecretHash>,
     /// When it was registered.
     pub issued_at: UnixMillis,
 }
 
-/// What a user consented to.
+/// A user's consent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Its name inside the service and in access tokens; it opens nothing.
+    /// Its id in the store and in access tokens; not a secret.
     pub id: String,
-    /// Whom it was given to.
+    /// The client.
     pub client_id: String,
-    /// Who gave it: the user as the embedding service names them.
+    /// The user, by the embedding service's id.
     pub subject: String,
-    /// The one resource that it opens.
+    /// The one resource that it gives access to.
     pub resource: String,
-    /// What it allows there, at least one.
+    /// The granted scopes, at least one.
     pub scopes: Vec<String>,
     /// When consent was given.
     pub created_at: UnixMillis,
-    /// When it ended before its time.
+    /// When it was revoked.
     pub revoked_at: Option<UnixMillis>,
 }
 
-/// An authorization code as it is stored, with the grant that it stands for.
+/// A stored authorization code with its grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedCode {
-    /// What the user consented to.
+    /// The grant.
     pub grant: Grant,
-    /// The redirect URI that the code was sent to.
+    /// The redirect URI to which the code was sent.
     pub redirect_uri: String,
-    /// The PKCE challenge, of method S256.
+    /// The PKCE challenge, with method S256.
     pub challenge: String,
-    /// When it stops working.
+    /// When it expires.
     pub expires_at: UnixMillis,
     /// When it was redeemed.
     pub redeemed_at: Option<UnixMillis>,
 }
 
-/// The refresh token that a grant has now.
+/// The current refresh token of a grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurrentRefreshToken {
     /// Its hash.
     pub hash: SecretHash,
     /// How many refresh tokens the grant had before it.
     pub generation: u32,
-    /// When it stops working.
+    /// When it expires.
     pub expires_at: UnixMillis,
-    /// When the tokens before it were replaced, the last one first; of the last 30 seconds and never more than
-    /// [`MAX_RECENT_ROTATIONS`].
+    /// The times of the grant's rotations in the last 30 seconds, newest first, at most [`MAX_RECENT_ROTATIONS`].
     pub recent_rotations: Vec<UnixMillis>,
 }
 
-/// The most moments that are kept of a grant whose token is replaced again and again.
+/// The most rotation times that are stored per grant.
 pub const MAX_RECENT_ROTATIONS: usize = 32;
 
-/// A grant with the refresh token that it has now.
+/// A grant with its current refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefreshableGrant {
     /// The grant.
@@ -160,23 +159,23 @@ pub struct RefreshableGrant {
 /// A grant as its user sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
-    /// The grant, not revoked, its code redeemed.
+    /// The grant: not revoked, and its code was redeemed.
     pub grant: Grant,
-    /// What the client calls itself; `None` for one that the store does not know.
+    /// The client's name; `None` for a client that is not in the store.
     pub client_name: Option<String>,
-    /// The redirect URI that the grant's code was sent to.
+    /// The redirect URI to which the grant's code was sent.
     pub redirect_uri: String,
-    /// About when it was last used.
+    /// When it was last used, approximately.
     pub last_used_at: Option<UnixMillis>,
 }
 
 impl Connection {
-    /// Where the code went, to show to the user: the host with its port, or `scheme:` for an app's own scheme.
+    /// The destination of the code, to show to the user: the host with its port, or `scheme:` for a custom scheme.
     pub fn redirect_host(&self) -> String {
         redirect_host(&self.redirect_uri)
     }
 
-    /// Whether the code went to a loopback host or an app's own scheme.
+    /// Whether the code went to a loopback host or a custom scheme.
     pub fn redirect_stays_on_device(&self) -> bool {
         stays_on_device(&self.redirect_uri)
     }

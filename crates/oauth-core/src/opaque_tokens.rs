@@ -4,13 +4,13 @@ use ring::hmac;
 
 use crate::{AccessTokenClaims, AccessTokens, TokensUnavailable, secret::base64url};
 
-/// Access tokens that only the service itself can check: the claims in JSON with an HMAC (SHA-256). For services that
-/// are server and resource in one and want no key to rotate; clients see no difference to a JWT.
+/// Access tokens that only this service can verify: the claims as JSON with an HMAC-SHA256. For services that are both
+/// authorization server and resource and need no signing keys. To clients all access tokens are opaque.
 #[derive(Debug)]
 pub struct OpaqueTokens(hmac::Key);
 
 impl OpaqueTokens {
-    /// Tokens under a secret key, which stays the same for as long as tokens are to be good.
+    /// Tokens under a secret key. Tokens are valid only under the key they were signed with.
     pub fn new(key: &[u8; 32]) -> Self {
         Self(hmac::Key::new(hmac::HMAC_SHA256, key))
     }
@@ -27,8 +27,8 @@ impl AccessTokens for OpaqueTokens {
     async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
         let bytes = |text: &str| BASE64URL_NOPAD.decode(text.as_bytes()).ok();
         let parts = token.split_once('.').and_then(|(claims, tag)| bytes(claims).zip(bytes(tag)));
-        let ours = parts.filter(|(claims, tag)| hmac::verify(&self.0, claims, tag).is_ok());
-        Ok(ours.and_then(|(claims, _)| serde_json::from_slice(&claims).ok()))
+        let genuine = parts.filter(|(claims, tag)| hmac::verify(&self.0, claims, tag).is_ok());
+        Ok(genuine.and_then(|(claims, _)| serde_json::from_slice(&claims).ok()))
     }
 }
 
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_tokens_of_ones_own_are_read() {
+    async fn only_genuine_tokens_are_read() {
         let claims: AccessTokenClaims = serde_json::from_value(serde_json::json!({
             "iss": "a", "sub": "b", "aud": "c", "client_id": "d", "scope": "e f", "iat": 1, "exp": 2, "jti": "g",
             "grant_id": "h",

@@ -1,21 +1,21 @@
-//! Named parameters of a request, each at most once (RFC 6749, section 3.1).
+//! Request parameters, each at most once (RFC 6749, section 3.1).
 
 use percent_encoding::percent_decode;
 use serde_json::Value;
 
 use crate::json;
 
-/// The parameters that a request may have. It shows no value by `{:?}`, as most are secrets.
-pub(crate) struct Parameters(Vec<(&'static str, Found)>);
+/// The known parameters of a request. Without `Debug`, because most values are secrets.
+pub(crate) struct Parameters(Vec<(&'static str, Parameter)>);
 
-enum Found {
+enum Parameter {
     Text(String),
-    /// Not text: invalid UTF-8, or JSON of another type.
-    NoText,
+    /// Invalid UTF-8, or JSON of another type than a string.
+    NotText,
     Repeated,
 }
 
-/// A parameter that cannot be used. In words for the client's developer.
+/// An invalid parameter; a message for the client's developer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} {fault}")]
 pub(crate) struct BadParameter {
@@ -28,9 +28,9 @@ pub(crate) fn bad(name: &'static str, fault: &'static str) -> BadParameter {
 }
 
 impl Parameters {
-    /// Reads `application/x-www-form-urlencoded`, a query or a body. Names that are not in `known` are left out.
+    /// Reads a query or a body of type `application/x-www-form-urlencoded`. Names that are not in `known` are ignored.
     pub(crate) fn from_form(form: &[u8], known: &[&'static str]) -> Self {
-        let mut found = Self(Vec::new());
+        let mut parameters = Self(Vec::new());
         for pair in form.split(|byte| *byte == b'&') {
             let split = pair.iter().position(|byte| *byte == b'=');
             let (name, value) = split.map_or((pair, &[][..]), |at| {
@@ -38,62 +38,62 @@ impl Parameters {
             });
             let name = decode(name);
             if let Some(name) = known.iter().find(|known| Some(**known) == name.as_deref()) {
-                found.add(name, decode(value).map_or(Found::NoText, Found::Text));
+                parameters.add(name, decode(value).map_or(Parameter::NotText, Parameter::Text));
             }
         }
-        found
+        parameters
     }
 
-    /// Reads a JSON object, in which `null` is as good as absent. Names that are not in `known` are left out.
+    /// Reads a JSON object; `null` counts as absent. Names that are not in `known` are ignored.
     pub(crate) fn from_json(body: &[u8], known: &[&'static str]) -> Result<Self, &'static str> {
-        let mut found = Self(Vec::new());
+        let mut parameters = Self(Vec::new());
         for (name, value) in json::members(body, known)? {
             match value {
                 Value::Null => {}
-                Value::String(text) => found.add(name, Found::Text(text)),
-                _ => found.add(name, Found::NoText),
+                Value::String(text) => parameters.add(name, Parameter::Text(text)),
+                _ => parameters.add(name, Parameter::NotText),
             }
         }
-        Ok(found)
+        Ok(parameters)
     }
 
-    fn add(&mut self, name: &'static str, value: Found) {
+    fn add(&mut self, name: &'static str, value: Parameter) {
         match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, found)) => *found = Found::Repeated,
+            Some((_, parameter)) => *parameter = Parameter::Repeated,
             None => self.0.push((name, value)),
         }
     }
 
-    /// The value of a parameter; one without a value counts as absent.
+    /// The value of a parameter; an empty one counts as absent.
     pub(crate) fn get(&self, name: &'static str) -> Result<Option<&str>, BadParameter> {
         match self.0.iter().find(|(known, _)| *known == name) {
             None => Ok(None),
-            Some((_, Found::Text(text))) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
-            Some((_, Found::NoText)) => Err(bad(name, "is not text")),
-            Some((_, Found::Repeated)) => Err(bad(name, "stands more than once")),
+            Some((_, Parameter::Text(text))) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+            Some((_, Parameter::NotText)) => Err(bad(name, "is not text")),
+            Some((_, Parameter::Repeated)) => Err(bad(name, "is given more than once")),
         }
     }
 
-    /// The value of a parameter that must be there.
+    /// The value of a required parameter.
     pub(crate) fn required(&self, name: &'static str) -> Result<&str, BadParameter> {
         self.get(name)?.ok_or(bad(name, "is missing"))
     }
 
-    /// The first parameter that stands more than once or is not text.
-    pub(crate) fn first_bad(&self) -> Result<(), BadParameter> {
-        self.first_bad_but_for(&[])
+    /// Checks that no parameter is repeated and all are text.
+    pub(crate) fn check(&self) -> Result<(), BadParameter> {
+        self.check_except(&[])
     }
 
-    /// The same; what stands under these names is not looked at, so it need not be text.
-    pub(crate) fn first_bad_but_for(&self, unread: &[&str]) -> Result<(), BadParameter> {
-        let looked_at =
-            |found: &Found, name: &str| !matches!(found, Found::NoText) || !unread.contains(&name);
-        let mut bad = self.0.iter().filter(|(name, found)| looked_at(found, name));
-        bad.try_for_each(|(name, _)| self.get(name).map(|_| ()))
+    /// The same, but the parameters in `unused` need not be text.
+    pub(crate) fn check_except(&self, unused: &[&str]) -> Result<(), BadParameter> {
+        let is_checked =
+            |name: &str, value: &Parameter| !matches!(value, Parameter::NotText) || !unused.contains(&name);
+        let mut checked = self.0.iter().filter(|(name, value)| is_checked(name, value));
+        checked.try_for_each(|(name, _)| self.get(name).map(|_| ()))
     }
 }
 
-/// The text that form encoding stands for; `None` when it is not UTF-8.
+/// Decodes form encoding; `None` when the result is not UTF-8.
 pub(crate) fn decode(encoded: &[u8]) -> Option<String> {
     let spaced: Vec<u8> = encoded.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect();
     String::from_utf8(percent_decode(&spaced).collect()).ok()
@@ -121,8 +121,8 @@ mod tests {
         check(b"state=%C3%A4%00%0d%0A", Ok(Some("ä\0\r\n")));
         check(b"state=%", Ok(Some("%")));
         check(b"state=%zz%4", Ok(Some("%zz%4")));
-        check(b"state=a&state=a", Err("stands more than once"));
-        check(b"state=a&st%61te=", Err("stands more than once"));
+        check(b"state=a&state=a", Err("is given more than once"));
+        check(b"state=a&st%61te=", Err("is given more than once"));
         check(b"state=a&other=1&other=2", Ok(Some("a")));
         check(b"state=%ff", Err("is not text"));
         check(b"state=\xff", Err("is not text"));
@@ -145,7 +145,7 @@ mod tests {
         check(r#"{"state":"a b","x":[1]}"#, Ok(Some("a b")));
         check(r#"{"state":1}"#, Err("is not text"));
         check(r#"{"state":["a"]}"#, Err("is not text"));
-        check(r#"{"state":"a","st\u0061te":"a"}"#, Err("stands more than once"));
+        check(r#"{"state":"a","st\u0061te":"a"}"#, Err("is given more than once"));
         check(r#"{"state":"a","x":1,"x":{"y":1,"y":2}}"#, Ok(Some("a")));
         check(r#"{"state":{"y":1,"y":2}}"#, Err("is not text"));
         check("state=a", Err("the body is not JSON"));

@@ -1,5 +1,4 @@
-//! Which redirect URIs may be registered. The rules look at the text itself, as clients and browsers differ in what
-//! they make of one that is not plain.
+//! The rules for redirect URIs. They apply to the text, because clients and browsers parse unusual URIs differently.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -7,14 +6,16 @@ use url::{Host, Url};
 
 /// The longest redirect URI, in characters.
 pub const MAX_REDIRECT_URI_CHARS: usize = 2000;
+/// The message for a URI longer than [`MAX_REDIRECT_URI_CHARS`].
+pub(crate) const TOO_LONG: &str = "it is longer than 2,000 characters";
 
-/// Why a redirect URI is refused, in words for the client's developer.
+/// Why a redirect URI is refused; a message for the client's developer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RefusedRedirectUri(&'static str);
 
-/// Schemes that the browser or the operating system gives to a handler of its own, which may run or open files, dial,
-/// send mail, mount a share or connect to a host. No app receives its answer there. `*` matches any ending.
+/// Schemes that the browser or the operating system handles itself: the handler may run or open files, make calls, send
+/// mail, mount a share or connect to a host, and no app receives the response. `*` matches any suffix.
 const REFUSED_SCHEMES: [&str; 140] = [
     "about",
     "acap",
@@ -158,13 +159,13 @@ const REFUSED_SCHEMES: [&str; 140] = [
     "xmpp",
 ];
 
-/// The hosts of the user's own device (RFC 8252, section 7.3), for which alone `http` will do.
+/// The loopback hosts (RFC 8252, section 7.3), the only ones allowed with `http`.
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Accepts `https` with a plain host, `http` with a loopback host, and the schemes of apps.
+/// Accepts `https` with a plain host, `http` with a loopback host, and custom schemes of apps.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The first rule that it breaks.
 ///
 /// ```
 /// assert!(oauth_core::check_redirect_uri("http://127.0.0.1:33418/").is_ok());
@@ -174,7 +175,7 @@ pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
     check_characters(uri)?;
     let parts = Parts::of(uri).ok_or(RefusedRedirectUri("it does not begin with a scheme"))?;
     let scheme = parts.scheme.to_ascii_lowercase();
-    if REFUSED_SCHEMES.iter().any(|refused| is_scheme_of(&scheme, refused)) {
+    if REFUSED_SCHEMES.iter().any(|pattern| matches_scheme(&scheme, pattern)) {
         return Err(RefusedRedirectUri(
             "its scheme is refused, because the browser or the operating system handles it itself",
         ));
@@ -189,40 +190,40 @@ pub fn check_redirect_uri(uri: &str) -> Result<(), RefusedRedirectUri> {
         (_, host) => {
             let is_bare = host.is_none_or(str::is_empty) && parts.path.is_empty();
             if is_bare && !scheme.contains('.') {
-                return Err(RefusedRedirectUri("a scheme without a dot needs a host or path behind it"));
+                return Err(RefusedRedirectUri("a scheme without a dot must be followed by a host or path"));
             }
         }
     }
-    // What is left must mean the same to whoever reads it by the rules of browsers.
-    let understood = Url::parse(uri).map_err(|_| RefusedRedirectUri("it is not a URL"))?;
-    let same_host = host.unwrap_or_default().eq_ignore_ascii_case(understood.host_str().unwrap_or_default());
-    if understood.scheme() != scheme || !same_host {
-        return Err(RefusedRedirectUri("its host can be read in more than one way"));
+    // A parser with the rules of browsers must find the same scheme and host.
+    let parsed = Url::parse(uri).map_err(|_| RefusedRedirectUri("it is not a URL"))?;
+    let same_host = host.unwrap_or_default().eq_ignore_ascii_case(parsed.host_str().unwrap_or_default());
+    if parsed.scheme() != scheme || !same_host {
+        return Err(RefusedRedirectUri("its host is ambiguous"));
     }
     Ok(())
 }
 
-/// Whether a scheme is that entry of [`REFUSED_SCHEMES`].
-fn is_scheme_of(scheme: &str, refused: &str) -> bool {
-    match refused.strip_suffix('*') {
+/// Whether a scheme matches an entry of [`REFUSED_SCHEMES`].
+fn matches_scheme(scheme: &str, pattern: &str) -> bool {
+    match pattern.strip_suffix('*') {
         Some(prefix) => scheme.starts_with(prefix),
-        None => scheme == refused,
+        None => scheme == pattern,
     }
 }
 
-/// The characters of RFC 3986, without the fragment's.
+/// Allows the characters of RFC 3986, without a fragment.
 fn check_characters(uri: &str) -> Result<(), RefusedRedirectUri> {
     if uri.is_empty() {
         return Err(RefusedRedirectUri("it is empty"));
     }
     if uri.chars().count() > MAX_REDIRECT_URI_CHARS {
-        return Err(RefusedRedirectUri("it is longer than 2,000 characters"));
+        return Err(RefusedRedirectUri(TOO_LONG));
     }
     if uri.contains('#') {
         return Err(RefusedRedirectUri("it has a fragment"));
     }
     if !uri.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"<>\\^`{|}".contains(&byte)) {
-        return Err(RefusedRedirectUri("it has a character that no URI has"));
+        return Err(RefusedRedirectUri("it has a character that is not allowed in a URI"));
     }
     let escapes = uri.split('%').skip(1);
     let is_escape = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
@@ -232,7 +233,7 @@ fn check_characters(uri: &str) -> Result<(), RefusedRedirectUri> {
     Ok(())
 }
 
-/// A URI cut up by its delimiters (RFC 3986, section 3).
+/// A URI split at its delimiters (RFC 3986, section 3).
 #[derive(Debug, Clone, Copy)]
 struct Parts<'a> {
     scheme: &'a str,
@@ -263,10 +264,10 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The host of an authority that has nothing but a plain host and perhaps a port.
+/// The host of an authority that consists of a plain host and an optional port.
 fn plain_host(authority: &str) -> Result<&str, RefusedRedirectUri> {
     if authority.contains('@') {
-        return Err(RefusedRedirectUri("it names a user"));
+        return Err(RefusedRedirectUri("it has a user name"));
     }
     let end_of_host = if authority.starts_with('[') {
         authority.find(']').map_or(authority.len(), |at| at + 1)
@@ -280,28 +281,28 @@ fn plain_host(authority: &str) -> Result<&str, RefusedRedirectUri> {
     }
     if let Some(address) = host.strip_prefix('[') {
         let address = address.strip_suffix(']').and_then(|address| address.parse::<Ipv6Addr>().ok());
-        // An IPv4 address in the dress of an IPv6 one is one host under two names.
+        // An IPv4-mapped address would be a second name for the same host.
         return match address {
             Some(address) if address.to_ipv4_mapped().is_none() => Ok(host),
-            _ => Err(RefusedRedirectUri("its host is not an address")),
+            _ => Err(RefusedRedirectUri("its host is not a valid IPv6 address")),
         };
     }
     if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)) {
         return Err(RefusedRedirectUri(
-            "its host has other characters than letters, digits, '-', '_' and '.'",
+            "its host has characters other than letters, digits, '-', '_' and '.'",
         ));
     }
-    // What ends in a number is an IPv4 address to browsers, in many spellings; one of them is plain.
+    // To browsers, a host that ends in a number is an IPv4 address, in many spellings. Only the usual one is accepted.
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
     let is_number = last.starts_with(|first: char| first.is_ascii_digit())
         && (last.bytes().all(|byte| byte.is_ascii_digit()) || last.to_ascii_lowercase().starts_with("0x"));
     if is_number && host.parse::<Ipv4Addr>().is_err() {
-        return Err(RefusedRedirectUri("its host is a number that is not written as an address"));
+        return Err(RefusedRedirectUri("its host is an IPv4 address in an unusual spelling"));
     }
     Ok(host)
 }
 
-/// What a redirect to this registered URI reaches, for people: the host with its port, or `scheme:` for an app.
+/// The destination of a redirect URI, to show to the user: the host with its port, or `scheme:` for a custom scheme.
 pub(crate) fn redirect_host(uri: &str) -> String {
     match Parts::of(uri) {
         Some(parts) if parts.is_web() => parts.authority.unwrap_or_default().to_owned(),
@@ -310,9 +311,9 @@ pub(crate) fn redirect_host(uri: &str) -> String {
     }
 }
 
-/// The same as a source of a Content-Security-Policy: an origin, or a scheme. A policy cannot name an IPv6 address;
-/// its whole scheme stands for it.
-pub(crate) fn redirect_target(uri: &str) -> String {
+/// The destination of a redirect URI as a source in a Content-Security-Policy: an origin or a scheme. A policy cannot
+/// contain an IPv6 address, so its scheme is used.
+pub(crate) fn csp_source(uri: &str) -> String {
     match Parts::of(uri) {
         Some(parts) if parts.is_web() => match parts.authority {
             Some(authority) if !authority.starts_with('[') => format!("{}://{authority}", parts.scheme),
@@ -323,13 +324,13 @@ pub(crate) fn redirect_target(uri: &str) -> String {
     }
 }
 
-/// Whether a redirect to this registered URI stays on the user's device: at a loopback host, where any program can
-/// listen, or at an app's own scheme, which any program can claim.
+/// Whether a redirect URI has a loopback host, where any program on the device can listen, or a custom scheme, which
+/// any program can claim.
 pub(crate) fn stays_on_device(uri: &str) -> bool {
     is_loopback(uri) || !Parts::of(uri).is_some_and(|parts| parts.is_web())
 }
 
-/// Whether a redirect to this registered URI goes to the user's own device, whatever its host is called there.
+/// Whether a redirect URI has a loopback host, in any spelling.
 fn is_loopback(uri: &str) -> bool {
     let Ok(url) = Url::parse(uri) else { return false };
     if !matches!(url.scheme(), "http" | "https") {
@@ -346,13 +347,13 @@ fn is_loopback(uri: &str) -> bool {
     }
 }
 
-/// Whether two URIs are the same but for their port, both on the user's device: a native app listens on whichever port is
-/// free (RFC 8252, section 7.3). Both have passed [`check_redirect_uri`].
-pub(crate) fn is_same_on_another_port(uri: &str, other: &str) -> bool {
+/// Whether two loopback URIs differ only in their port: a native app listens on any free port (RFC 8252, section 7.3).
+/// Both have passed [`check_redirect_uri`].
+pub(crate) fn differs_only_in_port(uri: &str, other: &str) -> bool {
     matches!((without_port(uri), without_port(other)), (Some(one), Some(two)) if one == two)
 }
 
-/// What stands before and behind the port of an http URI on a loopback host.
+/// The parts before and after the port of an http URI with a loopback host.
 fn without_port(uri: &str) -> Option<(&str, &str)> {
     let authority = Parts::of(uri).filter(|parts| parts.scheme.eq_ignore_ascii_case("http"))?.authority?;
     let host = plain_host(authority).ok().filter(|host| LOOPBACK_HOSTS.contains(host))?;
@@ -360,8 +361,7 @@ fn without_port(uri: &str) -> Option<(&str, &str)> {
     Some((uri.get(..host_at + host.len())?, uri.get(host_at + authority.len()..)?))
 }
 
-/// The URI with parameters behind what it has, form-encoded; its own bytes stay as they are (RFC 6749, section
-/// 4.1.2).
+/// Appends form-encoded parameters to the query of a URI, whose own bytes stay unchanged (RFC 6749, section 4.1.2).
 pub(crate) fn with_parameters(uri: &str, parameters: &[(&str, &str)]) -> String {
     let separator = match uri.split_once('?') {
         None => "?",

@@ -5,50 +5,51 @@ use crate::{
     AuthMethod, AuthorizationServer, Client, ClientMetadata, Config, ErrorBody, Eviction, GrantType,
     NewClient, SecretHash, SecretString, Unavailable, check_redirect_uri,
     errors::{TEMPORARILY_UNAVAILABLE, TRY_AGAIN},
-    json,
-    secret::{base64url, new_id, random, sha256},
+    json, new_id,
+    random::random_bytes,
+    secret::{base64url, sha256},
     server::DAY_MS,
     visible_name::is_blank,
 };
 
 /// The most redirect URIs of one client.
 pub const MAX_REDIRECT_URIS: usize = 20;
-/// The longest that the redirect URIs of one client are together, in bytes. A URI has only ASCII characters.
-const MAX_REDIRECT_URI_BYTES: usize = 8192;
-/// The most clients that never had a grant. Beyond them, a registration evicts the oldest ones.
+/// The most bytes of all redirect URIs of one client together. URIs are ASCII.
+const MAX_REDIRECT_URIS_BYTES: usize = 8192;
+/// The most clients that never had a grant. Above it, a registration evicts the oldest ones.
 const MAX_NEVER_GRANTED: u32 = 20_000;
 /// The most clients that one registration evicts.
-const EVICTED_AT_ONCE: u32 = 20;
+const MAX_EVICTED: u32 = 20;
 /// The longest client name, software id and software version, in characters.
 pub(crate) const MAX_NAME_CHARS: usize = 200;
 
-/// A registered client as it is told about itself (RFC 7591, section 3.2.1).
+/// The response to a registration (RFC 7591, section 3.2.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Registration {
     /// Its id.
     pub client_id: String,
-    /// What it calls itself.
+    /// Its name.
     pub client_name: String,
-    /// Where it takes its answers.
+    /// Its redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// What it may come to the token endpoint with.
+    /// The grant types that it may use.
     pub grant_types: Vec<GrantType>,
     /// `code`.
     pub response_types: Vec<&'static str>,
-    /// What it may ask for.
+    /// The scopes that it may request.
     #[serde(serialize_with = "separated_by_spaces")]
     pub scope: Vec<String>,
     /// How it authenticates.
     pub token_endpoint_auth_method: AuthMethod,
     /// When it was registered, in seconds since 1970.
     pub client_id_issued_at: i64,
-    /// The secret of a confidential client, which is told this once.
+    /// The secret of a confidential client. This response is the only one that has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<SecretString>,
-    /// When that expires: 0, which is never.
+    /// When the secret expires: 0 for never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret_expires_at: Option<i64>,
-    /// The software that it is.
+    /// The id of its software.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub software_id: Option<String>,
     /// The version of that software.
@@ -60,22 +61,22 @@ fn separated_by_spaces<S: Serializer>(scopes: &[String], serializer: S) -> Resul
     serializer.serialize_str(&scopes.join(" "))
 }
 
-/// Why a client is not registered.
+/// Why a registration failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// Something about it is wrong.
+    /// Invalid metadata.
     #[error("{0}")]
     InvalidClientMetadata(String),
-    /// One of its redirect URIs is refused.
+    /// A refused redirect URI.
     #[error("{0}")]
     InvalidRedirectUri(String),
-    /// Not now.
+    /// A temporary failure.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
 impl RegisterError {
-    /// The code of RFC 7591, section 3.2.2.
+    /// The error code (RFC 7591, section 3.2.2).
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidClientMetadata(_) => "invalid_client_metadata",
@@ -84,7 +85,7 @@ impl RegisterError {
         }
     }
 
-    /// The HTTP status to answer with.
+    /// The HTTP status of the response.
     pub fn status(&self) -> u16 {
         match self {
             Self::InvalidClientMetadata(_) | Self::InvalidRedirectUri(_) => 400,
@@ -92,10 +93,10 @@ impl RegisterError {
         }
     }
 
-    /// The answer's body.
+    /// The body of the response.
     pub fn body(&self) -> ErrorBody {
         let error_description = match self {
-            Self::InvalidClientMetadata(words) | Self::InvalidRedirectUri(words) => words.clone(),
+            Self::InvalidClientMetadata(message) | Self::InvalidRedirectUri(message) => message.clone(),
             Self::Unavailable(_) => TRY_AGAIN.to_owned(),
         };
         ErrorBody { error: self.code(), error_description }
@@ -103,29 +104,28 @@ impl RegisterError {
 }
 
 impl AuthorizationServer {
-    /// Registers the client that a JSON body describes. A public client that is registered already, whatever the
-    /// order of its lists, is told what it was told before.
+    /// Registers the client described by a JSON body. Idempotent for public clients: the same metadata, in any order of
+    /// its lists, returns the same client.
     ///
-    /// Whoever registers clients in masses cannot fill the store: of more than 20,000 clients that never had a grant, the
-    /// oldest go as soon as they are a day old.
+    /// Mass registration cannot fill the store: above 20,000 clients that never had a grant, the oldest that are more
+    /// than a day old are evicted.
     ///
     /// # Errors
-    /// [`RegisterError`]; nothing was stored then.
+    /// [`RegisterError`]; nothing was stored.
     pub async fn register(&self, body: &[u8]) -> Result<Registration, RegisterError> {
-        let metadata = normalised(&self.config, body)?;
+        let metadata = parse_metadata(&self.config, body)?;
         let is_public = metadata.token_endpoint_auth_method == AuthMethod::None;
         let id = new_id(&*self.random).map_err(Unavailable::from)?;
         let (secret, digest) = if is_public {
             (None, Some(digest(&metadata)))
         } else {
-            let bytes = random::<32>(&*self.random).map_err(Unavailable::from)?;
+            let bytes = random_bytes::<32>(&*self.random).map_err(Unavailable::from)?;
             (Some(SecretString::new(base64url(&bytes))), None)
         };
         let hash = secret.as_ref().map(|secret| SecretHash::of(secret.expose()));
         let now = self.now();
         let client = Client { id, metadata, secret: hash, issued_at: now };
-        let eviction =
-            Eviction { keep: MAX_NEVER_GRANTED, before: now.plus_ms(-DAY_MS), max: EVICTED_AT_ONCE };
+        let eviction = Eviction { keep: MAX_NEVER_GRANTED, before: now.plus_ms(-DAY_MS), max: MAX_EVICTED };
         let new = NewClient { client, digest, eviction: Some(eviction) };
         let client = self.store.register_client(new).await.map_err(Unavailable::from)?;
         Ok(registration(client, secret))
@@ -149,7 +149,7 @@ fn registration(client: Client, secret: Option<SecretString>) -> Registration {
     }
 }
 
-/// The same for all metadata that mean the same: the order of lists does not count.
+/// A digest that is independent of the order of the lists.
 fn digest(metadata: &ClientMetadata) -> SecretHash {
     let ClientMetadata {
         client_name,
@@ -163,7 +163,7 @@ fn digest(metadata: &ClientMetadata) -> SecretHash {
     redirect_uris.sort();
     grant_types.sort();
     scopes.sort();
-    // A list of its own, so that a member that clients get later does not make all of them new.
+    // An explicit list: a metadata field added later must not change the digests of known clients.
     let canonical = serde_json::json!([
         client_name,
         redirect_uris,
@@ -176,16 +176,16 @@ fn digest(metadata: &ClientMetadata) -> SecretHash {
     SecretHash(sha256(canonical.to_string().as_bytes()))
 }
 
-/// What a JSON body says of a client, checked: what is unknown here is dropped, what is missing has its default, and
-/// lists hold each entry once.
-pub(crate) fn normalised(config: &Config, body: &[u8]) -> Result<ClientMetadata, RegisterError> {
-    let members =
-        json::object(body).map_err(|words| RegisterError::InvalidClientMetadata(words.to_owned()))?;
-    described(config, &members)
+/// Reads a client's metadata from a JSON body.
+fn parse_metadata(config: &Config, body: &[u8]) -> Result<ClientMetadata, RegisterError> {
+    let members = strict_json::parse_object(body)
+        .map_err(|error| RegisterError::InvalidClientMetadata(json::fault("the body", &error)))?;
+    metadata_from_members(config, &members)
 }
 
-/// The same of the members of a JSON object.
-pub(crate) fn described(
+/// Reads a client's metadata from the members of a JSON object: unknown values are dropped, missing ones get their
+/// default, duplicates in lists are removed.
+pub(crate) fn metadata_from_members(
     config: &Config,
     members: &Map<String, Value>,
 ) -> Result<ClientMetadata, RegisterError> {
@@ -207,8 +207,8 @@ pub(crate) fn described(
         Some("client_secret_basic") => AuthMethod::ClientSecretBasic,
         Some("client_secret_post") => AuthMethod::ClientSecretPost,
         Some(_) => {
-            let known = "is none of none, client_secret_basic and client_secret_post";
-            return Err(invalid("token_endpoint_auth_method", known));
+            let fault = "must be none, client_secret_basic or client_secret_post";
+            return Err(invalid("token_endpoint_auth_method", fault));
         }
     };
     Ok(ClientMetadata {
@@ -241,7 +241,7 @@ pub(crate) fn text<'a>(
 fn short_text<'a>(members: &'a Map<String, Value>, name: &str) -> Result<Option<&'a str>, RegisterError> {
     let text = text(members, name)?;
     if text.is_some_and(|text| text.chars().count() > MAX_NAME_CHARS) {
-        return Err(invalid(name, "is longer than 200 characters"));
+        return Err(invalid(name, &format!("is longer than {MAX_NAME_CHARS} characters")));
     }
     if text.is_some_and(|text| text.contains('\0')) {
         return Err(invalid(name, "has a NUL character"));
@@ -267,7 +267,7 @@ fn redirect_uris(members: &Map<String, Value>) -> Result<Vec<String>, RegisterEr
     let name = "redirect_uris";
     let uris = list(members, name)?.ok_or_else(|| invalid(name, "is missing"))?;
     if uris.is_empty() || uris.len() > MAX_REDIRECT_URIS {
-        return Err(invalid(name, "must have 1 to 20 entries"));
+        return Err(invalid(name, &format!("must have 1 to {MAX_REDIRECT_URIS} entries")));
     }
     let mut accepted: Vec<String> = Vec::new();
     for (index, uri) in uris.into_iter().enumerate() {
@@ -278,8 +278,9 @@ fn redirect_uris(members: &Map<String, Value>) -> Result<Vec<String>, RegisterEr
             accepted.push(uri.to_owned());
         }
     }
-    if accepted.iter().map(String::len).sum::<usize>() > MAX_REDIRECT_URI_BYTES {
-        return Err(invalid(name, "are longer than 8,192 bytes together"));
+    if accepted.iter().map(String::len).sum::<usize>() > MAX_REDIRECT_URIS_BYTES {
+        let fault = format!("are longer than {MAX_REDIRECT_URIS_BYTES} bytes together");
+        return Err(invalid(name, &fault));
     }
     Ok(accepted)
 }
@@ -296,13 +297,13 @@ fn grant_types(members: &Map<String, Value>) -> Result<Vec<GrantType>, RegisterE
 
 fn scopes(config: &Config, members: &Map<String, Value>) -> Result<Vec<String>, RegisterError> {
     let known = config.scopes();
-    let asked = text(members, "scope")?.unwrap_or_default();
-    let mut asked = asked.split(' ').filter(|scope| !scope.is_empty()).peekable();
-    if asked.peek().is_none() {
+    let requested = text(members, "scope")?.unwrap_or_default();
+    let mut requested = requested.split(' ').filter(|scope| !scope.is_empty()).peekable();
+    if requested.peek().is_none() {
         return Ok(known.into_iter().map(str::to_owned).collect());
     }
     let mut scopes: Vec<String> = Vec::new();
-    for scope in asked {
+    for scope in requested {
         if known.contains(&scope) && !scopes.iter().any(|other| other == scope) {
             scopes.push(scope.to_owned());
         }

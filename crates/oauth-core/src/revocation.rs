@@ -17,13 +17,13 @@ impl fmt::Debug for RevokeRequest {
     }
 }
 
-/// A revocation request that is malformed, in words: 400 `invalid_request`.
+/// Why a revocation request is malformed: 400 `invalid_request`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct MalformedRevocation(String);
 
 impl MalformedRevocation {
-    /// The answer's body.
+    /// The body of the response.
     pub fn body(&self) -> ErrorBody {
         ErrorBody { error: "invalid_request", error_description: self.0.clone() }
     }
@@ -50,38 +50,37 @@ impl RevokeRequest {
     /// [`MalformedRevocation`].
     pub fn from_json(body: &[u8]) -> Result<Self, MalformedRevocation> {
         let parameters =
-            Parameters::from_json(body, &KNOWN).map_err(|words| MalformedRevocation(words.to_owned()))?;
+            Parameters::from_json(body, &KNOWN).map_err(|message| MalformedRevocation(message.to_owned()))?;
         Self::read(&parameters)
     }
 
     fn read(parameters: &Parameters) -> Result<Self, MalformedRevocation> {
-        parameters.first_bad()?;
+        parameters.check()?;
         Ok(Self(parameters.required("token")?.to_owned()))
     }
 
-    /// The token that is to be revoked.
+    /// The token to revoke.
     pub fn token(&self) -> &str {
         &self.0
     }
 }
 
-/// What a revocation ended.
+/// The effect of a revocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Revoked {
-    /// The grant of that id, with all its tokens.
+    /// The grant with that id and all its tokens were revoked.
     Grant(String),
-    /// Nothing: the token is unknown, or its grant had ended. The client is told the same.
+    /// The token is unknown, or its grant was revoked before. The client gets the same response.
     Nothing,
 }
 
 impl AuthorizationServer {
-    /// Ends the grant of a token: of its current refresh token, of an older one, or of any access token, also an
-    /// expired one.
+    /// Revokes the grant of a token: the current or an older refresh token, or an access token, also an expired one.
     ///
     /// # Errors
-    /// [`Unavailable`]; the grant may not have ended.
+    /// [`Unavailable`]; the grant may still be valid.
     pub async fn revoke(&self, token: &str) -> Result<Revoked, Unavailable> {
-        let grant_id = match self.presented(token).await? {
+        let grant_id = match self.look_up_refresh_token(token).await? {
             Some(presented) => Some(presented.found.grant.id),
             None => {
                 let claims = self.tokens.read(token).await?;
@@ -105,26 +104,26 @@ mod tests {
         let json = |body: &str| RevokeRequest::from_json(body.as_bytes()).map(|request| request.0);
         let check = |got: Result<String, MalformedRevocation>, expect: Result<&str, &str>| match expect {
             Ok(token) => assert_eq!(got.as_deref(), Ok(token)),
-            Err(words) => {
-                let told = got.unwrap_err().body();
-                assert_eq!(told.error, "invalid_request");
-                assert!(told.error_description.contains(words), "{told:?}");
+            Err(message) => {
+                let body = got.unwrap_err().body();
+                assert_eq!(body.error, "invalid_request");
+                assert!(body.error_description.contains(message), "{body:?}");
             }
         };
         check(form("token=a"), Ok("a"));
         check(form("token=a&token_type_hint=nonsense&client_id=b&other=1&other=2"), Ok("a"));
         check(form(""), Err("token is missing"));
         check(form("token="), Err("token is missing"));
-        check(form("token=a&token=a"), Err("token stands more than once"));
+        check(form("token=a&token=a"), Err("token is given more than once"));
         check(
             form("token=a&token_type_hint=a&token_type_hint=a"),
-            Err("token_type_hint stands more than once"),
+            Err("token_type_hint is given more than once"),
         );
         check(form("token=%ff"), Err("token is not text"));
         check(form(r#"{"token":"a"}"#), Err("token is missing"));
         check(json(r#"{"token":"a","token_type_hint":null}"#), Ok("a"));
         check(json(r#"{"token":1}"#), Err("token is not text"));
-        check(json(r#"{"token":"a","token":"a"}"#), Err("token stands more than once"));
+        check(json(r#"{"token":"a","token":"a"}"#), Err("token is given more than once"));
         check(json(r#"{"token":"a","other":1,"other":2}"#), Ok("a"));
         check(json("token=a"), Err("not JSON"));
         assert_eq!(format!("{:?}", RevokeRequest("abc".to_owned())), "RevokeRequest(…)");

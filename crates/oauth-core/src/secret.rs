@@ -1,13 +1,13 @@
 use std::fmt;
 
-use data_encoding::{BASE32_NOPAD, BASE64URL_NOPAD};
+use data_encoding::BASE64URL_NOPAD;
 use ring::{digest, hmac};
 use serde::{Serialize, Serializer};
 
-use crate::{Random, RandomError, SecretHash};
+use crate::SecretHash;
 
-/// A token, a code or a client secret on its way to a client. It is shown by [`Secret::expose`] and by serialising
-/// only, never by `{:?}`.
+/// A token, a code or a client secret to be sent to a client. `Debug` does not show it; only [`SecretString::expose`]
+/// and serialising do.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretString(String);
 
@@ -16,7 +16,7 @@ impl SecretString {
         Self(text)
     }
 
-    /// The text itself.
+    /// The text.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -35,28 +35,28 @@ impl Serialize for SecretString {
 }
 
 impl SecretHash {
-    /// The hash of a code, a token or a client secret as its client holds it.
+    /// The hash of a code, a token or a client secret.
     pub fn of(secret: &str) -> Self {
         Self(sha256(secret.as_bytes()))
     }
 
-    /// Whether the two are the same, in constant time.
-    pub(crate) fn is(&self, other: &Self) -> bool {
-        is_same(&self.0, &other.0)
+    /// Compares in constant time.
+    pub(crate) fn matches(&self, other: &Self) -> bool {
+        constant_time_eq(&self.0, &other.0)
     }
 }
 
 /// Compares in constant time.
-pub(crate) fn is_same(one: &[u8], other: &[u8]) -> bool {
+pub(crate) fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     let key = hmac::Key::new(hmac::HMAC_SHA256, b"comparison");
     hmac::verify(&key, one, hmac::sign(&key, other).as_ref()).is_ok()
 }
 
-/// The keys that the server derives from its secret key, each for one purpose.
+/// The keys derived from the server's secret key, one per purpose.
 pub(crate) struct DerivedKeys {
     /// Authenticates refresh tokens.
     pub(crate) refresh_tokens: hmac::Key,
-    /// Makes the names under which clients know users.
+    /// Derives the `sub` of access tokens.
     pub(crate) subjects: hmac::Key,
 }
 
@@ -80,16 +80,4 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
 
 pub(crate) fn base64url(bytes: &[u8]) -> String {
     BASE64URL_NOPAD.encode(bytes)
-}
-
-/// So many random bytes.
-pub(crate) fn random<const N: usize>(source: &dyn Random) -> Result<[u8; N], RandomError> {
-    let mut bytes = [0; N];
-    source.fill(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// A new id that nobody has: 128 random bits as 26 characters from `a-z 2-7`.
-pub(crate) fn new_id(source: &dyn Random) -> Result<String, RandomError> {
-    Ok(BASE32_NOPAD.encode(&random::<16>(source)?).to_ascii_lowercase())
 }

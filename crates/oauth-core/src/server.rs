@@ -6,10 +6,10 @@ use crate::{
 };
 
 pub(crate) const DAY_MS: i64 = 24 * 3_600_000;
-/// How long a registration that nobody uses is kept, and how long a grant that ended.
+/// How long an unused registration and an ended grant are kept.
 const UNUSED_DAYS: i64 = 90;
 
-/// An OAuth 2.1 authorization server: every decision, and no transport. Clones share everything.
+/// An OAuth 2.1 authorization server without a transport. Clones share everything.
 #[derive(Clone)]
 pub struct AuthorizationServer {
     pub(crate) config: Arc<Config>,
@@ -28,11 +28,11 @@ impl fmt::Debug for AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// A server with what it works on.
+    /// A server on these dependencies.
     ///
-    /// `secret_key` authenticates refresh tokens and makes the names under which clients know users. All processes on
-    /// one store have the same, and it stays the same: under another key, an access token issued before is refused,
-    /// and a refresh token that was replaced before is unknown instead of replayed. Current refresh tokens still work.
+    /// `secret_key` authenticates refresh tokens and derives the `sub` of access tokens. It must be the same in all
+    /// processes on one store, and must not change: under another key, access tokens issued before are refused, and a
+    /// replaced refresh token counts as unknown instead of replayed. Current refresh tokens still work.
     pub fn new(
         config: Config,
         store: Arc<dyn Store>,
@@ -45,25 +45,25 @@ impl AuthorizationServer {
         Self { config: Arc::new(config), store, tokens, clock, random, keys, documents: None }
     }
 
-    /// The same server, which also knows clients that describe themselves at their `client_id`, an https URL. Without
-    /// this such clients are unknown.
+    /// Also accepts clients whose `client_id` is the https URL of a metadata document. Without this call they are
+    /// unknown.
     #[must_use]
     pub fn with_client_documents(mut self, documents: Arc<dyn ClientDocuments>) -> Self {
         self.documents = Some(documents);
         self
     }
 
-    /// What it was told.
+    /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The store that it works on, for listing and ending what users have connected.
+    /// The store, for listing and revoking a user's connections.
     pub fn store(&self) -> &dyn Store {
         &*self.store
     }
 
-    /// The resource of that URL; see [`Config::resource`].
+    /// The resource with that URL; see [`Config::resource`].
     pub fn resource(&self, url: &str) -> Option<&Resource> {
         self.config.resource(url)
     }
@@ -72,9 +72,9 @@ impl AuthorizationServer {
         self.clock.now()
     }
 
-    /// Deletes what nobody needs any more, at most `max` rows of each kind; gives how many rows went, so that a caller
-    /// goes on until that is 0. Codes are kept for a day, grants that ended for 90 days, and clients
-    /// without a grant for 90 days after they registered last.
+    /// Deletes expired data, at most `max` rows of each kind, and returns the number of deleted rows. Call it until it
+    /// returns 0. Codes are kept for a day, ended grants for 90 days, and clients without a grant for 90 days after
+    /// their last registration.
     ///
     /// # Errors
     /// [`StoreError`].

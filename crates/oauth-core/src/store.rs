@@ -4,68 +4,68 @@ use crate::{
     Client, Connection, CurrentRefreshToken, Grant, IssuedCode, RefreshableGrant, SecretHash, UnixMillis,
 };
 
-/// Why a store could not do what it was asked. The caller answers 503 and nothing was changed.
+/// A temporary failure of the store: nothing was changed, and the caller responds with 503.
 #[derive(Debug, thiserror::Error)]
 #[error("the authorization store is unavailable: {0}")]
 pub struct StoreError(pub String);
 
-/// A client that is about to be registered.
+/// A client to be registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewClient {
-    /// The client, with an id that no other has.
+    /// The client, with a new id.
     pub client: Client,
-    /// The digest of its metadata; only of a public client.
+    /// The digest of its metadata; only for a public client.
     pub digest: Option<SecretHash>,
-    /// Which clients make room for it; `None` for no client.
+    /// Which clients to evict; `None` for none.
     pub eviction: Option<Eviction>,
 }
 
-/// Which clients a new registration evicts: the least recently registered clients that never had a grant. From its first
-/// code on, a client counts as granted for ever.
+/// Which clients a new registration evicts: the least recently registered ones that never had a grant. A client that
+/// was ever issued a code is never evicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Eviction {
-    /// How many clients without any grant stay, the new one included.
+    /// How many clients that never had a grant are kept, including the new one.
     pub keep: u32,
-    /// Only clients that registered last before this go.
+    /// Only clients whose last registration is before this are evicted.
     pub before: UnixMillis,
-    /// The most clients that go at once.
+    /// The most clients to evict.
     pub max: u32,
 }
 
-/// How long after a client registered it is noted that it registers again, so that clients that do so all the time
-/// cost no write each time.
+/// The minimum time between two updates of a client's last registration, so that a client that registers repeatedly
+/// does not cause a write each time.
 pub const REREGISTRATION_INTERVAL_MS: i64 = 3_600_000;
 
-/// An authorization code that is about to be issued, and the grant that it stands for.
+/// An authorization code to be issued, with its grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCode {
     /// Its hash.
     pub hash: SecretHash,
-    /// What it is bound to. Neither redeemed nor revoked.
+    /// The code and its grant, neither redeemed nor revoked.
     pub code: IssuedCode,
-    /// The client as it describes itself now, to be kept with the grant; `None` for one that was registered. Its id is a
-    /// URL, which no registered client has, it has no secret, and it takes the place of what was kept of it before.
+    /// The client from its metadata document, to be stored with the grant, replacing an earlier version; `None` for a
+    /// registered client. Its id is a URL, which no registered client has, and it has no secret.
     pub client: Option<Client>,
 }
 
-/// What became of a code that was to be issued.
+/// The outcome of issuing a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodeStatus {
-    /// It is stored; or it was already, for the same client, user, resource, scopes, redirect URI and challenge, and
-    /// waits unredeemed and unrevoked. Nothing else was changed then.
+    /// It was stored; or it was stored before for the same client, user, resource, scopes, redirect URI and challenge,
+    /// is neither redeemed nor revoked, and nothing was changed.
     Pending,
-    /// This code is another grant's, or was redeemed or revoked.
+    /// The code belongs to another consent, or was redeemed or revoked.
     Spent,
 }
 
-/// A code that is about to be redeemed.
+/// The redemption of a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redemption {
     /// The hash of the code.
     pub code: SecretHash,
     /// Now.
     pub at: UnixMillis,
-    /// The first refresh token with the hash of its handle; `None` for a client that may not refresh.
+    /// The first refresh token; `None` for a client without the refresh grant type.
     pub refresh: Option<NewRefreshToken>,
     /// When the access token that is issued with it expires.
     pub access_expires_at: UnixMillis,
@@ -74,20 +74,20 @@ pub struct Redemption {
 /// A grant's first refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRefreshToken {
-    /// The hash of the part that all refresh tokens of the grant begin with, and by which they are found.
+    /// The hash of the handle: the common prefix of all refresh tokens of the grant, by which it is looked up.
     pub handle: SecretHash,
-    /// The token; of generation 0 and without rotations.
+    /// The token: generation 0, no rotations.
     pub token: CurrentRefreshToken,
 }
 
-/// A refresh token that is about to be replaced.
+/// The rotation of a refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rotation {
     /// The grant.
     pub grant_id: String,
-    /// The hash of the token that is presented; it must still be the current one.
+    /// The hash of the presented token; it must be the current one.
     pub presented: SecretHash,
-    /// The token that takes its place.
+    /// The new token.
     pub next: CurrentRefreshToken,
     /// When the access token that is issued with it expires.
     pub access_expires_at: UnixMillis,
@@ -95,66 +95,67 @@ pub struct Rotation {
     pub at: UnixMillis,
 }
 
-/// How old something must be to be swept away.
+/// What a sweep deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sweep {
-    /// Codes that expired before this and were not redeemed go, with their grants.
+    /// Unredeemed codes that expired before this, with their grants.
     pub codes_before: UnixMillis,
-    /// Grants go that ended before this: revoked, or their last refresh and access tokens expired.
+    /// Grants that ended before this: revoked, or their last refresh and access tokens expired.
     pub grants_before: UnixMillis,
-    /// Clients that registered last before this and have no grant go.
+    /// Clients without a grant whose last registration is before this.
     pub clients_before: UnixMillis,
-    /// The most rows of each kind that go at once.
+    /// The most rows of each kind to delete.
     pub max: u32,
 }
 
-/// Where clients and grants are kept.
+/// The storage of clients and grants.
 ///
-/// Each method is one operation, atomic and durable when it returns: of two callers who redeem one code or replace one
-/// refresh token exactly one is told `true`, whatever else happens at the same time. A caller who gives up may find the
-/// operation done. The feature `conformance` has a suite of cases that prove a store right.
+/// Each method is one atomic operation, durable when it returns. Of concurrent calls that redeem one code or rotate one
+/// refresh token, exactly one returns `true`. A call whose future is dropped may still take effect. The feature
+/// `conformance` has a test suite for implementations.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Registers a client and evicts others. When a client with the same digest is there already, also of two
-    /// registrations at the same moment, that one is given as it is and nobody is evicted. It then counts as registered
-    /// last at the moment of the new one, if that is at least [`REREGISTRATION_INTERVAL_MS`] later.
+    /// Registers a client and evicts others. If a client with the same digest exists, also from a concurrent
+    /// registration, it is returned unchanged and none is evicted. Its last registration is updated if the new one is
+    /// at least
+    /// [`REREGISTRATION_INTERVAL_MS`] later.
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError>;
 
-    /// The client of that id.
+    /// The client with that id.
     async fn client(&self, id: &str) -> Result<Option<Client>, StoreError>;
 
-    /// Stores a code and its grant, and with them the client that describes itself. Of a code that is not new, nothing.
+    /// Stores a new code with its grant and, if given, its client. Changes nothing if the code exists.
     async fn issue_code(&self, code: NewCode) -> Result<CodeStatus, StoreError>;
 
-    /// The code of that hash, redeemed, expired and revoked ones included for as long as they are kept.
+    /// The code with that hash, also if redeemed, expired or revoked, until it is swept.
     async fn code(&self, hash: &SecretHash) -> Result<Option<IssuedCode>, StoreError>;
 
-    /// Redeems a code if it is unredeemed, unexpired and its grant unrevoked; `false` when it is not, and then nothing
-    /// changes.
+    /// Redeems a code that is neither redeemed nor expired and whose grant is not revoked. Otherwise returns `false`
+    /// and changes nothing.
     async fn redeem_code(&self, redemption: Redemption) -> Result<bool, StoreError>;
 
-    /// The grant whose refresh tokens begin with the handle of that hash, revoked ones included.
+    /// The grant whose refresh tokens have the handle with that hash, also if revoked.
     async fn refreshable_grant(&self, handle: &SecretHash) -> Result<Option<RefreshableGrant>, StoreError>;
 
-    /// Replaces the refresh token of a grant if the presented one is current and unexpired and the grant unrevoked;
-    /// `false` when not, and then nothing changes.
+    /// Replaces the refresh token of a grant if the presented one is current and not expired and the grant is not
+    /// revoked. Otherwise returns `false` and changes nothing.
     async fn rotate_refresh_token(&self, rotation: Rotation) -> Result<bool, StoreError>;
 
-    /// The grant of that id, revoked ones included.
+    /// The grant with that id, also if revoked.
     async fn grant(&self, id: &str) -> Result<Option<Grant>, StoreError>;
 
-    /// Ends a grant, its tokens with it; `false` when there is none or it had ended.
+    /// Revokes a grant and its tokens; `false` when it does not exist or was revoked before.
     async fn revoke_grant(&self, id: &str, at: UnixMillis) -> Result<bool, StoreError>;
 
-    /// The redeemed, unrevoked grants of a user, newest first.
+    /// The redeemed grants of a user that are not revoked, newest first.
     async fn connections(&self, subject: &str) -> Result<Vec<Connection>, StoreError>;
 
-    /// Ends all grants of a user, unredeemed ones included; gives how many.
+    /// Revokes all grants of a user, also unredeemed ones; returns how many.
     async fn revoke_all(&self, subject: &str, at: UnixMillis) -> Result<u64, StoreError>;
 
-    /// Notes that a grant was used. A later moment that is noted already stays.
+    /// Records that a grant was used, unless a later use is recorded.
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError>;
 
-    /// Deletes what nobody needs any more, a batch at a time; gives how many rows went.
+    /// Deletes one batch of expired data; returns the number of deleted rows.
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError>;
 }

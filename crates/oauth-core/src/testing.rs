@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared test code.
 
 use std::sync::{
     Arc, Mutex,
@@ -41,7 +41,7 @@ pub(crate) fn config() -> Config {
     Config::new(at("api"), endpoints, resources, Lifetimes::default()).unwrap()
 }
 
-/// A clock that stands still until it is moved.
+/// A clock that only moves when told to.
 pub(crate) struct ManualClock(AtomicI64);
 
 impl ManualClock {
@@ -75,41 +75,41 @@ impl Random for SeededRandom {
     }
 }
 
-/// A store in memory that counts what is asked of it, and can be out of order.
+/// A memory store that counts calls and can fail.
 #[derive(Default)]
-pub(crate) struct WatchedStore {
+pub(crate) struct CountingStore {
     inner: MemoryStore,
     /// Calls that may change something.
     pub(crate) writes: AtomicU64,
     /// All calls.
     pub(crate) calls: AtomicU64,
-    pub(crate) out_of_order: AtomicBool,
+    pub(crate) is_down: AtomicBool,
 }
 
-impl WatchedStore {
-    fn watch(&self, writes: bool) -> Result<(), StoreError> {
+impl CountingStore {
+    fn count(&self, writes: bool) -> Result<(), StoreError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.writes.fetch_add(u64::from(writes), Ordering::SeqCst);
-        if self.out_of_order.load(Ordering::SeqCst) {
+        if self.is_down.load(Ordering::SeqCst) {
             return Err(StoreError("the disk is gone".to_owned()));
         }
         Ok(())
     }
 }
 
-macro_rules! watched {
+macro_rules! counted {
     ($($writes:literal $method:ident($($name:ident: $type:ty),*) -> $gives:ty;)+) => {
         #[async_trait]
-        impl Store for WatchedStore {
+        impl Store for CountingStore {
             $(async fn $method(&self, $($name: $type),*) -> Result<$gives, StoreError> {
-                self.watch($writes)?;
+                self.count($writes)?;
                 self.inner.$method($($name),*).await
             })+
         }
     };
 }
 
-watched! {
+counted! {
     true register_client(client: NewClient) -> Client;
     false client(id: &str) -> Option<Client>;
     true issue_code(code: NewCode) -> CodeStatus;
@@ -125,10 +125,10 @@ watched! {
     true sweep(sweep: Sweep) -> u64;
 }
 
-/// A server on a watched store, with a clock to move.
-pub(crate) struct Bench {
+/// A server on a [`CountingStore`] and a [`ManualClock`].
+pub(crate) struct TestServer {
     pub(crate) server: AuthorizationServer,
-    pub(crate) store: Arc<WatchedStore>,
+    pub(crate) store: Arc<CountingStore>,
     pub(crate) clock: Arc<ManualClock>,
 }
 
@@ -137,9 +137,9 @@ pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 /// The challenge of [`VERIFIER`] (RFC 7636, appendix B).
 pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-impl Bench {
+impl TestServer {
     pub(crate) fn new() -> Self {
-        let store = Arc::new(WatchedStore::default());
+        let store = Arc::new(CountingStore::default());
         let clock = Arc::new(ManualClock(AtomicI64::new(NOW.0)));
         let tokens = Arc::new(OpaqueTokens::new(&[7; 32]));
         let random = Arc::new(SeededRandom::new(1));
@@ -148,30 +148,30 @@ impl Bench {
         Self { server, store, clock }
     }
 
-    /// The same server with documents in which clients describe themselves.
-    pub(crate) fn with_documents() -> (Self, Arc<Documents>) {
-        let documents = Arc::new(Documents::default());
-        let mut bench = Self::new();
-        bench.server = bench.server.with_client_documents(documents.clone());
-        (bench, documents)
+    /// The same server with metadata documents.
+    pub(crate) fn with_documents() -> (Self, Arc<OneDocument>) {
+        let documents = Arc::new(OneDocument::default());
+        let mut test = Self::new();
+        test.server = test.server.with_client_documents(documents.clone());
+        (test, documents)
     }
 
-    /// Registers a client; `members` stand beside its name and redirect URI.
+    /// Registers a client with `members` in addition to its name and redirect URIs.
     pub(crate) async fn register(&self, mut members: Value) -> Registration {
         members["client_name"] = "An app".into();
         members["redirect_uris"] = json!([REDIRECT, "http://127.0.0.1/"]);
         self.server.register(members.to_string().as_bytes()).await.unwrap()
     }
 
-    /// The code that a client gets once the first user consented.
+    /// A code for a client after the consent of user 1.
     pub(crate) async fn code(&self, client_id: &str) -> String {
         let request = self.server.authorize(&authorize_query(client_id)).await.unwrap();
-        let attempt = crate::secret::random(&*self.server.random).unwrap();
-        let to = self.server.allow(&request, "1", &attempt).await.unwrap().to;
+        let code = crate::random::random_bytes(&*self.server.random).unwrap();
+        let to = self.server.allow(&request, "1", &code).await.unwrap().to;
         parameter(&to, "code").unwrap()
     }
 
-    /// What the token endpoint answers to a form without an `Authorization` header.
+    /// The token endpoint's response to a form without an `Authorization` header.
     pub(crate) async fn token(&self, form: &str) -> Result<TokenResponse, TokenError> {
         self.server.token(TokenRequest::from_form(form.as_bytes(), None)?).await
     }
@@ -182,48 +182,48 @@ impl Bench {
         self.token(&code_form(client_id, &code)).await.unwrap()
     }
 
-    /// What the client's refresh gives.
+    /// Refreshes a public client's tokens.
     pub(crate) async fn refresh(&self, client_id: &str, token: &str) -> Result<TokenResponse, TokenError> {
         self.token(&format!("grant_type=refresh_token&refresh_token={token}&client_id={client_id}")).await
     }
 
-    /// Whether an access token opens the first resource.
-    pub(crate) async fn opens(&self, access_token: &str) -> bool {
+    /// Whether an access token gives access to the first resource.
+    pub(crate) async fn has_access(&self, access_token: &str) -> bool {
         let claims = self.server.tokens.read(access_token).await.unwrap().unwrap();
         let grant = self.server.store().grant(&claims.grant_id).await.unwrap();
         self.server.check_access(&claims, grant.as_ref(), V1, self.clock.now()).is_ok()
     }
 }
 
-/// Where the client of [`Documents`] describes itself.
+/// The URL of the document in [`OneDocument`].
 pub(crate) const CLIENT_URL: &str = "https://app.example/client.json";
 
-/// One document, or why there is none, and what was done with it.
+/// One document or error, with counters of calls.
 #[derive(Default)]
-pub(crate) struct Documents {
-    stands: Mutex<Option<Result<String, DocumentError>>>,
-    pub(crate) asked: AtomicU64,
-    pub(crate) refused: AtomicU64,
+pub(crate) struct OneDocument {
+    outcome: Mutex<Option<Result<String, DocumentError>>>,
+    pub(crate) requests: AtomicU64,
+    pub(crate) rejections: AtomicU64,
 }
 
-impl Documents {
+impl OneDocument {
     /// Puts a document at [`CLIENT_URL`].
     pub(crate) fn put(&self, document: &Value) {
-        *self.stands.lock().unwrap() = Some(Ok(document.to_string()));
+        *self.outcome.lock().unwrap() = Some(Ok(document.to_string()));
     }
 
     pub(crate) fn fail(&self, error: DocumentError) {
-        *self.stands.lock().unwrap() = Some(Err(error));
+        *self.outcome.lock().unwrap() = Some(Err(error));
     }
 }
 
 #[async_trait]
-impl ClientDocuments for Documents {
+impl ClientDocuments for OneDocument {
     async fn document(&self, url: &ClientUrl) -> Result<Arc<[u8]>, DocumentError> {
-        self.asked.fetch_add(1, Ordering::SeqCst);
-        let missing = DocumentError::Failed { told: "there is none", detail: "none".to_owned() };
-        let stands = self.stands.lock().unwrap().clone().filter(|_| url.as_str() == CLIENT_URL);
-        stands.unwrap_or(Err(missing)).map(|document| document.into_bytes().into())
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        let missing = DocumentError::Failed { message: "it is missing", detail: "none".to_owned() };
+        let outcome = self.outcome.lock().unwrap().clone().filter(|_| url.as_str() == CLIENT_URL);
+        outcome.unwrap_or(Err(missing)).map(|document| document.into_bytes().into())
     }
 
     fn is_cached(&self, _: &ClientUrl) -> bool {
@@ -232,11 +232,11 @@ impl ClientDocuments for Documents {
 
     fn reject(&self, url: &ClientUrl) {
         assert_eq!(url.as_str(), CLIENT_URL);
-        self.refused.fetch_add(1, Ordering::SeqCst);
+        self.rejections.fetch_add(1, Ordering::SeqCst);
     }
 }
 
-/// A request for authorization with everything that is required.
+/// The query of an authorization request with all required parameters.
 pub(crate) fn authorize_query(client_id: &str) -> String {
     with_parameters(
         "",
@@ -252,7 +252,7 @@ pub(crate) fn authorize_query(client_id: &str) -> String {
     .to_owned()
 }
 
-/// How a public client redeems a code.
+/// The form with which a public client redeems a code.
 pub(crate) fn code_form(client_id: &str, code: &str) -> String {
     let redirect_uri = with_parameters("", &[("redirect_uri", REDIRECT)]);
     let redirect_uri = redirect_uri.trim_start_matches('?');

@@ -1,5 +1,5 @@
-/// Removes characters from an untrusted name that cannot be seen or that change the text around it: control characters,
-/// and characters that change the direction of text, have no width or look like a space.
+/// Removes invisible characters and those that affect the surrounding text from an untrusted name: control and
+/// direction characters, zero-width characters, and characters that look like a space.
 ///
 /// ```
 /// assert_eq!(oauth_core::visible_name("Photo\u{202e} app\u{200b}"), "Photo app");
@@ -32,7 +32,7 @@ pub fn visible_name(name: &str) -> String {
     name.chars().filter(is_visible).collect()
 }
 
-/// Whether nothing of a name can be seen.
+/// Whether a name has no visible character.
 pub(crate) fn is_blank(name: &str) -> bool {
     visible_name(name).trim().is_empty()
 }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_be_seen_is_left() {
+    fn invisible_characters_are_removed() {
         let check = |name: &str, expect: &str| assert_eq!(visible_name(name), expect, "{name:?}");
         check("Claude", "Claude");
         check("<script>", "<script>");

@@ -1,4 +1,4 @@
-//! The store in memory passes the suite of cases that every store passes.
+//! The memory store passes the conformance suite.
 
 use oauth_core::MemoryStore;
 

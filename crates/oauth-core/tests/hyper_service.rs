@@ -1,4 +1,4 @@
-//! The example service does what it shows: a client goes the whole way through it.
+//! Runs a client against the example service.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[expect(dead_code, unreachable_pub, reason = "an example has a main and stands alone")]
@@ -14,7 +14,7 @@ use tokio::{
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// The service at an address of its own.
+/// The example service on a free port.
 struct Service(std::net::SocketAddr);
 
 impl Service {
@@ -25,7 +25,7 @@ impl Service {
         Self(address)
     }
 
-    /// Status, head and body of the answer.
+    /// Status, head and body of the response.
     async fn ask(&self, line: &str, headers: &str, body: &str) -> (u16, String, String) {
         let mut stream = TcpStream::connect(self.0).await.unwrap();
         let length = body.len();
@@ -51,7 +51,7 @@ impl Service {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_goes_the_whole_way() {
+async fn a_client_completes_the_flow() {
     let service = Service::start().await;
     let (status, head, _) = service.ask("GET /", "", "").await;
     assert!(status == 401 && head.contains("www-authenticate: Bearer"), "{head}");

@@ -1,4 +1,4 @@
-//! The smallest program that is a worker. The tests run it. With an argument it reads words, too, in these languages.
+//! A minimal worker, used by the tests. With an argument it also reads text, in these languages.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What jobs share and wait for: slots to run in, and memory.
+//! A counting semaphore with two priorities, for slots and memory.
 
 use std::{
     collections::VecDeque,
@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 
 use crate::Urgency;
 
-/// So many units of something. Jobs wait for them in two lines: those that somebody waits for come first, and a
-/// part of the units is kept for them. Within a line, first come is first served.
+/// A number of units. Jobs wait for them in two queues: interactive jobs come first, and part of the units is reserved for
+/// them. Each queue is first in, first out.
 #[derive(Debug)]
 pub(crate) struct Budget {
     shared: Arc<Shared>,
@@ -19,7 +19,7 @@ pub(crate) struct Budget {
 #[derive(Debug)]
 struct Shared {
     total: u32,
-    /// Kept for interactive jobs.
+    /// Reserved for interactive jobs.
     reserve: u32,
     state: Mutex<State>,
 }
@@ -38,19 +38,19 @@ struct Waiter {
     permit: oneshot::Sender<Permit>,
 }
 
-/// Units that are given back when it is dropped.
+/// Units that are returned when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
     units: u32,
     shared: Arc<Shared>,
 }
 
-/// The budget was closed: nobody gets anything any more.
+/// The budget is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Closed;
 
 impl Budget {
-    /// `total` units, of which `reserve` are kept for interactive jobs; at least one is left to the others.
+    /// `total` units, `reserve` of them for interactive jobs. At least one is left to background jobs.
     pub(crate) fn new(total: u32, reserve: u32) -> Self {
         let total = total.max(1);
         let state =
@@ -64,31 +64,31 @@ impl Budget {
         self.shared.total
     }
 
-    /// The units that background jobs can have together.
+    /// The units that all background jobs together can take.
     pub(crate) fn unreserved(&self) -> u32 {
         self.shared.total - self.shared.reserve
     }
 
-    /// Waits for so many units, but at least one and at most all. A background job that wants more than is left
-    /// beside the reserve waits until nothing is in use.
+    /// Waits for `units`, but at least one and at most all. A background job that needs more than the unreserved units waits
+    /// until none is in use.
     pub(crate) async fn take(&self, units: u32, urgency: Urgency) -> Result<Permit, Closed> {
         let units = units.clamp(1, self.shared.total);
-        // Dropped after the receiver: whoever stood behind a job that gave up moves on.
-        let _moving_on = MovingOn(&self.shared);
+        // Dropped after the receiver: if this future is dropped, the jobs behind it are served.
+        let _serve = ServeOnDrop(&self.shared);
         let receiver = {
             let mut state = self.shared.lock();
             if state.closed {
                 return Err(Closed);
             }
             let (permit, receiver) = oneshot::channel();
-            state.line(urgency).push_back(Waiter { units, permit });
+            state.queue(urgency).push_back(Waiter { units, permit });
             receiver
         };
         self.shared.serve();
         receiver.await.map_err(|_| Closed)
     }
 
-    /// Turns away everyone who waits and everyone who will come. What was given out stays out.
+    /// Refuses all waiting and future jobs. Permits stay valid.
     pub(crate) fn close(&self) {
         let mut state = self.shared.lock();
         state.closed = true;
@@ -97,16 +97,16 @@ impl Budget {
     }
 }
 
-struct MovingOn<'a>(&'a Arc<Shared>);
+struct ServeOnDrop<'a>(&'a Arc<Shared>);
 
-impl Drop for MovingOn<'_> {
+impl Drop for ServeOnDrop<'_> {
     fn drop(&mut self) {
         self.0.serve();
     }
 }
 
 impl State {
-    fn line(&mut self, urgency: Urgency) -> &mut VecDeque<Waiter> {
+    fn queue(&mut self, urgency: Urgency) -> &mut VecDeque<Waiter> {
         match urgency {
             Urgency::Interactive => &mut self.interactive,
             Urgency::Background => &mut self.background,
@@ -119,25 +119,25 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives out what can be given, in order.
+    /// Grants the permits that are possible, in order.
     fn serve(self: &Arc<Self>) {
         let mut state = self.lock();
         for urgency in [Urgency::Interactive, Urgency::Background] {
-            while let Some(waiter) = state.line(urgency).pop_front() {
+            while let Some(waiter) = state.queue(urgency).pop_front() {
                 if waiter.permit.is_closed() {
                     continue;
                 }
                 if !self.fits(waiter.units, state.free, urgency) {
-                    // Nobody overtakes it, or it would wait for ever.
-                    state.line(urgency).push_front(waiter);
+                    // No job overtakes it, otherwise it could wait indefinitely.
+                    state.queue(urgency).push_front(waiter);
                     return;
                 }
                 state.free -= waiter.units;
                 let permit = Permit { units: waiter.units, shared: Arc::clone(self) };
-                if let Err(mut unwanted) = waiter.permit.send(permit) {
-                    state.free += unwanted.units;
-                    // Its drop must not take the lock that is held here.
-                    unwanted.units = 0;
+                if let Err(mut permit) = waiter.permit.send(permit) {
+                    state.free += permit.units;
+                    // Its drop must not take the lock, which is held here.
+                    permit.units = 0;
                 }
             }
         }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_overtakes_a_large_job_until_it_gives_up() {
+    fn large_job_is_not_overtaken_until_it_is_dropped() {
         let memory = Budget::new(10, 2);
         let held = poll(pin!(memory.take(4, Background))).unwrap().unwrap();
         let mut small = pin!(memory.take(1, Background));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wants_more_than_there_is_runs_alone() {
+    fn job_beyond_the_budget_runs_alone() {
         let memory = Budget::new(10, 4);
         for urgency in [Interactive, Background] {
             let held = poll(pin!(memory.take(1, Interactive))).unwrap().unwrap();
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_budget_turns_everyone_away() {
+    fn closed_budget_refuses_all_jobs() {
         let slots = Budget::new(1, 0);
         let held = poll(pin!(slots.take(1, Background))).unwrap().unwrap();
         let mut waiting = pin!(slots.take(1, Interactive));
@@ -251,17 +251,19 @@ mod tests {
                 tokio::spawn(async move {
                     let (units, urgency) =
                         (job * 37 % 90 + 1, if job % 3 == 0 { Interactive } else { Background });
-                    let of_background = if urgency == Background && units <= 80 { units } else { 0 };
+                    let background_units = if urgency == Background && units <= 80 { units } else { 0 };
                     let permit = memory.take(units, urgency).await.unwrap();
                     assert!(used.fetch_add(units, Ordering::SeqCst) + units <= TOTAL);
-                    assert!(background.fetch_add(of_background, Ordering::SeqCst) + of_background <= 80);
+                    assert!(
+                        background.fetch_add(background_units, Ordering::SeqCst) + background_units <= 80
+                    );
                     tokio::task::yield_now().await;
                     if job % 7 == 0 {
-                        // One that gives up.
-                        let mut impatient = Box::pin(memory.take(TOTAL, urgency));
-                        assert!(poll(impatient.as_mut()).is_none());
+                        // A job that is dropped while it waits.
+                        let mut dropped = Box::pin(memory.take(TOTAL, urgency));
+                        assert!(poll(dropped.as_mut()).is_none());
                     }
-                    background.fetch_sub(of_background, Ordering::SeqCst);
+                    background.fetch_sub(background_units, Ordering::SeqCst);
                     used.fetch_sub(units, Ordering::SeqCst);
                     drop(permit);
                 })
@@ -270,7 +272,7 @@ mod tests {
         for job in jobs {
             job.await.unwrap();
         }
-        // Not held back by the runtime, which lets a task go on only so often before others have their turn.
+        // Exempt from the runtime's cooperative budget, which could make the poll pending.
         let all = tokio::task::unconstrained(memory.take(TOTAL, Background));
         assert!(poll(pin!(all)).is_some());
     }

@@ -8,62 +8,61 @@ use serde::{Deserialize, Serialize};
 /// Why a file was not decoded.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError<E> {
-    /// The file is at fault: trying it again is of no use.
+    /// The file is at fault: a retry would not help.
     #[error(transparent)]
     File(FileFault),
-    /// The file could not be read where it is kept.
+    /// The file could not be read from its source.
     #[error(transparent)]
     Source(E),
-    /// Where the file is kept, it is not as long as it should be.
+    /// The source has more or fewer bytes than announced.
     #[error("the stored file does not have its {expected} bytes")]
     SourceLength {
-        /// The length that was announced.
+        /// The announced length.
         expected: u64,
     },
-    /// The system is at fault: no worker could be had, or it went away before it saw any of the file. The same call
-    /// may succeed later.
-    #[error("no decoder can be run now: {0}")]
+    /// The system is at fault: no worker could be started, or it ended before it received the file. A later call may succeed.
+    #[error("no decoder is available: {0}")]
     Unavailable(io::Error),
 }
 
-/// What is wrong with a file, in words that its owner can read.
+/// Why a file cannot be decoded, for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileFault {
-    /// The decoder understood that it cannot read the file.
+    /// The decoder refused the file.
     Refused {
-        /// The kind of reason.
+        /// The kind of refusal.
         kind: RefusalKind,
         /// The reason: one line, at most [`MAX_REASON_CHARS`] characters.
         reason: String,
     },
-    /// Twice, the decoder ended over this file, or gave nonsense.
+    /// Twice, the decoder crashed on this file, or sent an invalid response.
     Crashed {
-        /// How it ended the second time, for logs.
+        /// What happened the second time, for logs.
         how: String,
     },
-    /// Twice, the decoder took too long.
+    /// Twice, the decoder exceeded a time limit.
     TimedOut {
-        /// Which time it was.
+        /// Which limit it was.
         kind: TimeKind,
-        /// How long it could take.
+        /// The limit.
         limit: Duration,
     },
-    /// Twice, the decoder took too much memory.
+    /// Twice, the decoder exceeded its memory limit.
     OutOfMemory {
-        /// The memory that decoding could take, in bytes.
+        /// The limit in bytes.
         limit_bytes: u64,
     },
 }
 
-/// The longest reason that is passed on, in characters.
+/// The longest reason, in characters.
 pub const MAX_REASON_CHARS: usize = 500;
 
-/// How time was measured.
+/// How time is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeKind {
-    /// The time that a processor worked on it.
+    /// CPU time.
     Cpu,
-    /// The time that went by.
+    /// Elapsed time.
     Wall,
 }
 
@@ -72,9 +71,9 @@ impl fmt::Display for FileFault {
         match self {
             Self::Refused { reason, .. } => f.write_str(reason),
             Self::Crashed { .. } => f.write_str("the decoder crashed on this file"),
-            Self::TimedOut { kind: clock, limit } => {
+            Self::TimedOut { kind, limit } => {
                 write!(f, "decoding it took longer than {} s", limit.as_secs_f64())?;
-                f.write_str(if *clock == TimeKind::Cpu { " of CPU time" } else { "" })
+                f.write_str(if *kind == TimeKind::Cpu { " of CPU time" } else { "" })
             }
             Self::OutOfMemory { limit_bytes } => {
                 write!(f, "decoding it needs more memory than {} MiB", limit_bytes >> 20)
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn faults_are_told_in_words() {
+    fn faults_are_described() {
         let check = |fault: FileFault, words: &str| assert_eq!(fault.to_string(), words);
         check(FileFault::Crashed { how: "signal 11".into() }, "the decoder crashed on this file");
         let limit = Duration::from_secs(30);

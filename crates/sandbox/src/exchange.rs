@@ -1,47 +1,47 @@
-//! One photo, from the request to the answer.
+//! The exchange with a worker about one photo.
 
 use std::{io, pin::pin};
 
 use bytes::Bytes;
-use domain::SidecarKind;
+use domain::Sidecar;
 use futures_util::{Stream, StreamExt as _};
-use media::Rendered;
+use media::{Rendered, RgbPicture};
 
 use crate::{
-    Analysis, AnalysisTask, DecodeTask, DecodedPhoto, FileFault, PoolOptions, RgbPicture,
-    answer::{self, Plan},
-    process::{Patience, Trouble, Worker},
-    wire::{Answer, Go, Inspected, Order, Request},
+    Analysis, AnalysisTask, DecodeTask, DecodedPhoto, FileFault, PoolOptions,
+    process::{TimeLimit, Worker, WorkerError},
+    response::{self, DecodePlan},
+    wire::{Inspection, JobRequest, JobSpec, Proceed, Response},
 };
 
-/// Something that a worker is asked to do with a file.
-pub(crate) trait Job: Sync {
-    /// What comes of it.
+/// A job that a worker does with a file.
+pub(crate) trait WorkerJob: Sync {
+    /// Its result.
     type Outcome: Send;
 
-    /// Whether only a worker can do it that reads words.
+    /// Whether it needs a worker with OCR.
     fn reads_text(&self) -> bool;
 
-    /// What the worker is told.
-    fn order(&self, options: &PoolOptions) -> Order;
+    /// The job as it is sent to the worker.
+    fn spec(&self, options: &PoolOptions) -> JobSpec;
 
-    /// The sidecars that go to the worker with the file.
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)];
+    /// The sidecars to send with the file.
+    fn sidecars(&self) -> &[Sidecar];
 
-    /// Has it done, now that there is memory for it, and checks all that comes.
+    /// Lets the worker do it, now that there is memory for it, and validates the result.
     fn finish(
         &self,
         worker: &mut Worker,
-        plan: Plan,
-        patience: &mut Patience,
-    ) -> impl Future<Output = Result<Result<Self::Outcome, FileFault>, Trouble>> + Send;
+        plan: DecodePlan,
+        time_limit: &mut TimeLimit,
+    ) -> impl Future<Output = Result<Result<Self::Outcome, FileFault>, WorkerError>> + Send;
 }
 
-/// Why there is no outcome.
+/// Why a job has no outcome.
 #[derive(Debug)]
-pub(crate) enum Interrupted<E> {
-    /// The worker failed, and the file may be at fault.
-    Trouble(Trouble),
+pub(crate) enum ExchangeError<E> {
+    /// The worker failed. The file may be at fault.
+    Worker(WorkerError),
     /// The file cannot be read.
     Source(E),
     /// The file is not as long as it should be.
@@ -50,91 +50,95 @@ pub(crate) enum Interrupted<E> {
     Closed,
 }
 
-impl<E> From<Trouble> for Interrupted<E> {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+impl<E> From<WorkerError> for ExchangeError<E> {
+    fn from(error: WorkerError) -> Self {
+        Self::Worker(error)
     }
 }
 
-/// Tells a worker what comes. Trouble here is not the file's fault: the worker has seen none of it.
-pub(crate) async fn begin(worker: &mut Worker, request: &Request, patience: &mut Patience) -> io::Result<()> {
-    Ok(worker.say(request, patience).await?)
+/// Announces a job to a worker. An error is not the file's fault, because the worker has received none of it.
+pub(crate) async fn send_request(
+    worker: &mut Worker,
+    request: &JobRequest,
+    time_limit: &mut TimeLimit,
+) -> io::Result<()> {
+    Ok(worker.send_message(request, time_limit).await?)
 }
 
 /// Sends the sidecars and the file.
 pub(crate) async fn send<E>(
     worker: &mut Worker,
-    sidecars: &[(SidecarKind, Bytes)],
+    sidecars: &[Sidecar],
     chunks: impl Stream<Item = Result<Bytes, E>>,
     length: u64,
-    patience: &mut Patience,
-) -> Result<(), Interrupted<E>> {
-    for (_, sidecar) in sidecars {
-        worker.send(sidecar, patience).await?;
+    time_limit: &mut TimeLimit,
+) -> Result<(), ExchangeError<E>> {
+    for sidecar in sidecars {
+        worker.send_bytes(&sidecar.content, time_limit).await?;
     }
     let mut chunks = pin!(chunks);
     let mut left = length;
     while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(Interrupted::Source)?;
-        left = left.checked_sub(chunk.len() as u64).ok_or(Interrupted::SourceLength)?;
-        worker.send(&chunk, patience).await?;
+        let chunk = chunk.map_err(ExchangeError::Source)?;
+        left = left.checked_sub(chunk.len() as u64).ok_or(ExchangeError::SourceLength)?;
+        worker.send_bytes(&chunk, time_limit).await?;
     }
-    if left > 0 { Err(Interrupted::SourceLength) } else { Ok(()) }
+    if left > 0 { Err(ExchangeError::SourceLength) } else { Ok(()) }
 }
 
-/// Hears what the headers say.
+/// Receives the result of reading the headers.
 pub(crate) async fn inspect(
     worker: &mut Worker,
     max_pixels: u64,
-    patience: &mut Patience,
-) -> Result<Result<Plan, FileFault>, Trouble> {
-    match worker.hear(patience).await? {
-        Inspected::Picture { upright_size, memory_bytes } => {
-            Ok(Ok(Plan::new(upright_size, memory_bytes, max_pixels)?))
+    time_limit: &mut TimeLimit,
+) -> Result<Result<DecodePlan, FileFault>, WorkerError> {
+    match worker.receive_message(time_limit).await? {
+        Inspection::Picture { upright_size, memory_bytes } => {
+            Ok(Ok(DecodePlan::new(upright_size, memory_bytes, max_pixels)?))
         }
-        Inspected::Refused(refusal) => Ok(Err(answer::refused(&refusal)?)),
+        Inspection::Refused(refusal) => Ok(Err(response::refused(&refusal)?)),
     }
 }
 
-/// Lets the worker go on, and hears what it made. What comes of a job of another kind is a lie.
-async fn answer<T>(
+/// Lets the worker proceed and receives its response. `expected` returns `None` for a response to another kind of job.
+async fn receive_response<T>(
     worker: &mut Worker,
-    patience: &mut Patience,
-    of_this_kind: impl FnOnce(Answer) -> Option<T>,
-) -> Result<Result<T, FileFault>, Trouble> {
-    worker.say(&Go {}, patience).await?;
-    match worker.hear(patience).await? {
-        Answer::Refused(refusal) => Ok(Err(answer::refused(&refusal)?)),
+    time_limit: &mut TimeLimit,
+    expected: impl FnOnce(Response) -> Option<T>,
+) -> Result<Result<T, FileFault>, WorkerError> {
+    worker.send_message(&Proceed {}, time_limit).await?;
+    match worker.receive_message(time_limit).await? {
+        Response::Refused(refusal) => Ok(Err(response::refused(&refusal)?)),
         other => {
-            let lied = || Trouble::Lied("it did something else than it was asked".into());
-            of_this_kind(other).map(Ok).ok_or_else(lied)
+            let mismatch = || WorkerError::InvalidResponse("it responded to another kind of job".into());
+            expected(other).map(Ok).ok_or_else(mismatch)
         }
     }
 }
 
-impl Job for DecodeTask {
+impl WorkerJob for DecodeTask {
     type Outcome = DecodedPhoto;
 
     fn reads_text(&self) -> bool {
         false
     }
 
-    fn order(&self, _options: &PoolOptions) -> Order {
-        answer::order(self)
+    fn spec(&self, _options: &PoolOptions) -> JobSpec {
+        response::job_spec(self)
     }
 
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
-        self.read_metadata.as_ref().map_or(&[], |facts| &facts.sidecars)
+    fn sidecars(&self) -> &[Sidecar] {
+        self.read_metadata.as_ref().map_or(&[], |info| &info.sidecars)
     }
 
     async fn finish(
         &self,
         worker: &mut Worker,
-        plan: Plan,
-        patience: &mut Patience,
-    ) -> Result<Result<DecodedPhoto, FileFault>, Trouble> {
-        let rendered = answer(worker, patience, |answer| match answer {
-            Answer::Rendered { damaged, webp_bytes, metadata } => Some((damaged, webp_bytes, metadata)),
+        plan: DecodePlan,
+        time_limit: &mut TimeLimit,
+    ) -> Result<Result<DecodedPhoto, FileFault>, WorkerError> {
+        let rendered = receive_response(worker, time_limit, |response| match response {
+            Response::Rendered { damaged, webp_bytes, metadata } => Some((damaged, webp_bytes, metadata)),
             _ => None,
         });
         let (damaged, webp_bytes, metadata) = match rendered.await? {
@@ -142,54 +146,58 @@ impl Job for DecodeTask {
             Err(refused) => return Ok(Err(refused)),
         };
         if metadata.is_some() != self.read_metadata.is_some() {
-            return Err(Trouble::Lied("it read other metadata than were wanted".into()));
+            return Err(WorkerError::InvalidResponse(
+                "it returned metadata that were not requested, or none".into(),
+            ));
         }
-        let metadata = metadata.map(answer::metadata).transpose()?;
-        let wanted = plan.renditions(&self.renditions);
-        plan.check_lengths(&wanted, &webp_bytes)?;
+        let metadata = metadata.map(response::metadata).transpose()?;
+        let requested = plan.renditions(&self.renditions);
+        plan.check_lengths(&requested, &webp_bytes)?;
         let full_size = plan.upright_size.fit_within(domain::Rendition::Full.longest_side_px());
-        let mut renditions = Vec::with_capacity(wanted.len());
-        for ((rendition, size), length) in wanted.into_iter().zip(webp_bytes) {
-            let webp = worker.receive(length, patience).await?;
-            renditions.push(answer::rendition(rendition, size, webp)?);
+        let mut renditions = Vec::with_capacity(requested.len());
+        for ((rendition, size), length) in requested.into_iter().zip(webp_bytes) {
+            let webp = worker.receive_bytes(length, time_limit).await?;
+            renditions.push(response::rendition(rendition, size, webp)?);
         }
-        let damaged = damaged.as_deref().and_then(answer::reason);
+        let damaged = damaged.as_deref().and_then(response::reason);
         Ok(Ok(DecodedPhoto { rendered: Rendered { full_size, damaged, renditions }, metadata }))
     }
 }
 
-impl Job for AnalysisTask {
+impl WorkerJob for AnalysisTask {
     type Outcome = Analysis;
 
     fn reads_text(&self) -> bool {
         self.read_text
     }
 
-    fn order(&self, options: &PoolOptions) -> Order {
+    fn spec(&self, options: &PoolOptions) -> JobSpec {
         let milliseconds = u64::try_from(options.ocr_limit.as_millis()).unwrap_or(u64::MAX);
-        Order::Look { max_side_px: self.side_px(), read_text_ms: self.read_text.then_some(milliseconds) }
+        JobSpec::Analyze { max_side_px: self.side_px(), read_text_ms: self.read_text.then_some(milliseconds) }
     }
 
-    fn sidecars(&self) -> &[(SidecarKind, Bytes)] {
+    fn sidecars(&self) -> &[Sidecar] {
         &[]
     }
 
     async fn finish(
         &self,
         worker: &mut Worker,
-        plan: Plan,
-        patience: &mut Patience,
-    ) -> Result<Result<Analysis, FileFault>, Trouble> {
-        let looked = answer(worker, patience, |answer| match answer {
-            Answer::Looked { text } => Some(text),
+        plan: DecodePlan,
+        time_limit: &mut TimeLimit,
+    ) -> Result<Result<Analysis, FileFault>, WorkerError> {
+        let analyzed = receive_response(worker, time_limit, |response| match response {
+            Response::Analyzed { text } => Some(text),
             _ => None,
         });
-        let text = match looked.await? {
-            Ok(text) => answer::text(text, self)?,
+        let text = match analyzed.await? {
+            Ok(text) => response::text(text, self)?,
             Err(refused) => return Ok(Err(refused)),
         };
-        let picture = match plan.plain_picture(self) {
-            Some((size, length)) => Some(RgbPicture { size, rgb: worker.receive(length, patience).await? }),
+        let picture = match plan.rgb_picture(self) {
+            Some((size, length)) => {
+                Some(RgbPicture { size, rgb: worker.receive_bytes(length, time_limit).await? })
+            }
             None => None,
         };
         Ok(Ok(Analysis { picture, text }))

@@ -1,35 +1,35 @@
-//! What the kernel lets a worker use, set from outside: nothing that a worker says or does can raise it.
+//! Resource limits of a worker, set by the service. A worker cannot raise them.
 
 use std::{io, time::Duration};
 
-/// A running worker, as the kernel knows it.
+/// The process of a running worker.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Process {
+pub(crate) struct ProcessHandle {
     #[cfg(target_os = "linux")]
     pid: rustix::process::Pid,
 }
 
-/// What a worker uses.
+/// The resource usage of a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Usage {
-    /// Addresses that are mapped, in bytes.
+    /// Mapped address space, in bytes.
     pub(crate) mapped_bytes: u64,
-    /// Memory that is really held, in bytes.
+    /// Resident memory, in bytes.
     pub(crate) resident_bytes: u64,
-    /// Processor time since it began.
+    /// Processor time since its start.
     pub(crate) cpu: Duration,
 }
 
 #[cfg(target_os = "linux")]
-impl Process {
-    /// The process of that id, which must not have been waited for yet: until then the id is its own.
+impl ProcessHandle {
+    /// The process with this id. It must not have been waited for yet, because after that the id may be reused.
     pub(crate) fn new(id: u32) -> Option<Self> {
         let id = i32::try_from(id).ok()?;
         Some(Self { pid: rustix::process::Pid::from_raw(id)? })
     }
 
-    /// Makes it yield to everything that is not background work. There is no way back.
-    pub(crate) fn yield_to_others(self) -> io::Result<()> {
+    /// Lowers its scheduling priority irrevocably.
+    pub(crate) fn lower_priority(self) -> io::Result<()> {
         const BACKGROUND_NICENESS: i32 = 10;
         Ok(rustix::process::setpriority_process(Some(self.pid), BACKGROUND_NICENESS)?)
     }
@@ -39,31 +39,31 @@ impl Process {
         let (pages, stat) = (read("statm")?, read("stat")?);
         let usage = mapped_and_resident(&pages).zip(cpu_ticks(&stat)).map(|((mapped, resident), ticks)| {
             let page_bytes = rustix::param::page_size() as u64;
-            let ticks_a_second = rustix::param::clock_ticks_per_second().max(1);
+            let ticks_per_second = rustix::param::clock_ticks_per_second().max(1);
             Usage {
                 mapped_bytes: mapped.saturating_mul(page_bytes),
                 resident_bytes: resident.saturating_mul(page_bytes),
-                cpu: Duration::from_millis(ticks.saturating_mul(1000) / ticks_a_second),
+                cpu: Duration::from_millis(ticks.saturating_mul(1000) / ticks_per_second),
             }
         });
-        usage.ok_or_else(|| io::Error::other("the kernel's account of a process is not understood"))
+        usage.ok_or_else(|| io::Error::other("the resource usage of a process cannot be parsed"))
     }
 
-    /// The most addresses that it may map. What it asks for beyond them it does not get.
+    /// Limits its mapped address space. Allocations beyond it fail.
     pub(crate) fn limit_mapped_bytes(self, bytes: u64) -> io::Result<()> {
         self.limit(rustix::process::Resource::As, bytes)
     }
 
-    /// The processor time, since it began, after which the kernel ends it; rounded up to seconds.
+    /// Limits its processor time since its start, rounded up to seconds. The kernel then kills it.
     pub(crate) fn limit_cpu(self, cpu: Duration) -> io::Result<()> {
         self.limit(rustix::process::Resource::Cpu, cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0))
     }
 
-    fn limit(self, resource: rustix::process::Resource, most: u64) -> io::Result<()> {
-        // A worker inherits the upper bounds of this process and keeps them, so that its limits can be raised again.
+    fn limit(self, resource: rustix::process::Resource, limit: u64) -> io::Result<()> {
+        // The worker keeps the hard limit that it inherited, so that its soft limit can be raised again.
         let maximum = rustix::process::getrlimit(resource).maximum;
-        let most = maximum.map_or(most, |maximum| maximum.min(most));
-        let limit = rustix::process::Rlimit { current: Some(most), maximum };
+        let limit = maximum.map_or(limit, |maximum| maximum.min(limit));
+        let limit = rustix::process::Rlimit { current: Some(limit), maximum };
         rustix::process::prlimit(Some(self.pid), resource, limit)?;
         Ok(())
     }
@@ -77,7 +77,7 @@ fn mapped_and_resident(statm: &str) -> Option<(u64, u64)> {
 }
 
 /// User and system time of `/proc/<pid>/stat`, its fields 14 and 15 (proc_pid_stat(5)). The second field is the
-/// program's name in parentheses, which may hold anything.
+/// program's name in parentheses, which may contain any characters.
 #[cfg(any(target_os = "linux", test))]
 fn cpu_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
@@ -86,12 +86,12 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-impl Process {
+impl ProcessHandle {
     pub(crate) fn new(_id: u32) -> Option<Self> {
         Some(Self {})
     }
 
-    pub(crate) fn yield_to_others(self) -> io::Result<()> {
+    pub(crate) fn lower_priority(self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_accounts_are_read() {
+    fn proc_files_are_parsed() {
         assert_eq!(mapped_and_resident("1234 567 89 1 0 2 0\n"), Some((1234, 567)));
         assert_eq!(mapped_and_resident("1234"), None);
         let stat = "42 (a ) b) R 1 2 3 4 5 6 7 8 9 10 250 17 0 0 20";
@@ -124,8 +124,8 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_process_has_an_account() {
-        let usage = Process::new(std::process::id()).unwrap().usage().unwrap();
+    fn usage_of_this_process_is_read() {
+        let usage = ProcessHandle::new(std::process::id()).unwrap().usage().unwrap();
         assert!(usage.resident_bytes > 0 && usage.mapped_bytes >= usage.resident_bytes);
     }
 }

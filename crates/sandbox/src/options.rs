@@ -1,26 +1,25 @@
-//! How a pool is set up.
+//! Configuration of a pool.
 
 use std::{ffi::OsString, io, path::PathBuf, time::Duration};
 
-/// How a worker is started: a program that calls [`run_worker`](crate::run_worker) before anything else.
+/// The command that starts a worker: a program that calls [`run_worker`](crate::run_worker) before anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerCommand {
     /// The program.
     pub program: PathBuf,
-    /// What makes it a worker.
+    /// The arguments.
     pub args: Vec<OsString>,
-    /// All that its environment holds besides settings of the memory allocator; for example `LD_LIBRARY_PATH`,
-    /// where decoders are loaded from it.
+    /// Its whole environment, except for settings of the memory allocator. It may need `LD_LIBRARY_PATH` to find decoders.
     pub environment: Vec<(OsString, OsString)>,
 }
 
 impl WorkerCommand {
-    /// The program that runs now, with other arguments.
+    /// This program with other arguments.
     ///
     /// # Errors
-    /// The system does not say which program it is.
+    /// The path of this program cannot be determined.
     pub fn this_program(args: impl IntoIterator<Item = impl Into<OsString>>) -> io::Result<Self> {
-        // This link leads to the very file that runs, also after an upgrade has put another one in its place.
+        // This link refers to the running file even after an upgrade has replaced it.
         let program = if cfg!(target_os = "linux") {
             PathBuf::from("/proc/self/exe")
         } else {
@@ -30,35 +29,34 @@ impl WorkerCommand {
     }
 }
 
-/// How a pool works.
+/// Options of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolOptions {
-    /// How a worker is started.
+    /// The command that starts a worker.
     pub command: WorkerCommand,
-    /// How many photos are decoded at once, at least 1. One worker more is kept for interactive jobs.
+    /// How many photos are decoded at once, at least 1. One additional worker is reserved for interactive jobs.
     pub workers: usize,
-    /// The memory that all workers together may take for photos, in bytes: an eighth for the files, the rest for
-    /// decoding them. A photo that needs more is decoded alone.
+    /// The memory budget of all workers for photos, in bytes: an eighth for files, the rest for decoding. A photo that needs
+    /// more is decoded alone.
     pub memory_bytes: u64,
-    /// The most pixels that a picture may have.
+    /// The largest accepted picture, in pixels.
     pub max_pixels: u64,
-    /// How long a worker may take for a photo, waiting for memory and for the file's bytes not counted.
+    /// Time limit for a photo, without the time spent waiting for memory or for the file's bytes.
     pub wall_limit: Duration,
-    /// How long processors may work on a photo; counted in whole seconds, at least 1. Linux only.
+    /// CPU time limit for a photo, in whole seconds, at least 1. Linux only.
     pub cpu_limit: Duration,
-    /// After this time no further word of a photo is read, and those that were read are kept; well below the two limits
-    /// above, which end the worker.
+    /// Time limit for reading text. The text that was read by then is kept. Must be well below the two limits above, which
+    /// kill the worker.
     pub ocr_limit: Duration,
-    /// A worker is replaced after so many photos. With 1, every photo has a process of its own, and what a hostile
-    /// file does to its worker cannot reach any other photo.
+    /// A worker is replaced after this number of photos. With 1, every photo has its own process, so that a malicious file
+    /// cannot affect another photo.
     pub jobs_per_worker: u32,
-    /// A worker without work ends after this time.
+    /// An idle worker is stopped after this time.
     pub idle_limit: Duration,
 }
 
 impl PoolOptions {
-    /// Two workers, 512 MiB, 200 megapixels, 120 s, 60 s of CPU time, 30 s for reading, 500 photos for each worker, 30 s
-    /// idle.
+    /// Two workers, 512 MiB, 200 megapixels, 120 s, 60 s of CPU time, 30 s for OCR, 500 photos per worker, 30 s idle.
     pub fn new(command: WorkerCommand) -> Self {
         Self {
             command,
@@ -73,8 +71,7 @@ impl PoolOptions {
         }
     }
 
-    /// For workers that read words, which is work for one processor in the background: the same, but one worker, which
-    /// stays for two minutes as it takes long to start.
+    /// Defaults for workers with OCR: one worker, and 120 s idle because it takes long to start.
     pub fn ocr(command: WorkerCommand) -> Self {
         Self { workers: 1, idle_limit: Duration::from_secs(120), ..Self::new(command) }
     }

@@ -1,4 +1,4 @@
-//! Which job runs when, in which worker, and what becomes of it.
+//! Schedules jobs, runs them in workers, and retries after failures.
 
 use std::{
     io,
@@ -13,39 +13,39 @@ use crate::{
     Analysis, AnalysisTask, DecodeError, DecodeTask, DecodedPhoto, FileFault, FileSource, OcrStatus,
     PoolOptions, Protections, Urgency,
     budget::{Budget, Closed},
-    exchange::{self, Interrupted, Job},
-    nursery::Nursery,
-    process::{Bounds, Patience, Worker},
-    staff::{Duty, Staff},
-    wire::Request,
+    exchange::{self, ExchangeError, WorkerJob},
+    process::{JobLimits, TimeLimit, Worker},
+    spawner::Spawner,
+    wire::JobRequest,
+    workers::{BusyGuard, Workers},
 };
 
-/// Memory is accounted in these units.
+/// The unit of the memory budgets.
 const UNIT_BYTES: u64 = 1 << 20;
 
-/// What a worker holds besides a photo: its code and data, as far as it does not share them, and its heap.
+/// The memory of a worker besides its photo: unshared code and data, and its heap.
 const PROCESS_BYTES: u64 = 24 << 20;
 
-/// What a worker may take beyond the estimate, besides a quarter of that: code, stacks and heap grow a little, too.
+/// A worker may exceed the estimate by a quarter and by this, because code, stacks and heap grow a little, too.
 const SPARE_BYTES: u64 = 64 << 20;
 
-/// Worker processes that decode photos. They start as they are needed, are used again, and end when they have had
-/// nothing to do for a while, or with the pool.
+/// Worker processes that decode photos. They are started on demand and reused. They end after an idle time, or with the
+/// pool.
 #[derive(Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
 }
 
-/// Jobs wait for a slot, then for memory for the file, then for memory for decoding, always in this order: whoever
-/// has memory for decoding waits for nobody, so nobody waits in a circle.
+/// A job waits for a slot, then for memory for the file, then for memory for decoding. The order is always the same, and a
+/// job with memory for decoding waits for nothing else, so there is no deadlock.
 #[derive(Debug)]
 struct Shared {
     options: PoolOptions,
     slots: Budget,
     memory: Arc<Memory>,
-    staff: Arc<Staff>,
-    nursery: Nursery,
-    noted: Once,
+    workers: Arc<Workers>,
+    spawner: Spawner,
+    logged: Once,
 }
 
 /// The memory that pools share.
@@ -58,26 +58,25 @@ struct Memory {
 impl Memory {
     fn new(bytes: u64) -> Arc<Self> {
         let files_bytes = bytes / 8;
-        // Interactive jobs come first in any case: what is kept for them decides how soon they begin.
+        // Interactive jobs come first anyway. The reserve lets them start before background jobs end.
         let budget = |bytes: u64| Budget::new(units(bytes), units(bytes) / 8);
         Arc::new(Self { files: budget(files_bytes), decoding: budget(bytes - files_bytes) })
     }
 }
 
-/// Whether a file has been tried before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Attempt {
     First,
-    /// In a fresh worker, with all the memory that background work can have, and with no background work beside it.
-    Alone,
+    /// In a new worker, with all the memory that background jobs may use, and without other background jobs.
+    Retry,
 }
 
-/// How an attempt ended without a picture.
-enum Failed<E> {
-    /// That is it.
-    For(DecodeError<E>),
-    /// The worker came to grief.
-    Died(FileFault),
+/// Why an attempt failed.
+enum AttemptError<E> {
+    /// A retry would not help.
+    Final(DecodeError<E>),
+    /// The worker failed.
+    Worker(FileFault),
 }
 
 impl<E> From<Closed> for DecodeError<E> {
@@ -86,52 +85,50 @@ impl<E> From<Closed> for DecodeError<E> {
     }
 }
 
-impl<E> From<Closed> for Failed<E> {
+impl<E> From<Closed> for AttemptError<E> {
     fn from(closed: Closed) -> Self {
-        Self::For(closed.into())
+        Self::Final(closed.into())
     }
 }
 
 impl Pool {
-    /// Makes a pool without any worker yet. To be called within a runtime.
+    /// Creates a pool without workers. Must be called within a runtime.
     ///
     /// # Errors
-    /// There is no runtime, or no thread can be started.
+    /// There is no runtime, or a thread cannot be started.
     pub fn new(options: PoolOptions) -> io::Result<Self> {
         let memory = Memory::new(options.memory_bytes);
-        Self::within(memory, options)
+        Self::build(memory, options)
     }
 
-    /// Makes another pool whose workers take their memory from the budget of this one;
-    /// [`PoolOptions::memory_bytes`] of its own options does not count.
+    /// Creates a pool that shares the memory budget of this one. [`PoolOptions::memory_bytes`] of `options` is ignored.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn with_shared_memory(&self, options: PoolOptions) -> io::Result<Self> {
-        Self::within(self.shared.memory.clone(), options)
+        Self::build(self.shared.memory.clone(), options)
     }
 
-    fn within(memory: Arc<Memory>, options: PoolOptions) -> io::Result<Self> {
+    fn build(memory: Arc<Memory>, options: PoolOptions) -> io::Result<Self> {
         let slots =
             Budget::new(u32::try_from(options.workers.max(1)).unwrap_or(u32::MAX - 1).saturating_add(1), 1);
         let shared = Shared {
             memory,
-            staff: Staff::new(usize::try_from(slots.total()).unwrap_or(usize::MAX)),
-            nursery: Nursery::new(options.command.clone())?,
+            workers: Workers::new(usize::try_from(slots.total()).unwrap_or(usize::MAX)),
+            spawner: Spawner::new(options.command.clone())?,
             slots,
             options,
-            noted: Once::new(),
+            logged: Once::new(),
         };
         let shared = Arc::new(shared);
-        tokio::spawn(dismiss_idle(Arc::downgrade(&shared), shared.options.idle_limit));
+        tokio::spawn(stop_long_idle(Arc::downgrade(&shared), shared.options.idle_limit));
         Ok(Self { shared })
     }
 
     /// Decodes a photo.
     ///
-    /// A worker that crashes over a file, or meets a limit, is replaced, and the file is tried once more in a fresh
-    /// one, without background work beside it; only then it counts as the file's fault. Whoever drops the future
-    /// ends the worker.
+    /// If the worker crashes or exceeds a limit, it is replaced and the file is retried once in a new worker, without other
+    /// background jobs. The second failure is the file's fault. Dropping the future kills the worker.
     ///
     /// # Errors
     /// [`DecodeError`].
@@ -144,20 +141,20 @@ impl Pool {
         self.run(file, task, urgency).await
     }
 
-    /// Looks at a photo, in the same way: gives its plain pixels, its words, or both.
+    /// Returns the RGB pixels of a photo, its text, or both. Retries as [`decode`](Self::decode) does.
     ///
     /// # Errors
-    /// [`DecodeError`]. When words are to be read and the workers cannot, [`DecodeError::Unavailable`] says why.
+    /// [`DecodeError`]. If text is requested and the workers cannot read it, [`DecodeError::Unavailable`] says why.
     pub async fn analyze<S: FileSource>(
         &self,
         file: &S,
-        look: &AnalysisTask,
+        task: &AnalysisTask,
         urgency: Urgency,
     ) -> Result<Analysis, DecodeError<S::Error>> {
-        self.run(file, look, urgency).await
+        self.run(file, task, urgency).await
     }
 
-    async fn run<S: FileSource, J: Job>(
+    async fn run<S: FileSource, J: WorkerJob>(
         &self,
         file: &S,
         job: &J,
@@ -170,209 +167,211 @@ impl Pool {
         };
         let fault = match first {
             Ok(outcome) => return Ok(outcome),
-            Err(Failed::For(error)) => return Err(error),
-            Err(Failed::Died(fault)) => fault,
+            Err(AttemptError::Final(error)) => return Err(error),
+            Err(AttemptError::Worker(fault)) => fault,
         };
-        tracing::warn!(?fault, "a decoder failed over a file, which is tried once more, alone");
+        tracing::warn!(?fault, "a decoder failed on a file; retrying it in a new one");
         let slots = match urgency {
             Urgency::Background => pool.slots.unreserved(),
-            // Whoever waits for another photo must not wait for the background work to pause.
+            // An interactive job does not wait until the background jobs have ended.
             Urgency::Interactive => 1,
         };
         let _slots = pool.slots.take(slots, urgency).await?;
-        match pool.attempt(file, job, urgency, Attempt::Alone).await {
+        match pool.attempt(file, job, urgency, Attempt::Retry).await {
             Ok(outcome) => Ok(outcome),
-            Err(Failed::For(error)) => Err(error),
-            Err(Failed::Died(fault)) => {
-                tracing::warn!(?fault, "a decoder failed over the same file again");
+            Err(AttemptError::Final(error)) => Err(error),
+            Err(AttemptError::Worker(fault)) => {
+                tracing::warn!(?fault, "a decoder failed on the same file again");
                 Err(DecodeError::File(fault))
             }
         }
     }
 
-    /// Starts a worker, if none is idle, and tells what holds it back.
+    /// The protections of the workers. Starts a worker if none is idle.
     ///
     /// # Errors
     /// No worker can be started.
     pub async fn protections(&self) -> io::Result<Protections> {
-        self.ask(|worker| worker.protections).await
+        self.with_worker(|worker| worker.protections).await
     }
 
-    /// Starts a worker, if none is idle, and tells whether it reads words. Asking is no work: however often it is
-    /// done, the worker ends when it has been idle for long, and the next one sees what was installed meanwhile.
+    /// Whether the workers read text. Starts a worker if none is idle. A call does not prolong the worker's idle time: after
+    /// that, a new worker sees languages that were installed meanwhile.
     ///
     /// # Errors
     /// No worker can be started.
     pub async fn ocr_status(&self) -> io::Result<OcrStatus> {
-        self.ask(|worker| worker.text_reading.clone()).await
+        self.with_worker(|worker| worker.ocr_status.clone()).await
     }
 
-    async fn ask<T>(&self, question: impl FnOnce(&Worker) -> T) -> io::Result<T> {
+    async fn with_worker<T>(&self, read: impl FnOnce(&Worker) -> T) -> io::Result<T> {
         let pool = &*self.shared;
         let closed = |_| io::Error::other("the decoders are shut down");
         let _slot = pool.slots.take(1, Urgency::Interactive).await.map_err(closed)?;
-        // One for background work, so that the next such job has it and not another one its memory.
-        let (duty, idle) = pool.staff.call(Urgency::Background);
+        // A background worker, so that the next background job uses it instead of starting another one.
+        let (guard, idle) = pool.workers.acquire(Urgency::Background);
         let worker = match idle {
             Some(worker) => worker,
-            None => pool.hire(Urgency::Background).await?,
+            None => pool.start_worker(Urgency::Background).await?,
         };
-        let answer = question(&worker);
-        duty.back(worker);
-        Ok(answer)
+        let value = read(&worker);
+        guard.release_unused(worker);
+        Ok(value)
     }
 
-    /// Finishes the jobs that run, turns away those that wait, and ends all workers. Without it, workers are killed
-    /// as the pool is dropped.
+    /// Completes the running jobs, refuses the waiting ones, and stops all workers. If the pool is dropped without this,
+    /// the workers are killed.
     pub async fn close(&self) {
         let pool = &*self.shared;
         let all = pool.slots.take(pool.slots.total(), Urgency::Interactive).await;
-        // Jobs wait for memory with a slot in hand, and all slots are here.
+        // Jobs that wait for memory hold a slot. All slots are free, so there are none.
         pool.slots.close();
         self.stop_idle_workers().await;
         drop(all);
     }
 
-    /// Ends the workers that have nothing to do. The next job starts another.
+    /// Stops the idle workers. The next job starts a new one.
     pub async fn stop_idle_workers(&self) {
-        for worker in self.shared.staff.all_idle() {
-            worker.dismiss().await;
+        for worker in self.shared.workers.take_idle() {
+            worker.shut_down().await;
         }
     }
 }
 
 impl Shared {
-    async fn attempt<S: FileSource, J: Job>(
+    async fn attempt<S: FileSource, J: WorkerJob>(
         &self,
         file: &S,
         job: &J,
         urgency: Urgency,
         attempt: Attempt,
-    ) -> Result<J::Outcome, Failed<S::Error>> {
-        let sidecar_bytes = job.sidecars().iter().map(|(_, content)| content.len() as u64).sum();
+    ) -> Result<J::Outcome, AttemptError<S::Error>> {
+        let sidecar_bytes = job.sidecars().iter().map(|sidecar| sidecar.content.len() as u64).sum();
         let file_bytes = file.length().saturating_add(sidecar_bytes);
         let _files = self.memory.files.take(units(file_bytes), urgency).await?;
-        let chunks = file.open().await.map_err(|error| Failed::For(DecodeError::Source(error)))?;
+        let chunks = file.open().await.map_err(|error| AttemptError::Final(DecodeError::Source(error)))?;
 
-        let mut patience = Patience::new(self.options.wall_limit);
-        let started = self.start(job, file.length(), urgency, attempt, &mut patience).await;
-        let (duty, mut worker) = started.map_err(|error| Failed::For(DecodeError::Unavailable(error)))?;
+        let mut time_limit = TimeLimit::new(self.options.wall_limit);
+        let started = self.start_job(job, file.length(), urgency, attempt, &mut time_limit).await;
+        let (guard, mut worker) =
+            started.map_err(|error| AttemptError::Final(DecodeError::Unavailable(error)))?;
 
-        let mut bounds = self.bounds(file_bytes, attempt);
-        let before = worker.bound(bounds.memory_bytes, bounds.cpu);
-        let worker_and_file = async {
-            exchange::send(&mut worker, job.sidecars(), chunks, file.length(), &mut patience).await?;
-            let plan = exchange::inspect(&mut worker, self.options.max_pixels, &mut patience).await?;
+        let mut limits = self.limits(file_bytes, attempt);
+        let before = worker.limit(limits.memory_bytes, limits.cpu);
+        let run = async {
+            exchange::send(&mut worker, job.sidecars(), chunks, file.length(), &mut time_limit).await?;
+            let plan = exchange::inspect(&mut worker, self.options.max_pixels, &mut time_limit).await?;
             let plan = match plan {
                 Ok(plan) => plan,
                 Err(refused) => return Ok(Err(refused)),
             };
             let needed = units(plan.memory_bytes.saturating_add(PROCESS_BYTES));
-            let wanted = match attempt {
+            let requested = match attempt {
                 Attempt::First => needed,
-                Attempt::Alone => needed.max(self.memory.decoding.unreserved()),
+                Attempt::Retry => needed.max(self.memory.decoding.unreserved()),
             };
             let decoding = &self.memory.decoding;
-            let _memory = decoding.take(wanted, urgency).await.map_err(|Closed| Interrupted::Closed)?;
-            bounds = self.bounds(file_bytes.saturating_add(plan.memory_bytes), attempt);
-            worker.bound_memory(before, bounds.memory_bytes);
-            Ok(job.finish(&mut worker, plan, &mut patience).await?)
+            let _memory = decoding.take(requested, urgency).await.map_err(|Closed| ExchangeError::Closed)?;
+            limits = self.limits(file_bytes.saturating_add(plan.memory_bytes), attempt);
+            worker.change_memory_limit(before, limits.memory_bytes);
+            Ok(job.finish(&mut worker, plan, &mut time_limit).await?)
         };
-        match worker_and_file.await {
+        match run.await {
             Ok(outcome) => {
-                self.finish(duty, worker);
-                outcome.map_err(|fault| Failed::For(DecodeError::File(fault)))
+                self.finish(guard, worker);
+                outcome.map_err(|fault| AttemptError::Final(DecodeError::File(fault)))
             }
-            Err(Interrupted::Trouble(trouble)) => Err(Failed::Died(worker.blame(trouble, bounds).await)),
-            Err(Interrupted::Source(error)) => Err(Failed::For(DecodeError::Source(error))),
-            Err(Interrupted::SourceLength) => {
-                Err(Failed::For(DecodeError::SourceLength { expected: file.length() }))
+            Err(ExchangeError::Worker(error)) => {
+                Err(AttemptError::Worker(worker.stop_after_error(error, limits).await))
             }
-            Err(Interrupted::Closed) => Err(Closed.into()),
+            Err(ExchangeError::Source(error)) => Err(AttemptError::Final(DecodeError::Source(error))),
+            Err(ExchangeError::SourceLength) => {
+                Err(AttemptError::Final(DecodeError::SourceLength { expected: file.length() }))
+            }
+            Err(ExchangeError::Closed) => Err(Closed.into()),
         }
     }
 
-    /// A worker that knows what comes. An idle one may have ended meanwhile: then it is a new one.
-    async fn start<J: Job>(
+    /// A worker that has received the job's request. An idle worker may have ended meanwhile; then a new one is started.
+    async fn start_job<J: WorkerJob>(
         &self,
         job: &J,
         file_bytes: u64,
         urgency: Urgency,
         attempt: Attempt,
-        patience: &mut Patience,
-    ) -> io::Result<(Duty, Worker)> {
+        time_limit: &mut TimeLimit,
+    ) -> io::Result<(BusyGuard, Worker)> {
         let max_pixels = self.options.max_pixels;
-        let request = Request { file_bytes, max_pixels, order: job.order(&self.options) };
-        let (duty, idle) = self.staff.call(urgency);
+        let request = JobRequest { file_bytes, max_pixels, spec: job.spec(&self.options) };
+        let (guard, idle) = self.workers.acquire(urgency);
         if attempt == Attempt::First
             && let Some(mut worker) = idle
         {
-            if let Err(unable) = able(&worker, job) {
-                duty.back(worker);
-                return Err(unable);
+            if let Err(error) = check_ocr(&worker, job) {
+                guard.release_unused(worker);
+                return Err(error);
             }
-            if exchange::begin(&mut worker, &request, patience).await.is_ok() {
-                return Ok((duty, worker));
+            if exchange::send_request(&mut worker, &request, time_limit).await.is_ok() {
+                return Ok((guard, worker));
             }
         }
-        let mut worker = self.hire(urgency).await?;
-        if let Err(unable) = able(&worker, job) {
-            // It waits for a job that it can do, or until it has been idle for so long that the next one is worth a try.
-            duty.back(worker);
-            return Err(unable);
+        let mut worker = self.start_worker(urgency).await?;
+        if let Err(error) = check_ocr(&worker, job) {
+            // It can do other jobs. After its idle time, a new worker may be able to read text.
+            guard.release_unused(worker);
+            return Err(error);
         }
-        exchange::begin(&mut worker, &request, patience).await?;
-        Ok((duty, worker))
+        exchange::send_request(&mut worker, &request, time_limit).await?;
+        Ok((guard, worker))
     }
 
-    async fn hire(&self, urgency: Urgency) -> io::Result<Worker> {
-        self.staff.make_room();
-        let mut worker = Worker::welcome(self.nursery.start().await?, urgency).await?;
-        // It was not idle while it started.
+    async fn start_worker(&self, urgency: Urgency) -> io::Result<Worker> {
+        self.workers.make_room();
+        let mut worker = Worker::start(self.spawner.spawn().await?, urgency).await?;
+        // The time that it took to start is not idle time.
         worker.idle_since = Instant::now();
-        self.noted.call_once(|| {
-            tracing::debug!(decoder_version = DECODER_VERSION, protections = ?worker.protections, "decoders start");
+        self.logged.call_once(|| {
+            tracing::debug!(decoder_version = DECODER_VERSION, protections = ?worker.protections, "decoder started");
             for missing in worker.protections.missing() {
                 tracing::warn!("{missing}");
             }
-            match &worker.text_reading {
+            match &worker.ocr_status {
                 OcrStatus::Off => {}
-                OcrStatus::Unavailable { reason, .. } => tracing::warn!("words are not read: {reason}"),
+                OcrStatus::Unavailable { reason, .. } => tracing::warn!("text in photos is not read: {reason}"),
                 OcrStatus::Ready { version, languages, missing, .. } => {
-                    tracing::debug!(version, ?languages, ?missing, "words are read by Tesseract");
+                    tracing::debug!(version, ?languages, ?missing, "text in photos is read by Tesseract");
                 }
             }
         });
         Ok(worker)
     }
 
-    /// Keeps a worker for the next job, unless it has done enough or holds too much.
-    fn finish(&self, duty: Duty, mut worker: Worker) {
+    /// Keeps a worker for the next job, unless it has done enough jobs or grown too large.
+    fn finish(&self, guard: BusyGuard, mut worker: Worker) {
         worker.jobs += 1;
-        if worker.jobs < self.options.jobs_per_worker && !worker.is_bloated() {
-            duty.off(worker);
+        if worker.jobs < self.options.jobs_per_worker && !worker.has_grown() {
+            guard.release(worker);
         }
     }
 
-    /// The bounds of a job that needs so much memory.
-    fn bounds(&self, needed_bytes: u64, attempt: Attempt) -> Bounds {
+    fn limits(&self, needed_bytes: u64, attempt: Attempt) -> JobLimits {
         let memory_bytes = needed_bytes.saturating_add(needed_bytes / 4).saturating_add(SPARE_BYTES);
         let memory_bytes = match attempt {
             Attempt::First => memory_bytes,
-            Attempt::Alone => memory_bytes.max(u64::from(self.memory.decoding.total()) * UNIT_BYTES),
+            Attempt::Retry => memory_bytes.max(u64::from(self.memory.decoding.total()) * UNIT_BYTES),
         };
-        Bounds { wall: self.options.wall_limit, cpu: self.options.cpu_limit, memory_bytes }
+        JobLimits { wall: self.options.wall_limit, cpu: self.options.cpu_limit, memory_bytes }
     }
 }
 
-/// Whether this worker can do that.
-fn able(worker: &Worker, job: &impl Job) -> io::Result<()> {
-    match &worker.text_reading {
+/// Fails if the job needs OCR and the worker has none.
+fn check_ocr(worker: &Worker, job: &impl WorkerJob) -> io::Result<()> {
+    match &worker.ocr_status {
         _ if !job.reads_text() => Ok(()),
         OcrStatus::Ready { .. } => Ok(()),
-        OcrStatus::Off => Err(io::Error::other("the decoders were not started to read words")),
+        OcrStatus::Off => Err(io::Error::other("the decoders were started without OCR")),
         OcrStatus::Unavailable { reason, .. } => {
-            Err(io::Error::other(format!("words are not read: {reason}")))
+            Err(io::Error::other(format!("text in photos is not read: {reason}")))
         }
     }
 }
@@ -381,16 +380,16 @@ fn units(bytes: u64) -> u32 {
     u32::try_from(bytes.div_ceil(UNIT_BYTES)).unwrap_or(u32::MAX)
 }
 
-/// Ends workers that have had nothing to do for a while, as long as there is a pool.
-async fn dismiss_idle(pool: Weak<Shared>, limit: Duration) {
-    let pause = limit.clamp(Duration::from_millis(10), Duration::from_secs(10));
+/// Stops workers that have been idle for `limit`, as long as the pool exists.
+async fn stop_long_idle(pool: Weak<Shared>, limit: Duration) {
+    let interval = limit.clamp(Duration::from_millis(10), Duration::from_secs(10));
     loop {
-        time::sleep(pause).await;
+        time::sleep(interval).await;
         let Some(shared) = pool.upgrade() else { return };
-        let idle = shared.staff.long_idle(limit);
+        let idle = shared.workers.take_long_idle(limit);
         drop(shared);
         for worker in idle {
-            worker.dismiss().await;
+            worker.shut_down().await;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A worker as the service sees it.
+//! A worker process, seen from the service.
 
 use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, time::Duration};
 
@@ -12,19 +12,19 @@ use tokio::{
 
 use crate::{
     FileFault, OcrStatus, Protections, TimeKind, Urgency,
-    answer::Lie,
-    limits::{Process, Usage},
+    limits::{ProcessHandle, Usage},
+    response::InvalidResponse,
     wire::{self, Hello, PROTOCOL},
 };
 
 /// How long a worker may take to start.
-const START_LIMIT: Duration = Duration::from_secs(30);
-/// How long a process may take to end once it has closed its pipes.
-const END_LIMIT: Duration = Duration::from_secs(2);
-/// How much of what a worker complains about is kept.
-const KEPT_COMPLAINT_BYTES: usize = 4096;
-/// What the runtimes of Rust and C++ say before they abort for want of memory.
-const OUT_OF_MEMORY: [&str; 2] = ["memory allocation of", "std::bad_alloc"];
+const START_TIME_LIMIT: Duration = Duration::from_secs(30);
+/// How long a worker may take to exit after its pipes are closed.
+const EXIT_TIME_LIMIT: Duration = Duration::from_secs(2);
+/// How much of the end of stderr is kept.
+const MAX_STDERR_BYTES: usize = 4096;
+/// What the runtimes of Rust and C++ print before they abort because an allocation failed.
+const OUT_OF_MEMORY_MESSAGES: [&str; 2] = ["memory allocation of", "std::bad_alloc"];
 
 /// A running worker. It is killed when it is dropped.
 #[derive(Debug)]
@@ -32,180 +32,189 @@ pub(crate) struct Worker {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    complaints: JoinHandle<Vec<u8>>,
-    process: Process,
+    stderr: JoinHandle<Vec<u8>>,
+    process: ProcessHandle,
     pub(crate) urgency: Urgency,
     pub(crate) protections: Protections,
-    pub(crate) text_reading: OcrStatus,
-    /// What it held before its first photo.
-    fresh: Option<Usage>,
+    pub(crate) ocr_status: OcrStatus,
+    /// What it used before its first photo.
+    initial_usage: Option<Usage>,
     pub(crate) jobs: u32,
     pub(crate) idle_since: Instant,
 }
 
-/// Why talking with a worker came to an end.
+/// Why an exchange with a worker failed.
 #[derive(Debug)]
-pub(crate) enum Trouble {
-    /// It is gone, or closed its pipes.
-    Gone(io::Error),
-    /// It said what cannot be.
-    Lied(String),
-    /// The time is over.
-    Slow,
+pub(crate) enum WorkerError {
+    /// It exited, or closed its pipes.
+    Disconnected(io::Error),
+    /// It sent something malformed or impossible.
+    InvalidResponse(String),
+    TimedOut,
 }
 
-impl From<Lie> for Trouble {
-    fn from(lie: Lie) -> Self {
-        Self::Lied(lie.0.to_owned())
+impl From<InvalidResponse> for WorkerError {
+    fn from(error: InvalidResponse) -> Self {
+        Self::InvalidResponse(error.0.to_owned())
     }
 }
 
-impl From<Trouble> for io::Error {
-    fn from(trouble: Trouble) -> Self {
-        match trouble {
-            Trouble::Gone(error) => error,
-            Trouble::Slow => io::ErrorKind::TimedOut.into(),
-            Trouble::Lied(lie) => Self::other(lie),
+impl From<WorkerError> for io::Error {
+    fn from(error: WorkerError) -> Self {
+        match error {
+            WorkerError::Disconnected(error) => error,
+            WorkerError::TimedOut => io::ErrorKind::TimedOut.into(),
+            WorkerError::InvalidResponse(reason) => Self::other(reason),
         }
     }
 }
 
-/// The time that a worker may still take. It runs only while the worker is waited for.
+/// The remaining time of a worker. It runs only while the service waits for the worker.
 #[derive(Debug)]
-pub(crate) struct Patience {
-    left: Duration,
+pub(crate) struct TimeLimit {
+    remaining: Duration,
 }
 
-impl Patience {
+impl TimeLimit {
     pub(crate) fn new(limit: Duration) -> Self {
-        Self { left: limit }
+        Self { remaining: limit }
     }
 
-    async fn wait<T>(&mut self, work: impl Future<Output = io::Result<T>>) -> Result<T, Trouble> {
+    async fn run<T>(&mut self, work: impl Future<Output = io::Result<T>>) -> Result<T, WorkerError> {
         let begin = Instant::now();
-        let outcome = time::timeout(self.left, work).await;
-        self.left = self.left.saturating_sub(begin.elapsed());
+        let outcome = time::timeout(self.remaining, work).await;
+        self.remaining = self.remaining.saturating_sub(begin.elapsed());
         match outcome {
-            Err(_) => Err(Trouble::Slow),
+            Err(_) => Err(WorkerError::TimedOut),
             Ok(Ok(value)) => Ok(value),
             Ok(Err(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                Err(Trouble::Lied(error.to_string()))
+                Err(WorkerError::InvalidResponse(error.to_string()))
             }
-            Ok(Err(error)) => Err(Trouble::Gone(error)),
+            Ok(Err(error)) => Err(WorkerError::Disconnected(error)),
         }
     }
 }
 
-/// The limits that a photo was decoded under, for telling which of them a worker met.
+/// The limits of a job, for the fault when a worker exceeds one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Bounds {
+pub(crate) struct JobLimits {
     pub(crate) wall: Duration,
     pub(crate) cpu: Duration,
     pub(crate) memory_bytes: u64,
 }
 
 impl Worker {
-    /// Waits for a started worker to say that it is ready.
+    /// Waits until a spawned process reports that it is ready.
     ///
     /// # Errors
-    /// It does not, or it is another version of the program.
-    pub(crate) async fn welcome(mut child: Child, urgency: Urgency) -> io::Result<Self> {
-        let lost = || io::Error::other("a decoder has lost its pipes");
-        let input = child.stdin.take().ok_or_else(lost)?;
-        let output = child.stdout.take().ok_or_else(lost)?;
-        let complaints = tokio::spawn(last_bytes(child.stderr.take().ok_or_else(lost)?));
-        let process = child.id().and_then(Process::new).ok_or_else(lost)?;
+    /// It fails to start, or it is another version of the program.
+    pub(crate) async fn start(mut child: Child, urgency: Urgency) -> io::Result<Self> {
+        let no_pipes = || io::Error::other("a decoder has no pipes");
+        let input = child.stdin.take().ok_or_else(no_pipes)?;
+        let output = child.stdout.take().ok_or_else(no_pipes)?;
+        let stderr = tokio::spawn(last_bytes(child.stderr.take().ok_or_else(no_pipes)?));
+        let process = child.id().and_then(ProcessHandle::new).ok_or_else(no_pipes)?;
         let protections = Protections { files: false, system_calls: false, limits: false };
         let mut worker = Self {
             child,
             input,
             output,
-            complaints,
+            stderr,
             process,
             urgency,
             protections,
-            text_reading: OcrStatus::Off,
-            fresh: None,
+            ocr_status: OcrStatus::Off,
+            initial_usage: None,
             jobs: 0,
             idle_since: Instant::now(),
         };
-        let hello = worker.hear::<Hello>(&mut Patience::new(START_LIMIT)).await;
+        let hello = worker.receive_message::<Hello>(&mut TimeLimit::new(START_TIME_LIMIT)).await;
         match hello {
             Ok(hello) if hello.protocol == PROTOCOL && hello.decoder_version == media::DECODER_VERSION => {
-                worker.settle_in(hello.protections);
-                worker.text_reading = hello.text_reading;
+                worker.set_up(hello.protections);
+                worker.ocr_status = hello.ocr_status;
                 Ok(worker)
             }
-            Ok(_) => Err(io::Error::other("the decoder is of another version than the service")),
-            Err(trouble) => {
-                let (end, complaint) = worker.end(&trouble).await;
-                Err(io::Error::other(format!("the decoder does not start: {} {complaint}", described(end))))
+            Ok(_) => Err(io::Error::other("the decoder has another version than the service")),
+            Err(error) => {
+                let (status, stderr) = worker.stop(&error).await;
+                Err(io::Error::other(format!(
+                    "the decoder does not start: {} {stderr}",
+                    describe_exit(status)
+                )))
             }
         }
     }
 
-    fn settle_in(&mut self, said: Protections) {
+    fn set_up(&mut self, reported: Protections) {
         if self.urgency == Urgency::Background
-            && let Err(error) = self.process.yield_to_others()
+            && let Err(error) = self.process.lower_priority()
         {
-            tracing::debug!(%error, "a background decoder keeps its priority");
+            tracing::debug!(%error, "the priority of a background decoder cannot be lowered");
         }
-        self.fresh = self.process.usage().ok();
-        let limits = self.fresh.is_some_and(|fresh| self.limit_memory(fresh, u64::MAX).is_ok());
-        self.protections = Protections { limits, ..said };
+        self.initial_usage = self.process.usage().ok();
+        let limits = self.initial_usage.is_some_and(|usage| self.limit_memory(usage, u64::MAX).is_ok());
+        self.protections = Protections { limits, ..reported };
     }
 
     fn limit_memory(&self, now: Usage, bytes: u64) -> io::Result<()> {
         self.process.limit_mapped_bytes(now.mapped_bytes.saturating_add(bytes))
     }
 
-    /// Whether it runs still, and waits to be asked: it must have nothing to say before.
+    /// Whether it is running and waits for a request. It must not have sent anything.
     pub(crate) fn is_ready(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
-            && rustix::io::ioctl_fionread(&self.output).is_ok_and(|said| said == 0)
+            && rustix::io::ioctl_fionread(&self.output).is_ok_and(|unread| unread == 0)
     }
 
-    /// Bounds what it uses, beyond what it uses now, for the next photo. Gives what it uses now.
-    pub(crate) fn bound(&self, memory_bytes: u64, cpu: Duration) -> Option<Usage> {
-        let bounded = || {
+    /// Limits what it may use for the next job, in addition to its current usage, which is returned.
+    pub(crate) fn limit(&self, memory_bytes: u64, cpu: Duration) -> Option<Usage> {
+        let limited = || {
             let now = self.process.usage()?;
             self.limit_memory(now, memory_bytes)?;
             self.process.limit_cpu(now.cpu + cpu.max(Duration::from_secs(1)))?;
             Ok::<_, io::Error>(now)
         };
-        bounded().inspect_err(|error| tracing::debug!(%error, "a decoder is not bounded")).ok()
+        limited().inspect_err(|error| tracing::debug!(%error, "the limits of a decoder cannot be set")).ok()
     }
 
-    /// Bounds its memory anew, beyond what it used `before`.
-    pub(crate) fn bound_memory(&self, before: Option<Usage>, bytes: u64) {
+    /// Changes its memory limit, in addition to its usage `before` the job.
+    pub(crate) fn change_memory_limit(&self, before: Option<Usage>, bytes: u64) {
         if let Some(Err(error)) = before.map(|before| self.limit_memory(before, bytes)) {
-            tracing::debug!(%error, "a decoder is not bounded");
+            tracing::debug!(%error, "the limits of a decoder cannot be set");
         }
     }
 
-    /// Whether it holds much more than it did before its first photo.
-    pub(crate) fn is_bloated(&self) -> bool {
+    /// Whether it holds much more memory than before its first photo.
+    pub(crate) fn has_grown(&self) -> bool {
         const TOLERATED_BYTES: u64 = 64 << 20;
         let now = self.process.usage().ok();
-        now.zip(self.fresh).is_some_and(|(now, fresh)| {
-            now.resident_bytes > fresh.resident_bytes.saturating_add(TOLERATED_BYTES)
+        now.zip(self.initial_usage).is_some_and(|(now, initial)| {
+            now.resident_bytes > initial.resident_bytes.saturating_add(TOLERATED_BYTES)
         })
     }
 
-    pub(crate) async fn say(
+    pub(crate) async fn send_message(
         &mut self,
         message: &impl Serialize,
-        patience: &mut Patience,
-    ) -> Result<(), Trouble> {
-        let message = wire::encode(message).map_err(Trouble::Gone)?;
-        self.send(&message, patience).await
+        time_limit: &mut TimeLimit,
+    ) -> Result<(), WorkerError> {
+        let message = wire::encode(message).map_err(WorkerError::Disconnected)?;
+        self.send_bytes(&message, time_limit).await
     }
 
-    pub(crate) async fn send(&mut self, bytes: &[u8], patience: &mut Patience) -> Result<(), Trouble> {
-        patience.wait(self.input.write_all(bytes)).await
+    pub(crate) async fn send_bytes(
+        &mut self,
+        bytes: &[u8],
+        time_limit: &mut TimeLimit,
+    ) -> Result<(), WorkerError> {
+        time_limit.run(self.input.write_all(bytes)).await
     }
 
-    pub(crate) async fn hear<T: DeserializeOwned>(&mut self, patience: &mut Patience) -> Result<T, Trouble> {
+    pub(crate) async fn receive_message<T: DeserializeOwned>(
+        &mut self,
+        time_limit: &mut TimeLimit,
+    ) -> Result<T, WorkerError> {
         let output = &mut self.output;
         let message = async {
             let mut length = [0; 4];
@@ -214,11 +223,15 @@ impl Worker {
             output.read_exact(&mut json).await?;
             wire::decode(&json).map_err(|error| wire::invalid(format!("a message is malformed: {error}")))
         };
-        patience.wait(message).await
+        time_limit.run(message).await
     }
 
-    /// So many bytes; memory is taken as they come.
-    pub(crate) async fn receive(&mut self, length: u64, patience: &mut Patience) -> Result<Vec<u8>, Trouble> {
+    /// Receives `length` bytes. Memory is allocated as they arrive.
+    pub(crate) async fn receive_bytes(
+        &mut self,
+        length: u64,
+        time_limit: &mut TimeLimit,
+    ) -> Result<Vec<u8>, WorkerError> {
         let output = &mut self.output;
         let bytes = async {
             let mut bytes = Vec::new();
@@ -230,70 +243,74 @@ impl Worker {
                 Err(io::ErrorKind::UnexpectedEof.into())
             }
         };
-        patience.wait(bytes).await
+        time_limit.run(bytes).await
     }
 
-    /// Ends it after trouble over a file, and says what the trouble was.
-    pub(crate) async fn blame(self, trouble: Trouble, bounds: Bounds) -> FileFault {
-        let (end, complaint) = self.end(&trouble).await;
-        let signal = end.and_then(|end| end.signal());
-        let fault = match trouble {
-            Trouble::Slow => FileFault::TimedOut { kind: TimeKind::Wall, limit: bounds.wall },
-            Trouble::Lied(lie) => FileFault::Crashed { how: format!("it gave nonsense: {lie}") },
-            Trouble::Gone(_) if signal == Some(rustix::process::Signal::XCPU.as_raw()) => {
-                FileFault::TimedOut { kind: TimeKind::Cpu, limit: bounds.cpu }
+    /// Stops it after an error, and determines the fault of the file.
+    pub(crate) async fn stop_after_error(self, error: WorkerError, limits: JobLimits) -> FileFault {
+        let (status, stderr) = self.stop(&error).await;
+        let signal = status.and_then(|status| status.signal());
+        let fault = match error {
+            WorkerError::TimedOut => FileFault::TimedOut { kind: TimeKind::Wall, limit: limits.wall },
+            WorkerError::InvalidResponse(reason) => {
+                FileFault::Crashed { how: format!("invalid response: {reason}") }
             }
-            Trouble::Gone(_) if OUT_OF_MEMORY.iter().any(|words| complaint.contains(words)) => {
-                FileFault::OutOfMemory { limit_bytes: bounds.memory_bytes }
+            WorkerError::Disconnected(_) if signal == Some(rustix::process::Signal::XCPU.as_raw()) => {
+                FileFault::TimedOut { kind: TimeKind::Cpu, limit: limits.cpu }
             }
-            Trouble::Gone(_) => FileFault::Crashed { how: described(end) },
+            WorkerError::Disconnected(_)
+                if OUT_OF_MEMORY_MESSAGES.iter().any(|text| stderr.contains(text)) =>
+            {
+                FileFault::OutOfMemory { limit_bytes: limits.memory_bytes }
+            }
+            WorkerError::Disconnected(_) => FileFault::Crashed { how: describe_exit(status) },
         };
-        tracing::debug!(%complaint, "a decoder's last words");
+        tracing::debug!(%stderr, "stderr of a failed decoder");
         fault
     }
 
-    /// Ends it; gives how it ended and what it complained about.
-    async fn end(mut self, trouble: &Trouble) -> (Option<ExitStatus>, String) {
-        // What is gone by itself has an end of its own, which a kill would hide.
-        let by_itself = match trouble {
-            Trouble::Gone(_) => time::timeout(END_LIMIT, self.child.wait()).await.ok(),
-            Trouble::Lied(_) | Trouble::Slow => None,
+    /// Stops it. Returns its exit status and the end of its stderr.
+    async fn stop(mut self, error: &WorkerError) -> (Option<ExitStatus>, String) {
+        // A worker that exited has a status of its own, which a kill would hide.
+        let exited = match error {
+            WorkerError::Disconnected(_) => time::timeout(EXIT_TIME_LIMIT, self.child.wait()).await.ok(),
+            WorkerError::InvalidResponse(_) | WorkerError::TimedOut => None,
         };
-        let end = match by_itself {
-            Some(end) => end,
+        let status = match exited {
+            Some(status) => status,
             None => match self.child.start_kill() {
                 Ok(()) => self.child.wait().await,
                 Err(error) => Err(error),
             },
         };
-        let complaint = time::timeout(END_LIMIT, self.complaints).await;
-        let complaint = complaint.ok().and_then(Result::ok).unwrap_or_default();
-        let complaint = String::from_utf8_lossy(&complaint).trim().escape_debug().to_string();
-        (end.ok(), complaint)
+        let stderr = time::timeout(EXIT_TIME_LIMIT, self.stderr).await;
+        let stderr = stderr.ok().and_then(Result::ok).unwrap_or_default();
+        let stderr = String::from_utf8_lossy(&stderr).trim().escape_debug().to_string();
+        (status.ok(), stderr)
     }
 
-    /// Lets it end by closing its input; kills it when it does not.
-    pub(crate) async fn dismiss(self) {
+    /// Closes its input, which ends it; kills it if it does not exit.
+    pub(crate) async fn shut_down(self) {
         let Self { mut child, input, .. } = self;
         drop(input);
-        if time::timeout(END_LIMIT, child.wait()).await.is_err()
+        if time::timeout(EXIT_TIME_LIMIT, child.wait()).await.is_err()
             && let Err(error) = child.kill().await
         {
-            tracing::warn!(%error, "a decoder cannot be ended");
+            tracing::warn!(%error, "a decoder cannot be killed");
         }
     }
 }
 
-fn described(end: Option<ExitStatus>) -> String {
-    end.map_or_else(|| "it vanished".to_owned(), |end| end.to_string())
+fn describe_exit(status: Option<ExitStatus>) -> String {
+    status.map_or_else(|| "exit status unknown".to_owned(), |status| status.to_string())
 }
 
-/// Reads to the end, so that the writer never waits, and keeps the last bytes.
+/// Reads to the end, so that the writer never blocks, and returns the last bytes.
 async fn last_bytes(mut from: impl AsyncRead + Unpin) -> Vec<u8> {
     let (mut kept, mut chunk) = (Vec::new(), [0; 1024]);
     while let Ok(read @ 1..) = from.read(&mut chunk).await {
         kept.extend(chunk.iter().take(read));
-        kept.drain(..kept.len().saturating_sub(KEPT_COMPLAINT_BYTES));
+        kept.drain(..kept.len().saturating_sub(MAX_STDERR_BYTES));
     }
     kept
 }
@@ -303,9 +320,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_last_complaints_are_kept() {
+    async fn end_of_stderr_is_kept() {
         assert_eq!(last_bytes(&b"short"[..]).await, b"short");
         let long: Vec<u8> = (0..20_000_u32).map(|at| u8::try_from(at % 251).unwrap()).collect();
-        assert_eq!(last_bytes(&long[..]).await, long[long.len() - KEPT_COMPLAINT_BYTES..]);
+        assert_eq!(last_bytes(&long[..]).await, long[long.len() - MAX_STDERR_BYTES..]);
     }
 }

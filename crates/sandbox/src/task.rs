@@ -1,92 +1,79 @@
-//! What a pool is asked, and what it gives.
+//! Jobs that render files, and their results.
 
 use std::error::Error;
 
 use bytes::Bytes;
-use domain::{PixelSize, Rendition, SidecarKind, Timestamp};
+use domain::{FileInfo, Metadata, PixelSize, Rendition};
 use futures_util::{Stream, stream};
-use media::{Metadata, Rendered};
+use media::Rendered;
 
-/// Whether somebody waits for the outcome.
+/// The priority of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Urgency {
-    /// A person waits. Never behind background work that has not begun; one worker is kept for such jobs.
+    /// A user waits for it. It starts before waiting background jobs, and one worker is reserved for such jobs.
     Interactive,
-    /// Nobody waits; the work yields to everything else on the machine.
+    /// No user waits for it. It has a low scheduling priority.
     Background,
 }
 
-/// Which renditions are made.
+/// The renditions to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedRenditions {
-    /// What makes an image visible: medium and thumb, and full where it is the same picture as medium.
+    /// Those that make an image visible: medium and thumb, and full if it has the size of medium.
     Displayable,
-    /// These, in this order.
+    /// Only these, in this order.
     Only(Vec<Rendition>),
 }
 
 impl RequestedRenditions {
-    /// The renditions that are made of an upright picture of that size, each once.
-    pub fn renditions(&self, upright: PixelSize) -> Vec<Rendition> {
+    /// The renditions to make of an upright picture of this size, each once.
+    pub fn for_size(&self, upright: PixelSize) -> Vec<Rendition> {
         match self {
             Self::Displayable if upright.longest() <= Rendition::Medium.longest_side_px() => {
                 Rendition::ALL.to_vec()
             }
             Self::Displayable => vec![Rendition::Medium, Rendition::Thumb],
-            Self::Only(wanted) => {
-                let mut each_once = Vec::with_capacity(wanted.len());
-                for rendition in wanted {
-                    if !each_once.contains(rendition) {
-                        each_once.push(*rendition);
+            Self::Only(renditions) => {
+                let mut unique = Vec::with_capacity(renditions.len());
+                for rendition in renditions {
+                    if !unique.contains(rendition) {
+                        unique.push(*rendition);
                     }
                 }
-                each_once
+                unique
             }
         }
     }
 }
 
-/// What is done with a file.
+/// Renders a file and reads its metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodeTask {
     /// The renditions to make.
     pub renditions: RequestedRenditions,
-    /// Reads the metadata, too, with what is known of the file besides its bytes.
-    pub read_metadata: Option<OwnedFileFacts>,
+    /// Reads the metadata as well, if given: what is known about the file besides its content.
+    pub read_metadata: Option<FileInfo>,
 }
 
-/// [`media::FileFacts`] that can be sent to a worker.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnedFileFacts {
-    /// The file's name.
-    pub file_name: Option<String>,
-    /// When it was last changed, as its client says.
-    pub modified: Option<Timestamp>,
-    /// When it arrived.
-    pub added: Timestamp,
-    /// The files beside it that describe it.
-    pub sidecars: Vec<(SidecarKind, Bytes)>,
-}
-
-/// What was made of a file. All of it was checked, but a worker that a hostile file has taken over can still give a
+/// The result of decoding a file. It is validated, but a worker that was taken over by a malicious file can still return a
 /// wrong picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodedPhoto {
     /// The renditions.
     pub rendered: Rendered,
-    /// The metadata, if they were asked for.
+    /// The metadata, if they were requested.
     pub metadata: Option<Metadata>,
 }
 
-/// Where a file's bytes come from. It is opened again when the file is tried once more.
+/// The source of a file's bytes. It is opened again for a retry.
 pub trait FileSource: Sync {
-    /// Why it cannot be read.
+    /// The error of reading.
     type Error: Error + Send + Sync + 'static;
 
     /// The file's length in bytes.
     fn length(&self) -> u64;
 
-    /// The file's bytes from the first on, chunk by chunk. Chunks of 64 KiB and more are best.
+    /// The file's bytes from the start, in chunks. Chunks of at least 64 KiB are best.
     fn open(
         &self,
     ) -> impl Future<Output = Result<impl Stream<Item = Result<Bytes, Self::Error>> + Send, Self::Error>> + Send;
@@ -112,9 +99,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wanted_depends_on_the_size() {
-        let check = |wanted: RequestedRenditions, side, expect: &[Rendition]| {
-            assert_eq!(wanted.renditions(PixelSize { width: side, height: 10 }), expect);
+    fn displayable_renditions_depend_on_the_size() {
+        let check = |requested: RequestedRenditions, side, expect: &[Rendition]| {
+            assert_eq!(requested.for_size(PixelSize { width: side, height: 10 }), expect);
         };
         check(RequestedRenditions::Displayable, 1200, &[Full, Medium, Thumb]);
         check(RequestedRenditions::Displayable, 1201, &[Medium, Thumb]);

@@ -1,26 +1,25 @@
-//! Whether a WebP file is a picture of a known size and nothing else.
+//! Validates that a WebP file contains one picture of a known size and nothing else.
 
 use domain::PixelSize;
 
-/// The alpha flag of a `VP8X` chunk, the only one that a plain still picture needs.
+/// The alpha flag of a `VP8X` chunk, the only one that a still picture without metadata needs.
 const ALPHA_FLAG: u8 = 0x10;
 
-/// Checks a file that came from a worker: a single still picture of this size, without EXIF, XMP, colour profile,
-/// animation, unknown chunks or trailing bytes (WebP container specification, RFC 9649). The pixels are not
-/// decoded.
+/// Checks a file from a worker: a single still picture of this size, without EXIF, XMP, colour profile, animation, unknown
+/// chunks or trailing bytes (WebP container specification, RFC 9649). The pixels are not decoded.
 ///
 /// # Errors
 /// What is wrong with it.
 pub(crate) fn check(file: &[u8], size: PixelSize) -> Result<(), &'static str> {
     let [b'R', b'I', b'F', b'F', l0, l1, l2, l3, b'W', b'E', b'B', b'P', body @ ..] = file else {
-        return Err("it is no WebP file");
+        return Err("it is not a WebP file");
     };
     let announced = u64::from(u32::from_le_bytes([*l0, *l1, *l2, *l3])) + 8;
     if u64::try_from(file.len()) != Ok(announced) {
-        return Err("its length is not the announced one");
+        return Err("its length differs from the announced one");
     }
     let (kind, content, rest) = chunk(body)?;
-    let (drawn, rest) = match kind {
+    let (picture_size, rest) = match kind {
         b"VP8X" => {
             let (alpha, canvas) = extended(content)?;
             if canvas != size {
@@ -40,19 +39,19 @@ pub(crate) fn check(file: &[u8], size: PixelSize) -> Result<(), &'static str> {
         }
         _ => (still(kind, content)?, rest),
     };
-    if drawn != size {
+    if picture_size != size {
         return Err("its picture has another size");
     }
     if !rest.is_empty() {
-        return Err("it holds more than a picture");
+        return Err("it contains more than a picture");
     }
     Ok(())
 }
 
-/// A chunk's name and content, and what follows its padding.
+/// A chunk's name and content, and the bytes after its padding.
 type Chunk<'a> = (&'a [u8; 4], &'a [u8], &'a [u8]);
 
-/// The first chunk.
+/// Splits off the first chunk.
 fn chunk(bytes: &[u8]) -> Result<Chunk<'_>, &'static str> {
     const CUT: &str = "it is cut off";
     let (name, rest) = bytes.split_first_chunk::<4>().ok_or(CUT)?;
@@ -68,7 +67,7 @@ fn chunk(bytes: &[u8]) -> Result<Chunk<'_>, &'static str> {
     }
 }
 
-/// Whether there is transparency, and the size of the canvas.
+/// Whether the picture has alpha, and the size of the canvas.
 fn extended(content: &[u8]) -> Result<(bool, PixelSize), &'static str> {
     let [flags, 0, 0, 0, w0, w1, w2, h0, h1, h2] = content else {
         return Err("its extended header is malformed");
@@ -84,7 +83,7 @@ fn still(kind: &[u8; 4], content: &[u8]) -> Result<PixelSize, &'static str> {
     match kind {
         b"VP8 " => lossy(content),
         b"VP8L" => lossless(content),
-        _ => Err("it holds something else than a picture"),
+        _ => Err("it contains something else than a picture"),
     }
 }
 
@@ -136,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn pictures_pass() {
+    fn pictures_are_accepted() {
         let canvas = chunk(b"VP8X", &CANVAS);
-        let passes = |chunks: &[Vec<u8>]| assert_eq!(check(&file(chunks), SIZE), Ok(()), "{chunks:?}");
-        passes(&[chunk(b"VP8 ", LOSSY)]);
-        passes(&[chunk(b"VP8L", LOSSLESS)]);
-        passes(&[canvas.clone(), chunk(b"ALPH", &[1, 2, 3]), chunk(b"VP8 ", LOSSY)]);
-        passes(&[canvas.clone(), chunk(b"VP8L", LOSSLESS)]);
-        passes(&[canvas, chunk(b"VP8 ", LOSSY)]);
+        let accepted = |chunks: &[Vec<u8>]| assert_eq!(check(&file(chunks), SIZE), Ok(()), "{chunks:?}");
+        accepted(&[chunk(b"VP8 ", LOSSY)]);
+        accepted(&[chunk(b"VP8L", LOSSLESS)]);
+        accepted(&[canvas.clone(), chunk(b"ALPH", &[1, 2, 3]), chunk(b"VP8 ", LOSSY)]);
+        accepted(&[canvas.clone(), chunk(b"VP8L", LOSSLESS)]);
+        accepted(&[canvas, chunk(b"VP8 ", LOSSY)]);
     }
 
     #[test]
@@ -158,20 +157,20 @@ mod tests {
             assert_eq!(check(&file(chunks), SIZE), Err(why), "{chunks:?}");
         };
         refused(&[], "it is cut off");
-        refused(&[picture.clone(), chunk(b"EXIF", b"II*\0")], "it holds more than a picture");
-        refused(&[picture.clone(), chunk(b"XMP ", b"<x/>")], "it holds more than a picture");
+        refused(&[picture.clone(), chunk(b"EXIF", b"II*\0")], "it contains more than a picture");
+        refused(&[picture.clone(), chunk(b"XMP ", b"<x/>")], "it contains more than a picture");
         refused(&[canvas(0, 0x08), picture.clone()], "its header announces more than a picture");
         refused(&[canvas(0, 0x20), picture.clone()], "its header announces more than a picture");
         refused(&[canvas(0, 0x02), picture.clone()], "its header announces more than a picture");
         refused(&[canvas(4, 0x2C), picture.clone()], "its canvas has another size");
         refused(
             &[canvas(0, 0x10), chunk(b"ICCP", b"x"), picture.clone()],
-            "it holds something else than a picture",
+            "it contains something else than a picture",
         );
-        refused(&[chunk(b"ANMF", LOSSY)], "it holds something else than a picture");
+        refused(&[chunk(b"ANMF", LOSSY)], "it contains something else than a picture");
         refused(
             &[canvas(0, 0), chunk(b"ALPH", b"x"), picture.clone()],
-            "it holds something else than a picture",
+            "it contains something else than a picture",
         );
         refused(
             &[canvas(0, 0x10), chunk(b"ALPH", b"x"), chunk(b"EXIF", b"x")],
@@ -184,15 +183,18 @@ mod tests {
         assert_eq!(check(&file(std::slice::from_ref(&picture)), other), Err("its picture has another size"));
 
         let good = file(&[picture]);
-        assert_eq!(check(b"GIF89a", SIZE), Err("it is no WebP file"));
-        assert_eq!(check(&[&good[..], b"x"].concat(), SIZE), Err("its length is not the announced one"));
+        assert_eq!(check(b"GIF89a", SIZE), Err("it is not a WebP file"));
+        assert_eq!(
+            check(&[&good[..], b"x"].concat(), SIZE),
+            Err("its length differs from the announced one")
+        );
         let mut padded = good;
         *padded.last_mut().unwrap() = 7;
         assert_eq!(check(&padded, SIZE), Err("its padding is not empty"));
     }
 
     #[test]
-    fn what_the_encoder_writes_passes() {
+    fn encoder_output_is_accepted() {
         let photo = include_bytes!("../../../fixtures/samples/orange-lossless.webp");
         let limits = media::Limits::default();
         let rendered = media::render(photo, &domain::Rendition::ALL, &limits).unwrap();

@@ -1,25 +1,26 @@
-//! What the service and its workers say to each other.
+//! The protocol between the service and its workers.
 //!
-//! A message is a length (4 bytes, little-endian), so many bytes of JSON, and whatever raw bytes the JSON announces.
-//! The worker begins with [`Hello`]. Then, for each photo:
+//! A message is a length (4 bytes, little-endian), JSON of that length, and the raw bytes that the JSON announces. The worker
+//! sends [`Hello`] first. Then, for each photo:
 //!
-//! 1. service: [`Request`], the sidecars, the file;
-//! 2. worker: [`Inspected`], what the headers say;
-//! 3. service: [`Go`], once there is memory for it;
-//! 4. worker: [`Answer`], the renditions' or the picture's bytes.
+//! 1. service: [`JobRequest`], the sidecars, the file;
+//! 2. worker: [`Inspection`] of the headers;
+//! 3. service: [`Proceed`], once there is memory for it;
+//! 4. worker: [`Response`], then the bytes of the renditions or of the RGB picture.
 //!
 //! A refusal in step 2 or 4 ends the photo, not the worker.
 
 use std::io;
 
+use domain::{Metadata, SidecarKind, Timestamp};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{OcrStatus, Protections, RefusalKind};
 
-/// Raised whenever a message changes its form or meaning.
-pub(crate) const PROTOCOL: u32 = 2;
+/// Raise this when a message changes its form or meaning.
+pub(crate) const PROTOCOL: u32 = 3;
 
-/// The longest JSON of a message. What is in it is bounded: five texts of 10,000 characters at the most.
+/// The longest JSON of a message. Its content is bounded: at most five texts of 10,000 characters.
 pub(crate) const MAX_HEAD_BYTES: u32 = 256 << 10;
 
 /// The worker is ready.
@@ -29,102 +30,98 @@ pub(crate) struct Hello {
     pub(crate) protocol: u32,
     pub(crate) decoder_version: u32,
     pub(crate) protections: Protections,
-    pub(crate) text_reading: OcrStatus,
+    #[serde(rename = "text_reading")]
+    pub(crate) ocr_status: OcrStatus,
 }
 
-/// A photo. The bytes of its sidecars and its own follow.
+/// Announces a photo. The bytes of its sidecars follow, then those of the file.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Request {
+pub(crate) struct JobRequest {
     pub(crate) file_bytes: u64,
     pub(crate) max_pixels: u64,
-    pub(crate) order: Order,
+    #[serde(rename = "order")]
+    pub(crate) spec: JobSpec,
 }
 
-/// What is done with it.
+/// The job to do with a photo.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Order {
+pub(crate) enum JobSpec {
     Render {
-        /// Names of renditions; none stands for what makes an image visible.
+        /// Names of renditions; `None` means those that make an image visible.
         wanted: Option<Vec<String>>,
-        facts: Option<Facts>,
+        file_info: Option<FileHeader>,
     },
-    Look {
-        /// The longest side of the plain picture, if one is wanted.
+    #[serde(rename = "look")]
+    Analyze {
+        /// The longest side of the RGB picture, if one is requested.
         max_side_px: Option<u32>,
-        /// How long its words may be read, in milliseconds, if they are wanted.
+        /// The time limit for reading text, in milliseconds, if it is requested.
         read_text_ms: Option<u64>,
     },
 }
 
+/// A [`domain::FileInfo`] without the content of the sidecars, which follows as raw bytes.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Facts {
-    pub(crate) file_name: Option<String>,
-    pub(crate) modified_ms: Option<i64>,
-    pub(crate) added_ms: i64,
-    pub(crate) sidecars: Vec<Sidecar>,
+pub(crate) struct FileHeader {
+    pub(crate) name: Option<String>,
+    pub(crate) modified_at: Option<Timestamp>,
+    pub(crate) added_at: Timestamp,
+    pub(crate) sidecars: Vec<SidecarHeader>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Sidecar {
-    pub(crate) kind: String,
+pub(crate) struct SidecarHeader {
+    pub(crate) kind: SidecarKind,
     pub(crate) bytes: u64,
 }
 
-/// What the headers say.
+/// The result of reading the headers.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Inspected {
+pub(crate) enum Inspection {
     Picture {
         /// Width and height of the upright picture.
         upright_size: (u32, u32),
-        /// What rendering it takes.
+        /// The memory that the job needs.
         memory_bytes: u64,
     },
-    Refused(Refusal),
+    Refused(FileRefusal),
 }
 
-/// The memory is there.
+/// Memory is available.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Go {}
+pub(crate) struct Proceed {}
 
-/// The outcome. The WebP files follow in the order of what was wanted; or the pixels of the plain picture, 3 bytes each,
-/// whose number follows from the size that was announced.
+/// The result of a job. The WebP files follow in the requested order, or the pixels of the RGB picture, 3 bytes each, in the
+/// size that follows from the inspection.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Answer {
-    Rendered { damaged: Option<String>, webp_bytes: Vec<u64>, metadata: Option<Metadata> },
-    Looked { text: Option<String> },
-    Refused(Refusal),
+pub(crate) enum Response {
+    Rendered {
+        damaged: Option<String>,
+        webp_bytes: Vec<u64>,
+        metadata: Option<Metadata>,
+    },
+    #[serde(rename = "looked")]
+    Analyzed {
+        text: Option<String>,
+    },
+    Refused(FileRefusal),
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Refusal {
+pub(crate) struct FileRefusal {
     pub(crate) kind: RefusalKind,
     pub(crate) reason: String,
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Metadata {
-    pub(crate) captured_ms: i64,
-    /// ISO 8601 without an offset.
-    pub(crate) wall: Option<String>,
-    pub(crate) offset_minutes: Option<i32>,
-    pub(crate) source: String,
-    /// Degrees of latitude and longitude, as the bits of 64-bit floats: as decimals they would come out rounded.
-    pub(crate) position: Option<(u64, u64)>,
-    pub(crate) description: Option<String>,
-    pub(crate) camera_make: Option<String>,
-    pub(crate) camera_model: Option<String>,
-}
-
-/// A message as it is sent.
+/// Encodes a message.
 ///
 /// # Errors
 /// It is longer than [`MAX_HEAD_BYTES`].
@@ -139,22 +136,22 @@ pub(crate) fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The length of the JSON that follows.
+/// Decodes the length of the JSON that follows.
 ///
 /// # Errors
 /// It is longer than [`MAX_HEAD_BYTES`].
 pub(crate) fn head_length(bytes: [u8; 4]) -> io::Result<usize> {
     let length = u32::from_le_bytes(bytes);
     if length > MAX_HEAD_BYTES {
-        return Err(invalid("a message announces too much"));
+        return Err(invalid("a message is too long"));
     }
-    usize::try_from(length).map_err(|_| invalid("a message announces too much"))
+    usize::try_from(length).map_err(|_| invalid("a message is too long"))
 }
 
-/// The message in the JSON.
+/// Decodes a message.
 ///
 /// # Errors
-/// It is none of that kind.
+/// It is not a message of this type.
 pub(crate) fn decode<T: DeserializeOwned>(json: &[u8]) -> io::Result<T> {
     Ok(serde_json::from_slice(json)?)
 }
@@ -170,14 +167,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_read_back() {
-        let answer = Answer::Refused(Refusal { kind: RefusalKind::NoPixels, reason: "none".into() });
-        let bytes = encode(&answer).unwrap();
+    fn messages_survive_a_round_trip() {
+        let response = Response::Refused(FileRefusal { kind: RefusalKind::NoPixels, reason: "none".into() });
+        let bytes = encode(&response).unwrap();
         let (length, json) = bytes.split_first_chunk().unwrap();
         assert_eq!(head_length(*length).unwrap(), json.len());
         assert_eq!(json, br#"{"refused":{"kind":"no-pixels","reason":"none"}}"#);
-        assert_eq!(decode::<Answer>(json).unwrap(), answer);
-        assert_eq!(encode(&Go {}).unwrap(), b"\x02\0\0\0{}");
+        assert_eq!(decode::<Response>(json).unwrap(), response);
+        assert_eq!(encode(&Proceed {}).unwrap(), b"\x02\0\0\0{}");
     }
 
     #[test]
@@ -185,28 +182,28 @@ mod tests {
         assert!(head_length(MAX_HEAD_BYTES.to_le_bytes()).is_ok());
         assert!(head_length((MAX_HEAD_BYTES + 1).to_le_bytes()).is_err());
         let reason = "x".repeat(300_000);
-        assert!(encode(&Refusal { kind: RefusalKind::Empty, reason }).is_err());
+        assert!(encode(&FileRefusal { kind: RefusalKind::Empty, reason }).is_err());
     }
 
     proptest! {
         #[test]
         fn arbitrary_json_never_panics(json in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = decode::<Hello>(&json);
-            let _ = decode::<Inspected>(&json);
-            let _ = decode::<Answer>(&json);
-            let _ = decode::<Request>(&json);
+            let _ = decode::<Inspection>(&json);
+            let _ = decode::<Response>(&json);
+            let _ = decode::<JobRequest>(&json);
         }
 
         #[test]
-        fn what_is_said_arrives(text in ".*", side: Option<u32>, time: Option<u64>, file_bytes: u64, reads in any::<bool>()) {
-            let order = Order::Look { max_side_px: side, read_text_ms: time };
-            let request = Request { file_bytes, max_pixels: 5, order };
-            prop_assert_eq!(decode::<Request>(&encode(&request)?[4..])?, request);
-            let answer = Answer::Looked { text: reads.then(|| text.clone()) };
-            prop_assert_eq!(decode::<Answer>(&encode(&answer)?[4..])?, answer);
-            let text_reading = OcrStatus::Unavailable { reason: text, missing: Vec::new() };
+        fn generated_messages_survive_a_round_trip(text in ".*", side: Option<u32>, time: Option<u64>, file_bytes: u64, reads in any::<bool>()) {
+            let spec = JobSpec::Analyze { max_side_px: side, read_text_ms: time };
+            let request = JobRequest { file_bytes, max_pixels: 5, spec };
+            prop_assert_eq!(decode::<JobRequest>(&encode(&request)?[4..])?, request);
+            let response = Response::Analyzed { text: reads.then(|| text.clone()) };
+            prop_assert_eq!(decode::<Response>(&encode(&response)?[4..])?, response);
+            let ocr_status = OcrStatus::Unavailable { reason: text, missing: Vec::new() };
             let protections = Protections { files: reads, system_calls: false, limits: true };
-            let hello = Hello { protocol: PROTOCOL, decoder_version: 7, protections, text_reading };
+            let hello = Hello { protocol: PROTOCOL, decoder_version: 7, protections, ocr_status };
             prop_assert_eq!(decode::<Hello>(&encode(&hello)?[4..])?, hello);
         }
     }

@@ -1,4 +1,4 @@
-//! A worker's own program.
+//! The worker process.
 
 use std::{
     fs::File,
@@ -9,29 +9,30 @@ use std::{
     time::Duration,
 };
 
-use bytes::Bytes;
-use domain::{Rendition, SidecarKind, Timestamp};
-use media::{FileFacts, Limits, MediaError, RgbPictures};
+use domain::{FileInfo, Rendition, Sidecar, clean_text};
+use media::{Limits, MediaError, RgbPicture, RgbPictures};
+use ocr::{NotReady, Ocr};
 use serde::{Serialize, de::DeserializeOwned};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::{
-    DecodeTask, Languages, OwnedFileFacts, RefusalKind, RequestedRenditions,
+    DecodeTask, Languages, RefusalKind, RequestedRenditions,
     confinement::confine,
-    reading::{self, NotReading, Words},
-    wire::{self, Answer, Go, Hello, Inspected, Order, PROTOCOL, Refusal, Request},
+    wire::{
+        self, FileRefusal, Hello, Inspection, JobRequest, JobSpec, PROTOCOL, Proceed, Response, SidecarHeader,
+    },
 };
 
-/// Makes this process a worker: it closes itself off, decodes what comes in at its standard input, answers at its
-/// standard output, and ends when its input does.
+/// Runs this process as a worker: it sandboxes itself, receives jobs on standard input, responds on standard output, and
+/// ends with its input.
 ///
-/// To be called before the process starts a thread or reads anything. A panic ends the process; the service finds
-/// out.
+/// Must be called before the process starts a thread or reads anything. A panic ends the process, which the service
+/// notices.
 pub fn run_worker() -> ExitCode {
     run(None)
 }
 
-/// The same for a process that also reads words. Where that does not work, it says so and decodes.
+/// Runs a worker that also reads text. If OCR is unavailable, the worker reports that and only decodes.
 pub fn run_ocr_worker(languages: &Languages) -> ExitCode {
     run(Some(languages))
 }
@@ -48,30 +49,30 @@ fn run(languages: Option<&Languages>) -> ExitCode {
 
 fn serve(languages: Option<&Languages>) -> io::Result<()> {
     die_with_parent()?;
-    ignore_requests_to_end()?;
-    let mut service = Service::take_over()?;
+    ignore_termination_signals()?;
+    let mut service = ServiceConnection::take_over()?;
     media::load_decoders();
-    let mut words = languages.map_or(Words::Off, Words::load);
-    // After the next line no file can be opened.
+    let mut ocr = languages.map_or_else(Ocr::off, Ocr::load);
+    // No file can be opened after this.
     let protections = confine();
-    service.say(&Hello {
+    service.send_message(&Hello {
         protocol: PROTOCOL,
         decoder_version: media::DECODER_VERSION,
         protections,
-        text_reading: words.told(),
+        ocr_status: ocr.status().clone(),
     })?;
     while let Some(job) = service.next_request()? {
-        service.answer(&job, &mut words)?;
+        service.respond(&job, &mut ocr)?;
     }
     Ok(())
 }
 
-/// A service manager asks all processes of a service to end, but the service finishes the photos at work first and ends
+/// A service manager signals all processes of a service, but the service first completes the running jobs and then stops
 /// its workers itself.
-fn ignore_requests_to_end() -> io::Result<()> {
-    let unheard = Arc::new(AtomicBool::new(false));
+fn ignore_termination_signals() -> io::Result<()> {
+    let ignored = Arc::new(AtomicBool::new(false));
     for signal in [SIGHUP, SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&unheard))?;
+        signal_hook::flag::register(signal, Arc::clone(&ignored))?;
     }
     Ok(())
 }
@@ -79,7 +80,7 @@ fn ignore_requests_to_end() -> io::Result<()> {
 #[cfg(target_os = "linux")]
 fn die_with_parent() -> io::Result<()> {
     use rustix::process::{Signal, set_parent_process_death_signal};
-    // How it shows in lists of processes.
+    // The name in process lists.
     rustix::thread::set_name(c"photo-decoder")?;
     Ok(set_parent_process_death_signal(Some(Signal::KILL))?)
 }
@@ -89,26 +90,27 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// The service at the other end of the pipes.
-struct Service {
+/// The pipes to the service.
+struct ServiceConnection {
     input: File,
     output: File,
 }
 
-/// A photo, and what is done with it.
-struct Job {
-    order: Ordered,
+/// A received photo and its job.
+struct ReceivedJob {
+    spec: JobKind,
     limits: Limits,
     file: Vec<u8>,
 }
 
-enum Ordered {
+enum JobKind {
     Render(DecodeTask),
-    Look { max_side_px: Option<u32>, read_text: Option<Duration> },
+    Analyze { max_side_px: Option<u32>, read_text: Option<Duration> },
 }
 
-impl Service {
-    /// Takes the standard streams for itself: what a library prints must not get between the messages.
+impl ServiceConnection {
+    /// Takes over the standard streams, and redirects standard output to stderr: the output of libraries must not mix with
+    /// messages.
     fn take_over() -> io::Result<Self> {
         let input = io::stdin().as_fd().try_clone_to_owned()?.into();
         let output = io::stdout().as_fd().try_clone_to_owned()?.into();
@@ -116,12 +118,12 @@ impl Service {
         Ok(Self { input, output })
     }
 
-    fn say(&mut self, message: &impl Serialize) -> io::Result<()> {
+    fn send_message(&mut self, message: &impl Serialize) -> io::Result<()> {
         self.output.write_all(&wire::encode(message)?)
     }
 
-    /// `None`: the service is gone.
-    fn hear<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    /// `None` if the service has closed the pipe.
+    fn receive_message<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let mut length = [0; 4];
         match self.input.read_exact(&mut length) {
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
@@ -139,132 +141,108 @@ impl Service {
         Ok(bytes)
     }
 
-    fn next_request(&mut self) -> io::Result<Option<Job>> {
-        let Some(request) = self.hear::<Request>()? else { return Ok(None) };
+    fn next_request(&mut self) -> io::Result<Option<ReceivedJob>> {
+        let Some(request) = self.receive_message::<JobRequest>()? else { return Ok(None) };
         let limits = Limits { max_pixels: request.max_pixels };
-        let order = match request.order {
-            Order::Render { wanted: names, facts } => {
-                let facts = facts.map(|facts| self.facts(facts)).transpose()?;
-                Ordered::Render(DecodeTask { renditions: wanted(names)?, read_metadata: facts })
+        let spec = match request.spec {
+            JobSpec::Render { wanted: names, file_info } => {
+                let file_info = file_info.map(|header| self.file_info(header)).transpose()?;
+                JobKind::Render(DecodeTask { renditions: renditions(names)?, read_metadata: file_info })
             }
-            Order::Look { max_side_px, read_text_ms } => {
-                Ordered::Look { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }
+            JobSpec::Analyze { max_side_px, read_text_ms } => {
+                JobKind::Analyze { max_side_px, read_text: read_text_ms.map(Duration::from_millis) }
             }
         };
-        Ok(Some(Job { order, limits, file: self.bytes(request.file_bytes)? }))
+        Ok(Some(ReceivedJob { spec, limits, file: self.bytes(request.file_bytes)? }))
     }
 
-    fn facts(&mut self, facts: wire::Facts) -> io::Result<OwnedFileFacts> {
-        let time =
-            |millis| Timestamp::from_millis(millis).ok_or_else(|| wire::invalid("a time is out of range"));
-        let mut sidecars = Vec::new();
-        for sidecar in facts.sidecars {
-            let kind = SidecarKind::from_name(&sidecar.kind);
-            let kind = kind.ok_or_else(|| wire::invalid("a sidecar's kind is unknown"))?;
-            sidecars.push((kind, Bytes::from(self.bytes(sidecar.bytes)?)));
-        }
-        Ok(OwnedFileFacts {
-            file_name: facts.file_name,
-            modified: facts.modified_ms.map(time).transpose()?,
-            added: time(facts.added_ms)?,
-            sidecars,
-        })
+    fn file_info(&mut self, header: wire::FileHeader) -> io::Result<FileInfo> {
+        let wire::FileHeader { name, modified_at, added_at, sidecars } = header;
+        let mut read = |SidecarHeader { kind, bytes }| Ok(Sidecar { kind, content: self.bytes(bytes)? });
+        let sidecars = sidecars.into_iter().map(&mut read).collect::<io::Result<_>>()?;
+        Ok(FileInfo { name, modified_at, added_at, sidecars })
     }
 
-    fn answer(&mut self, job: &Job, words: &mut Words) -> io::Result<()> {
+    fn respond(&mut self, job: &ReceivedJob, ocr: &mut Ocr) -> io::Result<()> {
         let probe = match media::probe(&job.file, &job.limits) {
             Ok(probe) => probe,
-            Err(error) => return self.say(&Inspected::Refused(refusal(&error))),
+            Err(error) => return self.send_message(&Inspection::Refused(refusal(&error))),
         };
         let size = probe.upright_size;
-        let memory_bytes = match &job.order {
-            Ordered::Render(task) => probe.decode_memory_bytes(&task.renditions.renditions(size)),
-            Ordered::Look { max_side_px, read_text } => {
-                let reading = if read_text.is_some() { reading::MEMORY_BYTES } else { 0 };
-                probe.rgb_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(reading)
+        let memory_bytes = match &job.spec {
+            JobKind::Render(task) => probe.decode_memory_bytes(&task.renditions.for_size(size)),
+            JobKind::Analyze { max_side_px, read_text } => {
+                let ocr_bytes = if read_text.is_some() { ocr::MEMORY_BYTES } else { 0 };
+                probe.rgb_memory_bytes(&sides(*max_side_px, *read_text)).saturating_add(ocr_bytes)
             }
         };
-        self.say(&Inspected::Picture { upright_size: (size.width, size.height), memory_bytes })?;
-        if self.hear::<Go>()?.is_none() {
+        self.send_message(&Inspection::Picture { upright_size: (size.width, size.height), memory_bytes })?;
+        if self.receive_message::<Proceed>()?.is_none() {
             return Ok(());
         }
-        match &job.order {
-            Ordered::Render(task) => self.render(job, task, &task.renditions.renditions(size)),
-            Ordered::Look { max_side_px, read_text } => self.look(job, *max_side_px, *read_text, words),
+        match &job.spec {
+            JobKind::Render(task) => self.render(job, task, &task.renditions.for_size(size)),
+            JobKind::Analyze { max_side_px, read_text } => self.analyze(job, *max_side_px, *read_text, ocr),
         }
     }
 
-    fn render(&mut self, job: &Job, task: &DecodeTask, wanted: &[Rendition]) -> io::Result<()> {
-        match media::render(&job.file, wanted, &job.limits) {
+    fn render(&mut self, job: &ReceivedJob, task: &DecodeTask, renditions: &[Rendition]) -> io::Result<()> {
+        match media::render(&job.file, renditions, &job.limits) {
             Ok(rendered) => {
                 let webp_bytes = rendered.renditions.iter().map(|made| made.webp.len() as u64).collect();
-                let metadata = task.read_metadata.as_ref().map(|facts| metadata(&job.file, facts));
-                let damaged = rendered.damaged.as_deref().and_then(crate::answer::reason);
-                self.say(&Answer::Rendered { damaged, webp_bytes, metadata })?;
+                let metadata = task.read_metadata.as_ref().map(|info| media::metadata(&job.file, info));
+                let damaged = rendered.damaged.as_deref().and_then(crate::response::reason);
+                self.send_message(&Response::Rendered { damaged, webp_bytes, metadata })?;
                 rendered.renditions.iter().try_for_each(|made| self.output.write_all(&made.webp))
             }
-            Err(error) => self.say(&Answer::Refused(refusal(&error))),
+            Err(error) => self.send_message(&Response::Refused(refusal(&error))),
         }
     }
 
-    fn look(
+    fn analyze(
         &mut self,
-        job: &Job,
+        job: &ReceivedJob,
         max_side_px: Option<u32>,
         read_text: Option<Duration>,
-        words: &mut Words,
+        ocr: &mut Ocr,
     ) -> io::Result<()> {
         let made = media::decode_rgb(&job.file, &sides(max_side_px, read_text), &job.limits);
         let RgbPictures { mut pictures, .. } = match made {
             Ok(made) => made,
-            Err(error) => return self.say(&Answer::Refused(refusal(&error))),
+            Err(error) => return self.send_message(&Response::Refused(refusal(&error))),
         };
-        // The last one is the one to read, if there is one to read.
-        let read = read_text.and_then(|time| pictures.pop().map(|picture| words.read(&picture, time)));
-        let text = match read.transpose() {
-            Ok(text) => text.flatten(),
-            Err(NotReading) => {
-                let reason = "this decoder was not started to read words".to_owned();
-                return self.say(&Answer::Refused(Refusal { kind: RefusalKind::NoDecoder, reason }));
+        // The last picture is the one for OCR, if text is requested.
+        let picture = if read_text.is_some() { pictures.pop() } else { None };
+        let text = match read_text.zip(picture) {
+            Some((time_limit, RgbPicture { size, rgb })) => {
+                match ocr.read((size.width, size.height), &rgb, time_limit) {
+                    Ok(text) => clean_text(&text),
+                    Err(NotReady) => {
+                        let reason = "this decoder was started without OCR".to_owned();
+                        let kind = RefusalKind::NoDecoder;
+                        return self.send_message(&Response::Refused(FileRefusal { kind, reason }));
+                    }
+                }
             }
+            None => None,
         };
-        self.say(&Answer::Looked { text })?;
+        self.send_message(&Response::Analyzed { text })?;
         pictures.iter().try_for_each(|picture| self.output.write_all(&picture.rgb))
     }
 }
 
-/// The longest sides of the plain pictures that are made: the one that is given, and the one whose words are read.
+/// The longest sides of the pictures to decode: the one to return, and the one for OCR.
 fn sides(max_side_px: Option<u32>, read_text: Option<Duration>) -> Vec<u32> {
-    max_side_px.into_iter().chain(read_text.map(|_| reading::SIDE_PX)).collect()
+    max_side_px.into_iter().chain(read_text.map(|_| ocr::SIDE_PX)).collect()
 }
 
-fn wanted(names: Option<Vec<String>>) -> io::Result<RequestedRenditions> {
+fn renditions(names: Option<Vec<String>>) -> io::Result<RequestedRenditions> {
     let Some(names) = names else { return Ok(RequestedRenditions::Displayable) };
     let renditions: Option<_> = names.iter().map(|name| Rendition::from_name(name)).collect();
     renditions.map(RequestedRenditions::Only).ok_or_else(|| wire::invalid("a rendition is unknown"))
 }
 
-fn refusal(error: &MediaError) -> Refusal {
+fn refusal(error: &MediaError) -> FileRefusal {
     let text = error.to_string();
-    Refusal { kind: error.into(), reason: crate::answer::reason(&text).unwrap_or(text) }
-}
-
-fn metadata(file: &[u8], facts: &OwnedFileFacts) -> wire::Metadata {
-    let sidecars: Vec<_> =
-        facts.sidecars.iter().map(|(kind, content)| media::Sidecar { kind: *kind, content }).collect();
-    let file_name = facts.file_name.as_deref();
-    let facts = FileFacts { file_name, modified: facts.modified, added: facts.added, sidecars: &sidecars };
-    let found = media::metadata(file, &facts);
-    wire::Metadata {
-        captured_ms: found.capture.at.millis(),
-        wall: found.capture.wall.map(|wall| wall.to_string()),
-        offset_minutes: found.capture.offset_minutes,
-        source: found.capture.source.as_str().to_owned(),
-        position: found
-            .position
-            .map(|position| (position.latitude().to_bits(), position.longitude().to_bits())),
-        description: found.description,
-        camera_make: found.camera_make,
-        camera_model: found.camera_model,
-    }
+    FileRefusal { kind: error.into(), reason: crate::response::reason(&text).unwrap_or(text) }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use domain::{
     Account, AccountId, AlbumId, AlbumTitle, BlobKind, CaptureSource, CaptureTime, ContentHash, Email,
-    ImageId, PixelSize, Plan, Position, Rendition, Timestamp,
+    ImageId, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, Timestamp,
 };
 use storage::{
     AddOutcome, AlbumWrite, AnnounceOutcome, BlobRef, IndexJob, IndexedImage, LeaseRequest, NewAccount,
@@ -366,19 +366,23 @@ pub fn rendition_blob(rendition: &StoredRendition) -> BlobRef {
 /// What indexing finds out about a photo.
 pub fn indexed(photo: &Photo) -> IndexedImage {
     IndexedImage {
-        capture: CaptureTime {
-            at: photo.captured_at,
-            wall: None,
-            offset_minutes: None,
-            source: CaptureSource::ExifOriginal,
+        metadata: Metadata {
+            capture: CaptureTime {
+                at: photo.captured_at,
+                wall: None,
+                offset_minutes: None,
+                source: CaptureSource::ExifOriginal,
+            },
+            details: PhotoDetails {
+                position: photo.position,
+                description: photo.description.clone(),
+                camera_make: Some("Acme".to_owned()),
+                camera_model: Some("Pinhole 1".to_owned()),
+            },
         },
         size: photo.size,
-        position: photo.position,
         place: photo.place.clone(),
-        description: photo.description.clone(),
         text: photo.text.clone(),
-        camera_make: Some("Acme".to_owned()),
-        camera_model: Some("Pinhole 1".to_owned()),
         damaged: None,
         decoder_version: DECODERS,
         renditions: photo.renditions.clone(),

@@ -5,9 +5,9 @@ use storage::{AnnounceOutcome, BlobKind, BlobRef, BlobRegistry, StorageError};
 
 use crate::{
     SqliteStore,
-    error::Failure,
+    error::SqliteError,
     schema::blobs,
-    value::{RowName, stored_bytes},
+    value::{Hex, RowReader, stored_bytes},
 };
 
 const PENDING: &str = "pending";
@@ -66,20 +66,24 @@ struct BlobRow {
 }
 
 impl TryFrom<BlobRow> for BlobRef {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: BlobRow) -> Result<Self, Failure> {
-        let key = row.hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-        let name = RowName::new("blobs", &key);
+    fn try_from(row: BlobRow) -> Result<Self, SqliteError> {
+        let key = Hex(&row.hash);
+        let reader = RowReader::new("blobs", &key);
         Ok(Self {
-            kind: name.some("kind", BlobKind::from_name(&row.kind))?,
-            hash: name.hash("hash", &row.hash)?,
-            bytes: name.unsigned("bytes", row.bytes)?,
+            kind: reader.required("kind", BlobKind::from_name(&row.kind))?,
+            hash: reader.hash("hash", &row.hash)?,
+            bytes: reader.unsigned("bytes", row.bytes)?,
         })
     }
 }
 
-fn state(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<Option<String>, Failure> {
+fn state(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<Option<String>, SqliteError> {
     Ok(blobs::table
         .find((kind.as_str(), hash.as_bytes().as_slice()))
         .select(blobs::state)
@@ -91,7 +95,7 @@ fn announce(
     c: &mut SqliteConnection,
     announced: &[BlobRef],
     at: Timestamp,
-) -> Result<AnnounceOutcome, Failure> {
+) -> Result<AnnounceOutcome, SqliteError> {
     for blob in announced {
         if state(c, blob.kind, &blob.hash)?.as_deref() == Some(REMOVING) {
             return Ok(AnnounceOutcome::BeingRemoved);
@@ -123,7 +127,7 @@ fn take(
     idle_since: Timestamp,
     at: Timestamp,
     max: u32,
-) -> Result<Vec<BlobRef>, Failure> {
+) -> Result<Vec<BlobRef>, SqliteError> {
     // Written out, because a partial index is not found through a parameter.
     let rows: Vec<BlobRow> = blobs::table
         .filter(sql::<Bool>("state = 'pending'"))
@@ -140,7 +144,7 @@ fn take(
     rows.into_iter().map(BlobRef::try_from).collect()
 }
 
-fn taken(c: &mut SqliteConnection, max: u32) -> Result<Vec<BlobRef>, Failure> {
+fn taken(c: &mut SqliteConnection, max: u32) -> Result<Vec<BlobRef>, SqliteError> {
     let rows: Vec<BlobRow> = blobs::table
         .filter(sql::<Bool>("state = 'removing'"))
         .limit(i64::from(max))
@@ -149,7 +153,7 @@ fn taken(c: &mut SqliteConnection, max: u32) -> Result<Vec<BlobRef>, Failure> {
     rows.into_iter().map(BlobRef::try_from).collect()
 }
 
-fn forget(c: &mut SqliteConnection, gone: &[BlobRef]) -> Result<(), Failure> {
+fn forget(c: &mut SqliteConnection, gone: &[BlobRef]) -> Result<(), SqliteError> {
     for blob in gone {
         let taken = blobs::table
             .find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()))
@@ -164,7 +168,7 @@ fn kept(
     kind: BlobKind,
     after: Option<ContentHash>,
     max: u32,
-) -> Result<Vec<BlobRef>, Failure> {
+) -> Result<Vec<BlobRef>, SqliteError> {
     let after = after.map(|hash| hash.as_bytes().to_vec()).unwrap_or_default();
     blobs::table
         .filter(blobs::kind.eq(kind.as_str()))
@@ -184,12 +188,16 @@ pub(crate) fn can_keep(
     c: &mut SqliteConnection,
     kind: BlobKind,
     hash: &ContentHash,
-) -> Result<bool, Failure> {
+) -> Result<bool, SqliteError> {
     Ok(state(c, kind, hash)?.is_some_and(|state| state != REMOVING))
 }
 
 /// Keeps a blob that something refers to from now on; `false`, and nothing changes, when it cannot be kept.
-pub(crate) fn keep(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash) -> Result<bool, Failure> {
+pub(crate) fn keep(
+    c: &mut SqliteConnection,
+    kind: BlobKind,
+    hash: &ContentHash,
+) -> Result<bool, SqliteError> {
     let kept = diesel::update(blobs::table.find((kind.as_str(), hash.as_bytes().as_slice())))
         .filter(blobs::state.ne(REMOVING))
         .set((blobs::state.eq(KEPT), blobs::since_ms.eq(LONG_AGO_MS)))
@@ -198,7 +206,7 @@ pub(crate) fn keep(c: &mut SqliteConnection, kind: BlobKind, hash: &ContentHash)
 }
 
 /// Leaves a blob that nothing refers to any more to the sweeper: at once, unless it was announced meanwhile.
-pub(crate) fn release(c: &mut SqliteConnection, kind: BlobKind, hash: &[u8]) -> Result<(), Failure> {
+pub(crate) fn release(c: &mut SqliteConnection, kind: BlobKind, hash: &[u8]) -> Result<(), SqliteError> {
     diesel::update(blobs::table.find((kind.as_str(), hash)))
         .filter(blobs::state.eq(KEPT))
         .set(blobs::state.eq(PENDING))

@@ -1,42 +1,25 @@
 use std::{thread, time::Duration};
 
 use diesel::{
-    Connection as _, ConnectionError, ConnectionResult, QueryResult, SqliteConnection,
-    connection::SimpleConnection, sql_query,
+    Connection as _, ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
+    connection::SimpleConnection,
+    define_sql_function,
+    result::Error,
+    sql_query,
+    sql_types::{Double, Nullable},
 };
-use diesel::{RunQueryDsl, define_sql_function, result::Error};
-use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use domain::Position;
-use futures_util::{FutureExt as _, future::BoxFuture};
 
-pub(crate) type Connection = SyncConnectionWrapper<SqliteConnection, InPlace>;
+/// How long an operation waits for a connection or for its turn to write.
+pub(crate) const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Runs a connection's work where it is asked for it. An operation goes to a blocking thread as a whole, with its
-/// connection, so the connection must not send each piece of it to another.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct InPlace;
-
-impl SpawnBlocking for InPlace {
-    fn spawn_blocking<'a, R: Send + 'static>(
-        &mut self,
-        task: impl FnOnce() -> R + Send + 'static,
-    ) -> BoxFuture<'a, Result<R, Box<dyn std::error::Error + Send + Sync + 'static>>> {
-        let done = task();
-        async move { Ok(done) }.boxed()
-    }
-
-    fn get_runtime() -> Self {
-        Self
-    }
-}
-
-/// What a commit waits for.
+/// When a commit returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// The disk: what was committed survives a loss of power.
+    /// After the data is on disk: a commit survives a power failure.
     #[default]
     Full,
-    /// Nothing. Only for benchmarks and for tests that build big libraries.
+    /// Without waiting for the disk. Only for benchmarks, and for tests that build large libraries.
     Off,
 }
 
@@ -49,45 +32,31 @@ impl Durability {
     }
 }
 
-/// What a connection is for.
+/// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Writer,
     Reader,
-    /// Reads, and would rather fail than wait.
-    Hasty,
+    /// A reader on an async thread: it fails instead of waiting for a lock.
+    InlineReader,
 }
 
 define_sql_function! {
-    /// The great-circle distance between two places in metres; null when there is none.
+    /// The great-circle distance between two positions in metres; null when one is missing.
     fn distance_m(
-        lat_a: diesel::sql_types::Nullable<diesel::sql_types::Double>,
-        lon_a: diesel::sql_types::Nullable<diesel::sql_types::Double>,
-        lat_b: diesel::sql_types::Nullable<diesel::sql_types::Double>,
-        lon_b: diesel::sql_types::Nullable<diesel::sql_types::Double>
-    ) -> diesel::sql_types::Nullable<diesel::sql_types::Double>;
+        lat_a: Nullable<Double>, lon_a: Nullable<Double>, lat_b: Nullable<Double>, lon_b: Nullable<Double>
+    ) -> Nullable<Double>;
 }
 
-/// Opens a connection for a pool.
-pub(crate) async fn establish(
-    url: String,
-    role: Role,
-    durability: Durability,
-) -> ConnectionResult<Connection> {
-    let opened = tokio::task::spawn_blocking(move || connect(&url, role, durability));
-    let connection = opened.await.map_err(|error| ConnectionError::BadConnection(error.to_string()))??;
-    Ok(Connection::with_runtime(connection, InPlace))
-}
-
-/// Opens one connection and makes it ready.
+/// Opens and configures a connection.
 pub(crate) fn connect(url: &str, role: Role, durability: Durability) -> ConnectionResult<SqliteConnection> {
     let mut connection = SqliteConnection::establish(url)?;
-    prepare(&mut connection, role, durability).map_err(ConnectionError::CouldntSetupConfiguration)?;
+    configure(&mut connection, role, durability).map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 
-fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> QueryResult<()> {
-    // First of all, so that the next statement waits for another process instead of failing.
+fn configure(c: &mut SqliteConnection, role: Role, durability: Durability) -> QueryResult<()> {
+    // First, so that the next statement waits for a lock of another process instead of failing.
     c.batch_execute("PRAGMA busy_timeout = 10000")?;
     enter_wal(c)?;
     c.batch_execute(durability.pragma())?;
@@ -98,19 +67,19 @@ fn prepare(c: &mut SqliteConnection, role: Role, durability: Durability) -> Quer
     distance_m_utils::register_impl(c, distance)?;
     match role {
         Role::Writer => Ok(()),
-        // Worth its while for scans only: after every commit a connection maps the file anew, which costs a look-up
+        // mmap pays off for scans only: a connection maps the file again after every commit, which costs a look-up
         // more than it saves.
         Role::Reader => c.batch_execute("PRAGMA query_only = ON; PRAGMA mmap_size = 268435456"),
-        Role::Hasty => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
+        Role::InlineReader => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
     }
 }
 
-/// Turning a new file to WAL needs it alone for a moment, and SQLite does not always wait for that by itself.
+/// Switches the file to WAL. That takes an exclusive lock, and `busy_timeout` does not always wait for it: so retry.
 fn enter_wal(c: &mut SqliteConnection) -> QueryResult<()> {
-    const TRIES: u32 = 100;
-    for _ in 1..TRIES {
+    const MAX_ATTEMPTS: u32 = 100;
+    for _ in 1..MAX_ATTEMPTS {
         match sql_query("PRAGMA journal_mode = WAL").execute(c) {
-            Err(Error::DatabaseError(_, said)) if said.message().contains("locked") => {
+            Err(Error::DatabaseError(_, information)) if information.message().contains("locked") => {
                 thread::sleep(Duration::from_millis(20));
             }
             outcome => return outcome.map(drop),

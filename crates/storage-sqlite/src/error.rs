@@ -1,49 +1,51 @@
 use diesel::result::{DatabaseErrorKind, Error};
 use storage::StorageError;
 
-/// Why an operation on a connection failed.
+/// Why an operation on a connection failed. Callers of the store get it as a [`StorageError`].
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// SQLite or diesel said no.
+pub(crate) enum SqliteError {
+    /// An error of SQLite or diesel.
     Query(Error),
     /// A stored value that the service never writes.
     Unreadable { table: &'static str, column: &'static str, row: String },
-    /// The operation makes no sense in the state that the store is in.
+    /// The operation is invalid in the store's current state.
     Refused(String),
-    /// There is no connection.
+    /// No connection could be opened.
     Unavailable(String),
-    /// The transaction was lost in which the operation was done.
-    Undone(String),
+    /// The transaction that contained the operation was rolled back.
+    TransactionLost(String),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for SqliteError {
     fn from(error: Error) -> Self {
         Self::Query(error)
     }
 }
 
-impl From<Failure> for StorageError {
-    fn from(failure: Failure) -> Self {
-        Self::from(&failure)
+impl From<SqliteError> for StorageError {
+    fn from(error: SqliteError) -> Self {
+        Self::from(&error)
     }
 }
 
-impl From<&Failure> for StorageError {
-    fn from(failure: &Failure) -> Self {
-        match failure {
-            Failure::Query(error) => from_query(error),
-            Failure::Unreadable { table, column, row } => {
+impl From<&SqliteError> for StorageError {
+    fn from(error: &SqliteError) -> Self {
+        match error {
+            SqliteError::Query(error) => from_query(error),
+            SqliteError::Unreadable { table, column, row } => {
                 Self::Unreadable { table, column, row: row.clone() }
             }
-            Failure::Refused(reason) => Self::Refused(reason.clone()),
-            Failure::Unavailable(reason) => Self::Unavailable(reason.clone()),
-            Failure::Undone(reason) => Self::Unavailable(format!("the transaction was lost: {reason}")),
+            SqliteError::Refused(reason) => Self::Refused(reason.clone()),
+            SqliteError::Unavailable(reason) => Self::Unavailable(reason.clone()),
+            SqliteError::TransactionLost(reason) => {
+                Self::Unavailable(format!("the transaction was lost: {reason}"))
+            }
         }
     }
 }
 
-/// What SQLite says when the same statement may work later. diesel passes on its words, not its result codes.
-const PASSING: [&str; 7] = [
+/// Messages of SQLite for errors that a retry may fix. diesel passes on the message, not the result code.
+const TRANSIENT: [&str; 7] = [
     "database is locked",
     "database table is locked",
     "database or disk is full",
@@ -53,9 +55,9 @@ const PASSING: [&str; 7] = [
     "interrupted",
 ];
 
-/// What an operator can do about what SQLite says, if anything.
-pub(crate) fn remedy(words: &str) -> Option<&'static str> {
-    const REMEDIES: [(&str, &str); 6] = [
+/// What an operator can do about an error of SQLite.
+pub(crate) fn hint(message: &str) -> Option<&'static str> {
+    const HINTS: [(&str, &str); 6] = [
         ("file is not a database", "it is damaged; restore it from a backup"),
         ("database disk image is malformed", "it is damaged; restore it from a backup"),
         ("database or disk is full", "its disk has no free space; make room and try again"),
@@ -66,15 +68,15 @@ pub(crate) fn remedy(words: &str) -> Option<&'static str> {
         ),
         ("database is locked", "another process has held it for too long; try again, or end that process"),
     ];
-    REMEDIES.iter().find(|(part, _)| words.contains(part)).map(|(_, remedy)| *remedy)
+    HINTS.iter().find(|(part, _)| message.contains(part)).map(|(_, hint)| *hint)
 }
 
-/// SQLite's words, followed by what an operator can do about them.
-pub(crate) fn told(error: &impl std::fmt::Display) -> String {
-    let words = error.to_string();
-    match remedy(&words) {
-        Some(remedy) => format!("{words}: {remedy}"),
-        None => words,
+/// SQLite's message, followed by the [`hint`] if there is one.
+pub(crate) fn with_hint(error: &impl std::fmt::Display) -> String {
+    let message = error.to_string();
+    match hint(&message) {
+        Some(hint) => format!("{message}: {hint}"),
+        None => message,
     }
 }
 
@@ -84,16 +86,16 @@ fn from_query(error: &Error) -> StorageError {
             StorageError::Unavailable(error.to_string())
         }
         Error::DatabaseError(_, information)
-            if PASSING.iter().any(|words| information.message().contains(words)) =>
+            if TRANSIENT.iter().any(|message| information.message().contains(message)) =>
         {
-            StorageError::Unavailable(told(error))
+            StorageError::Unavailable(with_hint(error))
         }
         Error::RollbackErrorOnCommit { commit_error, .. } => from_query(commit_error),
-        _ => StorageError::Refused(told(error)),
+        _ => StorageError::Refused(with_hint(error)),
     }
 }
 
-/// Whether a statement broke a `UNIQUE` rule.
+/// Whether a statement violated a `UNIQUE` constraint.
 pub(crate) fn is_unique_violation(error: &Error) -> bool {
     matches!(error, Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _))
 }
@@ -102,23 +104,23 @@ pub(crate) fn is_unique_violation(error: &Error) -> bool {
 mod tests {
     use super::*;
 
-    fn said(kind: DatabaseErrorKind, words: &str) -> StorageError {
-        Failure::from(Error::DatabaseError(kind, Box::new(words.to_owned()))).into()
+    fn convert(kind: DatabaseErrorKind, message: &str) -> StorageError {
+        SqliteError::from(Error::DatabaseError(kind, Box::new(message.to_owned()))).into()
     }
 
     #[test]
-    fn what_may_pass_is_unavailable_and_the_rest_is_refused() {
-        for words in PASSING {
-            let error = said(DatabaseErrorKind::Unknown, words);
-            assert!(matches!(error, StorageError::Unavailable(_)), "{words}");
+    fn transient_errors_are_unavailable_and_others_refused() {
+        for message in TRANSIENT {
+            let error = convert(DatabaseErrorKind::Unknown, message);
+            assert!(matches!(error, StorageError::Unavailable(_)), "{message}");
         }
-        let damaged = said(DatabaseErrorKind::Unknown, "database disk image is malformed").to_string();
+        let damaged = convert(DatabaseErrorKind::Unknown, "database disk image is malformed").to_string();
         assert!(damaged.ends_with("it is damaged; restore it from a backup"), "{damaged}");
-        for words in ["no such table: images", "database disk image is malformed"] {
-            let error = said(DatabaseErrorKind::Unknown, words);
-            assert!(matches!(error, StorageError::Refused(_)), "{words}");
+        for message in ["no such table: images", "database disk image is malformed"] {
+            let error = convert(DatabaseErrorKind::Unknown, message);
+            assert!(matches!(error, StorageError::Refused(_)), "{message}");
         }
-        let error = said(DatabaseErrorKind::CheckViolation, "CHECK constraint failed: width > 0");
+        let error = convert(DatabaseErrorKind::CheckViolation, "CHECK constraint failed: width > 0");
         assert!(error.to_string().contains("width > 0"));
     }
 }

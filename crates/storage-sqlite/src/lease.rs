@@ -2,13 +2,13 @@ use diesel::SqliteConnection;
 use domain::Timestamp;
 use storage::LeaseRequest;
 
-use crate::error::Failure;
+use crate::error::SqliteError;
 
-/// The most jobs that one statement leases: each is a parameter of it.
-const LEASE_BATCH: u32 = 1000;
+/// Maximum number of jobs that one statement leases: each is a bound parameter.
+const MAX_BATCH: u32 = 1000;
 
-/// A worker's request for jobs that can move to another thread.
-pub(crate) struct Request {
+/// A [`LeaseRequest`] that can be sent to another thread.
+pub(crate) struct OwnedLeaseRequest {
     pub(crate) worker: String,
     pub(crate) at: Timestamp,
     pub(crate) until: Timestamp,
@@ -16,7 +16,7 @@ pub(crate) struct Request {
     max_attempts: u32,
 }
 
-impl From<LeaseRequest<'_>> for Request {
+impl From<LeaseRequest<'_>> for OwnedLeaseRequest {
     fn from(request: LeaseRequest<'_>) -> Self {
         Self {
             worker: request.worker.to_owned(),
@@ -28,63 +28,65 @@ impl From<LeaseRequest<'_>> for Request {
     }
 }
 
-/// A job that may be leased.
-pub(crate) trait FreeJob: Sized {
-    /// What is told of one that is leased.
+/// The row of a job that can be leased.
+pub(crate) trait LeasableJob: Sized {
+    /// The job as its worker gets it.
     type Leased;
 
-    /// Which of several queues is meant.
+    /// Selects one of several queues in the table.
     type Queue: Copy;
 
-    /// The first jobs, in the order of their queue, that may be leased at that moment.
-    fn free(
+    /// The first `max` jobs of the queue, in its order, that can be leased at that time.
+    fn available(
         c: &mut SqliteConnection,
         queue: Self::Queue,
         at: Timestamp,
         max: u32,
-    ) -> Result<Vec<Self>, Failure>;
+    ) -> Result<Vec<Self>, SqliteError>;
 
-    /// How often it was leased.
+    /// How many times the job has been leased.
     fn attempts(&self) -> i64;
 
     /// Leases jobs.
-    fn take(c: &mut SqliteConnection, jobs: &[Self], request: &Request)
-    -> Result<Vec<Self::Leased>, Failure>;
+    fn lease(
+        c: &mut SqliteConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<Self::Leased>, SqliteError>;
 }
 
-/// Leases jobs, and hands those that were leased too often to `give_up`, which takes them out of the queue.
-pub(crate) fn lease<J: FreeJob>(
+/// Leases jobs. Those that have been leased too often go to `give_up` instead, which removes them from the queue.
+pub(crate) fn lease<J: LeasableJob>(
     c: &mut SqliteConnection,
     queue: J::Queue,
-    request: &Request,
-    give_up: impl Fn(&mut SqliteConnection, &[J]) -> Result<(), Failure>,
-) -> Result<Vec<J::Leased>, Failure> {
+    request: &OwnedLeaseRequest,
+    give_up: impl Fn(&mut SqliteConnection, &[J]) -> Result<(), SqliteError>,
+) -> Result<Vec<J::Leased>, SqliteError> {
     let mut leased = Vec::new();
     loop {
-        let wanted = request.max.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
-        let batch = J::free(c, queue, request.at, wanted.min(LEASE_BATCH))?;
+        let missing = request.max.saturating_sub(u32::try_from(leased.len()).unwrap_or(u32::MAX));
+        let batch = J::available(c, queue, request.at, missing.min(MAX_BATCH))?;
         if batch.is_empty() {
             return Ok(leased);
         }
-        let (given_up, taken): (Vec<J>, Vec<J>) =
+        let (exhausted, jobs): (Vec<J>, Vec<J>) =
             batch.into_iter().partition(|job| job.attempts() >= i64::from(request.max_attempts));
-        give_up(c, &given_up)?;
-        if !taken.is_empty() {
-            leased.extend(J::take(c, &taken, request)?);
+        give_up(c, &exhausted)?;
+        if !jobs.is_empty() {
+            leased.extend(J::lease(c, &jobs, request)?);
         }
     }
 }
 
-/// The statements about the leases of a queue's table. A worker names its jobs by the column `$key`, which is a
-/// `$type`.
-macro_rules! leases {
+/// Defines the lease statements of a job table. The column `$key` of type `$type` identifies a job to its worker.
+macro_rules! lease_statements {
     ($jobs:ident by $key:ident: $type:ty) => {
-        /// Notes whose jobs these are now.
-        fn hold(
+        /// Marks jobs as leased by the worker of the request.
+        fn mark_leased(
             c: &mut SqliteConnection,
             ids: impl Iterator<Item = i64>,
-            request: &Request,
-        ) -> Result<(), Failure> {
+            request: &OwnedLeaseRequest,
+        ) -> Result<(), SqliteError> {
             diesel::update($jobs::table.filter($jobs::id.eq_any(ids)))
                 .set((
                     $jobs::attempts.eq($jobs::attempts + 1),
@@ -95,29 +97,29 @@ macro_rules! leases {
             Ok(())
         }
 
-        /// Prolongs the leases of jobs that a worker holds.
+        /// Renews the leases of a worker on these jobs.
         pub(crate) fn renew(
             c: &mut SqliteConnection,
             worker: &str,
             jobs: Vec<$type>,
             until: Timestamp,
-        ) -> Result<(), Failure> {
-            let held = $jobs::leased_by.eq(worker).and($jobs::$key.eq_any(jobs));
-            diesel::update($jobs::table.filter(held))
+        ) -> Result<(), SqliteError> {
+            let leased = $jobs::leased_by.eq(worker).and($jobs::$key.eq_any(jobs));
+            diesel::update($jobs::table.filter(leased))
                 .set($jobs::leased_until_ms.eq(until.millis()))
                 .execute(c)?;
             Ok(())
         }
 
-        /// Gives a job that a worker holds back to be tried again later, as if it had not been leased.
+        /// Returns a job to the queue for a later retry; the attempt does not count.
         pub(crate) fn retry(
             c: &mut SqliteConnection,
             job: $type,
             worker: &str,
             not_before: Timestamp,
-        ) -> Result<(), Failure> {
-            let held = $jobs::leased_by.eq(worker).and($jobs::$key.eq(job));
-            diesel::update($jobs::table.filter(held))
+        ) -> Result<(), SqliteError> {
+            let leased = $jobs::leased_by.eq(worker).and($jobs::$key.eq(job));
+            diesel::update($jobs::table.filter(leased))
                 .set((
                     $jobs::not_before_ms.eq(not_before.millis()),
                     $jobs::attempts.eq($jobs::attempts - 1),
@@ -128,8 +130,8 @@ macro_rules! leases {
             Ok(())
         }
 
-        /// Gives jobs back as if they had not been leased.
-        pub(crate) fn release(c: &mut SqliteConnection, worker: &str) -> Result<(), Failure> {
+        /// Returns all jobs of a worker to the queue; the attempts do not count.
+        pub(crate) fn release(c: &mut SqliteConnection, worker: &str) -> Result<(), SqliteError> {
             diesel::update($jobs::table.filter($jobs::leased_by.eq(worker)))
                 .set((
                     $jobs::attempts.eq($jobs::attempts - 1),
@@ -140,8 +142,8 @@ macro_rules! leases {
             Ok(())
         }
 
-        /// Gives all jobs back. Their attempts count: one of them may be what killed its worker.
-        pub(crate) fn release_all(c: &mut SqliteConnection) -> Result<(), Failure> {
+        /// Returns the jobs of all workers to the queue. The attempts count: one of the jobs may have killed its worker.
+        pub(crate) fn release_all(c: &mut SqliteConnection) -> Result<(), SqliteError> {
             diesel::update($jobs::table.filter($jobs::leased_by.is_not_null()))
                 .set(($jobs::leased_by.eq(None::<String>), $jobs::leased_until_ms.eq(None::<i64>)))
                 .execute(c)?;
@@ -149,4 +151,4 @@ macro_rules! leases {
         }
     };
 }
-pub(crate) use leases;
+pub(crate) use lease_statements;

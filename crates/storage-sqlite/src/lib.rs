@@ -11,7 +11,7 @@
 //! the ports state.
 //!
 //! The commonest change is a new operation: add its SQL as a free function beside its topic (a function over
-//! `&mut SqliteConnection` that gives `Result<_, Failure>`), then one line in the topic's `impl` that runs it with
+//! `&mut SqliteConnection` that gives `Result<_, SqliteError>`), then one line in the topic's `impl` that runs it with
 //! `read` or `write`. A new column goes into a new folder under `migrations/sqlite` (an older one is never
 //! edited), into `schema.rs`, and into the row struct that reads it.
 //!
@@ -37,12 +37,13 @@ mod albums;
 mod blob_registry;
 mod connection;
 mod error;
-mod here;
 mod images;
+mod inline_pool;
 mod lease;
 mod migrations;
 mod oauth;
 mod queue;
+mod read_pool;
 mod rendition_queue;
 mod schema;
 mod sign_in;

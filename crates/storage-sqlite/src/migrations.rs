@@ -10,7 +10,7 @@ use storage::{SchemaStore, StorageError};
 
 use crate::{
     SqliteStore,
-    error::{Failure, told},
+    error::{SqliteError, with_hint},
 };
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
@@ -26,7 +26,7 @@ impl SchemaStore for SqliteStore {
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError> {
         self.read(|c| {
             let applied = applied_versions(c)?;
-            Ok(known()?
+            Ok(embedded()?
                 .into_iter()
                 .filter(|known| !applied.contains(&known.version))
                 .map(|m| m.name)
@@ -38,8 +38,8 @@ impl SchemaStore for SqliteStore {
     async fn migrate(&self) -> Result<Vec<String>, StorageError> {
         // One transaction around all of them: of two processes the second waits, then finds nothing to do.
         self.write(|c| {
-            let known = known()?;
-            let applied = c.run_pending_migrations(MIGRATIONS).map_err(refused)?;
+            let known = embedded()?;
+            let applied = c.run_pending_migrations(MIGRATIONS).map_err(migration_error)?;
             Ok(known
                 .into_iter()
                 .filter(|known| applied.iter().any(|version| version.to_string() == known.version))
@@ -54,24 +54,24 @@ impl SchemaStore for SqliteStore {
             if applied_versions(c)?.is_empty() {
                 return Ok(None);
             }
-            let reverted = c.revert_last_migration(MIGRATIONS).map_err(refused)?.to_string();
-            Ok(known()?.into_iter().find(|known| known.version == reverted).map(|known| known.name))
+            let reverted = c.revert_last_migration(MIGRATIONS).map_err(migration_error)?.to_string();
+            Ok(embedded()?.into_iter().find(|known| known.version == reverted).map(|known| known.name))
         })
         .await
     }
 }
 
-struct Known {
+struct EmbeddedMigration {
     version: String,
     name: String,
 }
 
 /// The embedded migrations in order.
-fn known() -> Result<Vec<Known>, Failure> {
-    let migrations: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(refused)?;
-    let mut known: Vec<Known> = migrations
+fn embedded() -> Result<Vec<EmbeddedMigration>, SqliteError> {
+    let migrations: Vec<Box<dyn Migration<Sqlite>>> = MIGRATIONS.migrations().map_err(migration_error)?;
+    let mut known: Vec<EmbeddedMigration> = migrations
         .iter()
-        .map(|migration| Known {
+        .map(|migration| EmbeddedMigration {
             version: migration.name().version().to_string(),
             name: migration.name().to_string(),
         })
@@ -88,7 +88,7 @@ struct TableName {
 }
 
 /// The versions that were applied. Unlike the harness it writes nothing, so that readers can ask.
-fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
+fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqliteError> {
     let table = sql_query("SELECT name FROM sqlite_master WHERE name = '__diesel_schema_migrations'")
         .get_result::<TableName>(c)
         .optional()?;
@@ -101,6 +101,6 @@ fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, Failure> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-fn refused(error: Box<dyn std::error::Error + Send + Sync>) -> Failure {
-    Failure::Refused(format!("a migration failed: {}", told(&error)))
+fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> SqliteError {
+    SqliteError::Refused(format!("a migration failed: {}", with_hint(&error)))
 }

@@ -12,10 +12,10 @@ use storage::{LeaseRequest, RenditionJob, RenditionQueue, StorageError};
 
 use crate::{
     SqliteStore,
-    error::Failure,
-    lease::{FreeJob, Request, lease, leases},
+    error::SqliteError,
+    lease::{LeasableJob, OwnedLeaseRequest, lease, lease_statements},
     schema::{images, rendition_jobs},
-    value::RowName,
+    value::RowReader,
 };
 
 #[async_trait]
@@ -24,10 +24,10 @@ impl RenditionQueue for SqliteStore {
         &self,
         request: LeaseRequest<'_>,
     ) -> Result<Vec<RenditionJob>, StorageError> {
-        let request = Request::from(request);
+        let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // As with images to index, only a job that waits is worth the write lock.
-        if self.read(move |c| WaitingJob::free(c, (), at, 1)).await?.is_empty() {
+        if self.read(move |c| RenditionJobRow::available(c, (), at, 1)).await?.is_empty() {
             return Ok(Vec::new());
         }
         self.write(move |c| lease(c, (), &request, drop_jobs)).await
@@ -77,22 +77,27 @@ impl RenditionQueue for SqliteStore {
     }
 }
 
-leases!(rendition_jobs by original: Vec<u8>);
+lease_statements!(rendition_jobs by original: Vec<u8>);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = rendition_jobs, check_for_backend(diesel::sqlite::Sqlite))]
-struct WaitingJob {
+struct RenditionJobRow {
     id: i64,
     original: Vec<u8>,
     attempts: i64,
 }
 
-impl FreeJob for WaitingJob {
+impl LeasableJob for RenditionJobRow {
     type Leased = RenditionJob;
     type Queue = ();
 
     /// The newest first.
-    fn free(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+    fn available(
+        c: &mut SqliteConnection,
+        (): (),
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqliteError> {
         let unleased =
             rendition_jobs::leased_until_ms.is_null().or(rendition_jobs::leased_until_ms.lt(at.millis()));
         Ok(rendition_jobs::table
@@ -108,20 +113,20 @@ impl FreeJob for WaitingJob {
         self.attempts
     }
 
-    fn take(
+    fn lease(
         c: &mut SqliteConnection,
         jobs: &[Self],
-        request: &Request,
-    ) -> Result<Vec<RenditionJob>, Failure> {
-        hold(c, jobs.iter().map(|job| job.id), request)?;
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<RenditionJob>, SqliteError> {
+        mark_leased(c, jobs.iter().map(|job| job.id), request)?;
         let mut lengths = lengths(c, jobs)?;
         jobs.iter()
             .map(|job| {
-                let name = RowName::new("rendition_jobs", &job.id);
+                let reader = RowReader::new("rendition_jobs", &job.id);
                 Ok(RenditionJob {
-                    original: name.hash("original", &job.original)?,
-                    original_bytes: name.some("original", lengths.remove(&job.original))?,
-                    attempts: name.unsigned("attempts", job.attempts.saturating_add(1))?,
+                    original: reader.hash("original", &job.original)?,
+                    original_bytes: reader.required("original", lengths.remove(&job.original))?,
+                    attempts: reader.unsigned("attempts", job.attempts.saturating_add(1))?,
                 })
             })
             .collect()
@@ -129,7 +134,7 @@ impl FreeJob for WaitingJob {
 }
 
 /// Takes jobs out of the queue.
-fn drop_jobs(c: &mut SqliteConnection, jobs: &[WaitingJob]) -> Result<(), Failure> {
+fn drop_jobs(c: &mut SqliteConnection, jobs: &[RenditionJobRow]) -> Result<(), SqliteError> {
     if !jobs.is_empty() {
         let ids = jobs.iter().map(|job| job.id);
         diesel::delete(rendition_jobs::table.filter(rendition_jobs::id.eq_any(ids))).execute(c)?;
@@ -138,21 +143,21 @@ fn drop_jobs(c: &mut SqliteConnection, jobs: &[WaitingJob]) -> Result<(), Failur
 }
 
 /// How long the originals are, as their images say; each at once with all others.
-fn lengths(c: &mut SqliteConnection, jobs: &[WaitingJob]) -> Result<HashMap<Vec<u8>, u64>, Failure> {
+fn lengths(c: &mut SqliteConnection, jobs: &[RenditionJobRow]) -> Result<HashMap<Vec<u8>, u64>, SqliteError> {
     let rows: Vec<(i64, Vec<u8>, i64)> = images::table
         .filter(images::original.eq_any(jobs.iter().map(|job| &job.original)))
         .select((images::seq, images::original, images::original_bytes))
         .load(c)?;
     rows.into_iter()
         .map(|(seq, original, bytes)| {
-            Ok((original, RowName::new("images", &seq).unsigned("original_bytes", bytes)?))
+            Ok((original, RowReader::new("images", &seq).unsigned("original_bytes", bytes)?))
         })
         .collect()
 }
 
 // The two conditions that a job stands for, of the original `?1` and the rendition's name `?2`.
 
-const DROP_NEEDLESS: &str = "
+const DROP_UNNEEDED_JOB: &str = "
 DELETE FROM rendition_jobs
 WHERE original = ?1 AND (
     EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND renditions.name = ?2)
@@ -162,7 +167,7 @@ WHERE original = ?1 AND (
     )
 )";
 
-const ADD_NEEDED: &str = "
+const ADD_NEEDED_JOB: &str = "
 INSERT OR IGNORE INTO rendition_jobs (original)
 SELECT ?1
 WHERE NOT EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND renditions.name = ?2)
@@ -172,8 +177,8 @@ WHERE NOT EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND re
     )";
 
 /// Ends the job of an original that nobody sees any more, or whose full rendition is there.
-pub(crate) fn drop_needless(c: &mut SqliteConnection, original: &[u8]) -> Result<(), Failure> {
-    sql_query(DROP_NEEDLESS)
+pub(crate) fn drop_unneeded_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
+    sql_query(DROP_UNNEEDED_JOB)
         .bind::<Binary, _>(original)
         .bind::<Text, _>(Rendition::Full.name())
         .execute(c)?;
@@ -181,19 +186,22 @@ pub(crate) fn drop_needless(c: &mut SqliteConnection, original: &[u8]) -> Result
 }
 
 /// Queues the full rendition of an original that somebody sees, unless it is there or queued.
-fn add_needed(c: &mut SqliteConnection, original: &[u8]) -> Result<(), Failure> {
-    sql_query(ADD_NEEDED).bind::<Binary, _>(original).bind::<Text, _>(Rendition::Full.name()).execute(c)?;
+fn add_needed_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
+    sql_query(ADD_NEEDED_JOB)
+        .bind::<Binary, _>(original)
+        .bind::<Text, _>(Rendition::Full.name())
+        .execute(c)?;
     Ok(())
 }
 
 /// Makes the queue true for an original after something happened to its images or renditions.
-pub(crate) fn settle(c: &mut SqliteConnection, original: &[u8]) -> Result<(), Failure> {
-    drop_needless(c, original)?;
-    add_needed(c, original)
+pub(crate) fn update_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
+    drop_unneeded_job(c, original)?;
+    add_needed_job(c, original)
 }
 
 /// Ends the jobs of all originals that nobody sees, now that an account is gone. It walks the queue.
-pub(crate) fn drop_unseen(c: &mut SqliteConnection) -> Result<(), Failure> {
+pub(crate) fn drop_invisible_jobs(c: &mut SqliteConnection) -> Result<(), SqliteError> {
     sql_query(
         "DELETE FROM rendition_jobs
         WHERE NOT EXISTS (

@@ -2,39 +2,39 @@ use std::fmt::{self, Display};
 
 use domain::{ContentHash, PixelSize, Position, Timestamp, UtcOffset};
 
-use crate::error::Failure;
+use crate::error::SqliteError;
 
-/// Names a stored row while its columns become types.
+/// Converts the columns of a stored row; its errors name table, column and row.
 #[derive(Clone, Copy)]
-pub(crate) struct RowName<'a> {
+pub(crate) struct RowReader<'a> {
     table: &'static str,
     key: &'a dyn Display,
 }
 
-impl<'a> RowName<'a> {
+impl<'a> RowReader<'a> {
     pub(crate) fn new(table: &'static str, key: &'a dyn Display) -> Self {
         Self { table, key }
     }
 
-    /// The failure that says which value cannot be read.
-    pub(crate) fn unreadable(self, column: &'static str) -> Failure {
-        Failure::Unreadable { table: self.table, column, row: self.key.to_string() }
+    /// The error for an unreadable value.
+    pub(crate) fn unreadable(self, column: &'static str) -> SqliteError {
+        SqliteError::Unreadable { table: self.table, column, row: self.key.to_string() }
     }
 
-    /// A value, or the failure that names its column.
-    pub(crate) fn some<T>(self, column: &'static str, value: Option<T>) -> Result<T, Failure> {
+    /// The value, or the error for an unreadable one if it is `None`.
+    pub(crate) fn required<T>(self, column: &'static str, value: Option<T>) -> Result<T, SqliteError> {
         value.ok_or_else(|| self.unreadable(column))
     }
 
-    pub(crate) fn timestamp(self, column: &'static str, millis: i64) -> Result<Timestamp, Failure> {
-        self.some(column, Timestamp::from_millis(millis))
+    pub(crate) fn timestamp(self, column: &'static str, millis: i64) -> Result<Timestamp, SqliteError> {
+        self.required(column, Timestamp::from_millis(millis))
     }
 
     pub(crate) fn optional_timestamp(
         self,
         column: &'static str,
         millis: Option<i64>,
-    ) -> Result<Option<Timestamp>, Failure> {
+    ) -> Result<Option<Timestamp>, SqliteError> {
         millis.map(|millis| self.timestamp(column, millis)).transpose()
     }
 
@@ -42,24 +42,28 @@ impl<'a> RowName<'a> {
         self,
         column: &'static str,
         minutes: Option<i64>,
-    ) -> Result<Option<UtcOffset>, Failure> {
+    ) -> Result<Option<UtcOffset>, SqliteError> {
         let offset = |minutes| i32::try_from(minutes).ok().and_then(UtcOffset::from_minutes);
-        minutes.map(|minutes| self.some(column, offset(minutes))).transpose()
+        minutes.map(|minutes| self.required(column, offset(minutes))).transpose()
     }
 
-    pub(crate) fn unsigned<T: TryFrom<i64>>(self, column: &'static str, number: i64) -> Result<T, Failure> {
-        self.some(column, T::try_from(number).ok())
+    pub(crate) fn unsigned<T: TryFrom<i64>>(
+        self,
+        column: &'static str,
+        number: i64,
+    ) -> Result<T, SqliteError> {
+        self.required(column, T::try_from(number).ok())
     }
 
-    pub(crate) fn hash(self, column: &'static str, bytes: &[u8]) -> Result<ContentHash, Failure> {
-        self.some(column, ContentHash::from_slice(bytes))
+    pub(crate) fn hash(self, column: &'static str, bytes: &[u8]) -> Result<ContentHash, SqliteError> {
+        self.required(column, ContentHash::from_slice(bytes))
     }
 
-    pub(crate) fn digest(self, column: &'static str, bytes: &[u8]) -> Result<[u8; 32], Failure> {
-        self.some(column, bytes.try_into().ok())
+    pub(crate) fn digest(self, column: &'static str, bytes: &[u8]) -> Result<[u8; 32], SqliteError> {
+        self.required(column, bytes.try_into().ok())
     }
 
-    pub(crate) fn size(self, width: i64, height: i64) -> Result<PixelSize, Failure> {
+    pub(crate) fn size(self, width: i64, height: i64) -> Result<PixelSize, SqliteError> {
         Ok(PixelSize { width: self.unsigned("width", width)?, height: self.unsigned("height", height)? })
     }
 
@@ -67,7 +71,7 @@ impl<'a> RowName<'a> {
         self,
         latitude: Option<f64>,
         longitude: Option<f64>,
-    ) -> Result<Option<Position>, Failure> {
+    ) -> Result<Option<Position>, SqliteError> {
         match (latitude, longitude) {
             (None, None) => Ok(None),
             (Some(latitude), Some(longitude)) => {
@@ -79,7 +83,7 @@ impl<'a> RowName<'a> {
     }
 }
 
-/// Shows a hash that is a row's key.
+/// Displays a hash, for use as a row's key.
 pub(crate) struct Hex<'a>(pub(crate) &'a [u8]);
 
 impl Display for Hex<'_> {
@@ -88,24 +92,24 @@ impl Display for Hex<'_> {
     }
 }
 
-/// How many rows a statement changed.
-pub(crate) fn counted(rows: usize) -> u64 {
+/// The number of rows that a statement changed.
+pub(crate) fn row_count(rows: usize) -> u64 {
     u64::try_from(rows).unwrap_or(u64::MAX)
 }
 
-/// A length in bytes as it is stored.
-pub(crate) fn stored_bytes(bytes: u64) -> Result<i64, Failure> {
+/// Converts a length in bytes for storage.
+pub(crate) fn stored_bytes(bytes: u64) -> Result<i64, SqliteError> {
     i64::try_from(bytes)
-        .map_err(|_| Failure::Refused(format!("{bytes} bytes are more than the store counts")))
+        .map_err(|_| SqliteError::Refused(format!("{bytes} bytes exceed the range of the store")))
 }
 
-/// Row numbers as the JSON array that `json_each` reads.
+/// Integers as a JSON array for `json_each`.
 pub(crate) fn json_array(numbers: &[i64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();
     format!("[{}]", numbers.join(","))
 }
 
-/// Values as the JSON that `json_each` reads.
+/// Values as JSON for `json_each`.
 pub(crate) fn json_text<T: serde::Serialize>(values: &[T]) -> String {
     serde_json::to_string(values).unwrap_or_else(|_| "[]".to_owned())
 }
@@ -116,28 +120,28 @@ mod tests {
     use storage::StorageError;
 
     #[test]
-    fn an_unreadable_value_is_named() {
-        let row = RowName::new("images", &17);
-        let error: StorageError = row.timestamp("captured_at_ms", i64::MAX).unwrap_err().into();
+    fn errors_name_the_unreadable_value() {
+        let reader = RowReader::new("images", &17);
+        let error: StorageError = reader.timestamp("captured_at_ms", i64::MAX).unwrap_err().into();
         assert_eq!(
             error.to_string(),
             "the metadata store holds an unreadable value: table images, column captured_at_ms, row 17"
         );
-        assert!(row.position(Some(91.0), Some(0.0)).is_err());
-        assert!(row.position(Some(1.0), None).is_err());
-        assert!(row.hash("original", &[0; 31]).is_err());
-        assert!(row.digest("hash", &[0; 33]).is_err());
-        assert!(row.utc_offset("capture_offset_min", Some(1440)).is_err());
-        assert!(row.unsigned::<u32>("width", -1).is_err());
+        assert!(reader.position(Some(91.0), Some(0.0)).is_err());
+        assert!(reader.position(Some(1.0), None).is_err());
+        assert!(reader.hash("original", &[0; 31]).is_err());
+        assert!(reader.digest("hash", &[0; 33]).is_err());
+        assert!(reader.utc_offset("capture_offset_min", Some(1440)).is_err());
+        assert!(reader.unsigned::<u32>("width", -1).is_err());
     }
 
     #[test]
-    fn a_key_in_hexadecimal() {
+    fn hashes_are_displayed_in_hexadecimal() {
         assert_eq!(Hex(&[0, 0x7f, 0xff]).to_string(), "007fff");
     }
 
     #[test]
-    fn row_numbers_as_json() {
+    fn integers_as_json() {
         assert_eq!(json_array(&[]), "[]");
         assert_eq!(json_array(&[1, 22]), "[1,22]");
     }

@@ -15,206 +15,205 @@ use diesel::{
 use storage::StorageError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{error::Failure, store::WAIT_FOR_CONNECTION};
+use crate::{connection::WAIT_TIMEOUT, error::SqliteError};
 
-/// How many writes wait to be taken before those who ask wait for room.
-const QUEUE: usize = 256;
+/// Capacity of the queue; with more writes, callers wait for a place in it.
+const QUEUE_CAPACITY: usize = 256;
 
-/// The most writes of one transaction.
-const BATCH: usize = 128;
+/// Maximum number of writes in one transaction.
+const MAX_BATCH: usize = 128;
 
-/// A transaction that has been at work for so long takes no more writes.
-const BATCH_TIME: Duration = Duration::from_millis(3);
+/// A transaction that has run for this long takes no further writes.
+const MAX_BATCH_TIME: Duration = Duration::from_millis(3);
 
 type Connect = Box<dyn Fn() -> ConnectionResult<SqliteConnection> + Send>;
 
-/// The one thread that writes.
+/// The thread that makes all writes, with group commit.
 ///
-/// A commit waits for the disk, which takes longer than most writes. Whatever is asked for meanwhile goes into the next
-/// transaction together, so that many who write at once share one wait. Each write is in a savepoint of its own: one
-/// that fails or panics is undone alone. Nobody is answered before the commit.
+/// A commit waits for the disk, which takes longer than most writes. Writes that arrive meanwhile share the next
+/// transaction and its commit. Each write has a savepoint of its own: one that fails or panics is rolled back alone. No
+/// caller gets its result before the commit.
 ///
-/// The thread ends when the last copy is dropped and what was asked for is done; dropping that copy waits for it, so
-/// that a process that ends has closed its connection, and SQLite has brought the WAL home.
+/// Dropping the last clone finishes the queued writes and joins the thread. So the connection is closed, and the WAL
+/// checkpointed, before the process exits.
 #[derive(Clone)]
 pub(crate) struct Writer {
-    // Dropped before `_thread`: whoever drops the last copy of that has closed the queue.
+    // Dropped before `_thread`: the thread ends when all senders are dropped.
     queue: mpsc::Sender<Box<dyn Write>>,
-    _thread: Arc<Thread>,
+    _thread: Arc<JoinOnDrop>,
 }
 
-/// The thread of a writer. The last copy waits for its end.
-struct Thread(Option<JoinHandle<()>>);
+struct JoinOnDrop(Option<JoinHandle<()>>);
 
-impl Drop for Thread {
+impl Drop for JoinOnDrop {
     fn drop(&mut self) {
-        // A write that holds the last copy of its own writer would wait for itself.
+        // A write may own the last clone of its own writer; joining on that thread would deadlock.
         if let Some(thread) = self.0.take_if(|thread| thread.thread().id() != thread::current().id()) {
-            // It catches panics; one that gets through was reported when it happened.
+            // The panic hook has already reported a panic of the thread.
             drop(thread.join());
         }
     }
 }
 
 impl Writer {
-    /// Opens a connection, now and again whenever something went wrong on one, and begins to take writes.
+    /// Opens a connection and starts the thread. `connect` is called again after an error broke the connection.
     pub(crate) fn start(
         connect: impl Fn() -> ConnectionResult<SqliteConnection> + Send + 'static,
     ) -> Result<Self, StorageError> {
         let connection = connect().map_err(|error| StorageError::Unavailable(error.to_string()))?;
-        let (queue, asked) = mpsc::channel(QUEUE);
-        let mut work = Work { asked, connect: Box::new(connect), connection: Some(connection) };
+        let (queue, receiver) = mpsc::channel(QUEUE_CAPACITY);
+        let mut writer =
+            WriterThread { queue: receiver, connect: Box::new(connect), connection: Some(connection) };
         let thread = thread::Builder::new()
             .name("sqlite writer".to_owned())
-            .spawn(move || work.run())
+            .spawn(move || writer.run())
             .map_err(|error| StorageError::Unavailable(error.to_string()))?;
-        Ok(Self { queue, _thread: Arc::new(Thread(Some(thread))) })
+        Ok(Self { queue, _thread: Arc::new(JoinOnDrop(Some(thread))) })
     }
 
-    /// How many writes wait for their turn.
+    /// The number of queued writes.
     #[cfg(test)]
-    pub(crate) fn waiting(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
     }
 
-    /// Runs an operation that writes, as if alone in a transaction of its own.
+    /// Runs a write, isolated as if in a transaction of its own.
     ///
-    /// One that is given up before its turn is not run.
+    /// If the caller is cancelled while the write is queued, the write is not run.
     pub(crate) async fn write<T, F>(&self, operation: F) -> Result<T, StorageError>
     where
         T: Send + 'static,
-        F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send + 'static,
     {
-        let (reply, mut answer) = oneshot::channel();
-        let taken = Arc::new(AtomicBool::new(false));
-        let asked = Asked { operation: Some(operation), outcome: None, reply, taken: taken.clone() };
-        let in_turn = async {
-            self.queue.send(Box::new(asked)).await.ok()?;
-            (&mut answer).await.ok()
+        let (reply, mut response) = oneshot::channel();
+        let claimed = Arc::new(AtomicBool::new(false));
+        let write =
+            QueuedWrite { operation: Some(operation), outcome: None, reply, claimed: claimed.clone() };
+        let queued = async {
+            self.queue.send(Box::new(write)).await.ok()?;
+            (&mut response).await.ok()
         };
-        let answered = match tokio::time::timeout(WAIT_FOR_CONNECTION, in_turn).await {
-            Ok(answered) => answered,
-            Err(_) if !taken.swap(true, Ordering::AcqRel) => {
-                return Err(StorageError::Unavailable("too many writes wait for their turn".to_owned()));
+        let outcome = match tokio::time::timeout(WAIT_TIMEOUT, queued).await {
+            Ok(outcome) => outcome,
+            Err(_) if !claimed.swap(true, Ordering::AcqRel) => {
+                return Err(StorageError::Unavailable("too many writes are queued".to_owned()));
             }
-            // It is at work, and takes as long as it takes.
-            Err(_) => answer.await.ok(),
+            // The write is running: wait for its outcome.
+            Err(_) => response.await.ok(),
         };
-        answered.unwrap_or_else(|| Err(StorageError::Unavailable("the writer came to an end".to_owned())))
+        outcome.unwrap_or_else(|| Err(StorageError::Unavailable("the writer thread has ended".to_owned())))
     }
 }
 
-/// How a write went.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ran {
-    Well,
-    Badly,
-    IntoPanic,
+enum WriteStatus {
+    Succeeded,
+    Failed,
+    Panicked,
 }
 
-/// A write that somebody asked for.
+/// A [`QueuedWrite`] without its types.
 trait Write: Send {
-    /// Takes it out of the hands of who asked for it; `false` when they gave it up.
-    fn take(&self) -> bool;
+    /// Claims the write for the thread; `false` when its caller has been cancelled or timed out.
+    fn claim(&self) -> bool;
 
-    /// Runs it, once.
-    fn run(&mut self, c: &mut SqliteConnection) -> Ran;
+    /// Runs the write, once.
+    fn run(&mut self, c: &mut SqliteConnection) -> WriteStatus;
 
-    /// Tells what came of it and of the transaction that it was in.
-    fn answer(self: Box<Self>, transaction: Result<(), &Failure>);
+    /// Sends the outcome to the caller, given the outcome of the surrounding transaction.
+    fn reply(self: Box<Self>, transaction: Result<(), &SqliteError>);
 }
 
-struct Asked<T, F> {
+struct QueuedWrite<T, F> {
     operation: Option<F>,
-    outcome: Option<Result<T, Failure>>,
+    outcome: Option<Result<T, SqliteError>>,
     reply: oneshot::Sender<Result<T, StorageError>>,
-    taken: Arc<AtomicBool>,
+    claimed: Arc<AtomicBool>,
 }
 
-impl<T, F> Write for Asked<T, F>
+impl<T, F> Write for QueuedWrite<T, F>
 where
     T: Send,
-    F: FnOnce(&mut SqliteConnection) -> Result<T, Failure> + Send,
+    F: FnOnce(&mut SqliteConnection) -> Result<T, SqliteError> + Send,
 {
-    fn take(&self) -> bool {
-        !self.reply.is_closed() && !self.taken.swap(true, Ordering::AcqRel)
+    fn claim(&self) -> bool {
+        !self.reply.is_closed() && !self.claimed.swap(true, Ordering::AcqRel)
     }
 
-    fn run(&mut self, c: &mut SqliteConnection) -> Ran {
-        let Some(operation) = self.operation.take() else { return Ran::Badly };
-        let (ran, outcome) = match catch_unwind(AssertUnwindSafe(|| operation(c))) {
-            Ok(Ok(value)) => (Ran::Well, Ok(value)),
-            Ok(Err(failure)) => (Ran::Badly, Err(failure)),
-            Err(_) => (Ran::IntoPanic, Err(Failure::Refused("an operation panicked".to_owned()))),
+    fn run(&mut self, c: &mut SqliteConnection) -> WriteStatus {
+        let Some(operation) = self.operation.take() else { return WriteStatus::Failed };
+        let (status, outcome) = match catch_unwind(AssertUnwindSafe(|| operation(c))) {
+            Ok(Ok(value)) => (WriteStatus::Succeeded, Ok(value)),
+            Ok(Err(error)) => (WriteStatus::Failed, Err(error)),
+            Err(_) => (WriteStatus::Panicked, Err(SqliteError::Refused("an operation panicked".to_owned()))),
         };
         self.outcome = Some(outcome);
-        ran
+        status
     }
 
-    fn answer(self: Box<Self>, transaction: Result<(), &Failure>) {
-        let answer = match (self.outcome, transaction) {
+    fn reply(self: Box<Self>, transaction: Result<(), &SqliteError>) {
+        let response = match (self.outcome, transaction) {
             (Some(Ok(value)), Ok(())) => Ok(value),
-            (Some(Err(failure)), _) => Err(StorageError::from(&failure)),
-            (_, Err(failure)) => Err(StorageError::from(failure)),
+            (Some(Err(error)), _) => Err(StorageError::from(&error)),
+            (_, Err(error)) => Err(StorageError::from(error)),
             (None, Ok(())) => Err(StorageError::Refused("an operation was not run".to_owned())),
         };
-        // Who asked may have gone.
-        drop(self.reply.send(answer));
+        // The caller may have been cancelled.
+        drop(self.reply.send(response));
     }
 }
 
-/// What the thread works with.
-struct Work {
-    asked: mpsc::Receiver<Box<dyn Write>>,
+struct WriterThread {
+    queue: mpsc::Receiver<Box<dyn Write>>,
     connect: Connect,
-    /// None after something went wrong on it.
+    /// `None` after an error broke the connection.
     connection: Option<SqliteConnection>,
 }
 
-impl Work {
+impl WriterThread {
     fn run(&mut self) {
-        while let Some(first) = self.asked.blocking_recv() {
-            if first.take() {
+        while let Some(first) = self.queue.blocking_recv() {
+            if first.claim() {
                 self.transaction(first);
             }
         }
     }
 
-    /// One transaction with a write and those that wait behind it.
+    /// Runs one transaction with a write and those queued behind it.
     fn transaction(&mut self, first: Box<dyn Write>) {
-        let waiting = self.asked.len();
+        let queued = self.queue.len();
         let mut c = match self.begin() {
             Ok(connection) => connection,
-            Err(failure) => return self.refuse(first, waiting, &failure),
+            Err(error) => return self.reject(first, queued, &error),
         };
-        let mut ran = Vec::new();
-        let outcome = self.batch(&mut c, first, &mut ran);
-        let panicked = matches!(outcome, Ok(Ran::IntoPanic));
-        let transaction = match outcome {
-            Ok(Ran::IntoPanic) => c.batch_execute("COMMIT").map_err(Failure::from),
-            Ok(Ran::Well | Ran::Badly) => {
-                AnsiTransactionManager::commit_transaction(&mut c).map_err(Failure::from)
+        let mut writes = Vec::new();
+        let batch = self.run_batch(&mut c, first, &mut writes);
+        let panicked = matches!(batch, Ok(WriteStatus::Panicked));
+        let transaction = match batch {
+            // diesel's transaction manager may be in any state after a panic.
+            Ok(WriteStatus::Panicked) => c.batch_execute("COMMIT").map_err(SqliteError::from),
+            Ok(WriteStatus::Succeeded | WriteStatus::Failed) => {
+                AnsiTransactionManager::commit_transaction(&mut c).map_err(SqliteError::from)
             }
-            Err(error) => Err(Failure::Undone(error.to_string())),
+            Err(error) => Err(SqliteError::TransactionLost(error.to_string())),
         };
-        // What is open on a connection that is dropped is undone: before somebody is told that it was.
+        // Dropping a connection rolls back its transaction; that must happen before callers get the error.
         if transaction.is_ok() && !panicked {
             self.connection = Some(c);
         } else {
             drop(c);
         }
-        for write in ran {
-            write.answer(transaction.as_ref().copied());
+        for write in writes {
+            write.reply(transaction.as_ref().copied());
         }
     }
 
-    fn begin(&mut self) -> Result<SqliteConnection, Failure> {
+    fn begin(&mut self) -> Result<SqliteConnection, SqliteError> {
         let mut c = match self.connection.take() {
             Some(connection) => connection,
-            None => (self.connect)().map_err(|error| Failure::Unavailable(error.to_string()))?,
+            None => (self.connect)().map_err(|error| SqliteError::Unavailable(error.to_string()))?,
         };
-        let begun = AnsiTransactionManager::begin_transaction_sql(&mut c, "BEGIN IMMEDIATE");
-        match begun {
+        match AnsiTransactionManager::begin_transaction_sql(&mut c, "BEGIN IMMEDIATE") {
             Ok(()) => Ok(c),
             Err(error) => {
                 self.connection = Some(c);
@@ -223,55 +222,54 @@ impl Work {
         }
     }
 
-    /// Tells a write, and as many behind it as waited while it was tried in vain, that there is no transaction. Those
-    /// that came later have another try.
-    fn refuse(&mut self, first: Box<dyn Write>, waiting: usize, failure: &Failure) {
-        first.answer(Err(failure));
-        for _ in 0..waiting {
-            let Ok(write) = self.asked.try_recv() else { return };
-            if write.take() {
-                write.answer(Err(failure));
+    /// Fails a write whose transaction could not begin, and the writes that were queued behind it at that time. Later
+    /// writes get another attempt.
+    fn reject(&mut self, first: Box<dyn Write>, queued: usize, error: &SqliteError) {
+        first.reply(Err(error));
+        for _ in 0..queued {
+            let Ok(write) = self.queue.try_recv() else { return };
+            if write.claim() {
+                write.reply(Err(error));
             }
         }
     }
 
-    /// Runs a write and those that wait behind it. An error means that the transaction is lost.
-    fn batch(
+    /// Runs a write and those queued behind it, and adds them to `writes`. An error means that the transaction is lost.
+    fn run_batch(
         &mut self,
         c: &mut SqliteConnection,
         first: Box<dyn Write>,
-        ran: &mut Vec<Box<dyn Write>>,
-    ) -> QueryResult<Ran> {
-        let began = Instant::now();
+        writes: &mut Vec<Box<dyn Write>>,
+    ) -> QueryResult<WriteStatus> {
+        let started = Instant::now();
         let mut next = Some(first);
         while let Some(mut write) = next.take() {
-            let outcome = in_savepoint(c, write.as_mut());
-            ran.push(write);
-            // After a panic the connection may be in any state; what was done before is committed all the same.
-            if outcome? == Ran::IntoPanic {
-                return Ok(Ran::IntoPanic);
+            let status = run_in_savepoint(c, write.as_mut());
+            writes.push(write);
+            // After a panic the connection may be in any state, so the batch ends; the writes before it are committed.
+            if status? == WriteStatus::Panicked {
+                return Ok(WriteStatus::Panicked);
             }
-            if ran.len() < BATCH && began.elapsed() < BATCH_TIME {
-                next = self.next();
+            if writes.len() < MAX_BATCH && started.elapsed() < MAX_BATCH_TIME {
+                next = self.next_queued();
             }
         }
-        Ok(Ran::Well)
+        Ok(WriteStatus::Succeeded)
     }
 
-    /// The next write that waits, if any does.
-    fn next(&mut self) -> Option<Box<dyn Write>> {
-        std::iter::from_fn(|| self.asked.try_recv().ok()).find(|write| write.take())
+    fn next_queued(&mut self) -> Option<Box<dyn Write>> {
+        std::iter::from_fn(|| self.queue.try_recv().ok()).find(|write| write.claim())
     }
 }
 
-fn in_savepoint(c: &mut SqliteConnection, write: &mut dyn Write) -> QueryResult<Ran> {
+fn run_in_savepoint(c: &mut SqliteConnection, write: &mut dyn Write) -> QueryResult<WriteStatus> {
     c.batch_execute("SAVEPOINT one_write")?;
-    let ran = write.run(c);
-    c.batch_execute(match ran {
-        Ran::Well => "RELEASE one_write",
-        Ran::Badly | Ran::IntoPanic => "ROLLBACK TO one_write; RELEASE one_write",
+    let status = write.run(c);
+    c.batch_execute(match status {
+        WriteStatus::Succeeded => "RELEASE one_write",
+        WriteStatus::Failed | WriteStatus::Panicked => "ROLLBACK TO one_write; RELEASE one_write",
     })?;
-    Ok(ran)
+    Ok(status)
 }
 
 #[cfg(test)]

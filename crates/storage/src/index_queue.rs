@@ -1,18 +1,7 @@
 use async_trait::async_trait;
-use domain::{
-    AccountId, CaptureTime, ContentHash, Email, ImageId, PixelSize, Position, SidecarKind, Timestamp,
-};
+use domain::{AccountId, ContentHash, Email, FileInfo, ImageId, Metadata, PixelSize, Sidecar, Timestamp};
 
 use crate::{StorageError, StoredRendition};
-
-/// A file beside a photo that describes it. The store takes it whole; how long one may be is the caller's rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sidecar {
-    /// How it is written.
-    pub kind: SidecarKind,
-    /// What is in it.
-    pub content: Vec<u8>,
-}
 
 /// An image whose original stands in the blob store, about to come into the library.
 #[derive(Debug, Clone)]
@@ -33,8 +22,8 @@ pub struct NewImage {
     pub modified_at: Option<Timestamp>,
     /// Now.
     pub added_at: Timestamp,
-    /// What came beside the file; of two of one kind the last counts. A kind that is not among them stays as the
-    /// store has it.
+    /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
+    /// counts. A kind that is missing here keeps the content that the store has.
     pub sidecars: Vec<Sidecar>,
 }
 
@@ -76,7 +65,7 @@ pub enum AddOutcome {
     /// indexed with it. One that is ready stays so, and is seen as it was until then.
     Reindexed(ExistingImage),
     /// The account had deleted these bytes and has them back; indexed already, or waiting for it. A sidecar that
-    /// says something new counts as for [`Reindexed`](Self::Refreshed).
+    /// says something new counts as for [`Reindexed`](Self::Reindexed).
     Restored(ExistingImage),
     /// It had failed and waits to be indexed again.
     Retried(ImageId),
@@ -112,16 +101,10 @@ pub struct IndexJob {
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
-    /// The name of the file.
-    pub file_name: Option<String>,
-    /// When the file was last modified.
-    pub modified_at: Option<Timestamp>,
-    /// When it came.
-    pub added_at: Timestamp,
-    /// What came beside the file, by kind.
-    pub sidecars: Vec<Sidecar>,
+    /// What is known about its file; the sidecars are in the order of their kinds.
+    pub file: FileInfo,
     /// Its picture, when it is ready and indexed again: a worker whose decoders are no newer can give these back
-    /// with [`Indexed`], without renditions, and need not decode anything.
+    /// with [`IndexedImage`], without renditions, and need not decode anything.
     pub picture: Option<DecodedPicture>,
     /// How often it was leased, this time included.
     pub attempts: u32,
@@ -142,33 +125,26 @@ pub struct LeaseRequest<'a> {
     pub max_attempts: u32,
 }
 
-/// What indexing found out about an image.
+/// The result of indexing an image.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IndexedImage {
-    /// When it was taken. If another image of the account has that very moment, this one moves later by whole
-    /// milliseconds to the first free one, for good: indexed again with the same time, it stays where it is.
-    pub capture: CaptureTime,
+    /// What its file and sidecars say about it. If another image of the account has the same capture time, the store
+    /// moves this image to the first free millisecond after it. The image keeps that time when it is indexed again
+    /// with the same capture time.
+    pub metadata: Metadata,
     /// The size of the upright full rendition.
     pub size: PixelSize,
-    /// Where it was taken.
-    pub position: Option<Position>,
     /// The nearest city and country.
     pub place: Option<String>,
-    /// What its metadata say about it.
-    pub description: Option<String>,
-    /// The words read in it, where they are known by now; without them what the store has stays, which a stage found
-    /// out (see [`StageQueue`](crate::StageQueue)).
+    /// The words read in it by OCR. `None` keeps the text that the store has, which a stage writes (see
+    /// [`StageQueue`](crate::StageQueue)).
     pub text: Option<String>,
-    /// Who made the camera.
-    pub camera_make: Option<String>,
-    /// The camera's model.
-    pub camera_model: Option<String>,
-    /// What is wrong with the file, when it could be read only in part.
+    /// Why the file could be read only in part, if so.
     pub damaged: Option<String>,
     /// The version of the decoders.
     pub decoder_version: u32,
-    /// Its renditions, announced and written; at least medium and thumb, unless it is indexed again: those that
-    /// are not among these stay.
+    /// Its renditions, announced and written; at least medium and thumb. When it is indexed again, renditions that are
+    /// missing here stay.
     pub renditions: Vec<StoredRendition>,
 }
 
@@ -238,7 +214,7 @@ pub trait IndexQueue: Send + Sync + 'static {
     async fn release_all_leases(&self) -> Result<(), StorageError>;
 
     /// Makes an indexed image visible and keeps its renditions; queues its full one to be made unless it is there.
-    /// Of an image that is ready it replaces all that [`Indexed`] says. `false`, and nothing changes, when the
+    /// Of an image that is ready it replaces all that [`IndexedImage`] says. `false`, and nothing changes, when the
     /// worker does not hold the job any more or a rendition's blob is being removed.
     async fn complete_job(
         &self,

@@ -47,7 +47,7 @@ pub use images::{
 };
 pub use index_queue::{
     AddOutcome, DecodedPicture, ExistingImage, FailedImage, ImageState, IndexJob, IndexQueue, IndexedImage,
-    JobId, LeaseRequest, NewImage, QueueLength, Sidecar,
+    JobId, LeaseRequest, NewImage, QueueLength,
 };
 pub use rendition_queue::{RenditionJob, RenditionQueue};
 pub use schema::SchemaStore;

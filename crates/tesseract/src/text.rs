@@ -1,11 +1,11 @@
-//! What is read, and what comes of it.
+//! Input and output of the text reader.
 
 use std::time::Duration;
 
-/// A picture to read: 8 bits a pixel, 0 is black, rows from top to bottom without gaps.
+/// A grey picture: 8 bits a pixel, 0 is black, rows from top to bottom without gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GrayImage<'a> {
-    /// Pixels in a row, 1 to 32,767.
+    /// Pixels per row, 1 to 32,767.
     pub width: u32,
     /// Rows, 1 to 32,767.
     pub height: u32,
@@ -13,59 +13,58 @@ pub struct GrayImage<'a> {
     pub pixels: &'a [u8],
 }
 
-/// Where words are looked for.
+/// The expected arrangement of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageLayout {
-    /// On a page with columns, headings and pictures.
+    /// A page with columns, headings and pictures.
     Auto,
-    /// In lines one below the other.
+    /// A single block of lines.
     Block,
-    /// Anywhere, in no particular order.
+    /// Scattered text, in no particular order.
     Sparse,
 }
 
 /// How a picture is read.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReadOptions {
-    /// After this time no further word is read, in whole milliseconds. Finding the lines, which comes before, is not
-    /// cut short.
+    /// Time limit for recognizing words, in whole milliseconds. Layout analysis, which comes first, is not interrupted.
     pub deadline: Duration,
-    /// Where words are looked for.
+    /// The expected arrangement of the text.
     pub layout: PageLayout,
-    /// Words that Tesseract is less sure of are left out, 0 to 100.
+    /// Words with a lower confidence (0 to 100) are left out.
     pub min_confidence: f32,
 }
 
-/// What was read.
+/// The text of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecognizedText {
     /// The lines that have words, in reading order.
     pub lines: Vec<TextLine>,
-    /// Whether all was read before the deadline, and there was not too much of it.
+    /// Whether all words were read: within the deadline and the limit on words.
     pub complete: bool,
 }
 
-/// A line.
+/// A line of text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextLine {
     /// Its words, at least one.
     pub words: Vec<TextWord>,
-    /// Whether a paragraph begins with it.
+    /// Whether it starts a paragraph.
     pub begins_paragraph: bool,
 }
 
-/// A word with the punctuation around it.
+/// A word with adjacent punctuation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextWord {
-    /// At least one character, none of which is white space.
+    /// At least one character, no white space.
     pub text: String,
-    /// How sure Tesseract is of it, 0 to 100.
+    /// Tesseract's confidence, 0 to 100.
     pub confidence: f32,
-    /// Where it stands.
+    /// Its position in the picture.
     pub bounds: BoundingBox,
 }
 
-/// A part of a picture, in pixels from its upper left corner.
+/// A rectangle of a picture, in pixels from the upper left corner.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BoundingBox {
     /// The first column.
@@ -81,48 +80,48 @@ pub struct BoundingBox {
 /// Why a picture was not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// It has no pixels, a side that is too long, or not as many bytes as pixels.
+    /// It is empty or too large, or the number of bytes does not match its size.
     #[error("a picture of {width} x {height} pixels with {bytes} bytes cannot be read")]
     Size {
-        /// Pixels in a row.
+        /// Pixels per row.
         width: u32,
         /// Rows.
         height: u32,
-        /// The bytes of its pixels.
+        /// The number of bytes given.
         bytes: usize,
     },
-    /// Tesseract gives up.
+    /// Recognition failed.
     #[error("Tesseract cannot read the picture")]
     Refused,
-    /// There is not enough memory for it.
-    #[error("there is not enough memory for it")]
+    /// An allocation failed.
+    #[error("Tesseract has not enough memory to read the picture")]
     NoMemory,
 }
 
-/// Puts the words into lines as they come.
+/// Collects words into lines.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     lines: Vec<TextLine>,
-    /// Lines and paragraphs begin with the next word that is kept, although it may not be their first.
-    line_begins: bool,
-    paragraph_begins: bool,
+    /// A line or paragraph starts with the next word that is kept, which may not be its first.
+    starts_line: bool,
+    starts_paragraph: bool,
 }
 
 impl Lines {
-    pub(crate) fn begin_paragraph(&mut self) {
-        self.paragraph_begins = true;
+    pub(crate) fn start_paragraph(&mut self) {
+        self.starts_paragraph = true;
     }
 
-    pub(crate) fn begin_line(&mut self) {
-        self.line_begins = true;
+    pub(crate) fn start_line(&mut self) {
+        self.starts_line = true;
     }
 
     pub(crate) fn add(&mut self, word: TextWord) {
         match self.lines.last_mut() {
-            Some(line) if !self.line_begins && !self.paragraph_begins => line.words.push(word),
-            _ => self.lines.push(TextLine { words: vec![word], begins_paragraph: self.paragraph_begins }),
+            Some(line) if !self.starts_line && !self.starts_paragraph => line.words.push(word),
+            _ => self.lines.push(TextLine { words: vec![word], begins_paragraph: self.starts_paragraph }),
         }
-        (self.line_begins, self.paragraph_begins) = (false, false);
+        (self.starts_line, self.starts_paragraph) = (false, false);
     }
 
     pub(crate) fn finish(self) -> Vec<TextLine> {
@@ -135,20 +134,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_begin_with_the_words_that_are_kept() {
+    fn lines_start_with_the_first_kept_word() {
         let mut lines = Lines::default();
         let word =
             |text: &str| TextWord { text: text.into(), confidence: 90.0, bounds: BoundingBox::default() };
         lines.add(word("stray"));
-        lines.begin_paragraph();
-        lines.begin_line();
-        // The first word of that line is not kept.
+        lines.start_paragraph();
+        lines.start_line();
+        // The first word of this line is not kept.
         lines.add(word("one"));
         lines.add(word("two"));
-        lines.begin_line();
-        lines.begin_line();
+        lines.start_line();
+        lines.start_line();
         lines.add(word("three"));
-        let told: Vec<_> = lines
+        let found: Vec<_> = lines
             .finish()
             .into_iter()
             .map(|line| {
@@ -157,6 +156,6 @@ mod tests {
             })
             .collect();
         let expect = [("stray", false), ("one two", true), ("three", false)];
-        assert_eq!(told, expect.map(|(words, begins)| (words.to_owned(), begins)));
+        assert_eq!(found, expect.map(|(words, begins)| (words.to_owned(), begins)));
     }
 }

@@ -1,5 +1,5 @@
-//! Measures a model in a folder: `measure_model FOLDER [LIBRARY]`, with ONNX Runtime's library or else with tract.
-#![expect(clippy::unwrap_used, reason = "a tool for developers, which may end with what went wrong")]
+//! Measures the model in a folder: `measure_model FOLDER [LIBRARY]`, with the library of ONNX Runtime, else with tract.
+#![expect(clippy::unwrap_used, reason = "a developer tool may panic")]
 
 use std::{path::PathBuf, time::Instant};
 
@@ -17,16 +17,16 @@ fn main() {
         let options = Options { runtime, library: library.clone(), threads };
         let picture = Picture::new(896, 672, vec![100; 896 * 672 * 3]).unwrap();
         let model = ClipModel::load(&folder, &options).unwrap();
-        measure(&format!("{runtime:?}, {threads} threads: words, loaded and computed"), 1, |_| {
+        measure(&format!("{runtime:?}, {threads} threads: load, and encode a text"), 1, |_| {
             model.encode_query("the first").unwrap();
         });
-        measure("words", 20, |turn| {
+        measure("encode a text", 20, |turn| {
             model.encode_query(&format!("boat {turn}")).unwrap();
         });
-        measure("a picture, loaded and computed", 1, |_| {
+        measure("load, and encode a picture", 1, |_| {
             model.encode_picture(&picture).unwrap();
         });
-        measure("a picture", 20, |_| {
+        measure("encode a picture", 20, |_| {
             model.encode_picture(&picture).unwrap();
         });
     }
@@ -36,18 +36,18 @@ fn main() {
 }
 
 fn measure(what: &str, turns: u32, work: impl Fn(u32)) {
-    let (began, before) = (Instant::now(), processor_ms());
+    let (began, before) = (Instant::now(), cpu_ms());
     for turn in 0..turns {
         work(turn);
     }
     let (turns, took) = (f64::from(turns), began.elapsed().as_secs_f64() * 1000.0);
-    println!("{what}: {:.0} ms, {:.0} ms of a processor", took / turns, (processor_ms() - before) / turns);
+    println!("{what}: {:.0} ms, {:.0} ms CPU time", took / turns, (cpu_ms() - before) / turns);
 }
 
-/// Milliseconds that processors computed for this program, which others on the machine do not make longer.
-fn processor_ms() -> f64 {
+/// CPU time of this process in milliseconds, which other processes do not affect.
+fn cpu_ms() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit(')').next().unwrap_or_default().split_whitespace();
-    // Ticks of a hundredth of a second, in the program and in the system for it.
+    // User and system time, in ticks of 10 ms.
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * 10.0
 }

@@ -1,59 +1,60 @@
+//! The interface of encoders.
+
 use crate::Picture;
 
-/// One way to see pictures. Its methods compute for milliseconds to seconds: they are not for async threads.
+/// Encodes pictures and search texts. Its methods compute for milliseconds to seconds and must not be called on async threads.
 pub trait VisualEncoder: Send + Sync + 'static {
-    /// Names the encoder, its version and its weights: vectors of equal names can be compared, others never.
+    /// Identifies the encoder, its version and its weights. Only vectors of the same name can be compared.
     fn name(&self) -> &str;
 
-    /// How many numbers a vector has.
+    /// The number of dimensions of a vector.
     fn dimensions(&self) -> usize;
 
-    /// The longest side in pixels that a picture needs to have; of a larger one no more is seen.
+    /// The useful length of a picture's longest side, in pixels. Larger pictures give no better vectors.
     fn longest_side_px(&self) -> u32;
 
-    /// What a picture looks like.
+    /// Encodes a picture.
     ///
     /// # Errors
     /// [`EncodeError`].
     fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError>;
 
-    /// What a search for pictures by plain words looks for; `None` when the encoder knows none of the words.
+    /// Encodes the text of a search; `None` if the encoder knows none of the words.
     ///
     /// # Errors
     /// [`EncodeError`].
     fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError>;
 
-    /// Whether [`query`](Self::query) takes a fraction of a millisecond, so that it needs no thread where it may take
-    /// its time.
+    /// Whether [`encode_query`](Self::encode_query) takes a fraction of a millisecond, so that it may run on an async thread.
     fn encodes_queries_quickly(&self) -> bool {
         false
     }
 }
 
-/// Why an encoder gave no vector.
+/// An encoder failed.
 #[derive(Debug, thiserror::Error)]
 #[error("the vision model failed: {0}")]
 pub struct EncodeError(pub String);
 
-/// What a search looks for.
+/// The encoded text of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodedQuery {
-    /// As many numbers as a picture's vector has. Its dot product with that is their similarity.
+    /// Its dot product with a picture's vector is their similarity.
     pub vector: Vec<f32>,
-    /// What a similarity is worth.
+    /// Converts the similarity to a score.
     pub calibration: Calibration,
 }
 
-/// How a similarity becomes a score: a logistic curve.
+/// Converts a similarity to a score by a logistic curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// The similarity that scores half of `most`: as good a match as none.
+    /// The similarity that scores half of `max_score`.
     pub midpoint: f32,
-    /// How fast the score rises there; above 0.
+    /// The slope of the curve; above 0.
     pub steepness: f32,
-    /// What the best similarity scores, above 0 and at most 1: less when only some of the words are known.
+    /// The upper bound of the score, above 0 and at most 1; below 1 if some words are unknown.
     pub max_score: f32,
-    /// A similarity below this is no match.
+    /// A lower similarity is no match.
     pub min_similarity: f32,
 }
 

@@ -1,8 +1,10 @@
-//! What pictures look like, as vectors that words can be compared with.
+//! Encodes pictures and search texts as vectors (embeddings) that can be compared.
 //!
-//! A [`VisualEncoder`] turns a [`Picture`] into a vector once, when it comes into the library, and the words of a search
-//! into a [`Query`]. The dot product of the two says how well they go together, and the query says what that number is
-//! worth as a score.
+//! A [`VisualEncoder`] encodes a [`Picture`] once, when it is imported, and the text of a search as an [`EncodedQuery`]. The
+//! dot product of the two vectors is their similarity. The query's [`Calibration`] converts it to a score.
+//!
+//! There is a built-in encoder ([`BuiltInEncoder`]) that needs no model, and models of the CLIP family ([`clip`]) that are
+//! installed on disk ([`models`]).
 #![deny(missing_docs)]
 
 mod appearance;
@@ -11,6 +13,6 @@ mod encoder;
 pub mod models;
 mod picture;
 
-pub use appearance::{BuiltInEncoder, Concept};
+pub use appearance::BuiltInEncoder;
 pub use encoder::{Calibration, EncodeError, EncodedQuery, VisualEncoder};
 pub use picture::Picture;

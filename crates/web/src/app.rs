@@ -1,114 +1,99 @@
 use std::{
     any::Any,
     convert::Infallible,
+    io,
     net::{IpAddr, Ipv6Addr, SocketAddr},
     panic::AssertUnwindSafe,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
+use http_server::{
+    ServeOptions,
+    body::RequestBody,
+    client_address, local_access, prefers_html,
+    reply::{Reply, WithHeader as _, internal_error},
+};
 use hyper::body::Incoming;
-use keys::{Secret, UrlSigner};
-use library::Library;
+use keys::Secret;
+use library::{Library, subscriber_prefix};
+use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
+use web_api::{Api, ApiOptions, BuildError};
+use web_pages::Site;
 
-use crate::{
-    WebConfig, account,
-    body::RequestBody,
-    client_address::client_address,
-    health, images_api,
-    links::Links,
-    local_access, mcp,
-    oauth::{self, Authorization},
-    pages,
-    reply::{Reply, WithHeader as _, error, method_not_allowed},
-    sign_in, signed_images,
-};
+use crate::WebConfig;
 
-/// What every surface works with.
-pub(crate) struct Service {
-    pub(crate) library: Library,
-    pub(crate) signer: UrlSigner,
-    pub(crate) config: WebConfig,
-    pub(crate) images_api: images_api::Router,
-    pub(crate) mcp: mcp::Servers,
-    pub(crate) authorization: Authorization,
-    proxy_is_told: AtomicBool,
-}
+type Service = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
 
-impl Service {
-    /// The writer of URLs for this moment.
-    pub(crate) fn links(&self) -> Links<'_> {
-        Links::new(&self.config.base_url, &self.signer, self.library.clock().now())
-    }
-}
-
-/// The tables of paths or tools contradict themselves: a defect of this crate.
-#[derive(Debug, thiserror::Error)]
-#[error("the service cannot be built: {0}")]
-pub struct BuildError(pub(crate) String);
-
-/// A request with the address that it came from.
-pub(crate) type PeerRequest = (SocketAddr, Request<Incoming>);
-type Stack = BoxCloneSyncService<Request<Incoming>, Reply, Infallible>;
-
-/// The whole HTTP surface, ready to [`serve`](crate::serve). Clones share it.
+/// The whole HTTP surface, ready to [`serve`]. Clones share it.
 #[derive(Clone)]
 pub struct App {
-    pub(crate) service: Arc<Service>,
-    with_cors: Stack,
-    without_cors: Stack,
+    surfaces: Arc<Surfaces>,
+    with_cors: Service,
+    without_cors: Service,
 }
 
+struct Surfaces {
+    api: Arc<Api>,
+    site: Site,
+    config: WebConfig,
+    has_warned_of_proxy: AtomicBool,
+}
+
+/// The address of the client of a request.
+#[derive(Debug, Clone, Copy)]
+struct ClientAddress(IpAddr);
+
 impl App {
-    /// Builds the surface of a library. What is signed is signed with keys that are
-    /// derived from `secret`.
+    /// The HTTP surface of a library. URLs, forms and tokens are signed with keys derived from `secret`.
     ///
     /// # Errors
-    /// [`BuildError`], which a test of this crate rules out.
+    /// [`BuildError`], which tests rule out.
     pub fn new(library: Library, secret: &Secret, config: WebConfig) -> Result<Self, BuildError> {
-        let service = Arc::new(Service {
-            authorization: Authorization::new(&library, secret, &config)?,
-            library,
-            signer: UrlSigner::new(secret),
-            images_api: images_api::Router::new()?,
-            mcp: mcp::Servers::new(&config.base_url)?,
-            config,
-            proxy_is_told: AtomicBool::new(false),
-        });
-        let inner = service.clone();
-        let dispatched = service_fn(move |request: Request<Incoming>| {
-            let service = inner.clone();
+        let options = ApiOptions {
+            base_url: config.base_url.clone(),
+            oauth_limits: config.oauth_limits,
+            client_documents: config.client_documents.clone(),
+        };
+        let api = Api::new(library.clone(), secret, options)?;
+        let site = Site::new(library, secret, config.base_url.clone(), api.authorization().clone());
+        let has_warned_of_proxy = AtomicBool::new(false);
+        let surfaces = Arc::new(Surfaces { api: Arc::new(api), site, config, has_warned_of_proxy });
+        let inner = surfaces.clone();
+        let handler = service_fn(move |request: Request<Incoming>| {
+            let surfaces = inner.clone();
             async move {
-                let reply = AssertUnwindSafe(dispatch(&service, request)).catch_unwind().await;
+                let reply = AssertUnwindSafe(surfaces.handle(request)).catch_unwind().await;
                 Ok::<_, Infallible>(reply.unwrap_or_else(|cause| panicked(cause.as_ref())))
             }
         });
-        let with_cors = ServiceBuilder::new().layer(cors()).service(dispatched.clone());
+        let with_cors = ServiceBuilder::new().layer(cors()).service(handler.clone());
         Ok(Self {
-            service,
+            surfaces,
             with_cors: BoxCloneSyncService::new(with_cors),
-            without_cors: BoxCloneSyncService::new(dispatched),
+            without_cors: BoxCloneSyncService::new(handler),
         })
     }
 
-    /// Answers one request.
-    pub(crate) async fn answer(&self, (peer, mut request): PeerRequest) -> Reply {
+    /// Handles one request.
+    async fn handle(self, peer: SocketAddr, mut request: Request<Incoming>) -> Reply {
         let started = Instant::now();
         let method = request.method().clone();
-        // The query is left out: it can hold a signature.
+        // Without the query, which may contain a signature.
         let path = request.uri().path().to_owned();
-        let client = client_address(peer, request.headers(), &self.service.config.trusted_proxies);
-        self.warn_of_proxy(peer, request.headers());
+        let config = &self.surfaces.config;
+        let client = client_address(peer, request.headers(), &config.trusted_proxies);
+        self.surfaces.warn_of_proxy(peer, request.headers());
         request.extensions_mut().insert(ClientAddress(client));
-        // No answer is to be taken for another type than it says.
-        let reply = self.routed(request).await;
+        let reply = self.route(request).await;
+        // Browsers must not guess another content type.
         let reply = reply.with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         let (status, elapsed_us) = (reply.status().as_u16(), started.elapsed().as_micros());
         if reply.status().is_server_error() {
@@ -119,31 +104,29 @@ impl App {
         reply
     }
 
-    /// Says once that a proxy is not trusted: then all who come through it count as one, and lock each other out.
-    fn warn_of_proxy(&self, peer: SocketAddr, headers: &HeaderMap) {
-        let is_forwarded = ["forwarded", "x-forwarded-for"].iter().any(|name| headers.contains_key(*name));
-        if is_forwarded
-            && self.service.config.trusted_proxies.is_empty()
-            && !self.service.proxy_is_told.swap(true, Ordering::Relaxed)
-        {
-            tracing::warn!(
-                proxy = %peer.ip(),
-                "a request says that it was forwarded; if a reverse proxy of yours did that, name it by --trusted-proxy"
-            );
+    async fn route(&self, request: Request<Incoming>) -> Reply {
+        let base_url = &self.surfaces.config.base_url;
+        let path = request.uri().path();
+        // The photo app runs in a sandboxed frame, from which browsers load images with `Origin: null`.
+        let allows_null_origin = web_api::is_signed_image(path);
+        if !local_access::is_allowed(base_url, request.uri(), request.headers(), allows_null_origin) {
+            return if prefers_html(request.headers()) {
+                web_pages::other_address(base_url, request.headers())
+            } else {
+                local_access::forbidden(base_url)
+            };
         }
+        if web_api::is_api_path(path) {
+            return self.handle_api(request).await;
+        }
+        let wants_page = !web_api::is_health_check(path) && web_pages::wants_page(&request);
+        let reply = self.handle_page(request).await;
+        if wants_page { web_pages::page_for_error(reply) } else { reply }
     }
 
-    async fn routed(&self, request: Request<Incoming>) -> Reply {
-        let base_url = &self.service.config.base_url;
-        if !local_access::is_allowed(base_url, request.uri(), request.headers()) {
-            return local_access::refusal(base_url, request.headers());
-        }
-        if !is_for_programs(request.uri().path()) {
-            let wants_page = pages::wants_page(&request);
-            let reply = self.for_people(request).await;
-            return if wants_page { pages::page_for_error(reply) } else { reply };
-        }
-        // The layer takes every OPTIONS for a preflight.
+    /// Handles a request to a surface for programs, which browsers of any origin may call.
+    async fn handle_api(&self, request: Request<Incoming>) -> Reply {
+        // The CORS layer takes every OPTIONS request for a preflight.
         if request.method() == Method::OPTIONS && !is_preflight(&request) {
             let Ok(reply) = self.without_cors.clone().oneshot(request).await;
             return reply.with(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -151,42 +134,77 @@ impl App {
         let Ok(reply) = self.with_cors.clone().oneshot(request).await;
         reply
     }
-}
 
-impl App {
-    /// Answers a page or a form. What a form began goes on to its end when the browser leaves: a password that was
-    /// changed is also written down as such.
-    async fn for_people(&self, request: Request<Incoming>) -> Reply {
+    /// Handles a request to a page. A form runs to its end even if the browser disconnects, so that a changed password is
+    /// also logged.
+    async fn handle_page(&self, request: Request<Incoming>) -> Reply {
         let is_form = request.method() == Method::POST;
-        let answering = self.without_cors.clone().oneshot(request);
+        let reply = self.without_cors.clone().oneshot(request);
         if !is_form {
-            let Ok(reply) = answering.await;
+            let Ok(reply) = reply.await;
             return reply;
         }
-        match tokio::spawn(answering).await {
+        match tokio::spawn(reply).await {
             Ok(Ok(reply)) => reply,
             Err(error) => panicked(&error.to_string()),
         }
     }
 }
 
-/// The address that a request counts as coming from.
-#[derive(Debug, Clone, Copy)]
-struct ClientAddress(IpAddr);
+impl Surfaces {
+    async fn handle(&self, request: Request<Incoming>) -> Reply {
+        let (parts, incoming) = request.into_parts();
+        let body = RequestBody::new(&parts, incoming, self.config.limits.body_timeout);
+        let client = parts.extensions.get::<ClientAddress>();
+        let address = client.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |client| client.0);
+        let path = parts.uri.path();
+        if web_api::is_api_path(path) || web_api::is_health_check(path) {
+            web_api::handle(&self.api, &parts, body, address).await
+        } else {
+            web_pages::handle(&self.site, &parts, body, address).await
+        }
+    }
 
-/// Whether a browser asks beforehand (Fetch standard, "CORS-preflight request"). Any other OPTIONS is a method like
-/// the rest.
+    /// Warns once of a proxy that is not trusted: all its clients share one rate limit and can lock each other out.
+    fn warn_of_proxy(&self, peer: SocketAddr, headers: &HeaderMap) {
+        let is_forwarded = ["forwarded", "x-forwarded-for"].iter().any(|name| headers.contains_key(*name));
+        if is_forwarded
+            && self.config.trusted_proxies.is_empty()
+            && !self.has_warned_of_proxy.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                proxy = %peer.ip(),
+                "a request was forwarded by an unknown proxy; if it is your reverse proxy, add --trusted-proxy"
+            );
+        }
+    }
+}
+
+/// Serves until `shutdown` is ready, then lets running requests finish for as long as the limits allow.
+///
+/// # Errors
+/// The listener's address cannot be read.
+pub async fn serve(
+    app: App,
+    listener: TcpListener,
+    shutdown: impl Future<Output = ()> + Send,
+) -> io::Result<()> {
+    let config = &app.surfaces.config;
+    let options = ServeOptions {
+        limits: config.limits,
+        trusted_proxies: config.trusted_proxies.clone(),
+        client_of: subscriber_prefix,
+    };
+    http_server::serve(move |peer, request| app.clone().handle(peer, request), options, listener, shutdown)
+        .await
+}
+
+/// Whether a request is a CORS preflight (Fetch standard). Any other OPTIONS request is handled like other methods.
 fn is_preflight(request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     request.method() == Method::OPTIONS
         && headers.contains_key(header::ORIGIN)
         && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD)
-}
-
-/// Programs in browsers of any origin may call these; they read no cookie.
-fn is_for_programs(path: &str) -> bool {
-    let is_for_people = path == "/api/oauth/authorize";
-    (path.starts_with("/api/") && !is_for_people) || path.starts_with("/i/") || oauth::is_discovery(path)
 }
 
 fn cors() -> CorsLayer {
@@ -205,45 +223,11 @@ fn cors() -> CorsLayer {
             header::ALLOW,
             HeaderName::from_static("mcp-session-id"),
         ])
-        .max_age(std::time::Duration::from_secs(3600))
+        .max_age(Duration::from_secs(3600))
 }
 
 fn panicked(cause: &(dyn Any + Send)) -> Reply {
     let cause = cause.downcast_ref::<&str>().copied().or(cause.downcast_ref::<String>().map(String::as_str));
     tracing::error!(cause, "a request handler panicked");
-    error(StatusCode::INTERNAL_SERVER_ERROR, "the service failed; retry later")
-}
-
-async fn dispatch(service: &Arc<Service>, request: Request<Incoming>) -> Reply {
-    let (parts, incoming) = request.into_parts();
-    let body = RequestBody::new(&parts, incoming, service.config.limits.body_timeout);
-    let address =
-        parts.extensions.get::<ClientAddress>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |at| at.0);
-    let path = parts.uri.path();
-    match path {
-        _ if path.starts_with("/i/") => signed_images::handle(service, &parts).await,
-        _ if path == images_api::PREFIX || path.starts_with(images_api::PREFIX_SLASH) => {
-            images_api::handle(service, &parts, body).await
-        }
-        _ if path.starts_with(mcp::PREFIX) => mcp::handle(service, &parts, body, address).await,
-        _ if path.starts_with(oauth::PREFIX) => oauth::handle(service, &parts, body, address).await,
-        _ if oauth::is_discovery(path) => oauth::discover(service, &parts),
-        "/healthz" => reading(&parts, async { health::alive() }).await,
-        "/readyz" => reading(&parts, health::ready(&service.library)).await,
-        "/" => reading(&parts, sign_in::start(service, &parts.headers)).await,
-        account::PATH => account::handle(service, &parts, body, address).await,
-        "/setup" => sign_in::set_up(service, &parts, body, address).await,
-        "/sign-in" => sign_in::sign_in_page(service, &parts, body, address).await,
-        "/sign-out" => sign_in::sign_out(service, &parts, body, address).await,
-        _ if path.starts_with(account::PREFIX) => account::handle(service, &parts, body, address).await,
-        _ => error(StatusCode::NOT_FOUND, "there is nothing at this path"),
-    }
-}
-
-/// Serves what can only be read.
-async fn reading(parts: &Parts, reply: impl Future<Output = Reply>) -> Reply {
-    match parts.method {
-        Method::GET | Method::HEAD => reply.await,
-        _ => method_not_allowed("GET, HEAD"),
-    }
+    internal_error()
 }

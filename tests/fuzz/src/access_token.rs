@@ -1,5 +1,5 @@
-//! Access tokens as strangers forge them.
-#![expect(clippy::unwrap_used, reason = "a target stops at what it did not expect")]
+//! Forged access tokens.
+#![expect(clippy::unwrap_used, reason = "a panic reports a finding")]
 
 use std::sync::LazyLock;
 
@@ -7,20 +7,20 @@ use keys::{Random, RandomError, SignedToken, SigningKey};
 
 const CLAIMS: &str = r#"{"iss":"https://photos.example/api","sub":"1","exp":1767229200}"#;
 
-/// The one key, which is the same in every run.
-struct Sevens;
+/// Makes the same signing key in every run.
+struct FixedRandom;
 
-impl Random for Sevens {
+impl Random for FixedRandom {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
         bytes.fill(7);
         Ok(())
     }
 }
 
-static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(&Sevens).unwrap());
+static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate(&FixedRandom).unwrap());
 static GENUINE: LazyLock<String> = LazyLock::new(|| KEY.sign(CLAIMS.as_bytes()).unwrap());
 
-/// The key has signed one token: no other text is one.
+/// The key has signed one token; every other text is refused.
 pub(crate) fn access_token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let claims = SignedToken::parse(text).and_then(|token| KEY.verifying_key().verify(token));

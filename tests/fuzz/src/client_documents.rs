@@ -1,5 +1,5 @@
-//! Clients that describe themselves: their ids, and the documents at them.
-#![expect(clippy::unwrap_used, reason = "a target stops at what it did not expect")]
+//! Client ID metadata documents and the URLs that serve as client ids.
+#![expect(clippy::unwrap_used, reason = "a panic reports a finding")]
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use oauth_core::{
 };
 use url::{Host, Url};
 
-use crate::oauth::{StandingClock, assert_is_plain, config, now};
+use crate::oauth::{FixedClock, assert_is_safe, config, now};
 
-/// The rules for a `client_id` that is a URL, read again in another way.
+/// Checks accepted `client_id` URLs against a second implementation of the rules.
 pub(crate) fn client_url(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(accepted) = ClientUrl::parse(text) else { return };
     let url = Url::parse(text).unwrap();
-    assert_eq!((url.as_str(), accepted.as_str()), (text, text), "there is one spelling");
+    assert_eq!((url.as_str(), accepted.as_str()), (text, text), "an accepted URL is normalised");
     assert!(text.len() <= 2000 && text.bytes().all(|byte| byte.is_ascii_graphic()), "{text:?}");
     assert_eq!((url.scheme(), url.fragment()), ("https", None), "{text:?}");
     assert!(url.username().is_empty() && url.password().is_none() && !text.contains('#'), "{text:?}");
     assert!(matches!(url.host(), Some(Host::Domain(name)) if name == accepted.host_name()), "{text:?}");
     assert_eq!(url.port_or_known_default(), Some(accepted.port()), "{text:?}");
     assert_ne!(url.path(), "/", "{text:?}");
-    // What is asked of the host is what the id says, to the byte.
+    // The request goes to exactly the URL in the id.
     assert_eq!(format!("https://{}{}", accepted.host(), accepted.path_and_query()), text);
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     assert_eq!(format!("{}{query}", url.path()), accepted.path_and_query());
@@ -52,14 +52,14 @@ impl ClientDocuments for OneDocument {
     fn reject(&self, _: &ClientUrl) {}
 }
 
-/// A document in which a client describes itself, at the client's request for authorization.
+/// A client metadata document, read when its client requests authorization.
 pub(crate) fn client_document(bytes: &[u8]) {
     let store = Arc::new(MemoryStore::new());
     let server = AuthorizationServer::new(
         config(),
         store.clone(),
         Arc::new(OpaqueTokens::new(&[7; 32])),
-        Arc::new(StandingClock),
+        Arc::new(FixedClock),
         Arc::new(SystemRandom::default()),
         &[8; 32],
     )
@@ -69,7 +69,7 @@ pub(crate) fn client_document(bytes: &[u8]) {
         Err(AuthorizeError::Page(PageError::RefusedDocument(_) | PageError::UnregisteredRedirectUri)) => {
             return;
         }
-        // Its scopes may be none of the resource's.
+        // The document may list no scope of the resource.
         Err(AuthorizeError::Redirect(redirect)) => return assert_eq!(redirect.code, "invalid_scope"),
         Err(error) => unreachable!("{error}"),
     };
@@ -78,7 +78,7 @@ pub(crate) fn client_document(bytes: &[u8]) {
     assert_eq!((request.client.secret, metadata.token_endpoint_auth_method), (None, AuthMethod::None));
     assert!((1..=200).contains(&metadata.client_name.chars().count()));
     assert!((1..=20).contains(&metadata.redirect_uris.len()) && !metadata.scopes.is_empty());
-    metadata.redirect_uris.iter().for_each(|uri| assert_is_plain(uri));
+    metadata.redirect_uris.iter().for_each(|uri| assert_is_safe(uri));
     let without_port = |uri: &str| {
         let mut url = Url::parse(uri).unwrap();
         url.set_port(None).ok();
@@ -86,7 +86,7 @@ pub(crate) fn client_document(bytes: &[u8]) {
     };
     let is_same = |uri: &String| without_port(uri) == without_port(REDIRECT) && uri.starts_with("http");
     assert!(metadata.redirect_uris.iter().any(is_same), "{metadata:?}");
-    assert_eq!(now(store.client(CLIENT_ID)).unwrap(), None, "nothing is kept before consent");
+    assert_eq!(now(store.client(CLIENT_ID)).unwrap(), None, "no client is stored before consent");
     now(server.allow(&request, "1", &[7; 32])).unwrap();
     assert_eq!(now(store.client(CLIENT_ID)).unwrap(), Some(request.client));
 }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpora_hold_what_is_accepted() {
+    fn corpora_contain_accepted_input() {
         ClientUrl::parse(include_str!("../corpus/client_url/complete")).unwrap();
         for document in [
             &include_bytes!("../corpus/client_document/complete")[..],
@@ -106,7 +106,7 @@ mod tests {
             let random = Arc::new(SystemRandom::default());
             let store = Arc::new(MemoryStore::new());
             let server =
-                AuthorizationServer::new(config(), store, tokens, Arc::new(StandingClock), random, &[8; 32])
+                AuthorizationServer::new(config(), store, tokens, Arc::new(FixedClock), random, &[8; 32])
                     .with_client_documents(Arc::new(OneDocument(document.into())));
             now(server.authorize(QUERY)).unwrap();
         }

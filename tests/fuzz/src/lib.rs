@@ -1,13 +1,13 @@
-//! What a fuzzer feeds: one function for each parser that meets the outside world.
+//! Fuzz targets: one function for each parser of untrusted input.
 //!
-//! A function takes any bytes and returns; it may neither panic, hang nor run out of memory, and asserts what must
-//! hold whatever the bytes are. `tests/replay.rs` runs every target on its corpus, on mutations of it, and on nothing,
-//! in each ordinary test run; `cargo fuzz run --fuzz-dir tests/fuzz TARGET` (nightly) searches for more. What a fuzzer finds
-//! is mended and its input kept in `corpus/TARGET`. What a target's inputs are made of, if bytes alone would seldom make
-//! it, is in `dictionaries/TARGET`; a fuzzer takes such a file by `-- -dict=tests/fuzz/dictionaries/TARGET`.
+//! A target accepts any bytes. It must not panic, hang or run out of memory, and it asserts properties that hold for
+//! every input. In an ordinary test run, `tests/replay.rs` feeds each target its corpus, mutations of the corpus and
+//! empty input. `cargo fuzz run --fuzz-dir tests/fuzz TARGET` (nightly) searches for new inputs. After a bug is fixed,
+//! its input is kept in `corpus/TARGET`. Where random bytes seldom give useful input, `dictionaries/TARGET` lists
+//! tokens; pass it to the fuzzer with `-- -dict=tests/fuzz/dictionaries/TARGET`.
 //!
-//! To add a target, write a function, name it in [`TARGETS`], add a binary of that name of three lines and a corpus
-//! folder with at least one file.
+//! To add a target, write a function, add it to [`TARGETS`], and add `src/bin/TARGET.rs` (copy another one), its entry
+//! in `Cargo.toml`, and a corpus folder with at least one file.
 #![deny(missing_docs)]
 
 mod access_token;
@@ -17,10 +17,10 @@ mod photos;
 mod protocol;
 mod words;
 
-/// Feeds one parser.
+/// Feeds bytes to one parser.
 pub type Target = fn(&[u8]);
 
-/// Every target by name.
+/// All targets, with their names.
 pub const TARGETS: [(&str, Target); 27] = [
     ("access_token", access_token::access_token),
     ("answer", sandbox::check_worker_output),
@@ -51,18 +51,18 @@ pub const TARGETS: [(&str, Target); 27] = [
     ("xmp", photos::xmp),
 ];
 
-/// The target of that name.
+/// The target with the given name.
 ///
 /// # Panics
-/// When there is none.
+/// If there is none.
 pub fn target(name: &str) -> Target {
     let found = TARGETS.iter().find(|(other, _)| *other == name);
     assert!(found.is_some(), "there is no target {name}");
     found.map_or(|_: &[u8]| {}, |(_, target)| *target)
 }
 
-/// The body of a target's binary: a fuzzer's entry when it is built for one, and otherwise a program that feeds the
-/// files it is given to the target.
+/// The body of a target's binary: the entry point of the fuzzer when built for fuzzing, else a program that runs the
+/// target on the files given as arguments.
 #[macro_export]
 macro_rules! binary {
     ($name:literal) => {

@@ -1,9 +1,9 @@
-//! What strangers send to the authorization server.
+//! Untrusted requests to the authorization server.
 //!
-//! Its store holds one client of each kind and a grant of the first. What opens nothing by itself (ids, a code without
-//! its verifier, a refresh token that was replaced) is in the corpora and the dictionary; what opens something is not,
-//! so that no input may ever get a token.
-#![expect(clippy::unwrap_used, reason = "a target stops at what it did not expect")]
+//! The store contains a public and a confidential client, and two grants of the public one. The corpora and dictionaries
+//! contain identifiers, a code without its verifier and a replaced refresh token, but no usable credential. So no input
+//! may get a token.
+#![expect(clippy::unwrap_used, reason = "a panic reports a finding")]
 
 use std::{
     pin::pin,
@@ -21,24 +21,24 @@ use oauth_core::{
 };
 use url::Url;
 
-/// 2026-01-01T00:00:00Z, where the clock stands.
+/// The time of the fixed clock: 2026-01-01T00:00:00Z.
 const NOW: UnixMillis = UnixMillis(1_767_225_600_000);
 const REDIRECTS: [&str; 3] =
     ["https://app.example/cb?a=%20b", "http://127.0.0.1:33418/", "com.example.app:/cb"];
 
-pub(crate) struct StandingClock;
+pub(crate) struct FixedClock;
 
-impl Clock for StandingClock {
+impl Clock for FixedClock {
     fn now(&self) -> UnixMillis {
         NOW
     }
 }
 
-/// The outcome of what never waits.
+/// The output of a future that is ready at once.
 pub(crate) fn now<F: Future>(future: F) -> F::Output {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
-        Poll::Pending => unreachable!("a store in memory never waits"),
+        Poll::Pending => unreachable!("the in-memory store never waits"),
     }
 }
 
@@ -61,12 +61,12 @@ pub(crate) fn config() -> Config {
     Config::new(at("api"), Endpoints::under(&at("api/oauth")), resources, Lifetimes::default()).unwrap()
 }
 
-/// The current refresh token of the one grant, known by its hash.
+/// The current refresh token of the redeemed grant. The store knows its hash only.
 fn current_refresh_token() -> String {
     BASE64URL_NOPAD.encode(&[&HANDLE[..], &1_u32.to_be_bytes(), &[0xC5; 32]].concat())
 }
 
-/// The token before it, as the server issued it: only its tag tells it from one that was made up.
+/// The previous refresh token, as the server issued it. Only its tag distinguishes it from a forged one.
 const REPLACED_REFRESH_TOKEN: &str = "AQEBAQEBAQEBAQEBAQEBAQAAAAACAgICAgICAgICAgICAgICBjgVAwyX8zsZBxgDhgGP8A";
 
 const HANDLE: [u8; 16] = [1; 16];
@@ -78,13 +78,13 @@ impl Bench {
             config(),
             store.clone(),
             tokens.clone(),
-            Arc::new(StandingClock),
+            Arc::new(FixedClock),
             Arc::new(SystemRandom::default()),
             &[8; 32],
         );
         let bench = Self { server, store, tokens };
         bench.register("public", None);
-        bench.register("confidential", Some("what opens it is written here only"));
+        bench.register("confidential", Some("a secret that no input contains"));
         bench.connect();
         bench
     }
@@ -107,9 +107,9 @@ impl Bench {
         now(self.store.register_client(NewClient { client, digest: None, eviction: None })).unwrap();
     }
 
-    /// Two grants of the public client: the code of one waits, the other's refresh token was replaced just now.
+    /// Adds two grants of the public client: one with an unredeemed code, one whose refresh token was just replaced.
     fn connect(&self) {
-        for code in ["a-code-that-waits", "a-code-that-was-redeemed"] {
+        for code in ["unredeemed-code", "a-code-that-was-redeemed"] {
             let grant = Grant {
                 id: format!("grant-of-{code}"),
                 client_id: "public".to_owned(),
@@ -122,7 +122,7 @@ impl Bench {
             let issued = IssuedCode {
                 grant,
                 redirect_uri: REDIRECTS[0].to_owned(),
-                challenge: BASE64URL_NOPAD.encode(&sha256(b"the verifier, which is written here only")),
+                challenge: BASE64URL_NOPAD.encode(&sha256(b"a verifier that no input contains")),
                 expires_at: NOW.plus_ms(1000),
                 redeemed_at: None,
             };
@@ -160,21 +160,21 @@ impl Bench {
         now(self.tokens.sign(&claims)).unwrap()
     }
 
-    /// Everything that it holds. Hashes are not shown, but none changes without a number or moment that is.
-    fn holds(&self) -> String {
+    /// The content of the store. Hashes are not shown, but none changes without a number or time that is shown.
+    fn contents(&self) -> String {
         format!("{:?}", self.store)
     }
 }
 
-/// The rules for redirect URIs, read again in another way.
+/// Checks accepted redirect URIs against a second implementation of the rules.
 pub(crate) fn redirect_uri(bytes: &[u8]) {
     let Ok(uri) = std::str::from_utf8(bytes) else { return };
     if check_redirect_uri(uri).is_ok() {
-        assert_is_plain(uri);
+        assert_is_safe(uri);
     }
 }
 
-pub(crate) fn assert_is_plain(uri: &str) {
+pub(crate) fn assert_is_safe(uri: &str) {
     const REFUSED: &str = " file data javascript vbscript blob about view-source filesystem ws wss ftp mailto tel \
         intent content search-ms itms-services smb ssh sms ldap jar mk chrome ";
     assert!(uri.len() <= 2000 && uri.bytes().all(|byte| byte.is_ascii_graphic()), "{uri:?}");
@@ -202,7 +202,7 @@ pub(crate) fn assert_is_plain(uri: &str) {
 /// The query of an authorization request.
 pub(crate) fn authorize(bytes: &[u8]) {
     let bench = Bench::new();
-    let before = bench.holds();
+    let before = bench.contents();
     let query = String::from_utf8_lossy(bytes);
     match now(bench.server.authorize(&query)) {
         Ok(request) => {
@@ -212,17 +212,17 @@ pub(crate) fn authorize(bytes: &[u8]) {
             assert!(
                 request.redirect_csp_source().bytes().all(|byte| byte.is_ascii_graphic() && byte != b';')
             );
-            assert_leads_to_the_client(&bench.server.deny(&request).to);
+            assert_redirects_to_client(&bench.server.deny(&request).to);
         }
-        Err(AuthorizeError::Redirect(redirect)) => assert_leads_to_the_client(&redirect.to),
+        Err(AuthorizeError::Redirect(redirect)) => assert_redirects_to_client(&redirect.to),
         Err(AuthorizeError::Page(_)) => {}
         Err(error @ AuthorizeError::Unavailable(_)) => unreachable!("{error}"),
     }
-    assert_eq!(bench.holds(), before);
+    assert_eq!(bench.contents(), before);
 }
 
-fn assert_leads_to_the_client(to: &str) {
-    // Nothing that could end a header, or make another URL of it.
+fn assert_redirects_to_client(to: &str) {
+    // No character can end the header or change the URL.
     assert!(to.bytes().all(|byte| byte.is_ascii_graphic()), "{to:?}");
     let registered = REDIRECTS.into_iter().find(|registered| to.starts_with(registered)).unwrap();
     let (to, registered) = (Url::parse(to).unwrap(), Url::parse(registered).unwrap());
@@ -236,8 +236,8 @@ fn assert_leads_to_the_client(to: &str) {
     assert!(values("state") <= 1, "{to}");
 }
 
-/// A request for tokens: the `Authorization` header in the first line, the body behind it; a body alone when there is
-/// but one line.
+/// A token request. The first line is the `Authorization` header, the rest the body. A single line is a body without a
+/// header.
 pub(crate) fn token(bytes: &[u8]) {
     let newline = bytes.iter().position(|byte| *byte == b'\n');
     let (header, body) = newline.map_or((None, bytes), |at| {
@@ -245,7 +245,7 @@ pub(crate) fn token(bytes: &[u8]) {
         (std::str::from_utf8(header).ok().filter(|header| !header.is_empty()), &rest[1..])
     });
     let bench = Bench::new();
-    let before = bench.holds();
+    let before = bench.contents();
     for request in [TokenRequest::from_form(body, header), TokenRequest::from_json(body, header)] {
         let refused = match request {
             Ok(request) => {
@@ -256,7 +256,7 @@ pub(crate) fn token(bytes: &[u8]) {
         };
         assert!(refused.code() != "temporarily_unavailable", "{refused}");
         assert!(serde_json::to_string(&refused.body()).unwrap().contains(refused.code()));
-        assert_eq!(bench.holds(), before);
+        assert_eq!(bench.contents(), before);
     }
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn token(bytes: &[u8]) {
 pub(crate) fn revocation(bytes: &[u8]) {
     for request in [RevokeRequest::from_form(bytes), RevokeRequest::from_json(bytes)].into_iter().flatten() {
         let bench = Bench::new();
-        let before = bench.holds();
+        let before = bench.contents();
         let token = request.token();
         match now(bench.server.revoke(token)).unwrap() {
             Revoked::Grant(grant) => {
@@ -273,26 +273,26 @@ pub(crate) fn revocation(bytes: &[u8]) {
                     .contains(&token);
                 assert!(genuine, "{token:?}");
             }
-            Revoked::Nothing => assert_eq!(bench.holds(), before),
+            Revoked::Nothing => assert_eq!(bench.contents(), before),
         }
     }
 }
 
-/// What a client tells of itself: what is told back registers as the same.
+/// A client registration request. Registering the returned metadata must give the same client.
 pub(crate) fn client_metadata(bytes: &[u8]) {
     let bench = Bench::new();
-    let before = bench.holds();
+    let before = bench.contents();
     let Ok(registration) = now(bench.server.register(bytes)) else {
-        assert_eq!(bench.holds(), before);
+        assert_eq!(bench.contents(), before);
         return;
     };
     assert!((1..=200).contains(&registration.client_name.chars().count()));
     assert!((1..=20).contains(&registration.redirect_uris.len()));
-    registration.redirect_uris.iter().for_each(|uri| assert_is_plain(uri));
-    let told = serde_json::to_vec(&registration).unwrap();
-    let mut again = now(bench.server.register(&told)).unwrap();
+    registration.redirect_uris.iter().for_each(|uri| assert_is_safe(uri));
+    let returned = serde_json::to_vec(&registration).unwrap();
+    let mut again = now(bench.server.register(&returned)).unwrap();
     if registration.token_endpoint_auth_method != AuthMethod::None {
-        // A confidential client is always a new one.
+        // Each registration of a confidential client makes a new one.
         assert!(
             again.client_id != registration.client_id && again.client_secret != registration.client_secret
         );
@@ -309,7 +309,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_corpora_name_what_the_store_holds() {
+    fn corpora_name_stored_clients_and_tokens() {
         let bench = Bench::new();
         for query in [include_str!("../corpus/authorize/complete"), include_str!("../corpus/authorize/short")]
         {

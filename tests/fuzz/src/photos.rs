@@ -1,21 +1,21 @@
-//! Photo files and what lies beside them.
+//! Photo files and their sidecars.
 
-use domain::{Rendition, SidecarKind, Timestamp};
-use media::{FileFacts, Format, Limits, MediaError, Sidecar};
+use domain::{FileInfo, Metadata, Rendition, Sidecar, SidecarKind, Timestamp};
+use media::{Format, Limits, MediaError};
 
-/// Pictures of a fuzzer are small: it is to find what is wrong, not to wait.
+/// Small, so that a fuzzer spends its time on many inputs.
 const LIMITS: Limits = Limits { max_pixels: 1_000_000 };
 
-/// All that a worker does with a file, whatever its bytes are.
+/// Does all that a worker does with a file.
 pub(crate) fn photo(bytes: &[u8]) {
     read(bytes);
-    // Decoding goes into C, whose memory errors only a process of its own survives; a fuzzer is one.
+    // Decoding calls C code. A memory error there would end the test process, so only a fuzzer runs it.
     if cfg!(fuzzing) {
         let _ = media::render(bytes, &[Rendition::Thumb], &LIMITS);
     }
 }
 
-/// What is read of a file without decoding it.
+/// Reads a file without decoding its picture.
 fn read(bytes: &[u8]) {
     match media::probe(bytes, &LIMITS) {
         Ok(probe) => {
@@ -26,59 +26,57 @@ fn read(bytes: &[u8]) {
         Err(MediaError::TooManyPixels { pixels, limit }) => assert!(pixels > limit),
         Err(error) => assert!(error.to_string().len() < 2000),
     }
-    describe(bytes, &[]);
+    read_metadata(bytes, Vec::new());
 }
 
-fn describe(bytes: &[u8], sidecars: &[Sidecar<'_>]) {
-    let facts = FileFacts { file_name: None, modified: None, added: Timestamp::MAX, sidecars };
-    let metadata = media::metadata(bytes, &facts);
-    assert!(metadata.capture.at <= Timestamp::MAX);
-    if let Some(minutes) = metadata.capture.offset_minutes {
+fn read_metadata(bytes: &[u8], sidecars: Vec<Sidecar>) {
+    let info = FileInfo { sidecars, ..FileInfo::added_at(Timestamp::MAX) };
+    let Metadata { capture, details } = media::metadata(bytes, &info);
+    assert!(capture.at <= Timestamp::MAX);
+    if let Some(minutes) = capture.offset_minutes {
         assert!((-14 * 60..=14 * 60).contains(&minutes), "{minutes}");
     }
-    for text in [metadata.description, metadata.camera_make, metadata.camera_model].into_iter().flatten() {
-        assert!(!text.trim().is_empty());
-    }
+    assert_eq!(details, details.clone().cleaned(), "texts are cleaned");
 }
 
-/// The bytes behind the beginning of a file of one format, so that nothing is lost on finding it.
-fn behind(head: &[u8], expected: Format, bytes: &[u8]) {
+/// Reads the bytes as a file of one format: adds its signature if it is missing.
+fn read_as(head: &[u8], expected: Format, bytes: &[u8]) {
     let file = if Format::sniff(bytes) == Some(expected) { bytes.to_vec() } else { [head, bytes].concat() };
     read(&file);
 }
 
 pub(crate) fn jpeg(bytes: &[u8]) {
-    behind(b"\xFF\xD8\xFF", Format::Jpeg, bytes);
+    read_as(b"\xFF\xD8\xFF", Format::Jpeg, bytes);
 }
 
 pub(crate) fn png(bytes: &[u8]) {
-    behind(b"\x89PNG\r\n\x1A\n", Format::Png, bytes);
+    read_as(b"\x89PNG\r\n\x1A\n", Format::Png, bytes);
 }
 
 pub(crate) fn webp(bytes: &[u8]) {
-    behind(b"RIFF\0\0\0\0WEBP", Format::WebP, bytes);
+    read_as(b"RIFF\0\0\0\0WEBP", Format::WebP, bytes);
 }
 
 pub(crate) fn gif(bytes: &[u8]) {
-    behind(b"GIF89a", Format::Gif, bytes);
+    read_as(b"GIF89a", Format::Gif, bytes);
 }
 
 /// Little-endian, big-endian and BigTIFF.
 pub(crate) fn tiff(bytes: &[u8]) {
     for head in [b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"] {
-        behind(head, Format::Tiff, bytes);
+        read_as(head, Format::Tiff, bytes);
     }
 }
 
 pub(crate) fn heif(bytes: &[u8]) {
-    behind(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", Format::Heif, bytes);
+    read_as(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", Format::Heif, bytes);
 }
 
 pub(crate) fn avif(bytes: &[u8]) {
-    behind(b"\0\0\0\x18ftypavif\0\0\0\0mif1avif", Format::Avif, bytes);
+    read_as(b"\0\0\0\x18ftypavif\0\0\0\0mif1avif", Format::Avif, bytes);
 }
 
-/// Each kind that tells itself by its first bytes.
+/// Each kind that has a signature of its own.
 pub(crate) fn raw(bytes: &[u8]) {
     for head in [
         &b"FUJIFILMCCD-RAW "[..],
@@ -88,11 +86,11 @@ pub(crate) fn raw(bytes: &[u8]) {
         b"MMOR",
         b"II*\0\x10\0\0\0CR\x02\0",
     ] {
-        behind(head, Format::Raw, bytes);
+        read_as(head, Format::Raw, bytes);
     }
 }
 
-/// A sidecar, and the packet inside a JPEG.
+/// A packet as a sidecar, and inside a JPEG.
 pub(crate) fn xmp(bytes: &[u8]) {
     sidecar(SidecarKind::Xmp, bytes);
     read(&jpeg_with(0xE1, &[b"http://ns.adobe.com/xap/1.0/\0", bytes].concat()));
@@ -103,16 +101,16 @@ pub(crate) fn takeout(bytes: &[u8]) {
 }
 
 fn sidecar(kind: SidecarKind, content: &[u8]) {
-    describe(b"", &[Sidecar { kind, content }]);
+    read_metadata(b"", vec![Sidecar { kind, content: content.to_owned() }]);
 }
 
-/// Datasets where Photoshop puts them.
+/// IPTC datasets in a Photoshop image resource.
 pub(crate) fn iptc(bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes();
     read(&jpeg_with(0xED, &[&b"Photoshop 3.0\08BIM\x04\x04\0\0"[..], &length, bytes].concat()));
 }
 
-/// A JPEG of one segment, cut to what that can hold, and no picture.
+/// A JPEG without a picture, with one segment. A longer payload is cut to fit.
 fn jpeg_with(marker: u8, payload: &[u8]) -> Vec<u8> {
     let payload = payload.get(..65_533).unwrap_or(payload);
     let length = u16::try_from(payload.len() + 2).unwrap_or(u16::MAX).to_be_bytes();

@@ -8,10 +8,10 @@ use std::task::{Context, Poll, Waker};
 use mcp_protocol::headers::MessageHeaders;
 use mcp_protocol::lifecycle::Implementation;
 use mcp_protocol::server::{Server, ServerResponse};
-use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc, strict_json};
+use mcp_protocol::{CallToolResult, Resource, Tool, content, jsonrpc};
 use serde_json::json;
 
-/// Strict JSON accepts nothing that serde_json refuses, and means the same by what it accepts.
+/// Strict JSON accepts only documents that serde_json accepts, and reads the same value from them.
 pub(crate) fn json(bytes: &[u8]) {
     if let Ok(value) = strict_json::parse(bytes) {
         let lenient: Option<serde_json::Value> = serde_json::from_slice(bytes).ok();
@@ -19,7 +19,7 @@ pub(crate) fn json(bytes: &[u8]) {
     }
 }
 
-/// What a client sends, and what a server answers.
+/// Client messages and server responses.
 pub(crate) fn mcp(bytes: &[u8]) {
     if let Err(failure) = jsonrpc::Incoming::parse(bytes) {
         let _ = serde_json::to_string(&failure.into_response());
@@ -27,8 +27,9 @@ pub(crate) fn mcp(bytes: &[u8]) {
     let _ = jsonrpc::Response::parse(bytes);
 }
 
-/// Three lines are headers (`MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name`; an empty one is none), the rest is a body.
-/// Whatever they are, the answer is one line of JSON-RPC with a status that the protocol has, or none to a notification.
+/// A POST request. The first three lines are the headers `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name`; an empty
+/// line means no header. The rest is the body. The response is one line of JSON-RPC with a status that the protocol
+/// defines; a notification gets no body.
 pub(crate) fn mcp_server(bytes: &[u8]) {
     let mut lines = bytes.splitn(4, |byte| *byte == b'\n');
     let mut header = || {
@@ -36,7 +37,7 @@ pub(crate) fn mcp_server(bytes: &[u8]) {
         (!line.is_empty()).then(|| Cow::Owned(String::from_utf8_lossy(line).into_owned()))
     };
     let headers = MessageHeaders { protocol_version: header(), method: header(), name: header() };
-    let ServerResponse { status, body } = answered(&headers, lines.next().unwrap_or_default());
+    let ServerResponse { status, body } = respond(&headers, lines.next().unwrap_or_default());
     match body {
         None => assert_eq!(status, 202),
         Some(body) => {
@@ -48,22 +49,22 @@ pub(crate) fn mcp_server(bytes: &[u8]) {
     }
 }
 
-/// The answer of a server that never waits.
-fn answered(headers: &MessageHeaders<'_>, body: &[u8]) -> ServerResponse {
+/// The response of a server whose tools never wait.
+fn respond(headers: &MessageHeaders<'_>, body: &[u8]) -> ServerResponse {
     static SERVER: LazyLock<Server<()>> = LazyLock::new(|| {
         let page = content::ResourceContents::text("ui://x", "text/html", "<p>");
         Server::builder(Implementation::new("fuzzed", "1"))
-            .tool(Tool::new("echo", "Gives back what it got.", json!({"type": "object"})), |call| {
+            .tool(Tool::new("echo", "Returns its arguments.", json!({"type": "object"})), |call| {
                 let result = CallToolResult::structured(call.params.arguments.into());
                 Box::pin(std::future::ready(result.into()))
             })
             .resource(Resource::new("ui://x", "page"), move |()| std::future::ready(vec![page.clone()]))
             .build()
-            .unwrap_or_else(|error| unreachable!("its one tool is in order: {error}"))
+            .unwrap_or_else(|error| unreachable!("the server is valid: {error}"))
     });
-    let mut answering = pin!(SERVER.handle((), headers, body));
-    match answering.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(answer) => answer,
-        Poll::Pending => unreachable!("nothing in it waits"),
+    let mut response = pin!(SERVER.handle((), headers, body));
+    match response.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(response) => response,
+        Poll::Pending => unreachable!("the tool never waits"),
     }
 }

@@ -1,13 +1,12 @@
-//! Short texts: names of files and values of queries.
+//! Short texts: file names, query parameters and searches.
 
 use ::words::{
     Alternative, EXACT, Fields, QueryTerm, Scorer, each_token, fold, is_typo_of, query_words, same_stem,
     single_edits, stem_keys,
 };
-use domain::{Circle, MAX_TEXT_CHARS, Timestamp, clean_text, parse_decimal, parse_digits};
-use media::FileFacts;
+use domain::{Circle, FileInfo, MAX_TEXT_CHARS, Timestamp, clean_text, parse_decimal, parse_digits};
 
-/// One file name a line: the time in it, whether it is junk, and which sidecar belongs to which picture.
+/// File names, one per line: reads the time in each, detects junk files and matches sidecars to photos.
 pub(crate) fn file_names(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let names: Vec<&str> = text.lines().collect();
@@ -18,16 +17,20 @@ pub(crate) fn file_names(bytes: &[u8]) {
     assert!(matches.unmatched.iter().all(|place| *place < sidecars.len()));
     for name in &names {
         let _ = media::is_junk_file_name(name);
-        let facts = FileFacts { file_name: Some(name), modified: None, added: Timestamp::MAX, sidecars: &[] };
-        let _ = media::metadata(b"", &facts);
+        let info = FileInfo { name: Some((*name).to_owned()), ..FileInfo::added_at(Timestamp::MAX) };
+        let _ = media::metadata(b"", &info);
     }
 }
 
-/// Dates, numbers and circles as they stand in a URL.
+/// Dates, numbers and circles in query parameters.
 pub(crate) fn query(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(time) = Timestamp::parse_iso(text) {
-        assert_eq!(Timestamp::parse_iso(&time.to_string()), Ok(time), "a time reads as it is written");
+        assert_eq!(
+            Timestamp::parse_iso(&time.to_string()),
+            Ok(time),
+            "a written time parses to the same time"
+        );
     }
     let _ = parse_digits("limit", text);
     let _ = parse_decimal("latitude", text);
@@ -39,27 +42,31 @@ pub(crate) fn query(bytes: &[u8]) {
     }
 }
 
-/// A query in the first line, and below it the text that it is looked for in.
+/// The first line is a query, the rest the text to search.
 pub(crate) fn texts(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (query, text) = text.split_once('\n').unwrap_or((&text, &text));
     each_token(text, |token| {
         assert!(
             text.get(token.start..token.end).is_some_and(|part| !part.is_empty()),
-            "a token stands in the text"
+            "a token is part of the text"
         );
-        assert_eq!(fold(token.folded), token.folded, "a folded word stays as it is");
+        assert_eq!(fold(token.folded), token.folded, "folding is idempotent");
     });
     let words = query_words(query);
     for pair in words.windows(2) {
         let [one, other] = pair else { continue };
-        assert_eq!(same_stem(&one.word, &other.word), same_stem(&other.word, &one.word), "forms are mutual");
+        assert_eq!(
+            same_stem(&one.word, &other.word),
+            same_stem(&other.word, &one.word),
+            "the relation is symmetric"
+        );
         assert_eq!(
             is_typo_of(&one.word, &other.word),
             is_typo_of(&other.word, &one.word),
-            "slips are mutual"
+            "the relation is symmetric"
         );
-        assert!(!stem_keys(&one.word).contains(&one.word), "a word is no stem of its own");
+        assert!(!stem_keys(&one.word).contains(&one.word), "a word is not among its stems");
         let _ = single_edits(&one.word);
     }
     let wanted = words.into_iter().map(|word| {
@@ -69,11 +76,11 @@ pub(crate) fn texts(bytes: &[u8]) {
     let search = Scorer::new(&wanted.collect::<Vec<_>>());
     let fields = Fields { description: Some(query), ocr_text: Some(text), ..Fields::default() };
     if let Some(score) = search.score(&fields) {
-        assert!(0.0 < score.strength && score.strength <= 1.0, "a strength is a share");
+        assert!(0.0 < score.strength && score.strength <= 1.0, "strengths are in (0, 1]");
         let passage = search.passage(&fields).unwrap_or_default();
         let part = passage.strip_prefix('…').unwrap_or(&passage);
         let part = part.strip_suffix('…').unwrap_or(part);
-        assert!(query.contains(part) || text.contains(part), "a passage is a part of its text");
-        assert!(passage.chars().count() <= 202, "a passage is short");
+        assert!(query.contains(part) || text.contains(part), "a passage is part of its text");
+        assert!(passage.chars().count() <= 202, "a passage is short: {passage}");
     }
 }

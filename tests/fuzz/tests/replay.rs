@@ -1,5 +1,5 @@
-//! Feeds every target its corpus and mutations of it, without a fuzzer.
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+//! Runs every target on its corpus and on mutations of it, without a fuzzer.
+#![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::{
     collections::BTreeSet,
@@ -7,11 +7,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Mutations of each file.
+/// Mutations per file.
 const MUTATIONS: u64 = 24;
-/// Mutations of each file of a target with a dictionary: such files are short, and words are easily put together.
-const MUTATIONS_OF_WORDS: u64 = 1000;
-/// Files longer than this are fed as they are and not mutated: they would only repeat what shorter ones show.
+/// Further mutations per file of a target with a dictionary. Such files are short and quick to read.
+const TOKEN_MUTATIONS: u64 = 1000;
+/// Longer files are not mutated: they take long and cover the same code as shorter ones.
 const MAX_MUTATED_BYTES: usize = 400_000;
 
 fn here() -> &'static Path {
@@ -24,7 +24,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The target's own files, and the photos of its format that ship with the source.
+/// The target's corpus, and the fixtures in its format.
 fn corpus(target: &str) -> Vec<PathBuf> {
     let extensions: &[&str] = match target {
         "avif" => &["avif"],
@@ -37,13 +37,13 @@ fn corpus(target: &str) -> Vec<PathBuf> {
         "webp" => &["webp"],
         _ => &[],
     };
-    let is_of_it = |path: &PathBuf| {
+    let has_extension = |path: &PathBuf| {
         path.extension().is_some_and(|extension| extensions.iter().any(|other| extension == *other))
     };
     let fixtures = ["media", "samples"].map(|folder| files(&here().join("../../fixtures").join(folder)));
     let own = files(&here().join("corpus").join(target));
     assert!(!own.is_empty(), "{target} has no corpus");
-    own.into_iter().chain(fixtures.concat().into_iter().filter(is_of_it)).collect()
+    own.into_iter().chain(fixtures.concat().into_iter().filter(has_extension)).collect()
 }
 
 /// A generator of numbers that look random (SplitMix64).
@@ -63,7 +63,7 @@ impl Numbers {
     }
 }
 
-/// Cuts the file off, or overwrites up to eight places; most of them near its beginning, where headers are.
+/// Truncates the file, or overwrites up to eight places. Most places are near the start, where the headers are.
 fn mutate(bytes: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if numbers.below(4) == 0 {
@@ -84,46 +84,46 @@ fn mutate(bytes: &[u8], numbers: &mut Numbers) -> Vec<u8> {
     bytes
 }
 
-/// The words that a target's inputs are made of; none for targets without a dictionary.
+/// The tokens in a target's dictionary; empty if it has none.
 fn dictionary(target: &str) -> Vec<Vec<u8>> {
     let path = here().join("dictionaries").join(target);
     let text = if path.exists() { fs::read_to_string(&path).unwrap() } else { String::new() };
-    text.lines().filter(|line| !line.starts_with('#')).map(|line| word(line).unwrap()).collect()
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| token(line).unwrap()).collect()
 }
 
-/// A line of a dictionary as fuzzers read it: in quotes, with `\\`, `\"` and `\xAB`.
-fn word(line: &str) -> Option<Vec<u8>> {
+/// Parses a line of a dictionary in the format of libFuzzer: quoted, with the escapes `\\`, `\"` and `\xAB`.
+fn token(line: &str) -> Option<Vec<u8>> {
     let mut quoted = line.strip_prefix('"')?.strip_suffix('"')?.bytes();
-    let mut word = Vec::new();
+    let mut token = Vec::new();
     while let Some(byte) = quoted.next() {
         let escaped = if byte == b'\\' { quoted.next()? } else { byte };
-        word.push(if byte == b'\\' && escaped == b'x' {
+        token.push(if byte == b'\\' && escaped == b'x' {
             let digits = [quoted.next()?, quoted.next()?];
             u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?
         } else {
             escaped
         });
     }
-    Some(word)
+    Some(token)
 }
 
-/// Puts up to four words in, or in the place of as many bytes.
-fn mutate_by_words(bytes: &[u8], words: &[Vec<u8>], numbers: &mut Numbers) -> Vec<u8> {
+/// Inserts up to four tokens, or overwrites bytes with them.
+fn mutate_by_tokens(bytes: &[u8], tokens: &[Vec<u8>], numbers: &mut Numbers) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=numbers.below(4) {
-        let word = &words[numbers.below(words.len())];
+        let token = &tokens[numbers.below(tokens.len())];
         let at = numbers.below(bytes.len() + 1);
-        let replaced = if numbers.below(2) == 0 { 0 } else { word.len().min(bytes.len() - at) };
-        bytes.splice(at..at + replaced, word.iter().copied());
+        let replaced = if numbers.below(2) == 0 { 0 } else { token.len().min(bytes.len() - at) };
+        bytes.splice(at..at + replaced, token.iter().copied());
     }
     bytes
 }
 
 #[test]
-fn every_target_survives_its_corpus_and_mutations_of_it() {
+fn targets_survive_their_corpus_and_mutations_of_it() {
     for (name, target) in fuzz::TARGETS {
         target(b"");
-        let words = dictionary(name);
+        let tokens = dictionary(name);
         for path in corpus(name) {
             let bytes = fs::read(&path).unwrap();
             target(&bytes);
@@ -134,15 +134,15 @@ fn every_target_survives_its_corpus_and_mutations_of_it() {
             for _ in 0..MUTATIONS {
                 target(&mutate(&bytes, &mut numbers));
             }
-            for _ in 0..if words.is_empty() { 0 } else { MUTATIONS_OF_WORDS } {
-                target(&mutate_by_words(&bytes, &words, &mut numbers));
+            for _ in 0..if tokens.is_empty() { 0 } else { TOKEN_MUTATIONS } {
+                target(&mutate_by_tokens(&bytes, &tokens, &mut numbers));
             }
         }
     }
 }
 
 #[test]
-fn every_target_has_a_binary_and_a_corpus_and_nothing_else_has() {
+fn each_target_has_a_binary_and_a_corpus_and_no_other_exists() {
     let named: BTreeSet<String> = fuzz::TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(named.len(), fuzz::TARGETS.len());
     let stems = |folder: &str| -> BTreeSet<String> {

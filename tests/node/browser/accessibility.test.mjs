@@ -1,10 +1,11 @@
-// Every state of every page, judged by axe-core, in light and dark, on a phone and on a desk.
+// Every state of every page: axe-core in light and dark, on a phone and on a desktop.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import axe from 'axe-core';
 import { World } from './support/harness.mjs';
 import { judged } from './support/judge-axe.mjs';
+import { resize } from './support/judge.mjs';
 import { show, stateNames } from './support/states.mjs';
 
 const world = await World.forTests();
@@ -14,14 +15,14 @@ const SIZES = [
 ];
 
 for (const name of stateNames) {
-  test(`axe finds nothing wrong: ${name}`, async () => {
-    // The judge is a script, which the pages' policy would refuse, and would find colours on their way to others.
+  test(`axe-core finds no fault: ${name}`, async () => {
+    // The pages' policy would block axe-core's script, and running transitions would change the colours it reads.
     const visit = await show(world, name, { bypassCSP: true, reducedMotion: 'reduce' });
     try {
       await visit.page.evaluate(axe.source);
       const found = [];
       for (const size of SIZES) {
-        await visit.page.setViewportSize(size);
+        await resize(visit.page, size);
         for (const colorScheme of schemes(size)) {
           await visit.page.emulateMedia({ colorScheme });
           found.push(...(await judged(visit.page)).map((words) => `${size.width} px, ${colorScheme}: ${words}`));
@@ -34,7 +35,7 @@ for (const name of stateNames) {
   });
 }
 
-/** Each colour scheme on one of the two; in a full run, on both. */
+/** One colour scheme for each size; in a full run, both. */
 function schemes(size) {
   if (process.env.PHOTOS_TEST_FULL) return ['light', 'dark'];
   return size === SIZES[0] ? ['dark'] : ['light'];

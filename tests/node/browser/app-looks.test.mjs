@@ -1,5 +1,4 @@
-// The photo app in every state that it can be seen in: judged by axe-core, narrow and wide, without motion and in
-// forced colours.
+// Every state of the photo app: axe-core, narrow and wide windows, reduced motion and forced colours.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
@@ -7,7 +6,7 @@ import axe from 'axe-core';
 import { Gallery, galleryStateNames, galleryStates, ownerOfSamples } from './support/gallery.mjs';
 import { World } from './support/harness.mjs';
 import { Host } from './support/host.mjs';
-import { faultsOfMotion } from './support/judge.mjs';
+import { faultsOfMotion, resize } from './support/judge.mjs';
 import { judged } from './support/judge-axe.mjs';
 
 const WIDTHS = [320, 360, 800, 1280];
@@ -19,20 +18,20 @@ const ann = await ownerOfSamples(world.service, 'ann');
 
 for (const name of galleryStateNames) {
   const browser = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' };
-  world.test(`nothing is wrong with the app: ${name}`, browser, async (visit) => {
+  world.test(`the app is accessible: ${name}`, browser, async (visit) => {
     const gallery = await Gallery.open(visit, host, ann);
     const { page, frame } = gallery;
     await galleryStates[name](gallery);
     const found = await faultsOfMotion(frame);
     await frame.evaluate(axe.source);
     for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
+      await resize(page, { width, height: 900 }, frame);
       const wide = await frame.evaluate(tooWide);
       found.push(...wide.map((words) => `${width} px: ${words}`));
       for (const theme of ['light', 'dark']) {
         await page.evaluate((given) => window.host.theme(given), theme);
         await frame.waitForFunction((given) => document.documentElement.dataset.theme === given, theme);
-        // There nothing floats above the pictures.
+        // At the end of the page the selection bar covers no picture.
         await frame.evaluate(() => window.scrollTo(0, document.querySelector('#selection').hidden ? 0 : document.body.scrollHeight));
         found.push(...(await judged(frame)).map((words) => `${width} px, ${theme}: ${words}`));
       }
@@ -43,7 +42,7 @@ for (const name of galleryStateNames) {
   });
 }
 
-/** In the frame: what has to be scrolled to sideways. */
+/** In the frame: elements that overflow. */
 function tooWide() {
   const root = document.documentElement;
   const faults = root.scrollWidth > root.clientWidth ? [`${root.scrollWidth - root.clientWidth} px too wide`] : [];
@@ -54,7 +53,7 @@ function tooWide() {
   return faults;
 }
 
-/** In the frame: controls that are lost where the system replaces all colours. */
+/** In the frame: controls that are invisible with forced colours. */
 function unseen() {
   const controls = [...document.querySelectorAll('button')].filter((control) => control.checkVisibility());
   const isLost = (control) => {

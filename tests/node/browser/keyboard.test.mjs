@@ -1,59 +1,59 @@
-// Signing in, connecting an app and disconnecting it, without a mouse.
+// Signing in, connecting an app and managing API keys by keyboard alone.
 
 import assert from 'node:assert/strict';
 import { App } from './support/app.mjs';
 import { World } from './support/harness.mjs';
-import { accountPage, consentForm, signInForm, words } from './support/pages.mjs';
+import { accountPage, consentForm, hasFocus, signInForm, words } from './support/pages.mjs';
 
 const world = await World.forTests();
 const CALLBACK = 'https://client.example/callback';
-/** More presses than any page has controls. */
+/** More than any page has controls. */
 const MOST_PRESSES = 60;
 
 const isFocused = (control) => control.evaluate((element) => element === document.activeElement);
 
-/** Presses Tab until the focus is there. */
+/** Presses Tab until a control has the focus. */
 async function tabTo(page, control) {
   for (let presses = 0; presses < MOST_PRESSES; presses += 1) {
     if (await isFocused(control)) return;
     await page.keyboard.press('Tab');
   }
-  assert.fail(`the keyboard does not reach ${control}`);
+  assert.fail(`Tab does not reach ${control}`);
 }
 
-/** Presses a key that sends a form. */
-async function strike(page, key) {
+/** Presses a key that submits a form. */
+async function submit(page, key) {
   const [answer] = await Promise.all([page.waitForNavigation(), page.keyboard.press(key)]);
   return answer;
 }
 
 async function signInByKeyboard(page, person) {
-  assert.ok(await isFocused(signInForm(page).email), 'typing can begin at once');
+  await hasFocus(signInForm(page).email);
   await page.keyboard.type(person.email);
   await page.keyboard.press('Tab');
   await page.keyboard.type(person.password);
-  return strike(page, 'Enter');
+  return submit(page, 'Enter');
 }
 
 for (const [decision, key] of [
   ['allow', 'Enter'],
   ['deny', 'Space'],
 ]) {
-  world.flow(`an app is answered by keyboard: ${decision}`, async (visit) => {
+  world.flow(`the consent form works by keyboard: ${decision}`, async (visit) => {
     const { page, watch } = visit;
     const app = await App.register(world.service, CALLBACK);
     await watch.play(CALLBACK);
     await visit.open(app.authorizePath());
     await signInByKeyboard(page, await world.somebody());
     await tabTo(page, consentForm(page)[decision]);
-    await strike(page, key);
+    await submit(page, key);
     const answer = new URL(page.url());
     assert.equal(answer.origin + answer.pathname, CALLBACK);
     assert.equal(answer.searchParams.has('code'), decision === 'allow');
   });
 }
 
-world.flow('Enter alone allows nothing', async (visit) => {
+world.flow('Enter without a focused button allows nothing', async (visit) => {
   const { page } = visit;
   const app = await App.register(world.service, CALLBACK);
   await visit.open(app.authorizePath());
@@ -65,31 +65,31 @@ world.flow('Enter alone allows nothing', async (visit) => {
   assert.ok(await consentForm(page).allow.isVisible());
 });
 
-world.flow('after a wrong password, typing goes on at the password', async (visit) => {
+world.flow('after a wrong password, the password field has the focus', async (visit) => {
   const { page, watch } = visit;
   const person = await world.somebody();
   await visit.open('/sign-in?return_to=/account');
   assert.equal((await signInByKeyboard(page, { ...person, password: 'wrong' })).status(), 401);
   await watch.takesStatus(401);
-  assert.ok(await isFocused(signInForm(page).password));
+  await hasFocus(signInForm(page).password);
   await page.keyboard.type(person.password);
-  await strike(page, 'Enter');
+  await submit(page, 'Enter');
   assert.ok((await words(page)).includes(person.email));
 });
 
-world.flow('a key is made and revoked by keyboard', async (visit) => {
+world.flow('an API key is created and revoked by keyboard', async (visit) => {
   const { page } = visit;
   await visit.open('/sign-in?return_to=/account');
   await signInByKeyboard(page, await world.somebody());
   const account = accountPage(page);
   await tabTo(page, page.locator('form[action="/account/keys/create"] [name="name"]'));
   await page.keyboard.type('laptop');
-  await strike(page, 'Enter');
+  await submit(page, 'Enter');
   assert.ok(await account.shownKey());
   const step = page.locator('details', { has: account.revokeButton('laptop') });
   await tabTo(page, step.locator('summary'));
   await page.keyboard.press('Enter');
   await tabTo(page, account.revokeButton('laptop'));
-  await strike(page, 'Space');
+  await submit(page, 'Space');
   assert.equal(await account.revokeButton('laptop').count(), 0);
 });

@@ -1,5 +1,4 @@
-// Every state of every page on the narrowest screen, with large and with spaced letters, by keyboard, without motion, and
-// in the system's own colours.
+// Every state of every page: reflow, large and spaced text, keyboard, reduced motion and forced colours.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +9,7 @@ import { show, stateNames } from './support/states.mjs';
 const world = await World.forTests();
 
 for (const name of stateNames) {
-  test(`everybody can use it: ${name}`, async () => {
+  test(`layout and keyboard have no fault: ${name}`, async () => {
     const visit = await show(world, name, { reducedMotion: 'reduce' });
     try {
       const faults = [];

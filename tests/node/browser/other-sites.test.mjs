@@ -1,4 +1,4 @@
-// What a page of another site can do to somebody who is signed in: nothing.
+// Attacks from another site on a signed-in person fail.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { words } from './support/pages.mjs';
 import { page as smallPage } from './support/watch.mjs';
 
 const world = await World.forTests();
-/** Another host in the eyes of a browser, which knows the service as 127.0.0.1. */
+/** A different site than the service, which is at 127.0.0.1. */
 const site = createServer((request, reply) => {
   const { headers, body } = smallPage('Another site', contents[request.url]);
   reply.writeHead(200, headers).end(body);
@@ -26,7 +26,7 @@ const contents = {
   '/key': form('/account/keys/create', '<input type="hidden" name="name" value="evil"><input type="hidden" name="csrf" value="guessed">'),
 };
 
-world.flow('it cannot frame a page', async (visit) => {
+world.flow('another site cannot frame a page', async (visit) => {
   const { page, watch } = visit;
   await visit.signIn(await world.somebody());
   watch.allowOrigin(origin);
@@ -37,7 +37,7 @@ world.flow('it cannot frame a page', async (visit) => {
 });
 
 for (const path of ['/sign-in', '/sign-out', '/key']) {
-  world.flow(`it cannot send a form (${path})`, async (visit) => {
+  world.flow(`another site cannot submit a form (${path})`, async (visit) => {
     const { page, watch } = visit;
     const person = await world.somebody();
     await visit.signIn(person);

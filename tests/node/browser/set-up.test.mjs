@@ -1,14 +1,14 @@
-// The link that makes the first account, on a service of its own in each test.
+// The set-up link, which creates the first account. Each test has its own service.
 
 import assert from 'node:assert/strict';
 import { World } from './support/harness.mjs';
-import { setUp, setUpForm, signIn, words } from './support/pages.mjs';
+import { hasFocus, setUp, setUpForm, signIn, words } from './support/pages.mjs';
 import { PASSWORD, Service } from './support/service.mjs';
 
 const world = await World.forTests();
 const ANN = { email: 'ann@example.org', password: PASSWORD };
 
-/** A test on a service without an account. */
+/** Adds a test on a service without an account. */
 function firstFlow(name, body) {
   world.flow(name, async (_, another) => {
     const service = await Service.start();
@@ -20,7 +20,7 @@ function firstFlow(name, body) {
   });
 }
 
-firstFlow('the link makes the first account and signs in to it, once', async (visit, service, another) => {
+firstFlow('the link creates the first account and signs in, once', async (visit, service, another) => {
   const { page } = visit;
   assert.equal((await visit.open(service.setUpPath)).status(), 200);
   assert.equal((await setUp(page, ANN)).status(), 200);
@@ -36,7 +36,7 @@ firstFlow('the link makes the first account and signs in to it, once', async (vi
   assert.equal((await signIn(later.page, ANN)).status(), 200);
 });
 
-firstFlow('of two who hold the link, one gets the account', async (visit, service, another) => {
+firstFlow('when two people use the link, the first gets the account', async (visit, service, another) => {
   const other = await another(service);
   await visit.open(service.setUpPath);
   await other.open(service.setUpPath);
@@ -67,12 +67,11 @@ firstFlow('a short password is not sent', async (visit, service) => {
   assert.ok(await form.button.isVisible());
 });
 
-firstFlow('what is wrong is told, and typing goes on there', async (visit, service) => {
+firstFlow('a mistake is named, and its field has the focus', async (visit, service) => {
   const { page, watch } = visit;
-  const isFocused = (field) => field.evaluate((element) => element === document.activeElement);
   const form = setUpForm(page);
   await visit.open(service.setUpPath);
-  assert.ok(await isFocused(form.email));
+  await hasFocus(form.email);
   for (const [wrong, words, field] of [
     [{ email: 'ann', password: PASSWORD }, /not an email address/, form.email],
     [{ email: ANN.email, password: 'short' }, /at least 10 characters/, form.password],
@@ -82,7 +81,7 @@ firstFlow('what is wrong is told, and typing goes on there', async (visit, servi
     assert.match(await page.getByRole('alert').innerText(), words);
     assert.equal(await form.email.inputValue(), wrong.email);
     assert.equal(await form.password.inputValue(), '');
-    assert.ok(await isFocused(field));
+    await hasFocus(field);
   }
   assert.equal((await setUp(page, ANN)).status(), 200);
 });

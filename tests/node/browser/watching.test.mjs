@@ -1,4 +1,4 @@
-// The other tests rely on being told what a browser complains of and asks for. These see that they would be.
+// Tests of the watching itself: it reports every kind of complaint and every request to another host.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { page as smallPage } from './support/watch.mjs';
 
 const world = await World.forTests();
 const POLICY = "default-src 'none'; img-src data:; form-action 'self'";
-/** A place where forms lead, and what its page allows beside itself. */
+/** Where each form leads, and what its page's policy allows besides itself. */
 const ways = {
   '/to-app': { to: 'myapp://callback?code=1', allows: '' },
   '/to-app-allowed': { to: 'myapp://callback?code=1', allows: ' myapp:' },
@@ -33,33 +33,33 @@ async function sent(visit, path) {
 }
 
 for (const path of ['/to-app', '/to-web']) {
-  world.flow(`a form that leads where its page does not allow is noticed (${path})`, async (visit) => {
+  world.flow(`a form that leads where its policy does not allow is reported (${path})`, async (visit) => {
     await sent(visit, path);
     await visit.watch.takes(/^console: .*violates the following Content Security Policy directive: "form-action/);
     await visit.watch.takes(/^issue: ContentSecurityPolicyIssue .*"form-action"/);
   });
 }
 
-world.flow('a form that leads to an app where its page allows it is no complaint', async (visit) => {
+world.flow('a form that leads to an app its policy allows is no complaint', async (visit) => {
   const asked = visit.page.waitForRequest('myapp://**');
   await sent(visit, '/to-app-allowed');
   assert.equal((await asked).url(), ways['/to-app-allowed'].to);
   visit.watch.allowOrigin('myapp:');
 });
 
-world.flow('what is asked of another host is noticed', async (visit) => {
+world.flow('a request to another host is reported', async (visit) => {
   await visit.page.goto(`${origin}/`);
-  await assert.rejects(visit.watch.check(), /asked of somebody else/);
+  await assert.rejects(visit.watch.check(), /requests to other hosts/);
   visit.watch.allowOrigin(origin);
 });
 
-world.test('a script that fails is noticed', {}, async (visit) => {
+world.test('a failing script is reported', {}, async (visit) => {
   await visit.open('/sign-in');
   await visit.page.evaluate(() => setTimeout(() => nothing()));
   await visit.watch.takes(/^uncaught: ReferenceError/);
 });
 
-world.test('a style that the policy does not name is noticed', {}, async (visit) => {
+world.test('a style that the policy does not allow is reported', {}, async (visit) => {
   await visit.open('/sign-in');
   await visit.page.evaluate(() => document.body.insertAdjacentHTML('beforeend', '<p style="color: red">red</p>'));
   await visit.watch.takes(/^console: .*style-src/);

@@ -1,15 +1,15 @@
-"""Authlib, with each way of authenticating a client that the server announces."""
+"""Authlib, with each client authentication method that the server announces."""
 
 import httpx2
 from authlib.common.security import generate_token
 from authlib.integrations.httpx_client import OAuth2Client, OAuthError
 from authlib.oauth2 import rfc8414, rfc9207
 
-from person import MCP_URL, REDIRECT_URI, Person, check_photos
+from person import MCP_URL, REDIRECT_URI, TIMEOUT_S, Person, check_photos
 
 
 def tool_call(client: httpx2.Client) -> httpx2.Response:
-    """It knows OAuth, not MCP."""
+    """Calls a tool without an MCP client: Authlib only knows OAuth."""
     params = {"name": "list_images", "arguments": {"limit": 1}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     accept = "application/json, text/event-stream"
@@ -21,14 +21,14 @@ def check(answer: httpx2.Response):
     check_photos(answer.json()["result"]["content"][0]["text"])
 
 
-# Finding the server and registering there are left to the app.
-plain = httpx2.Client()
+# Authlib leaves discovery and registration to the app.
+plain = httpx2.Client(timeout=TIMEOUT_S)
 challenge = tool_call(plain).headers["www-authenticate"]
 resource = plain.get(challenge.split('resource_metadata="')[1].split('"')[0]).json()
 issuer = resource["authorization_servers"][0]
 server = rfc8414.AuthorizationServerMetadata(plain.get(rfc8414.get_well_known_url(issuer, external=True)).json())
 assert server.issuer == issuer
-# Authlib insists on https, which a service on one's own machine has not; all else is checked.
+# Authlib requires https, which a service on this machine lacks; everything else is checked.
 https = rfc8414.AuthorizationServerMetadata(
     {name: value.replace("http:", "https:") if isinstance(value, str) else value for name, value in server.items()}
 )
@@ -52,6 +52,7 @@ for method in ("none", "client_secret_basic", "client_secret_post"):
         scope=" ".join(resource["scopes_supported"]),
         redirect_uri=REDIRECT_URI,
         code_challenge_method="S256",
+        timeout=TIMEOUT_S,
         token_endpoint=server["token_endpoint"],
     )
     verifier = generate_token(48)
@@ -61,7 +62,7 @@ for method in ("none", "client_secret_basic", "client_secret_post"):
     token = client.fetch_token(authorization_response=person.allow(url), state=state, code_verifier=verifier)
     check(tool_call(client))
 
-    # An hour later, as far as the client knows, it refreshes before it sends anything.
+    # The client takes the token for expired, so it refreshes before the call.
     client.token = {**token, "expires_at": 1}
     check(tool_call(client))
     refreshed = client.token

@@ -1,10 +1,11 @@
-"""FastMCP's client of the 4.x line with its own OAuth: it opens a browser and waits for the answer on a port of its own.
+"""FastMCP's client of the 4.x line with its own OAuth: it opens a browser and waits for the redirect on a port.
 
-Only the browser is played, by the means that Python has for choosing one.
+The test replaces only the browser, through Python's `webbrowser`.
 """
 
 import asyncio
 import threading
+import time
 import warnings
 import webbrowser
 
@@ -12,16 +13,17 @@ import httpx2
 from fastmcp import Client
 from fastmcp.client.auth import OAuth
 
-from person import MCP_URL, STRUCTURED_URL, Person, check_photos
+from person import MCP_URL, STRUCTURED_URL, TIMEOUT_S, Person, check_photos
 from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
 
 NEWEST = "2026-07-28"
-# It keeps tokens in memory here, and says so each time.
+POLL_S = 0.05
+# It warns each time that it keeps tokens in memory.
 warnings.filterwarnings("ignore", message="Using in-memory token storage")
 
 
 class Browser(webbrowser.BaseBrowser):
-    """A person at a browser, who is not waited for."""
+    """Follows the link in a thread of its own, as a real browser does."""
 
     def __init__(self):
         super().__init__("person")
@@ -33,15 +35,19 @@ class Browser(webbrowser.BaseBrowser):
 
     def _follow(self, url):
         redirected = self.person.allow(url)
-        # The client starts to listen when the browser is on its way.
-        with httpx2.Client(transport=httpx2.HTTPTransport(retries=5)) as plain:
-            plain.get(redirected).raise_for_status()
+        # The client may start to listen only after it has opened the browser.
+        while True:
+            try:
+                httpx2.get(redirected, timeout=TIMEOUT_S).raise_for_status()
+                return
+            except httpx2.ConnectError:
+                time.sleep(POLL_S)
 
 
 async def use(url: str, mode: str, revision: str):
     browser = Browser()
     webbrowser.register("person", None, browser, preferred=True)
-    oauth = OAuth(callback_timeout=30)
+    oauth = OAuth(callback_timeout=TIMEOUT_S)
     async with Client(url, auth=oauth, mode=mode) as client:
 
         async def call(name, arguments):
@@ -55,13 +61,13 @@ async def use(url: str, mode: str, revision: str):
         check_tool_list(await client.list_tools(), url)
         worked = await use_tools(call, url)
         if is_structured(url):
-            # It makes objects by the schema of what a tool gives.
+            # It builds objects from the output schema.
             page = await call("list_albums", {"limit": 1})
             assert page.data.pagination.limit == 1, page
         check_gallery(await client.list_resources(), await client.read_resource(GALLERY), url)
         print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
-        # An hour later, as far as the client knows, it refreshes by itself and asks nobody.
+        # The client takes the token for expired, so it refreshes without consent.
         first = await oauth.token_storage_adapter.get_tokens()
         oauth.context.token_expiry_time = 1
         await list_photos()
@@ -70,9 +76,9 @@ async def use(url: str, mode: str, revision: str):
         assert first.refresh_token != second.refresh_token
         assert browser.person.consents == 1
 
-        # It has no revocation of its own. After one, it asks its user again.
+        # It cannot revoke. After a revocation it asks for consent again.
         endpoint = str(oauth.context.oauth_metadata.revocation_endpoint)
-        revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": second.refresh_token})
+        revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": second.refresh_token}, timeout=TIMEOUT_S)
         assert revoked.status_code == 200, revoked.text
         await list_photos()
         assert browser.person.consents == 2

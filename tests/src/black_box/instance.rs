@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use super::{AnyError, ProcessOutcome, Server, Usage, run};
 
-/// Whose library it is.
+/// The account of the library.
 const EMAIL: &str = "ann@example.org";
 
-/// A library in a data folder, with the program that works on it.
+/// A library in a data folder, and the program that uses it.
 #[derive(Debug, Clone)]
 pub struct Instance {
     program: PathBuf,
@@ -20,53 +20,53 @@ pub struct Instance {
     settings: Vec<String>,
 }
 
-/// A file that did not come in.
+/// A file that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct FailedFile {
-    /// Where it stands.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Why, in words for its owner.
+    /// The reason, as shown to the user.
     #[serde(rename = "error")]
     pub reason: String,
 }
 
-/// What became of an import.
+/// The result of an import, with its cost.
 #[derive(Debug)]
 pub struct ImportOutcome {
-    /// How many files are new in the library.
+    /// Number of imported files.
     pub imported: u64,
-    /// How many were there already.
+    /// Number of files that were in the library already.
     pub duplicates: u64,
-    /// Those that failed.
+    /// The files that failed.
     pub failed: Vec<FailedFile>,
-    /// What the program wrote to standard error.
+    /// The program's stderr.
     pub stderr: String,
-    /// From the start of the program to its end.
+    /// The running time of the program.
     pub took: Duration,
-    /// What it and its descendants used.
+    /// The usage of the process tree.
     pub usage: Usage,
 }
 
-/// What `import --json` prints, but for what is of no use here.
+/// The output of `import --json`.
 #[derive(Deserialize)]
-struct Printed {
+struct JsonReport {
     imported: u64,
     duplicates: u64,
     failed: Vec<FailedFile>,
 }
 
 impl ImportOutcome {
-    /// How many files have an outcome.
+    /// Number of files with a result.
     pub fn file_count(&self) -> u64 {
         self.imported + self.duplicates + self.failed.len() as u64
     }
 }
 
 impl Instance {
-    /// An empty library with one account. `settings` are options for every command.
+    /// Creates an empty library with one account. `settings` are options for every command.
     ///
     /// # Errors
-    /// The program is missing, or makes no account.
+    /// The program is missing, or cannot create the account.
     pub fn create(data_dir: &Path, settings: &[&str]) -> Result<Self, AnyError> {
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
         std::fs::create_dir_all(data_dir)?;
@@ -75,7 +75,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// The library that stands in a data folder.
+    /// Opens the library in a data folder.
     ///
     /// # Errors
     /// The program is missing.
@@ -83,40 +83,40 @@ impl Instance {
         Ok(Self { program: program()?, data_dir: data_dir.to_owned(), settings: Vec::new() })
     }
 
-    /// The folder that holds everything.
+    /// The data folder.
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// A new API key.
+    /// Creates an API key.
     ///
     /// # Errors
-    /// The program makes none.
+    /// The program cannot create the key.
     pub fn create_key(&self) -> Result<String, AnyError> {
         let output = self.output(["key", "create", EMAIL, "--name", "measuring"])?;
         let stdout = String::from_utf8(output.stdout)?;
         Ok(stdout.lines().last().ok_or("no key was printed")?.to_owned())
     }
 
-    /// Imports files and folders by a process of its own.
+    /// Imports files and folders with `server import`.
     ///
     /// # Errors
-    /// It did not end in order; the error says what it wrote last.
+    /// The program failed; the error has the end of its stderr.
     pub fn import<P: AsRef<Path>>(&self, paths: &[P]) -> Result<ImportOutcome, AnyError> {
         let mut command = self.command(["import", EMAIL, "--json"]);
         command.args(paths.iter().map(AsRef::as_ref));
         let ProcessOutcome { status, stdout, stderr, took, usage } = run(&mut command)?;
         if !matches!(status.code(), Some(0 | 1)) || stdout.is_empty() {
-            return Err(format!("the import ended with {status}: {}", end_of(&stderr)).into());
+            return Err(format!("the import exited with {status}: {}", last_lines(&stderr)).into());
         }
-        let Printed { imported, duplicates, failed } = serde_json::from_slice(&stdout)?;
+        let JsonReport { imported, duplicates, failed } = serde_json::from_slice(&stdout)?;
         Ok(ImportOutcome { imported, duplicates, failed, stderr, took, usage })
     }
 
-    /// Serves on a free port until the value is dropped.
+    /// Starts a server on a free port, stopped when dropped.
     ///
     /// # Errors
-    /// The program ended before it was ready.
+    /// The program exited before it was ready.
     pub fn serve(&self) -> Result<Server, AnyError> {
         Server::start(&mut self.command(["serve", "--listen", "127.0.0.1:0"]), &self.data_dir)
     }
@@ -127,10 +127,10 @@ impl Instance {
             return Ok(output);
         }
         let stderr = String::from_utf8_lossy(&output.stderr);
-        Err(format!("`server {}` failed: {}", arguments.join(" "), end_of(&stderr)).into())
+        Err(format!("`server {}` failed: {}", arguments.join(" "), last_lines(&stderr)).into())
     }
 
-    /// The program with these arguments, and nothing of the caller's settings.
+    /// The program with these arguments, without the settings in the caller's environment.
     fn command<S: AsRef<OsStr>, const N: usize>(&self, arguments: [S; N]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).args(&self.settings).arg("--data-dir").arg(&self.data_dir);
@@ -143,10 +143,10 @@ impl Instance {
     }
 }
 
-/// The server's executable, which stands beside this one or, for a test, one folder above.
+/// The path of the server program: beside this program or, for a test, one folder above.
 ///
 /// # Errors
-/// It was not built.
+/// The program is not built.
 pub fn program() -> Result<PathBuf, AnyError> {
     let own = std::env::current_exe()?;
     let beside = own.with_file_name("server");
@@ -156,8 +156,8 @@ pub fn program() -> Result<PathBuf, AnyError> {
     })
 }
 
-/// The last lines, where the reason stands.
-pub(super) fn end_of(text: &str) -> String {
+/// The last lines of an output, which have the reason of a failure.
+pub(super) fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines.get(lines.len().saturating_sub(10)..).unwrap_or_default().join("\n")
 }
@@ -167,17 +167,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_report_of_an_import_is_read() {
+    fn json_reports_are_parsed() {
         let printed = r#"{"imported":2,"duplicates":1,"failed":[{"path":"a/b.txt","error":"no"}],"new":[]}"#;
-        let printed: Printed = serde_json::from_str(printed).unwrap();
-        assert_eq!((printed.imported, printed.duplicates), (2, 1));
-        assert_eq!(printed.failed, [FailedFile { path: "a/b.txt".into(), reason: "no".into() }]);
+        let report: JsonReport = serde_json::from_str(printed).unwrap();
+        assert_eq!((report.imported, report.duplicates), (2, 1));
+        assert_eq!(report.failed, [FailedFile { path: "a/b.txt".into(), reason: "no".into() }]);
     }
 
     #[test]
-    fn of_much_text_the_end_is_shown() {
-        assert_eq!(end_of(""), "");
+    fn the_last_ten_lines_are_kept() {
+        assert_eq!(last_lines(""), "");
         let text: Vec<String> = (0..30).map(|number| number.to_string()).collect();
-        assert!(end_of(&text.join("\n")).starts_with("20\n"));
+        assert!(last_lines(&text.join("\n")).starts_with("20\n"));
     }
 }

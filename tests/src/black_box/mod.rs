@@ -1,9 +1,9 @@
-//! The service as its operator has it: the `server` program, as processes of their own, on a data folder.
+//! Runs the `server` program as a process on a data folder, as an operator does.
 //!
-//! Nothing here depends on how the program divides its work among processes: a [`UsageMonitor`] counts all that descend from
-//! the one that it was given. Figures of processes come from `/proc`, so they are zero but on Linux.
+//! A [`UsageMonitor`] measures a whole process tree, however the program divides its work among processes. It reads
+//! `/proc`, so its figures are zero except on Linux.
 //!
-//! [`StoreReader`] looks into the metadata file for what no command and no answer tells.
+//! [`StoreReader`] reads from the metadata file what no command or response contains.
 
 mod instance;
 mod prober;
@@ -21,10 +21,10 @@ pub use server::Server;
 pub use store_reader::{ImageCounts, StoreReader, StoredCaptureTime, Thumb};
 pub use usage::{Usage, UsageMonitor};
 
-/// Whatever went wrong, in words.
+/// Any error, for programs that only print it.
 pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Bytes in units of 10^6.
+/// Converts bytes to megabytes (10^6 bytes).
 pub fn megabytes(bytes: u64) -> f64 {
     std::time::Duration::from_micros(bytes).as_secs_f64()
 }

@@ -4,26 +4,26 @@ use tokio::{sync::watch, task::JoinHandle, time};
 
 use super::AnyError;
 
-/// How long until an answer counts as none.
+/// Time-out of a request.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// The rhythm of requests: so many that a p99 means something, so few that they are no load themselves.
+/// Interval between requests: enough requests for a p99, and too few to be a load.
 const PERIOD: Duration = Duration::from_millis(20);
 
-/// How answers came.
+/// The latencies of the requests so far.
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {
     took: Vec<Duration>,
-    /// Requests without an answer of 200, in words.
+    /// Descriptions of requests that failed or were not answered with 200.
     pub faults: Vec<String>,
 }
 
 impl Latencies {
-    /// How many were answered with 200.
+    /// Number of requests answered with 200.
     pub fn count(&self) -> usize {
         self.took.len()
     }
 
-    /// So many percent of the answers took at most so long; zero when there were none.
+    /// The latency at a percentile; zero without requests.
     pub fn percentile(&self, percent: usize) -> Duration {
         let mut took = self.took.clone();
         took.sort_unstable();
@@ -32,57 +32,57 @@ impl Latencies {
     }
 }
 
-/// Asks a server one question after the other, 50 times a second, as an app does that is used while photos come in.
+/// Sends 50 requests a second to a server, one after the other, like an app in use during an import.
 #[derive(Debug)]
 pub struct Prober {
     stop: watch::Sender<bool>,
-    asking: JoinHandle<Latencies>,
+    task: JoinHandle<Latencies>,
 }
 
 impl Prober {
-    /// Begins to ask for these URLs in turn.
+    /// Starts to request these URLs in turn.
     ///
     /// # Errors
-    /// There is no client to ask with.
+    /// The HTTP client cannot be created.
     pub fn start(key: &str, urls: Vec<String>) -> Result<Self, AnyError> {
         let http = reqwest::Client::builder().timeout(TIMEOUT).build()?;
         let key = key.to_owned();
         let (stop, stopped) = watch::channel(false);
-        let asking = tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let mut latencies = Latencies::default();
-            let mut rhythm = time::interval(PERIOD);
-            rhythm.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
+            let mut interval = time::interval(PERIOD);
+            interval.set_missed_tick_behavior(time::MissedTickBehavior::Delay);
             for url in urls.iter().cycle() {
                 if *stopped.borrow() {
                     break;
                 }
-                rhythm.tick().await;
-                let asked = Instant::now();
-                match ask(&http, &key, url).await {
-                    Ok(()) => latencies.took.push(asked.elapsed()),
+                interval.tick().await;
+                let began = Instant::now();
+                match request(&http, &key, url).await {
+                    Ok(()) => latencies.took.push(began.elapsed()),
                     Err(fault) => latencies.faults.push(fault),
                 }
             }
             latencies
         });
-        Ok(Self { stop, asking })
+        Ok(Self { stop, task })
     }
 
-    /// Ends asking.
+    /// Stops, and returns the latencies.
     ///
     /// # Errors
-    /// It failed.
+    /// The task panicked.
     pub async fn stop(self) -> Result<Latencies, AnyError> {
-        // Without a receiver it has ended already.
+        // Without a receiver, the task has ended already.
         let _ = self.stop.send(true);
-        Ok(self.asking.await?)
+        Ok(self.task.await?)
     }
 }
 
-async fn ask(http: &reqwest::Client, key: &str, url: &str) -> Result<(), String> {
-    let answer = http.get(url).bearer_auth(key).send().await.map_err(|error| format!("{url}: {error}"))?;
-    let status = answer.status();
-    answer.bytes().await.map_err(|error| format!("{url}: {error}"))?;
+async fn request(http: &reqwest::Client, key: &str, url: &str) -> Result<(), String> {
+    let response = http.get(url).bearer_auth(key).send().await.map_err(|error| format!("{url}: {error}"))?;
+    let status = response.status();
+    response.bytes().await.map_err(|error| format!("{url}: {error}"))?;
     if status == 200 { Ok(()) } else { Err(format!("{url} answered {status}")) }
 }
 

@@ -6,25 +6,26 @@ use std::{
 
 use super::{Usage, UsageMonitor, usage::cpu_of_waited_children};
 
-/// How a program ended, and what it took.
+/// The result of a process, with its cost.
 #[derive(Debug)]
 pub struct ProcessOutcome {
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
-    /// What it wrote to standard output.
+    /// The stdout.
     pub stdout: Vec<u8>,
-    /// What it wrote to standard error.
+    /// The stderr.
     pub stderr: String,
-    /// From its start to its end.
+    /// The running time.
     pub took: Duration,
-    /// What it and its descendants used.
+    /// The usage of the process tree.
     pub usage: Usage,
 }
 
-/// Runs a program to its end. Only one at a time may be run so: the system tells the time of ended children as one sum.
+/// Runs a program until it exits. Only one may run at a time, because the operating system reports the processor time of
+/// all exited children as one sum.
 ///
 /// # Errors
-/// It cannot be started.
+/// The program cannot be started.
 pub fn run(command: &mut Command) -> io::Result<ProcessOutcome> {
     let cpu_before = cpu_of_waited_children();
     let began = Instant::now();
@@ -33,7 +34,7 @@ pub fn run(command: &mut Command) -> io::Result<ProcessOutcome> {
     let output = child.wait_with_output()?;
     let took = began.elapsed();
     let mut usage = watch.usage();
-    // The last look missed its end.
+    // The last sample was taken before the exit.
     usage.cpu = usage.cpu.max(cpu_of_waited_children().saturating_sub(cpu_before));
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Ok(ProcessOutcome { status: output.status, stdout: output.stdout, stderr, took, usage })
@@ -46,7 +47,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn work_of_descendants_counts() {
-        // The work is done by a grandchild, which ends between two looks.
+        // A grandchild does the work, and exits between two samples.
         let script =
             "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; echo done; echo oh >&2; exit 3";
         let finished = run(Command::new("sh").args(["-c", script])).unwrap();

@@ -1,6 +1,6 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
-/// Why files were refused or damaged, each reason with its files. Numbers in a reason do not tell it from another.
+/// Files grouped by the reason why they failed or are damaged. Reasons that differ only in numbers are one group.
 #[derive(Debug, Clone, Default)]
 pub struct Reasons {
     files: BTreeMap<String, Vec<String>>,
@@ -12,12 +12,12 @@ impl Reasons {
         self.files.entry(without_numbers(reason)).or_default().push(file);
     }
 
-    /// How many files have a reason.
+    /// Number of files.
     pub fn count(&self) -> usize {
         self.files.values().map(Vec::len).sum()
     }
 
-    /// Prints the commonest reasons, at most so many, with their files, at most so many of each.
+    /// Prints the most frequent reasons and their files, up to these numbers.
     pub fn print(&self, title: &str, max_reasons: usize, max_files: usize) {
         println!("\n{title}: {} files, {} reasons", self.count(), self.files.len());
         let mut reasons: Vec<_> = self.files.iter().collect();
@@ -31,7 +31,7 @@ impl Reasons {
     }
 }
 
-/// The same words with `#` for each number, decimal or hexadecimal.
+/// Replaces each decimal or hexadecimal number by `#`.
 fn without_numbers(reason: &str) -> String {
     let word = |word: &str| {
         let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_do_not_make_reasons() {
+    fn reasons_are_grouped_without_numbers() {
         for (reason, expect) in [
             ("no numbers, none", "no numbers, none"),
             ("Corrupt data: 14 bytes before marker 0xe0", "Corrupt data: # bytes before marker #"),

@@ -9,28 +9,28 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{AnyError, Usage, UsageMonitor, instance::end_of, usage::allocated_bytes};
+use super::{AnyError, Usage, UsageMonitor, instance::last_lines, usage::allocated_bytes};
 
-/// The server drains for 10 s when it is asked to end; one that has not ended by then is killed.
+/// How long the server may take to exit before it is killed. It drains for 10 s.
 const GRACE: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_millis(20);
 
-/// A running server, ended when dropped.
+/// A running server, stopped when dropped.
 #[derive(Debug)]
 pub struct Server {
     child: Child,
     watch: UsageMonitor,
     log: PathBuf,
     base_url: String,
-    /// Open as long as the server writes to it.
+    /// Kept open, because the server writes to it.
     _stdout: BufReader<ChildStdout>,
 }
 
 impl Server {
-    /// Starts a program that serves, and waits until it says where it listens. It logs to `server.log` in `log_dir`.
+    /// Starts a server program and waits until it prints its address. Logs go to `server.log` in `log_dir`.
     ///
     /// # Errors
-    /// The program ended before it was ready.
+    /// The program exited before it was ready.
     pub fn start(command: &mut Command, log_dir: &Path) -> Result<Self, AnyError> {
         let log = log_dir.join("server.log");
         let mut child = command
@@ -43,35 +43,35 @@ impl Server {
         let Some(base_url) = address(&mut stdout)? else {
             child.wait()?;
             let log = fs::read_to_string(&log)?;
-            return Err(format!("the server ended before it was ready: {}", end_of(&log)).into());
+            return Err(format!("the server exited before it was ready: {}", last_lines(&log)).into());
         };
         Ok(Self { child, watch, log, base_url, _stdout: stdout })
     }
 
-    /// Where it is served.
+    /// The base URL.
     pub fn base_url(&self) -> &str {
         &self.base_url
     }
 
-    /// What it and its descendants have used until now.
+    /// The usage of the process tree so far.
     pub fn usage(&self) -> Usage {
         self.watch.usage()
     }
 
-    /// The memory that its own process has now, without mapped files, of which the system takes pages back at will.
+    /// The anonymous memory of the server process. Mapped files are excluded, because their pages can be reclaimed.
     pub fn allocated_bytes(&self) -> u64 {
         allocated_bytes(self.child.id()).unwrap_or(0)
     }
 
-    /// How it ended, if it has.
+    /// The exit status, if the server has exited.
     ///
     /// # Errors
-    /// The system does not tell.
+    /// The status cannot be read.
     pub fn exit_status(&mut self) -> std::io::Result<Option<ExitStatus>> {
         self.child.try_wait()
     }
 
-    /// What it has logged.
+    /// The log so far.
     ///
     /// # Errors
     /// The log cannot be read.
@@ -79,40 +79,42 @@ impl Server {
         Ok(String::from_utf8_lossy(&fs::read(&self.log)?).into_owned())
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends SIGTERM and waits for the exit.
     ///
     /// # Errors
-    /// It failed, or had to be killed.
+    /// The server failed, or had to be killed.
     pub fn stop(mut self) -> Result<(), AnyError> {
-        match self.end() {
+        match self.terminate() {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(format!("the server ended with {status}: {}", end_of(&self.log()?)).into()),
-            None => Err("the server did not end when it was asked to".into()),
+            Some(status) => {
+                Err(format!("the server exited with {status}: {}", last_lines(&self.log()?)).into())
+            }
+            None => Err("the server did not exit after SIGTERM".into()),
         }
     }
 
-    /// `None`: it was killed.
-    fn end(&mut self) -> Option<ExitStatus> {
+    /// Terminates the server, and kills it if it does not exit in time; then the result is `None`.
+    fn terminate(&mut self) -> Option<ExitStatus> {
         if let Ok(Some(status)) = self.child.try_wait() {
             return Some(status);
         }
-        // It has not been waited for, so its id is still its own.
-        let asked = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        // The process has not been waited for, so its ID has not been reused.
+        let sent = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let began = Instant::now();
-        while asked.is_ok() && began.elapsed() < GRACE {
+        while sent.is_ok() && began.elapsed() < GRACE {
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Some(status);
             }
             thread::sleep(POLL);
         }
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         None
     }
 }
 
-/// Where the server says that it listens; `None` when it ends without saying so.
+/// Reads the address that the server prints; `None` if it exits before.
 fn address(stdout: &mut impl BufRead) -> std::io::Result<Option<String>> {
     for line in stdout.lines() {
         if let Some(address) = line?.strip_prefix("listening on ") {
@@ -124,6 +126,6 @@ fn address(stdout: &mut impl BufRead) -> std::io::Result<Option<String>> {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.end();
+        self.terminate();
     }
 }

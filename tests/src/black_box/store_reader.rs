@@ -14,54 +14,54 @@ use diesel::{
 
 use super::{AnyError, Server};
 
-/// How often a waiting look is taken.
+/// Interval of polling.
 const POLL: Duration = Duration::from_millis(100);
-/// A server that adds no rendition for so long, and hardly works, will add none.
+/// A server that adds no rendition for this long, and uses less processor time than this, is idle.
 const IDLE: Duration = Duration::from_secs(8);
 const IDLE_CPU: Duration = Duration::from_millis(400);
 
-/// A look into a library's metadata file. It changes nothing.
+/// Reads a library's metadata file, read-only.
 pub struct StoreReader {
     connection: SqliteConnection,
     data_dir: PathBuf,
 }
 
-/// How many images are how far.
+/// Numbers of images by state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImageCounts {
-    /// Waiting, or being indexed.
+    /// Waiting for indexing, or being indexed.
     pub pending: u64,
     /// Visible.
     pub ready: u64,
-    /// Of those, how many could be read in part only.
+    /// Visible, but decoded only in part.
     pub damaged: u64,
-    /// Failed, with a reason.
+    /// Failed to index.
     pub failed: u64,
 }
 
-/// A thumb of an image.
+/// The thumbnail rendition of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thumb {
-    /// The name of the image's file.
+    /// The file name of the image.
     pub file_name: String,
-    /// Where the thumb's file stands.
+    /// The path of the rendition.
     pub path: PathBuf,
 }
 
-/// What is kept of an image's capture time.
+/// The stored capture time of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCaptureTime {
-    /// The image's id.
+    /// The ID of the image.
     pub image: String,
-    /// The SHA-256 of the image's file.
+    /// The SHA-256 of the original.
     pub original: Vec<u8>,
-    /// The moment in milliseconds since 1970, before it made room for another image.
+    /// The requested time in milliseconds since 1970, before it is moved to be unique.
     pub at_ms: i64,
-    /// What the clock showed.
+    /// The wall-clock time.
     pub wall: Option<String>,
-    /// Its minutes east of UTC.
+    /// The UTC offset in minutes.
     pub offset_minutes: Option<i64>,
-    /// The name of the source.
+    /// The name of the metadata source.
     pub source: String,
 }
 
@@ -104,10 +104,10 @@ struct Blob {
 }
 
 impl StoreReader {
-    /// Opens the file in a data folder.
+    /// Opens the metadata file in a data folder.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// The file is missing or cannot be read.
     pub fn open(data_dir: &Path) -> Result<Self, AnyError> {
         let path = data_dir.join("library.sqlite");
         let path = path.to_str().ok_or("the data folder's name is not UTF-8")?;
@@ -116,7 +116,7 @@ impl StoreReader {
         Ok(Self { connection, data_dir: data_dir.to_owned() })
     }
 
-    /// How far the images are.
+    /// Counts the images by state.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -129,8 +129,7 @@ impl StoreReader {
         })
     }
 
-    /// The names of files that could be read in part only, each with what is wrong with it; those that came after
-    /// the first `skip`.
+    /// The names of damaged files with the damage, without the first `skip`.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -146,7 +145,7 @@ impl StoreReader {
             .collect())
     }
 
-    /// What is kept of the capture times of all images that can be seen.
+    /// The stored capture times of all visible images.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -166,7 +165,7 @@ impl StoreReader {
         Ok(rows.into_iter().map(capture).collect())
     }
 
-    /// The names of files that have no outcome yet.
+    /// The names of files that are not indexed yet.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -176,7 +175,7 @@ impl StoreReader {
         Ok(rows.into_iter().filter_map(|row| row.file_name).collect())
     }
 
-    /// How many images lack their full rendition.
+    /// Number of images without a full rendition.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -187,7 +186,7 @@ impl StoreReader {
         )
     }
 
-    /// The length of all renditions together, equal ones of different photos counted each.
+    /// Total size of the renditions of all photos. Renditions shared by photos count once per photo.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -195,7 +194,7 @@ impl StoreReader {
         self.number("SELECT coalesce(sum(bytes), 0) AS number FROM renditions")
     }
 
-    /// The thumbs of all images in the order in which they came.
+    /// The thumbnails of all images in the order of import.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -216,28 +215,28 @@ impl StoreReader {
         Ok(rows.into_iter().map(thumb).collect())
     }
 
-    /// Waits until every image has its full rendition, which a running server makes in the background. Gives how
-    /// many lack it in the end: more than none when the server has become idle without making them.
+    /// Waits until a running server has made all full renditions. Returns the number of missing ones, which is above 0
+    /// if the server became idle before.
     ///
     /// # Errors
-    /// The file cannot be read, or the server ended.
+    /// The file cannot be read, or the server exited.
     pub fn wait_for_full_renditions(&mut self, server: &mut Server) -> Result<u64, AnyError> {
-        let mut lacking = self.missing_full_renditions()?;
+        let mut missing = self.missing_full_renditions()?;
         let (mut since, mut cpu) = (Instant::now(), server.usage().cpu);
-        while lacking > 0 {
+        while missing > 0 {
             if let Some(status) = server.exit_status()? {
-                return Err(format!("the server ended with {status}").into());
+                return Err(format!("the server exited with {status}").into());
             }
             thread::sleep(POLL);
             let now = self.missing_full_renditions()?;
             let used = server.usage().cpu;
-            if now != lacking || used.saturating_sub(cpu) > IDLE_CPU {
-                (lacking, since, cpu) = (now, Instant::now(), used);
+            if now != missing || used.saturating_sub(cpu) > IDLE_CPU {
+                (missing, since, cpu) = (now, Instant::now(), used);
             } else if since.elapsed() > IDLE {
                 break;
             }
         }
-        Ok(lacking)
+        Ok(missing)
     }
 
     fn count(&mut self, what: &str) -> Result<u64, AnyError> {

@@ -9,59 +9,58 @@ use std::{
     time::Duration,
 };
 
-/// How often a tree of processes is looked at.
+/// Interval of samples.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Linux counts a process's time in hundredths of a second.
+/// Linux counts processor time in hundredths of a second.
 const TICKS_PER_S: f64 = 100.0;
 
-/// What a process and all that descend from it have used.
+/// The usage of a process tree.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
-    /// Time on a processor, of user and system, also of descendants that have ended and were waited for.
+    /// User and system time, with that of exited descendants that were waited for.
     pub cpu: Duration,
-    /// The most memory that they had at the same time: the sum of their proportional set sizes, which counts a
-    /// page that several of them share once.
+    /// Peak of the sum of the proportional set sizes, which count a shared page once.
     pub peak_bytes: u64,
 }
 
 impl ops::Add for Usage {
     type Output = Self;
 
-    /// Of one after the other.
+    /// The usage of two process trees that ran one after the other.
     fn add(self, later: Self) -> Self {
         Self { cpu: self.cpu + later.cpu, peak_bytes: self.peak_bytes.max(later.peak_bytes) }
     }
 }
 
-/// Looks at a process and all that descend from it, 20 times a second, until dropped.
+/// Samples a process tree 20 times a second until dropped.
 #[derive(Debug)]
 pub struct UsageMonitor {
-    seen: Arc<Mutex<Usage>>,
+    usage: Arc<Mutex<Usage>>,
     root: u32,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl UsageMonitor {
-    /// Begins with the process of that id.
+    /// Starts to monitor the process with this ID and its descendants.
     pub fn start(root: u32) -> Self {
-        let (seen, stop) = (Arc::<Mutex<Usage>>::default(), Arc::<AtomicBool>::default());
+        let (usage, stop) = (Arc::<Mutex<Usage>>::default(), Arc::<AtomicBool>::default());
         let thread = thread::spawn({
-            let (seen, stop) = (seen.clone(), stop.clone());
+            let (usage, stop) = (usage.clone(), stop.clone());
             move || {
                 while !stop.load(Ordering::Relaxed) {
-                    look(root, &seen);
+                    sample(root, &usage);
                     thread::sleep(INTERVAL);
                 }
             }
         });
-        Self { seen, root, stop, thread: Some(thread) }
+        Self { usage, root, stop, thread: Some(thread) }
     }
 
-    /// What was used until now.
+    /// The usage so far.
     pub fn usage(&self) -> Usage {
-        look(self.root, &self.seen);
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        sample(self.root, &self.usage);
+        *self.usage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -69,26 +68,26 @@ impl Drop for UsageMonitor {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // It ends by itself, and nothing is known of it any more.
+            // A panic of the thread has no consequence here.
             let _ = thread.join();
         }
     }
 }
 
-fn look(root: u32, seen: &Mutex<Usage>) {
+fn sample(root: u32, usage: &Mutex<Usage>) {
     let members = Process::tree(root);
     let ticks = members.iter().map(|member| member.ticks).sum::<f64>();
-    let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-    // A process that was killed and whose parent has not waited for it takes its time along.
-    seen.cpu = seen.cpu.max(Duration::from_secs_f64(ticks / TICKS_PER_S));
+    let mut usage = usage.lock().unwrap_or_else(PoisonError::into_inner);
+    // The time of a killed process is lost if its parent has not waited for it.
+    usage.cpu = usage.cpu.max(Duration::from_secs_f64(ticks / TICKS_PER_S));
     let sum = |of: fn(u32) -> Option<u64>| members.iter().filter_map(|member| of(member.id)).sum::<u64>();
-    // The proportional size is never above the resident one, which costs next to nothing to read.
-    if sum(resident_bytes) > seen.peak_bytes {
-        seen.peak_bytes = seen.peak_bytes.max(sum(proportional_bytes));
+    // The resident size is cheap to read and never below the proportional one.
+    if sum(resident_bytes) > usage.peak_bytes {
+        usage.peak_bytes = usage.peak_bytes.max(sum(proportional_bytes));
     }
 }
 
-/// The time of this process's children that have ended and were waited for, with all that they waited for.
+/// The processor time of this process's exited children and their descendants.
 pub(super) fn cpu_of_waited_children() -> Duration {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let ticks = fields(&stat).map_or(0.0, |fields| ticks(&fields, 15..17));
@@ -99,12 +98,12 @@ pub(super) fn cpu_of_waited_children() -> Duration {
 struct Process {
     id: u32,
     parent: u32,
-    /// Its own, and those of the children that it has waited for.
+    /// Its own ticks, and those of the children that it has waited for.
     ticks: f64,
 }
 
 impl Process {
-    /// A process and its descendants as they are now; none when it has ended.
+    /// The process and its current descendants; empty if it has exited.
     fn tree(root: u32) -> Vec<Self> {
         let mut children: HashMap<u32, Vec<Self>> = HashMap::new();
         let mut found = Vec::new();
@@ -139,13 +138,13 @@ impl Process {
 
 /// The fields of a `stat` file, numbered from 0 (proc_pid_stat(5) counts from 1).
 fn fields(stat: &str) -> Option<Vec<&str>> {
-    // The name stands in parentheses and may hold spaces and parentheses itself.
-    let (_, behind_name) = stat.rsplit_once(')')?;
-    Some(["", ""].into_iter().chain(behind_name.split_whitespace()).collect())
+    // The name is in parentheses, and may contain spaces and parentheses.
+    let (_, after_name) = stat.rsplit_once(')')?;
+    Some(["", ""].into_iter().chain(after_name.split_whitespace()).collect())
 }
 
-fn ticks(fields: &[&str], places: ops::Range<usize>) -> f64 {
-    fields.get(places).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
+fn ticks(fields: &[&str], range: ops::Range<usize>) -> f64 {
+    fields.get(range).unwrap_or_default().iter().filter_map(|field| field.parse::<f64>().ok()).sum()
 }
 
 fn resident_bytes(id: u32) -> Option<u64> {
@@ -170,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stat_line_is_read_behind_the_name() {
+    fn stat_lines_are_parsed_after_the_name() {
         let stat = "42 (a) b (c) S 7 42 42 0 -1 4194304 100 200 0 0 11 22 33 44 20 0 1 0 100";
         let process = Process::read(42, stat).unwrap();
         assert_eq!((process.id, process.parent), (42, 7));
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_kibibytes_are_found_by_name() {
+    fn sizes_are_found_by_name() {
         let text = "Rss:    2000 kB\nPss:     290 kB\nPss_Dirty: 108 kB\n";
         assert_eq!(kibibytes(text, "Pss:"), Some(290 * 1024));
         assert_eq!(kibibytes(text, "VmRSS:"), None);
@@ -187,7 +186,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_tree_holds_grandchildren_and_this_process_has_memory() {
+    fn a_tree_includes_grandchildren() {
         use std::io::BufRead as _;
         let mut child = std::process::Command::new("sh")
             .args(["-c", "exec 3<&0; sh -c 'echo ready; read line' <&3 & wait"])

@@ -1,4 +1,4 @@
-//! Documents that the `server` program writes about itself, kept in the work tree and compared with it.
+//! Compares the generated documents in the work tree with the output of the `server` program.
 //!
 //! To add one, add a row to [`FILES`] and run `cargo xtask check --only generated --write`.
 
@@ -16,20 +16,20 @@ const FILES: [(&str, &str); 4] = [
     ("connecting-markdown", "docs/connecting.md"),
 ];
 
-/// What is not up to date.
+/// Why the check of generated files failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GeneratedError {
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error("cannot write {}: {source}", path.display())]
     Write { path: PathBuf, source: std::io::Error },
-    #[error("out of date: {files}. `cargo xtask check --only generated --write` mends it")]
+    #[error("out of date: {files}. Update with `cargo xtask check --only generated --write`")]
     OutOfDate { files: String },
 }
 
-/// Compares every file, or writes it anew.
+/// Compares every file, or with `write` updates it.
 pub(super) fn run(runner: &Runner, write: bool) -> Result<(), GeneratedError> {
-    workspace::build_for_tests(runner, &[])?;
+    workspace::build_programs(runner, &["server"])?;
     let mut out_of_date = Vec::new();
     for (arguments, file) in FILES {
         let mut command = Command::new(workspace::target("debug/server"));

@@ -1,4 +1,4 @@
-//! `check`: everything about the work tree that can be judged without running the tests.
+//! `check`: checks the work tree without running the tests.
 
 mod generated;
 mod promises;
@@ -19,10 +19,10 @@ const CARGO_DENY_VERSION: &str = "0.20.2";
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Only these, separated by commas
+    /// Run only these steps, separated by commas
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
-    /// Write the generated files anew instead of comparing them
+    /// Update the generated files instead of comparing them
     #[arg(long)]
     write: bool,
 }
@@ -31,11 +31,11 @@ pub(crate) struct Options {
 enum Step {
     /// cargo fmt
     Fmt,
-    /// clippy, warnings denied
+    /// cargo clippy with warnings denied
     Clippy,
     /// Licences, bans and sources of the dependencies
     Deny,
-    /// Documents that a program writes are up to date
+    /// Generated documents are up to date
     Generated,
     /// Commands, variables, paths and links in documents and in the demo's output exist
     Promises,
@@ -43,7 +43,7 @@ enum Step {
     Trace,
 }
 
-/// What was found wrong.
+/// Why the check failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CheckError {
     #[error(transparent)]
@@ -86,8 +86,8 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
     match step {
         Step::Fmt => runner.run(&mut workspace::cargo(["fmt", "--all", "--check"]))?,
         Step::Clippy => {
-            let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-            runner.run(&mut workspace::cargo(arguments))?;
+            let arguments = ["--workspace", "--all-targets", "--", "-D", "warnings"];
+            runner.run(&mut workspace::compile("clippy", arguments))?;
         }
         Step::Deny => deny(runner)?,
         Step::Generated => generated::run(runner, write)?,

@@ -1,5 +1,5 @@
-//! The trace from rules to tests: `tests/trace.toml` names, for every rule of the service, the tests that prove
-//! it, or the part of the service that it waits for.
+//! Checks `tests/trace.toml`, which lists for every rule of the service the tests that prove it, or the part of the
+//! service that is not built yet.
 //!
 //! ```toml
 //! [[rule]]
@@ -14,7 +14,7 @@
 //! ```
 //!
 //! A name in `tests` matches a test whose path, as `cargo test -- --list` prints it, is that name or ends with
-//! `::` and that name. An ignored test proves nothing and does not match.
+//! `::` and that name. Ignored tests do not match.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -26,26 +26,26 @@ use crate::workspace;
 
 const FILE: &str = "tests/trace.toml";
 
-/// Why the trace does not hold.
+/// Why the check of the trace failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TraceError {
     #[error(transparent)]
     Process(#[from] ProcessError),
     #[error("cannot read {FILE}: {0}")]
     Read(#[from] std::io::Error),
-    #[error("{FILE} is not in the form of a trace: {0}")]
-    Form(#[from] toml::de::Error),
-    #[error("{FILE} does not hold:\n{}", lines(.0))]
+    #[error("{FILE} is invalid: {0}")]
+    Invalid(#[from] toml::de::Error),
+    #[error("{FILE} has problems:\n{}", lines(.0))]
     Problems(Vec<Problem>),
 }
 
-/// One thing that is wrong with one rule.
+/// A problem with a rule.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Problem {
     #[error("{id}: the id is used twice")]
     DuplicateId { id: String },
-    #[error("{id}: the rule has no words")]
-    NoWords { id: String },
+    #[error("{id}: the id or the text of the rule is empty")]
+    Empty { id: String },
     #[error("{id}: needs either tests or pending, and not both")]
     Proof { id: String },
     #[error("{id}: there is no test {test}")]
@@ -69,7 +69,7 @@ struct Rule {
     pending: Option<Part>,
 }
 
-/// A part of the service that rules may wait for.
+/// A part of the service that is not built yet.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd)]
 #[serde(rename_all = "lowercase")]
 enum Part {
@@ -81,14 +81,14 @@ enum Part {
     Pages,
 }
 
-/// How far the rules are proven; displayed as `12 rules proven, 3 pending (oauth 2, mcp 1)`.
+/// How many rules have tests; displayed as `12 rules proven, 3 pending (oauth 2, mcp 1)`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Proven {
     proven: usize,
     pending: BTreeMap<Part, usize>,
 }
 
-/// Checks the file against the tests that exist, and prints how many rules are proven and pending.
+/// Checks the file against the existing tests, and prints how many rules are proven and pending.
 pub(super) fn run(runner: &Runner) -> Result<(), TraceError> {
     let trace: Trace = toml::from_str(&std::fs::read_to_string(workspace::path(FILE))?)?;
     let listed = list(runner, &["--list"])?;
@@ -99,7 +99,7 @@ pub(super) fn run(runner: &Runner) -> Result<(), TraceError> {
 }
 
 fn list(runner: &Runner, flags: &[&str]) -> Result<BTreeSet<String>, ProcessError> {
-    let mut command = workspace::cargo(["test", "--quiet", "--workspace", "--tests", "--"]);
+    let mut command = workspace::compile("test", ["--quiet", "--workspace", "--tests", "--"]);
     let output = runner.output(command.args(flags), "")?;
     Ok(output.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
 }
@@ -114,7 +114,7 @@ fn check(trace: &Trace, tests: &BTreeSet<String>) -> Result<Proven, Vec<Problem>
             problems.push(Problem::DuplicateId { id: id.clone() });
         }
         if rule.rule.trim().is_empty() || id.trim().is_empty() {
-            problems.push(Problem::NoWords { id: id.clone() });
+            problems.push(Problem::Empty { id: id.clone() });
         }
         match (rule.tests.as_slice(), rule.pending) {
             ([], Some(part)) => *proven.pending.entry(part).or_default() += 1,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_holds_is_counted() {
+    fn rules_of_a_valid_trace_are_counted() {
         let toml = r#"
             [[rule]]
             id = "a"
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_hold_is_named() {
+    fn problems_are_reported() {
         let rule = |rest: &str| format!("[[rule]]\nid = \"a\"\nrule = \"words\"\n{rest}\n");
         let good = rule("pending = \"sync\"");
         let cases = [
@@ -218,7 +218,7 @@ mod tests {
             (rule("tests = [\"\"]"), "a: there is no test "),
             (rule("pending = \"later\""), "unknown variant `later`"),
             (rule("pending = \"sync\"\nnote = \"x\""), "unknown field `note`"),
-            ("[[rule]]\nid = \"a\"\nrule = \" \"\npending = \"sync\"".to_owned(), "a: the rule has no words"),
+            ("[[rule]]\nid = \"a\"\nrule = \" \"\npending = \"sync\"".to_owned(), "a: the id or the text of the rule is empty"),
         ];
         for (toml, expect) in cases {
             let error = judge(&toml).unwrap_err();

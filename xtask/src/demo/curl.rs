@@ -1,15 +1,15 @@
-//! The curl lines: each stands alone, works in any POSIX shell and needs neither jq nor an earlier line.
+//! The curl commands that the demo prints. Each works alone in any POSIX shell, without jq.
 
 use super::preview::Preview;
 
-/// What a line's output must be.
+/// The expected output of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
-    /// JSON with a `results` list that is not empty.
+    /// JSON with a non-empty `results` list.
     Results,
     /// JSON with a `result` object.
     Object,
-    /// A JSON-RPC answer whose tool call succeeded.
+    /// A JSON-RPC response to a successful tool call.
     ToolResult,
     /// A WebP file of this name.
     WebpFile(&'static str),
@@ -23,19 +23,19 @@ pub(super) struct Line {
     pub(super) expect: Expect,
 }
 
-/// The server that the lines talk to, and what they ask it about.
+/// The server and the objects that the lines request.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub(super) base_url: String,
     pub(super) key: String,
-    /// Nothing when the library holds no image yet.
+    /// `None` if the library has no image yet.
     pub(super) preview: Option<Preview>,
 }
 
 const PHOTO_FILE: &str = "photo.webp";
 
-/// All lines, in an order that makes sense to read.
+/// All lines, in reading order.
 pub(super) fn lines(target: &Target) -> Vec<Line> {
     let library = Line { title: "The library", command: target.get("/library"), expect: Expect::Object };
     let Some(preview) = &target.preview else { return vec![library] };
@@ -45,21 +45,21 @@ pub(super) fn lines(target: &Target) -> Vec<Line> {
         Line { title: "The newest images", command: target.get("/images?limit=5"), expect: Expect::Results },
         Line { title: "Search", command: target.get(&search_path(&preview.word)), expect: Expect::Results },
         Line {
-            title: "One image, with the signed URL of every rendition",
+            title: "One image with the signed URL of each rendition",
             command: target.get(&image),
             expect: Expect::Object,
         },
         Line {
-            title: "The picture itself, from its signed URL (good for 15 minutes)",
+            title: "Download a photo from its signed URL (valid for 15 minutes)",
             command: target.download(&image),
             expect: Expect::WebpFile(PHOTO_FILE),
         },
         Line {
-            title: "Make an album",
+            title: "Create an album",
             command: target.make_album(&preview.image_id),
             expect: Expect::Object,
         },
-        Line { title: "Search by MCP", command: target.call_tool(&preview.word), expect: Expect::ToolResult },
+        Line { title: "Search over MCP", command: target.call_tool(&preview.word), expect: Expect::ToolResult },
     ]
 }
 
@@ -68,7 +68,7 @@ fn search_path(word: &str) -> String {
 }
 
 impl Target {
-    /// curl that fails on an HTTP error, with its reason, and shows no progress.
+    /// A curl command that fails on an HTTP error and shows no progress.
     fn curl(&self) -> String {
         format!("curl -fsS -H {}", quote(&format!("Authorization: Bearer {}", self.key)))
     }
@@ -89,7 +89,7 @@ impl Target {
         )
     }
 
-    /// `url` is the only field of that exact name in an image.
+    /// An image has only one field whose name is exactly `url`.
     fn download(&self, path: &str) -> String {
         let extract = r#"sed -n 's/.*"url": *"\([^"]*\)".*/\1/p'"#;
         format!(r#"curl -fsS -o {PHOTO_FILE} "$({} | {extract})""#, self.get(path))
@@ -112,7 +112,7 @@ impl Target {
     }
 }
 
-/// One word of a POSIX shell, whatever it holds.
+/// Quotes any text as one word of a POSIX shell.
 fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -161,22 +161,22 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_library_gets_the_one_line_that_works() {
+    fn an_empty_library_gets_only_the_library_line() {
         let titles: Vec<_> = lines(&target(None)).iter().map(|line| line.title).collect();
         assert_eq!(titles, ["The library"]);
     }
 
-    /// The part of the download line between the two requests, on an answer as the server writes it.
+    /// Tests the part of the download line between the two requests on a response in the format of the server.
     #[test]
-    fn the_signed_url_is_taken_from_the_answer() {
+    fn the_signed_url_is_extracted_from_the_response() {
         let command = full().download("/images/x");
         let (_, extract) = command.split_once(" | ").unwrap();
         let extract = extract.strip_suffix(")\"").unwrap();
-        let answer = concat!(
+        let response = concat!(
             r#"{"result":{"id":"x","url":"http://h/i/x/webp-medium.webp?exp=1&sig=a_-b","#,
             r#""renditions":{"webp-full":"http://h/full","webp-thumb":"http://h/thumb"},"text":"says \"url\""}}"#
         );
-        let script = format!("printf '%s' {} | {extract}", quote(answer));
+        let script = format!("printf '%s' {} | {extract}", quote(response));
         let output = Command::new("sh").args(["-c", &script]).output().unwrap();
         assert_eq!(
             String::from_utf8_lossy(&output.stdout).trim_end(),

@@ -1,4 +1,4 @@
-//! `demo`: a library of the user's photos, or of the sample photos, in one command.
+//! `demo`: builds the server, imports photos, serves them and prints commands to try.
 
 mod curl;
 mod preview;
@@ -25,23 +25,23 @@ const POLL: Duration = Duration::from_millis(200);
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Folder of photos to import; the bundled samples when left out
+    /// Folder of photos to import [default: the bundled samples]
     photo_dir: Option<PathBuf>,
-    /// Port to serve on; the next free one is taken when it is busy
+    /// Port to serve on; if it is in use, the next free port
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// Data folder; a second run goes on with what is there
+    /// Data folder; a second run reuses its library, sign-in and key
     #[arg(long, default_value = "demo-data")]
     data_dir: PathBuf,
-    /// Run every printed curl line, check its result, and end
+    /// Run every printed curl line, check its result, and exit
     #[arg(long)]
     once: bool,
-    /// Use the debug build that the tests use, too, instead of a release build
+    /// Use the debug build of the tests instead of a release build
     #[arg(long)]
     debug: bool,
 }
 
-/// Why there is no demo.
+/// Why the demo failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DemoError {
     #[error(transparent)]
@@ -58,33 +58,33 @@ pub(crate) enum DemoError {
     Verify(#[from] VerifyError),
     #[error("cannot use {}: {source}", path.display())]
     Folder { path: PathBuf, source: std::io::Error },
-    #[error("the server answered {status} to the demo's API key: {body}")]
+    #[error("the server rejected the demo's API key with status {status}: {body}")]
     Key { status: u16, body: String },
     #[error("no image was imported from {}", photos.display())]
     Empty { photos: PathBuf },
-    #[error("the server ended ({status}); its log is {}", log.display())]
-    ServerEnded { status: std::process::ExitStatus, log: PathBuf },
+    #[error("the server stopped ({status}); see its log {}", log.display())]
+    ServerStopped { status: std::process::ExitStatus, log: PathBuf },
 }
 
 pub(crate) fn run(runner: &Runner, options: &Options) -> Result<(), DemoError> {
     let photos = options.photo_dir.clone().unwrap_or_else(|| workspace::path(SAMPLES));
     let photos = photos.canonicalize().map_err(|source| DemoError::Folder { path: photos, source })?;
     system::ensure(runner, if options.once { Tools::Curl } else { Tools::Build })?;
-    println!("Building the server (some minutes the first time)");
+    println!("Building the server (several minutes the first time)");
     let built = if options.debug {
-        workspace::build_for_tests(runner, &[])?;
+        workspace::build_programs(runner, &["server"])?;
         "debug/server"
     } else {
-        runner.run(&mut workspace::cargo(["build", "--release", "-p", "server"]))?;
+        workspace::build_release(runner, &[])?;
         "release/server"
     };
 
     let data_dir = make_data_dir(&options.data_dir)?;
-    let instance = Instance { runner, program: workspace::target(built), data_dir, reads_words: true };
+    let instance = Instance { runner, program: workspace::target(built), data_dir, uses_ocr: true };
     let mut sign_in = prepare(&instance)?;
     println!("Importing {}", photos.display());
     if instance.import(EMAIL, &photos)? == Import::SomeFailed {
-        println!("Some files could not be imported (named above); the others are in the library");
+        println!("Some files could not be imported; they are listed above. The others are in the library");
     }
     let port = choose_port(options.port);
     let mut server = instance.serve(port)?;
@@ -98,7 +98,7 @@ fn make_data_dir(dir: &Path) -> Result<PathBuf, DemoError> {
         .map_err(|source| DemoError::Folder { path: dir.to_owned(), source })
 }
 
-/// The store with its account, whose password is remembered first: a run that is cut off can go on later.
+/// Creates the store and its account. The password is saved first, so that an interrupted run can be continued.
 fn prepare(instance: &Instance<'_>) -> Result<SignIn, DemoError> {
     instance.migrate()?;
     let sign_in = SignIn::load_or_make(&instance.data_dir)?;
@@ -109,23 +109,23 @@ fn prepare(instance: &Instance<'_>) -> Result<SignIn, DemoError> {
 fn choose_port(wanted: u16) -> u16 {
     let port = free_port(wanted);
     if port != wanted {
-        println!("Port {wanted} is busy; serving on {port} instead");
+        println!("Port {wanted} is in use; using port {port} instead");
     }
     port
 }
 
-/// Keeps the remembered key while it is good, and makes another when it is missing or was revoked.
+/// Keeps the saved key if it is valid, else creates another.
 fn ensure_key(instance: &Instance<'_>, port: u16, sign_in: &mut SignIn) -> Result<(), DemoError> {
-    let answer = |key: &str| http::get(port, "/api/ext/v2/library", Some(key));
+    let try_key = |key: &str| http::get(port, "/api/ext/v2/library", Some(key));
     if let Some(key) = &sign_in.key
-        && answer(key)?.status == 200
+        && try_key(key)?.status == 200
     {
         return Ok(());
     }
     let key = instance.create_key(EMAIL, "demo")?;
-    let answer = answer(&key)?;
-    if answer.status != 200 {
-        return Err(DemoError::Key { status: answer.status, body: answer.body });
+    let response = try_key(&key)?;
+    if response.status != 200 {
+        return Err(DemoError::Key { status: response.status, body: response.body });
     }
     sign_in.key = Some(key);
     Ok(sign_in.save(&instance.data_dir)?)
@@ -154,13 +154,13 @@ fn present(
     if once {
         verify::run(instance.runner, &lines)?;
         let status = server.stop()?;
-        return if status.success() { Ok(()) } else { Err(DemoError::ServerEnded { status, log }) };
+        return if status.success() { Ok(()) } else { Err(DemoError::ServerStopped { status, log }) };
     }
-    println!("Serving. Ctrl-C ends it. The server's log is {}", log.display());
+    println!("Serving. Stop with Ctrl-C. The server's log is {}", log.display());
     wait_for_end(instance.runner, server, log)
 }
 
-/// How to reach the library.
+/// The text that says how to use the library.
 pub(crate) fn welcome(base_url: &str, password: &str, key: &str) -> String {
     format!(
         "
@@ -170,19 +170,19 @@ pub(crate) fn welcome(base_url: &str, password: &str, key: &str) -> String {
   API key   {key}
   MCP URL   {base_url}/api/mcp/v1   (apps sign in by themselves; scripts send the API key as bearer token)
 
-Lines to paste into a shell:
+Commands to paste into a shell:
 "
     )
 }
 
-/// Ctrl-C is how the demo is meant to end.
+/// Waits for Ctrl-C, the normal end of the demo.
 fn wait_for_end(runner: &Runner, server: &mut Running, log: PathBuf) -> Result<(), DemoError> {
     loop {
         if let Some(status) = server.ended()? {
-            return Err(DemoError::ServerEnded { status, log });
+            return Err(DemoError::ServerStopped { status, log });
         }
         if runner.pause(POLL).is_err() {
-            println!("\nEnding the server");
+            println!("\nStopping the server");
             server.stop()?;
             return Ok(());
         }

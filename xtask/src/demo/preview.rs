@@ -1,11 +1,11 @@
-//! What the curl lines are about: an image of the library, and a word that finds something in it.
+//! Chooses an image and a search word for the curl lines.
 
 use serde::Deserialize;
 
 use crate::http::{self, HttpError};
 
-/// How many words are tried before the demo settles for one that finds nothing.
-const TRIES: usize = 20;
+/// Upper bound on search words to try.
+const MAX_TRIES: usize = 20;
 
 /// An image of the library and a word to search for.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,13 +29,13 @@ struct Image {
     file_name: Option<String>,
 }
 
-/// The newest image and a word that a search finds; nothing when the library is empty.
+/// The newest image and a word with search results; `None` if the library is empty.
 pub(super) fn find(port: u16, key: &str) -> Result<Option<Preview>, HttpError> {
     let images = list(port, key, "/api/ext/v2/images?limit=100")?;
     let Some(newest) = images.first() else { return Ok(None) };
     let words = candidates(&images);
     let mut word = words.first().cloned().unwrap_or_else(|| "photo".to_owned());
-    for tried in words.into_iter().take(TRIES) {
+    for tried in words.into_iter().take(MAX_TRIES) {
         if !list(port, key, &format!("/api/ext/v2/search?query={tried}&limit=1"))?.is_empty() {
             word = tried;
             break;
@@ -45,13 +45,12 @@ pub(super) fn find(port: u16, key: &str) -> Result<Option<Preview>, HttpError> {
 }
 
 fn list(port: u16, key: &str, path: &str) -> Result<Vec<Image>, HttpError> {
-    let answer = http::get(port, path, Some(key))?;
-    // An answer that is no list holds no images; the curl lines will show what is wrong with it.
-    Ok(serde_json::from_str::<List>(&answer.body).unwrap_or_default().results)
+    let response = http::get(port, path, Some(key))?;
+    // An error response counts as an empty list; the curl lines show the error.
+    Ok(serde_json::from_str::<List>(&response.body).unwrap_or_default().results)
 }
 
-/// Words of the images, the ones most like a person's search first: read in the picture, written about it,
-/// its place, its file name.
+/// Words of the images, best first: text in the picture, description, place, file name.
 fn candidates(images: &[Image]) -> Vec<String> {
     let fields: [fn(&Image) -> &Option<String>; 4] =
         [|image| &image.text, |image| &image.description, |image| &image.place, |image| &image.file_name];
@@ -66,7 +65,7 @@ fn candidates(images: &[Image]) -> Vec<String> {
     words
 }
 
-/// Needs no quoting in a URL or a shell, and is long enough to mean something.
+/// Whether a word needs no quoting in a URL or a shell, and has at least four letters.
 fn is_pasteable(word: &str) -> bool {
     word.len() >= 4 && word.chars().all(|char| char.is_ascii_alphabetic())
 }
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_must_be_plain() {
+    fn only_ascii_words_of_four_letters_are_used() {
         for (word, expect) in
             [("harbour", true), ("sea", false), ("Zürich", false), ("2024", false), ("", false)]
         {

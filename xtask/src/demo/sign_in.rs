@@ -1,4 +1,4 @@
-//! The demo's password and API key, remembered in the data folder so that a second run prints the same ones.
+//! The demo's password and API key, saved in the data folder so that a second run prints the same ones.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -11,20 +11,20 @@ use crate::password::{self, PasswordError};
 
 const FILE: &str = "demo-sign-in.toml";
 
-/// Why the sign-in could not be remembered or made.
+/// Why the sign-in could not be loaded, created or saved.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SignInError {
     #[error("cannot read or write {}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
-    #[error("{} is not what the demo wrote; remove it to get a new password: {source}", path.display())]
-    Content { path: PathBuf, source: toml::de::Error },
+    #[error("{} is invalid; remove it to get a new password: {source}", path.display())]
+    Invalid { path: PathBuf, source: toml::de::Error },
     #[error("cannot write the sign-in as TOML: {0}")]
     Write(#[from] toml::ser::Error),
     #[error(transparent)]
     Password(#[from] PasswordError),
 }
 
-/// What a user needs to get in.
+/// The password and the API key.
 #[derive(Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignIn {
@@ -33,11 +33,11 @@ pub(crate) struct SignIn {
 }
 
 impl SignIn {
-    /// The remembered sign-in, or a new one with a strong password, remembered from now on.
+    /// The saved sign-in, or a new one with a strong password, which is saved.
     pub(crate) fn load_or_make(data_dir: &Path) -> Result<Self, SignInError> {
         let path = data_dir.join(FILE);
         match std::fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map_err(|source| SignInError::Content { path, source }),
+            Ok(text) => toml::from_str(&text).map_err(|source| SignInError::Invalid { path, source }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let made = Self { password: password::make()?, key: None };
                 made.save(data_dir)?;
@@ -47,7 +47,7 @@ impl SignIn {
         }
     }
 
-    /// Writes it into the data folder, readable by the user alone (mode 0600).
+    /// Writes it to the data folder, readable only by the user (mode 0600).
     pub(crate) fn save(&self, data_dir: &Path) -> Result<(), SignInError> {
         let text = toml::to_string(self)?;
         let path = data_dir.join(FILE);
@@ -68,7 +68,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
-    fn a_second_run_finds_the_same_sign_in() {
+    fn a_second_run_loads_the_same_sign_in() {
         let dir = tempfile::tempdir().unwrap();
         let mut first = SignIn::load_or_make(dir.path()).unwrap();
         assert!(!first.password.is_empty());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_user_may_read_it() {
+    fn the_file_is_readable_only_by_the_user() {
         let dir = tempfile::tempdir().unwrap();
         SignIn::load_or_make(dir.path()).unwrap();
         let mode = dir.path().join(FILE).metadata().unwrap().permissions().mode();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spoilt_file_is_an_error_that_says_what_to_do() {
+    fn an_invalid_file_is_an_error_that_says_what_to_do() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(FILE), "passwort = 1").unwrap();
         let error = SignIn::load_or_make(dir.path()).unwrap_err();

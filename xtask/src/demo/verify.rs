@@ -1,4 +1,4 @@
-//! Pastes every curl line into a shell, as a reader of them would, and judges what comes back.
+//! Runs every curl line in a shell and checks its output.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::curl::{Expect, Line};
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
-/// What is wrong with a line.
+/// Why a line failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VerifyError {
     #[error(transparent)]
@@ -18,38 +18,38 @@ pub(crate) enum VerifyError {
     Folder { path: PathBuf, source: std::io::Error },
     #[error("the line \"{title}\" failed ({status})")]
     Status { title: &'static str, status: std::process::ExitStatus },
-    #[error("the line \"{title}\" gave something else than promised: {output}")]
+    #[error("the line \"{title}\" printed an unexpected output: {output}")]
     Output { title: &'static str, output: String },
 }
 
-/// Runs all lines in a folder of their own.
+/// Runs all lines in their own folder.
 pub(super) fn run(runner: &Runner, lines: &[Line]) -> Result<(), VerifyError> {
     let dir = workspace::target("demo-lines");
     std::fs::create_dir_all(&dir).map_err(|source| VerifyError::Folder { path: dir.clone(), source })?;
     for line in lines {
-        paste(runner, line, &dir)?;
+        check(runner, line, &dir)?;
         println!("ok: {}", line.title);
     }
     Ok(())
 }
 
-fn paste(runner: &Runner, line: &Line, dir: &Path) -> Result<(), VerifyError> {
+fn check(runner: &Runner, line: &Line, dir: &Path) -> Result<(), VerifyError> {
     if let Expect::WebpFile(name) = line.expect {
-        // A file from an earlier run must not pass for this one's.
+        // Remove the file of an earlier run.
         let _ = std::fs::remove_file(dir.join(name));
     }
     let captured = runner.capture(Command::new("sh").args(["-c", &line.command]).current_dir(dir), "")?;
     if !captured.status.success() {
         return Err(VerifyError::Status { title: line.title, status: captured.status });
     }
-    if is_as_promised(line.expect, &captured.stdout, dir) {
+    if is_expected(line.expect, &captured.stdout, dir) {
         return Ok(());
     }
     let output = captured.stdout.chars().take(500).collect();
     Err(VerifyError::Output { title: line.title, output })
 }
 
-fn is_as_promised(expect: Expect, output: &str, dir: &Path) -> bool {
+fn is_expected(expect: Expect, output: &str, dir: &Path) -> bool {
     let json = || serde_json::from_str::<Value>(output).unwrap_or_default();
     match expect {
         Expect::Results => json()["results"].as_array().is_some_and(|results| !results.is_empty()),
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outputs_are_judged() {
+    fn outputs_are_checked() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("good.webp"), b"RIFF....WEBP").unwrap();
         std::fs::write(dir.path().join("bad.webp"), b"{\"error\":\"\"}").unwrap();
@@ -86,7 +86,7 @@ mod tests {
             (Expect::WebpFile("absent.webp"), "", false),
         ];
         for (expect, output, good) in cases {
-            assert_eq!(is_as_promised(expect, output, dir.path()), good, "{expect:?} {output}");
+            assert_eq!(is_expected(expect, output, dir.path()), good, "{expect:?} {output}");
         }
     }
 }

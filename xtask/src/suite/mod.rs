@@ -87,7 +87,7 @@ pub(crate) struct PictureOptions {
 /// Takes pictures of every page in Chromium.
 pub(crate) fn screenshots(runner: &Runner, options: &PictureOptions) -> Result<(), BrowserError> {
     system::ensure(runner, Tools::Test)?;
-    runner.run(&mut workspace::cargo(["build", "-p", "server"]))?;
+    workspace::build_programs(runner, &["server"])?;
     let folder = options.folder.clone().unwrap_or_else(|| workspace::target("screenshots"));
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     browser::photograph(runner, folder)
@@ -114,23 +114,19 @@ fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {
     steps.iter().copied().fold(Counts::default(), count)
 }
 
-/// Builds what the steps run: everything for the tests themselves, else only the programs.
+/// Builds everything for `cargo test`, and only the programs for the other steps.
 fn build(runner: &Runner, steps: &[Step], environment: &[(&str, &str)]) -> Result<(), ProcessError> {
     if steps.contains(&Step::Cargo) {
         return workspace::build_for_tests(runner, environment);
     }
-    // At once, so that nothing is compiled twice with other features.
-    let mut command = workspace::cargo(["build", "-p", "server", "--bin", "server"]);
-    for (step, program) in [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture")] {
-        if steps.contains(&step) {
-            command.args(["-p", "tests", "--bin", program]);
-        }
-    }
-    runner.run(&mut command)
+    let needed = [(Step::Mutations, "mutations"), (Step::Conformance, "mcp_fixture")];
+    let needed = needed.iter().filter(|(step, _)| steps.contains(step)).map(|(_, program)| *program);
+    let programs: Vec<_> = std::iter::once("server").chain(needed).collect();
+    workspace::build_programs(runner, &programs)
 }
 
 fn cargo_test(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, OnnxRuntimeError> {
-    let mut command = workspace::cargo(["test", "--workspace", "--no-fail-fast"]);
+    let mut command = workspace::compile("test", ["--workspace", "--no-fail-fast"]);
     command.env(onnx_runtime::VARIABLE, onnx_runtime::library(runner)?);
     let mut counts = Counts::default();
     let status = runner.lines(command.envs(environment.iter().copied()), |line| {

@@ -29,7 +29,7 @@ pub(super) fn library<'r>(runner: &'r Runner, dir: &Path) -> Result<(Instance<'r
         runner,
         program: workspace::target("debug/server"),
         data_dir: empty_folder(dir)?,
-        reads_words: false,
+        uses_ocr: false,
     };
     let password = password::make()?;
     instance.migrate()?;

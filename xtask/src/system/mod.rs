@@ -1,6 +1,6 @@
-//! The system packages that a build or a test run needs: found, installed when that is allowed, or named.
+//! Finds the system packages that a build or a test run needs, installs them where that is allowed, else names the command.
 //!
-//! To add one, add a row to the table in `packages`.
+//! To add a package, add a row to the table in `packages`.
 
 mod packages;
 
@@ -10,12 +10,12 @@ use std::process::{Command, Stdio};
 use crate::process::{ProcessError, Runner};
 use packages::{Manager, Missing, Plan, Privilege};
 
-/// What the caller is about to do.
+/// What the tools are for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tools {
     /// Compile the workspace.
     Build,
-    /// Compile it, and run the tests, some of which are Python programs.
+    /// Compile it, and run the tests. Some are Python programs.
     Test,
     /// Compile it, and run the printed curl lines.
     Curl,
@@ -23,7 +23,7 @@ pub(crate) enum Tools {
     Browser,
 }
 
-/// Why something that is needed is not there.
+/// Why a tool is missing.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SystemError {
     #[error(transparent)]
@@ -34,20 +34,24 @@ pub(crate) enum SystemError {
     NoPackageManager { missing: Missing },
 }
 
-/// Makes sure that the tools are there. Installs them with apt-get when running as root or when sudo asks for
-/// no password; otherwise the error names the one command that the user should run.
+/// Makes sure that the tools are installed. Installs missing ones with apt-get as root or where sudo needs no password.
+///
+/// # Errors
+/// A required tool is missing; the error names the one command to run.
 pub(crate) fn ensure(runner: &Runner, tools: Tools) -> Result<(), SystemError> {
     let missing = find_missing(tools);
     if missing.is_empty() {
         return Ok(());
     }
+    let is_required = missing.is_required();
     let manager = Manager::ALL.into_iter().find(|manager| on_path(manager.program()));
     match packages::plan(missing, manager, privilege()) {
         Plan::Install { missing, commands, by_hand } => {
             println!("{missing} not found; installing with apt-get");
-            install(runner, &commands).map_err(|error| or_by_hand(error, missing, &by_hand))?;
+            install(runner, &commands).or_else(|error| after_failure(error, missing, &by_hand))?;
             still_missing(tools, by_hand)
         }
+        Plan::Tell { .. } | Plan::NoManager { .. } if !is_required => Ok(()),
         Plan::Tell { missing, command } => Err(SystemError::Missing { missing, command }),
         Plan::NoManager { missing } => Err(SystemError::NoPackageManager { missing }),
     }
@@ -62,25 +66,28 @@ fn install(runner: &Runner, commands: &[Vec<String>]) -> Result<(), ProcessError
     Ok(())
 }
 
-fn or_by_hand(error: ProcessError, missing: Missing, by_hand: &str) -> SystemError {
-    match error {
-        ProcessError::Interrupted => SystemError::Process(error),
-        error => {
-            eprintln!("{error}");
-            SystemError::Missing { missing, command: by_hand.to_owned() }
-        }
+/// A failed installation matters only if a required tool is missing.
+fn after_failure(error: ProcessError, missing: Missing, by_hand: &str) -> Result<(), SystemError> {
+    if matches!(error, ProcessError::Interrupted) {
+        return Err(SystemError::Process(error));
     }
+    eprintln!("{error}");
+    if missing.is_required() {
+        return Err(SystemError::Missing { missing, command: by_hand.to_owned() });
+    }
+    Ok(())
 }
 
 fn still_missing(tools: Tools, command: String) -> Result<(), SystemError> {
     let missing = find_missing(tools);
-    if missing.is_empty() { Ok(()) } else { Err(SystemError::Missing { missing, command }) }
+    if missing.is_required() { Err(SystemError::Missing { missing, command }) } else { Ok(()) }
 }
 
 fn find_missing(tools: Tools) -> Missing {
     let absent = |tool: &&packages::Tool| match tool.probe {
         packages::Probe::OnPath => !on_path(tool.name),
         packages::Probe::Chromium => chromium().is_none(),
+        packages::Probe::OpenSsl => !has_openssl(),
         packages::Probe::Python(code) => !quiet_success(Command::new("python3").args(["-c", code])),
     };
     Missing(packages::needed_for(tools).filter(absent).collect())
@@ -95,7 +102,15 @@ fn find_program(program: &str) -> Option<PathBuf> {
     std::env::split_paths(&path).map(|dir| dir.join(program)).find(|file| is_executable(file))
 }
 
-/// Chromium, or a browser made of it.
+/// Whether a build finds the system's OpenSSL, as the crate `openssl-sys` looks for it.
+pub(crate) fn has_openssl() -> bool {
+    const HOMEBREW: [&str; 2] = ["/opt/homebrew/opt/openssl@3", "/usr/local/opt/openssl@3"];
+    std::env::var_os("OPENSSL_DIR").is_some()
+        || quiet_success(Command::new("pkg-config").args(["--exists", "openssl >= 1.1.1"]))
+        || cfg!(target_os = "macos") && HOMEBREW.iter().any(|dir| Path::new(dir).is_dir())
+}
+
+/// Chromium, or a browser built from it.
 pub(crate) fn chromium() -> Option<PathBuf> {
     const NAMES: [&str; 6] = [
         "chromium",
@@ -137,6 +152,6 @@ mod tests {
     fn programs_are_found_on_the_path() {
         assert!(on_path("sh"));
         assert!(!on_path("no-such-program"));
-        assert!(on_path("/bin/sh"), "a whole path needs no folder");
+        assert!(on_path("/bin/sh"), "an absolute path");
     }
 }

@@ -1,4 +1,4 @@
-//! Which packages bring which tool, and what to do about the missing ones. Decisions only; nothing is run.
+//! The packages of each tool, and what to do about missing ones. Decides only; runs nothing.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub(super) enum Manager {
     Brew,
 }
 
-/// What this process may do to the system.
+/// How this process may install packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Privilege {
     Root,
@@ -22,36 +22,40 @@ pub(super) enum Privilege {
     User,
 }
 
-/// How to see whether a tool is there.
+/// How to find out whether a tool is installed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Probe {
     OnPath,
-    /// A browser to drive, under any of its names.
+    /// A Chromium browser under any of its names.
     Chromium,
+    /// OpenSSL's headers and libraries.
+    OpenSsl,
     /// Python runs this code without an error.
     Python(&'static str),
 }
 
-/// A program or library and the packages that bring it, in the order apt, dnf, pacman, apk, brew.
+/// A program or library, and its packages in the order apt, dnf, pacman, apk, brew.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) probe: Probe,
     why: Why,
     packages: [&'static str; 5],
-    /// What to do where the packages do not help.
+    /// What to do where the packages lack it.
     otherwise: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Why {
     Build,
+    /// A build works without it, but takes minutes longer.
+    FasterBuild,
     Test,
     Curl,
     Browser,
 }
 
-const TOOLS: [Tool; 9] = [
+const TOOLS: [Tool; 10] = [
     Tool {
         name: "cc",
         probe: Probe::OnPath,
@@ -69,8 +73,21 @@ const TOOLS: [Tool; 9] = [
     Tool { name: "cmake", probe: Probe::OnPath, why: Why::Build, packages: ["cmake"; 5], otherwise: None },
     Tool { name: "nasm", probe: Probe::OnPath, why: Why::Build, packages: ["nasm"; 5], otherwise: None },
     Tool {
+        name: "OpenSSL's headers",
+        probe: Probe::OpenSsl,
+        why: Why::FasterBuild,
+        packages: [
+            "libssl-dev pkg-config",
+            "openssl-devel pkgconf-pkg-config",
+            "openssl pkgconf",
+            "openssl-dev pkgconf",
+            "openssl@3 pkgconf",
+        ],
+        otherwise: None,
+    },
+    Tool {
         name: "python3",
-        // Debian's python3 lacks ensurepip, without which a venv has no pip.
+        // Debian's python3 lacks ensurepip, and a venv then has no pip.
         probe: Probe::Python("import ensurepip, venv"),
         why: Why::Test,
         packages: ["python3 python3-venv", "python3 python3-pip", "python", "python3 py3-pip", "python"],
@@ -100,7 +117,7 @@ const TOOLS: [Tool; 9] = [
         name: "chromium",
         probe: Probe::Chromium,
         why: Why::Browser,
-        // Without a font, no text has a size.
+        // Without a font, text has no size.
         packages: [
             "chromium fonts-dejavu-core",
             "chromium dejavu-sans-fonts",
@@ -109,14 +126,14 @@ const TOOLS: [Tool; 9] = [
             "chromium",
         ],
         otherwise: Some(
-            "Ubuntu has Chromium as a snap only: `sudo snap install chromium`. Google Chrome will do, too.",
+            "Ubuntu has Chromium only as a snap: `sudo snap install chromium`. Google Chrome works too.",
         ),
     },
     Tool { name: "curl", probe: Probe::OnPath, why: Why::Curl, packages: ["curl"; 5], otherwise: None },
 ];
 
-/// Loads libheif as the server does, and asks for its decoders of HEVC (1) and AV1 (4). A library that cannot be found
-/// has no such functions, and a lookup without a name finds Python itself.
+/// Loads libheif as the server does, and looks for its decoders of HEVC (1) and AV1 (4). If the library is not found,
+/// `CDLL(None)` is Python itself, which lacks these functions.
 const HAS_LIBHEIF: &str = "
 import ctypes, ctypes.util, sys
 name = ctypes.util.find_library('heif') if sys.platform == 'darwin' else 'libheif.so.1'
@@ -147,14 +164,14 @@ sys.exit(code != 0)
 /// The tools for a task.
 pub(super) fn needed_for(tools: Tools) -> impl Iterator<Item = &'static Tool> {
     TOOLS.iter().filter(move |tool| match tool.why {
-        Why::Build => true,
+        Why::Build | Why::FasterBuild => true,
         Why::Test => tools == Tools::Test,
         Why::Curl => tools == Tools::Curl,
         Why::Browser => tools == Tools::Browser,
     })
 }
 
-/// Tools that are not there; displayed as `cmake, nasm`.
+/// Missing tools; displayed as `cmake, nasm`.
 #[derive(Debug)]
 pub(crate) struct Missing(pub(super) Vec<&'static Tool>);
 
@@ -163,7 +180,12 @@ impl Missing {
         self.0.is_empty()
     }
 
-    /// What to do where the packages do not help, each on a line of its own.
+    /// Whether any of them is required.
+    pub(super) fn is_required(&self) -> bool {
+        self.0.iter().any(|tool| tool.why != Why::FasterBuild)
+    }
+
+    /// What to do where the packages lack a tool, one line each.
     pub(super) fn otherwise(&self) -> String {
         self.0.iter().filter_map(|tool| tool.otherwise).map(|words| format!("\n{words}\n")).collect()
     }
@@ -187,7 +209,7 @@ impl fmt::Display for Missing {
 }
 
 impl Manager {
-    /// In the order in which they are looked for: brew also runs on Linux, beside a manager of the system.
+    /// In search order. Homebrew is last: on Linux it runs beside the system's own manager.
     pub(super) const ALL: [Self; 5] = [Self::Apt, Self::Dnf, Self::Pacman, Self::Apk, Self::Brew];
 
     pub(super) fn program(self) -> &'static str {
@@ -227,15 +249,15 @@ impl Manager {
 /// What to do about missing tools.
 #[derive(Debug)]
 pub(super) enum Plan {
-    /// Run these commands one after the other; `by_hand` is what a user runs if one of them fails.
+    /// Run these commands in turn; if one fails, the user runs `by_hand`.
     Install { missing: Missing, commands: Vec<Vec<String>>, by_hand: String },
     /// Ask the user to run this.
     Tell { missing: Missing, command: String },
-    /// There is no package manager that we know.
+    /// No known package manager is installed.
     NoManager { missing: Missing },
 }
 
-/// Decides: apt-get is run by ourselves when that needs no password, everything else by the user.
+/// Plans to run apt-get where that needs no password, and tells the user the command everywhere else.
 pub(super) fn plan(missing: Missing, manager: Option<Manager>, privilege: Privilege) -> Plan {
     let Some(manager) = manager else { return Plan::NoManager { missing } };
     let packages = missing.packages(manager);
@@ -249,12 +271,12 @@ pub(super) fn plan(missing: Missing, manager: Option<Manager>, privilege: Privil
 
 fn apt_commands(packages: &[&str], privilege: Privilege) -> Vec<Vec<String>> {
     let prefix: &[&str] = match privilege {
-        // sudo drops the environment, so it is set behind it.
+        // sudo drops the environment, so env sets it again.
         Privilege::PasswordlessSudo => &["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"],
         Privilege::Root | Privilege::User => &[],
     };
     let command = |rest: &[&str]| prefix.iter().chain(rest).map(|word| (*word).to_owned()).collect();
-    // Without a terminal of its own, dpkg cannot stop to wait for the foreground.
+    // With a pty of its own, dpkg would stop as a background process.
     let install = ["apt-get", "-o", "Dpkg::Use-Pty=0", "install", "-y", "--no-install-recommends"];
     vec![command(&["apt-get", "update"]), command(&[&install, packages].concat())]
 }
@@ -267,7 +289,7 @@ mod tests {
         Missing(TOOLS.iter().filter(|tool| names.contains(&tool.name)).collect())
     }
 
-    fn told(names: &[&str], manager: Manager, privilege: Privilege) -> String {
+    fn command_for_user(names: &[&str], manager: Manager, privilege: Privilege) -> String {
         match plan(missing(names), Some(manager), privilege) {
             Plan::Tell { command, .. } => command,
             other => panic!("expected a command for the user, got {other:?}"),
@@ -288,12 +310,12 @@ mod tests {
             (Manager::Brew, Privilege::User, "brew install gcc make cmake"),
         ];
         for (manager, privilege, expect) in cases {
-            assert_eq!(told(&["cc", "make", "cmake"], manager, privilege), expect);
+            assert_eq!(command_for_user(&["cc", "make", "cmake"], manager, privilege), expect);
         }
     }
 
     #[test]
-    fn apt_is_run_when_no_password_is_needed() {
+    fn apt_runs_where_no_password_is_needed() {
         let cases = [
             (Privilege::Root, "apt-get update"),
             (Privilege::PasswordlessSudo, "sudo -n env DEBIAN_FRONTEND=noninteractive apt-get update"),
@@ -317,20 +339,27 @@ mod tests {
     }
 
     #[test]
-    fn where_the_packages_do_not_help_the_user_is_told() {
+    fn a_tool_without_a_package_has_a_hint() {
         assert!(missing(&["cc", "chromium"]).otherwise().contains("snap install chromium"));
         assert_eq!(missing(&["cc", "cmake"]).otherwise(), "");
     }
 
     #[test]
     fn each_task_needs_its_own_tools() {
-        let names = |tools| needed_for(tools).map(|tool| tool.name).collect::<Vec<_>>();
-        assert_eq!(names(Tools::Build), ["cc", "make", "cmake", "nasm"]);
-        assert_eq!(
-            names(Tools::Test),
-            ["cc", "make", "cmake", "nasm", "python3", "libheif with its decoders", "Tesseract with English"]
-        );
-        assert_eq!(names(Tools::Curl), ["cc", "make", "cmake", "nasm", "curl"]);
-        assert_eq!(names(Tools::Browser), ["cc", "make", "cmake", "nasm", "chromium"]);
+        let build = ["cc", "make", "cmake", "nasm", "OpenSSL's headers"];
+        let check = |tools, more: &[&str]| {
+            let names: Vec<_> = needed_for(tools).map(|tool| tool.name).collect();
+            assert_eq!(names, [&build, more].concat());
+        };
+        check(Tools::Build, &[]);
+        check(Tools::Test, &["python3", "libheif with its decoders", "Tesseract with English"]);
+        check(Tools::Curl, &["curl"]);
+        check(Tools::Browser, &["chromium"]);
+    }
+
+    #[test]
+    fn openssl_headers_are_not_required() {
+        assert!(!missing(&["OpenSSL's headers"]).is_required());
+        assert!(missing(&["OpenSSL's headers", "nasm"]).is_required());
     }
 }

@@ -7,7 +7,7 @@ use super::{CommandError, Report, password_input::read_password};
 use crate::{
     cli::{AccountCommand, PasswordOptions},
     config::Config,
-    stores::{Absent, open_library},
+    stores::{IfMissing, open_library},
     table::table,
 };
 
@@ -15,18 +15,18 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
     if matches!(command, AccountCommand::Delete { yes: false, .. }) {
         return Err(CommandError::NotConfirmed);
     }
-    // The first account may be the first thing in a folder.
-    let absent = if matches!(command, AccountCommand::Create { .. }) {
-        Absent::CreateInFolder
+    // The first account may be created in an empty data folder.
+    let if_missing = if matches!(command, AccountCommand::Create { .. }) {
+        IfMissing::CreateLibrary
     } else {
-        Absent::Refuse
+        IfMissing::Fail
     };
-    let library = open_library(config, absent).await?;
+    let library = open_library(config, if_missing).await?;
     let text = match command {
         AccountCommand::Create { email, plan, password } => {
-            let (account, made) = library.create_account(email, plan, chosen(password)?).await?;
+            let (account, generated) = library.create_account(email, plan, given_password(password)?).await?;
             let plan = if plan == Plan::Free { " on the free plan" } else { "" };
-            format!("Created the account {}{plan}.\n{}", account.email, shown_once(made))
+            format!("Created the account {}{plan}.\n{}", account.email, password_line(generated))
         }
         AccountCommand::List => list(&library).await?,
         AccountCommand::SetPlan { email, plan } => {
@@ -34,14 +34,17 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
             format!("The account {email} is on the {plan} plan.\n")
         }
         AccountCommand::SetPassword { email, password } => {
-            let made = library.set_password(&email, chosen(password)?).await?;
-            format!("Changed the password of {email}.\n{}", shown_once(made))
+            let generated = library.set_password(&email, given_password(password)?).await?;
+            format!("Changed the password of {email}.\n{}", password_line(generated))
         }
         AccountCommand::Delete { email, .. } => {
             let account = library.account(&email).await?;
             library.delete_account(account.id).await?;
             if let Err(error) = library.purge_deleted().await {
-                tracing::warn!(error, "files of the account are still there; a running server removes them");
+                tracing::warn!(
+                    error,
+                    "some files of the account are not deleted yet; a running server deletes them"
+                );
             }
             format!("Deleted the account {email}.\n")
         }
@@ -49,13 +52,13 @@ pub(super) async fn run(command: AccountCommand, config: &Config) -> Result<Repo
     Ok(text.into())
 }
 
-/// The password on stdin, or none: one is to be made.
-fn chosen(options: PasswordOptions) -> Result<Option<String>, CommandError> {
+/// The password on stdin; `None` means that one is generated.
+fn given_password(options: PasswordOptions) -> Result<Option<String>, CommandError> {
     Ok(options.password_stdin.then(|| read_password(stdin().lock())).transpose()?)
 }
 
-fn shown_once(made: Option<String>) -> String {
-    made.map(|password| format!("Password, shown only now: {password}\n")).unwrap_or_default()
+fn password_line(generated: Option<String>) -> String {
+    generated.map(|password| format!("Password, shown only now: {password}\n")).unwrap_or_default()
 }
 
 async fn list(library: &Library) -> Result<String, CommandError> {

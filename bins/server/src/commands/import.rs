@@ -8,30 +8,30 @@ use super::{CommandError, Report};
 use crate::{cli::ImportOptions, config::Config, shutdown, stores};
 
 pub(super) async fn run(options: &ImportOptions, config: &Config) -> Result<Report, CommandError> {
-    let library = stores::open_library(config, stores::Absent::Refuse).await?;
+    let library = stores::open_library(config, stores::IfMissing::Fail).await?;
     let account = library.account(&options.email).await?;
     stores::recover(&library).await;
-    let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;
+    let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
     let indexing = library.start_indexing(IndexingScope::Images)?;
     let bar = progress_bar();
     let imported = tokio::select! {
-        imported = library.import_folder(account.id, &options.paths, |progress| show(&bar, progress)) => Ok(imported),
-        () = asked_to_end => Err(CommandError::Interrupted),
+        imported = library.import_folder(account.id, &options.paths, |progress| update(&bar, progress)) => Ok(imported),
+        () = shutdown => Err(CommandError::Interrupted),
     };
     bar.finish_and_clear();
-    // Jobs at work are not waited for longer than this: the next run does them again.
+    // Jobs that take longer are abandoned; the next run repeats them.
     let _ = tokio::time::timeout(shutdown::GRACE, indexing.stop()).await;
     let report = imported?;
     let text = if options.json { json(&report)? } else { summary(&report) };
     if let Some(reason) = &report.stopped {
         eprintln!(
-            "error: the import ended early: {reason}\nWhat came in until then stays; run it again to go on."
+            "error: the import stopped early: {reason}\nPhotos imported so far are kept. Run the command again to continue."
         );
     }
-    Ok(Report { text, something_failed: report.stopped.is_some() || !report.failed.is_empty() })
+    Ok(Report { text, failed: report.stopped.is_some() || !report.failed.is_empty() })
 }
 
-/// Shown on a terminal only.
+/// A progress bar, hidden unless stderr is a terminal.
 fn progress_bar() -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -43,7 +43,7 @@ fn progress_bar() -> ProgressBar {
     }
 }
 
-fn show(bar: &ProgressBar, progress: ImportProgress) {
+fn update(bar: &ProgressBar, progress: ImportProgress) {
     bar.set_length(progress.total);
     bar.set_position(progress.settled);
 }
@@ -56,7 +56,7 @@ fn summary(report: &ImportReport) -> String {
         report.failed.len()
     );
     for file in &report.failed {
-        text.push_str(&format!("  {}: {}\n", file.path.display(), stores::without_number(&file.error)));
+        text.push_str(&format!("  {}: {}\n", file.path.display(), stores::without_error_number(&file.error)));
     }
     let found = report.imported.saturating_add(report.duplicates);
     if found == 0 && report.failed.is_empty() && report.stopped.is_none() {
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_for_people_and_programs() {
+    fn reports_are_text_or_json() {
         let failed = vec![FailedFile { path: "a/b.txt".into(), error: "not a picture".into() }];
         let report = ImportReport { imported: 2, duplicates: 1, failed, stopped: None };
         assert_eq!(summary(&report), "imported: 2\nduplicates: 1\nfailed: 1\n  a/b.txt: not a picture\n");

@@ -5,22 +5,22 @@ use super::{CommandError, Report};
 use crate::{
     cli::KeyCommand,
     config::Config,
-    stores::{Absent, open_library},
+    stores::{IfMissing, open_library},
     table::table,
 };
 
 pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, CommandError> {
-    let library = open_library(config, Absent::Refuse).await?;
+    let library = open_library(config, IfMissing::Fail).await?;
     let text = match command {
         KeyCommand::Create { email, name } => {
             let key = library.create_key(&email, name.clone()).await?;
-            tell(&library, &email, SecurityEventKind::KeyCreated, &name).await;
+            record_event(&library, &email, SecurityEventKind::KeyCreated, &name).await;
             format!("API key {name} of {email}, shown only now:\n{key}\n")
         }
         KeyCommand::List { email } => {
             let rows = library.keys(&email).await?.into_iter().map(|key| {
                 let (created, used, revoked) = (Some(key.created_at), key.last_used_at, key.revoked_at);
-                [key.name.to_string(), moment(created), moment(used), moment(revoked)]
+                [key.name.to_string(), format_time(created), format_time(used), format_time(revoked)]
             });
             table(["NAME", "CREATED", "LAST USED", "REVOKED"], rows)
         }
@@ -28,22 +28,22 @@ pub(super) async fn run(command: KeyCommand, config: &Config) -> Result<Report, 
             if !library.revoke_key(&email, &name).await? {
                 return Err(CommandError::NoKey { email, name });
             }
-            tell(&library, &email, SecurityEventKind::KeyRevoked, &name).await;
+            record_event(&library, &email, SecurityEventKind::KeyRevoked, &name).await;
             format!("Revoked the key {name} of {email}.\n")
         }
     };
     Ok(text.into())
 }
 
-/// Has the owner see on their account page what was done here.
-async fn tell(library: &Library, email: &Email, kind: SecurityEventKind, name: &KeyName) {
-    // It is done already, whatever comes of this.
+/// Records the change in the activity that the owner sees on the account page.
+async fn record_event(library: &Library, email: &Email, kind: SecurityEventKind, name: &KeyName) {
+    // The key is changed already, so a failure here does not fail the command.
     match library.account(email).await {
         Ok(account) => library.record_security_event(account.id, kind, None, Some(name.as_str())).await,
-        Err(error) => tracing::warn!(%error, "the owner is not told on their account page"),
+        Err(error) => tracing::warn!(%error, "security event not recorded"),
     }
 }
 
-fn moment(at: Option<Timestamp>) -> String {
+fn format_time(at: Option<Timestamp>) -> String {
     at.map_or_else(|| "-".to_owned(), |at| at.to_string())
 }

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use library::StorageError;
 use storage::{SchemaStore as _, SharedStore};
 use storage_sqlite::{SqliteOptions, SqliteStore};
@@ -8,11 +6,11 @@ use super::{CommandError, Report};
 use crate::{
     cli::MigrateOptions,
     config::Config,
-    stores::{Absent, open_store},
+    stores::{IfMissing, open_store},
 };
 
 pub(super) async fn run(options: &MigrateOptions, config: &Config) -> Result<Report, CommandError> {
-    let store = open_store(config, Absent::CreateInFolder).await?;
+    let store = open_store(config, IfMissing::CreateLibrary).await?;
     let text = if options.status {
         status(&store).await?
     } else if options.revert {
@@ -29,20 +27,19 @@ pub(super) async fn run(options: &MigrateOptions, config: &Config) -> Result<Rep
 
 async fn status(store: &SharedStore) -> Result<String, CommandError> {
     let pending = store.pending_migrations().await?;
-    let is_pending: BTreeSet<&String> = pending.iter().collect();
-    let known = known_migrations().await?;
-    let applied: Vec<String> = known.into_iter().filter(|name| !is_pending.contains(name)).collect();
+    let mut applied = all_migrations().await?;
+    applied.retain(|name| !pending.contains(name));
     Ok(lines("applied", &applied) + &lines("pending", &pending))
 }
 
-/// All migrations there are: those that an empty store needs.
-async fn known_migrations() -> Result<Vec<String>, StorageError> {
+/// The names of all migrations: those that are pending in an empty store.
+async fn all_migrations() -> Result<Vec<String>, StorageError> {
     let unavailable = |error: std::io::Error| StorageError::Unavailable(error.to_string());
     let folder = tempfile::tempdir().map_err(unavailable)?;
     let empty = SqliteStore::open(&folder.path().join("empty.sqlite"), SqliteOptions::default()).await?;
     empty.pending_migrations().await
 }
 
-fn lines(what: &str, names: &[String]) -> String {
-    names.iter().map(|name| format!("{what} {name}\n")).collect()
+fn lines(state: &str, names: &[String]) -> String {
+    names.iter().map(|name| format!("{state} {name}\n")).collect()
 }

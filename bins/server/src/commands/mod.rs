@@ -1,4 +1,4 @@
-//! What each command does. All but `serve` give a [`Report`] and print nothing themselves.
+//! The commands. All but `serve` return a [`Report`] instead of printing.
 
 mod account;
 mod doctor;
@@ -19,41 +19,40 @@ use keys::RandomError;
 use library::{AccountError, ImportError, KeyError, StorageError, Unavailable};
 
 use crate::{
-    cli::Command,
+    cli::{DocumentCommand, LibraryCommand},
     config::{Config, ConfigError, Environment},
-    logging::InvalidLevels,
+    logging::InvalidLogFilter,
     stores::{OpenError, absolute},
 };
-pub(crate) use doctor::unusable_configuration;
+pub(crate) use doctor::invalid_configuration;
+pub(crate) use model::DEFAULT_SOURCE as DEFAULT_MODEL_SOURCE;
 use model::ModelError;
-pub(crate) use model::SOURCE as MODEL_SOURCE;
 use password_input::PasswordInputError;
 use serve::ServeError;
 
-/// What a command has to say, on stdout.
+/// The output of a command, for stdout.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) text: String,
-    /// Something failed all the same, and the text says what.
-    pub(crate) something_failed: bool,
+    /// Part of the work failed, as the text explains.
+    pub(crate) failed: bool,
 }
 
 impl From<String> for Report {
     fn from(text: String) -> Self {
-        Self { text, something_failed: false }
+        Self { text, failed: false }
     }
 }
 
-/// Why a command was not carried out.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Levels(#[from] InvalidLevels),
+    LogFilter(#[from] InvalidLogFilter),
     #[error(
-        "this deletes the account with all its photos, albums and keys, for good; if that is what you want, \
-         add --yes"
+        "this deletes the account with all its photos, albums and keys and cannot be undone; add --yes to confirm"
     )]
     NotConfirmed,
     #[error(transparent)]
@@ -71,49 +70,47 @@ pub(crate) enum CommandError {
     NoAccount { email: Email, folder: PathBuf },
     #[error("There is already an account for {0}")]
     EmailTaken(Email),
-    #[error("There is no key named {name} in use. `server key list {email}` shows the keys")]
+    #[error("There is no active key named {name}. `server key list {email}` shows the keys")]
     NoKey { email: Email, name: KeyName },
-    #[error(
-        "{0}; give this command the secret that the server has, or add --lost-secret if that one is lost"
-    )]
-    OtherSecret(Unavailable),
+    #[error("{0}; use the secret of the server, or add --lost-secret if it is lost")]
+    WrongSecret(Unavailable),
     #[error(transparent)]
     Unavailable(Unavailable),
     #[error(transparent)]
     Password(#[from] PasswordInputError),
     #[error(transparent)]
     Import(#[from] ImportError),
-    #[error("interrupted; what came in until now stays, and a second run goes on")]
+    #[error("interrupted; photos imported so far are kept. Run the command again to continue")]
     Interrupted,
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error("interrupted; nothing was installed")]
     InstallInterrupted,
-    #[error("the signals that end the program cannot be taken over: {0}")]
+    #[error("cannot install signal handlers: {0}")]
     Signals(io::Error),
     #[error(transparent)]
     Random(#[from] RandomError),
     #[error(transparent)]
     Serve(#[from] ServeError),
-    #[error("the report cannot be made: {0}")]
+    #[error("cannot format the report: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("the program cannot run: {0}")]
+    #[error("cannot start the async runtime: {0}")]
     Runtime(io::Error),
-    #[error("the output cannot be written: {0}")]
+    #[error("cannot write to stdout: {0}")]
     Output(io::Error),
 }
 
 impl CommandError {
-    /// 2: used wrongly; 1: failed.
+    /// 2 for wrong usage, 1 for a failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Config(_) | Self::Levels(_) | Self::NotConfirmed => 2,
+            Self::Config(_) | Self::LogFilter(_) | Self::NotConfirmed => 2,
             _ => 1,
         }
     }
 
-    /// Names the account that is missing, or is there already.
-    fn about(self, email: Email, config: &Config) -> Self {
+    /// Adds the account's email address to errors about the account.
+    fn with_email(self, email: Email, config: &Config) -> Self {
         match self {
             Self::Account(AccountError::NoAccount) | Self::Key(KeyError::NoAccount) => {
                 Self::NoAccount { email, folder: absolute(&config.data_dir) }
@@ -124,45 +121,40 @@ impl CommandError {
     }
 }
 
-/// Carries out a command that needs no library.
-pub(crate) fn run_without_library(command: &Command) -> Option<Report> {
-    match command {
-        Command::Openapi => Some(web::openapi_document().into()),
-        Command::McpTools => Some(web::mcp_tools_document().into()),
-        Command::ConnectingMarkdown => Some(web::connecting_document().into()),
-        Command::HelpMarkdown => Some(manual::markdown().into()),
-        _ => None,
-    }
+/// The document that a command prints.
+pub(crate) fn document(command: &DocumentCommand) -> Report {
+    let text = match command {
+        DocumentCommand::Openapi => web::openapi_document(),
+        DocumentCommand::McpTools => web::mcp_tools_document(),
+        DocumentCommand::ConnectingMarkdown => web::connecting_document(),
+        DocumentCommand::HelpMarkdown => manual::markdown(),
+    };
+    text.into()
 }
 
-/// Carries out a command.
+/// Runs a command that needs the configuration.
 ///
 /// # Errors
 /// [`CommandError`].
 pub(crate) async fn run(
-    command: Command,
+    command: LibraryCommand,
     config: &Config,
     environment: &Environment,
 ) -> Result<Report, CommandError> {
     let email = command.email().cloned();
-    let done = match command {
-        Command::Serve(_) => Ok(serve::run(config).await.map(|()| Report::default())?),
-        Command::Migrate(options) => migrate::run(&options, config).await,
-        Command::Account(command) => account::run(command, config).await,
-        Command::Key(command) => key::run(command, config).await,
-        Command::SigningKey(command) => signing_key::run(command, config).await,
-        Command::Model(command) => model::run(command, config).await,
-        Command::Import(options) => import::run(&options, config).await,
-        Command::McpConfig(options) => mcp_config::run(&options, config).await,
-        Command::Doctor => Ok(doctor::run(config, environment).await),
-        Command::Openapi
-        | Command::McpTools
-        | Command::ConnectingMarkdown
-        | Command::HelpMarkdown
-        | Command::Decoder(_) => Ok(run_without_library(&command).unwrap_or_default()),
+    let outcome = match command {
+        LibraryCommand::Serve(_) => Ok(serve::run(config).await.map(|()| Report::default())?),
+        LibraryCommand::Migrate(options) => migrate::run(&options, config).await,
+        LibraryCommand::Account(command) => account::run(command, config).await,
+        LibraryCommand::Key(command) => key::run(command, config).await,
+        LibraryCommand::SigningKey(command) => signing_key::run(command, config).await,
+        LibraryCommand::Model(command) => model::run(command, config).await,
+        LibraryCommand::Import(options) => import::run(&options, config).await,
+        LibraryCommand::McpConfig(options) => mcp_config::run(&options, config).await,
+        LibraryCommand::Doctor => Ok(doctor::run(config, environment).await),
     };
-    done.map_err(|error| match email {
-        Some(email) => error.about(email, config),
+    outcome.map_err(|error| match email {
+        Some(email) => error.with_email(email, config),
         None => error,
     })
 }

@@ -2,10 +2,10 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use domain::{PasswordTooShort, check_new_password};
 
-/// The longest line that is taken for a password, in bytes.
+/// Maximum length of a password, in bytes.
 const MAX_BYTES: u64 = 4096;
 
-/// Why no password was read. No message quotes what was read.
+/// Why no password was read. No message quotes the input.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PasswordInputError {
     #[error("the password cannot be read from stdin: {0}")]
@@ -18,13 +18,13 @@ pub(crate) enum PasswordInputError {
     TooShort(#[from] PasswordTooShort),
 }
 
-/// Reads a new password from the first line, without its end.
+/// Reads a new password from the first line of the input.
 ///
 /// # Errors
 /// [`PasswordInputError`].
 pub(super) fn read_password(input: impl Read) -> Result<String, PasswordInputError> {
     let mut line = String::new();
-    // Room for the line's end as well, and for one byte more that tells that it is too long.
+    // Room for the line ending, and one byte more to detect a line that is too long.
     let mut input = BufReader::new(input.take(MAX_BYTES + 3));
     input.read_line(&mut line).map_err(PasswordInputError::Read)?;
     let password = line.strip_suffix('\n').unwrap_or(&line);
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_line_end_is_cut() {
+    fn only_the_line_ending_is_removed() {
         let read = |input: &str| read_password(input.as_bytes()).map_err(|error| error.to_string());
         for (input, expect) in [
             ("long secret\n", "long secret"),

@@ -18,69 +18,72 @@ use crate::{
     file_descriptors,
     serving_lock::ServingLock,
     shutdown,
-    stores::{self, Absent, OpenError},
+    stores::{self, IfMissing, OpenError},
 };
 
-/// Why the library is not served.
+/// Why the server did not start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ServeError {
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("Port {port} is in use; choose another with --listen{}", other.as_ref().map(|other| format!("; {other}")).unwrap_or_default())]
-    PortInUse { port: u16, other: Option<String> },
-    #[error("There is no permission to listen on port {port}; choose one above 1023 with --listen")]
+    #[error("Port {port} is in use; choose another with --listen{}", other_server.as_ref().map(|other| format!("; {other}")).unwrap_or_default())]
+    PortInUse { port: u16, other_server: Option<String> },
+    #[error("There is no permission to listen on port {port}; choose a port above 1023 with --listen")]
     PortDenied { port: u16 },
     #[error("{address} is not an address of this machine; choose another with --listen")]
     NoSuchAddress { address: SocketAddr },
-    #[error("The host name in --listen {listen} has no address; check the name, or give an address")]
+    #[error("The host name in --listen {listen} cannot be resolved; check the name, or use an IP address")]
     NoSuchName { listen: ListenAddress },
-    #[error("The server cannot listen on {address}: {source}")]
+    #[error("cannot listen on {address}: {source}")]
     Listen { address: SocketAddr, source: io::Error },
     #[error(transparent)]
     BaseUrl(#[from] InvalidBaseUrl),
-    #[error("the service cannot be set up: {0}")]
+    #[error("cannot set up the server: {0}")]
     Build(#[from] BuildError),
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     #[error(transparent)]
     Random(#[from] keys::RandomError),
-    #[error("the signals that end the program cannot be taken over: {0}")]
+    #[error("cannot install signal handlers: {0}")]
     Signals(io::Error),
-    #[error("the address cannot be printed: {0}")]
+    #[error("cannot write to stdout: {0}")]
     Output(io::Error),
     #[error("serving failed: {0}")]
     Serve(io::Error),
 }
 
-/// Serves until the process is asked to end.
+/// Serves until a shutdown signal.
 pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
-    let descriptors = file_descriptors::allow_most();
-    let library = stores::open_library(config, Absent::Create).await?;
+    let descriptors = file_descriptors::raise_limit();
+    let library = stores::open_library(config, IfMissing::CreateAll).await?;
     let secret = stores::load_secret(config)?;
     let data_dir = stores::absolute(&config.data_dir);
-    let lock = ServingLock::take(&data_dir)
-        .map_err(|source| OpenError::Unusable { path: data_dir.clone(), source })?;
-    let other = lock.other(&data_dir);
-    if let Some(other) = &other {
-        tracing::warn!("{other}; both work, but one is enough");
+    let lock = ServingLock::try_acquire(&data_dir)
+        .map_err(|source| OpenError::Io { path: data_dir.clone(), source })?;
+    let other_server = lock.other_server(&data_dir);
+    if let Some(other_server) = &other_server {
+        tracing::warn!(reason = other_server.as_str(), "two servers share a data folder; both work, but one is enough");
     }
-    let listeners = listen(&config.listen, other).await?;
+    let listeners = listen(&config.listen, other_server).await?;
     stores::recover(&library).await;
-    let listened_on = listened_on(&config.listen, &listeners)?;
-    let base_url = config.base_url(&listened_on)?;
+    let bound = bound_address(&config.listen, &listeners)?;
+    let base_url = config.base_url(&bound)?;
     let app =
         App::new(library.clone(), &secret, web_config(config, &base_url, descriptors, listeners.len()))?;
-    let asked_to_end = shutdown::requested().map_err(ServeError::Signals)?;
-    announce(&library, config, &listened_on, &base_url).await?;
-    work(&library, app, listeners, asked_to_end).await
+    let shutdown = shutdown::signal().map_err(ServeError::Signals)?;
+    print_address(&library, config, &bound, &base_url).await?;
+    serve_until(shutdown, &library, app, listeners).await
 }
 
-/// Listens on every address that the name has; `other` says who may have the port.
-async fn listen(listen: &ListenAddress, other: Option<String>) -> Result<Vec<TcpListener>, ServeError> {
+/// Listens on every address of the host name. `other_server` is added to the error when the port is in use.
+async fn listen(
+    listen: &ListenAddress,
+    other_server: Option<String>,
+) -> Result<Vec<TcpListener>, ServeError> {
     let mut listeners: Vec<TcpListener> = Vec::new();
     let mut skipped = None;
     for mut address in resolve(listen).await? {
-        // A name has the same port on all its addresses.
+        // All addresses of a name use the same port.
         if let Some(first) = listeners.first().and_then(|listener| listener.local_addr().ok()) {
             address.set_port(first.port());
         }
@@ -93,9 +96,9 @@ async fn listen(listen: &ListenAddress, other: Option<String>) -> Result<Vec<Tcp
         };
         let port = address.port();
         match error.kind() {
-            io::ErrorKind::AddrInUse => return Err(ServeError::PortInUse { port, other }),
+            io::ErrorKind::AddrInUse => return Err(ServeError::PortInUse { port, other_server }),
             io::ErrorKind::PermissionDenied => return Err(ServeError::PortDenied { port }),
-            // For example IPv6's, on a machine without it.
+            // For example an IPv6 address on a machine without IPv6.
             io::ErrorKind::AddrNotAvailable => skipped = Some(ServeError::NoSuchAddress { address }),
             _ => skipped = Some(ServeError::Listen { address, source: error }),
         }
@@ -113,21 +116,21 @@ async fn resolve(listen: &ListenAddress) -> Result<Vec<SocketAddr>, ServeError> 
     };
     let unknown = || ServeError::NoSuchName { listen: listen.clone() };
     let mut addresses: Vec<SocketAddr> = lookup_host((host, port)).await.map_err(|_| unknown())?.collect();
-    // IPv4 first.
+    // Sorts IPv4 before IPv6.
     addresses.sort();
     addresses.dedup();
     if addresses.is_empty() { Err(unknown()) } else { Ok(addresses) }
 }
 
-/// What is listened on, with the port that was free.
-fn listened_on(listen: &ListenAddress, listeners: &[TcpListener]) -> Result<ListenAddress, ServeError> {
+/// The listen address with the port that was bound.
+fn bound_address(listen: &ListenAddress, listeners: &[TcpListener]) -> Result<ListenAddress, ServeError> {
     let bound = listeners.first().map(TcpListener::local_addr).transpose().map_err(ServeError::Serve)?;
     Ok(bound.map_or_else(|| listen.clone(), |bound| listen.with_port(bound.port())))
 }
 
 fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, listeners: usize) -> WebConfig {
     let default = HttpLimits::default();
-    let connections = file_descriptors::connections_within(descriptors, default.connections);
+    let connections = file_descriptors::max_connections(descriptors, default.connections);
     let connections = connections.div_ceil(listeners.max(1));
     let limits = HttpLimits { connections, drain_timeout: shutdown::GRACE, ..default };
     let trusted_proxies = config.trusted_proxies.clone();
@@ -138,21 +141,21 @@ fn web_config(config: &Config, base_url: &BaseUrl, descriptors: Option<u64>, lis
     web_config
 }
 
-/// Prints where the service is. From the bind on, connections wait to be answered.
-async fn announce(
+/// Prints the address, advice about the base URL, and the set-up link. Connections are queued since the bind.
+async fn print_address(
     library: &Library,
     config: &Config,
-    listened_on: &ListenAddress,
+    bound: &ListenAddress,
     base_url: &BaseUrl,
 ) -> Result<(), ServeError> {
-    let mut text = format!("listening on http://{listened_on}\n");
-    if let Some(advice) = addresses::unreachable(config, listened_on, base_url, &ThisMachine) {
+    let mut text = format!("listening on http://{bound}\n");
+    if let Some(advice) = addresses::reachability_advice(config, bound, base_url, &ThisMachine) {
         text.push_str(&format!("{advice}\n"));
     }
-    if let Some(warning) = addresses::unencrypted(base_url) {
+    if let Some(warning) = addresses::encryption_advice(base_url) {
         tracing::warn!("{warning}");
     }
-    // Not to the log: whoever has the link has the library.
+    // Printed and not logged, because the link gives access to the library.
     if let Some(token) = library.create_setup_link().await? {
         let base_url = base_url.as_str();
         text.push_str("There is no account yet. Create the first one in a browser:\n  ");
@@ -162,52 +165,52 @@ async fn announce(
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(ServeError::Output)
 }
 
-/// Answers, indexes and tidies until the process is asked to end; then all three come to their end together.
-async fn work(
+/// Serves requests, indexes photos and runs maintenance until the shutdown signal, then stops all three at the same time.
+async fn serve_until(
+    shutdown: impl Future<Output = ()> + Send + 'static,
     library: &Library,
     app: App,
     listeners: Vec<TcpListener>,
-    asked_to_end: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServeError> {
     let indexing = library.start_indexing(IndexingScope::Everything)?;
-    let upkeep = library.start_maintenance();
+    let maintenance = library.start_maintenance();
     let (stop, stopped) = watch::channel(false);
     let background = tokio::spawn({
-        let stopped = said(stopped.clone());
+        let stopped = wait_for(stopped.clone());
         async move {
             stopped.await;
-            let ending = async { tokio::join!(indexing.stop(), upkeep.stop()) };
-            if timeout(shutdown::GRACE, ending).await.is_err() {
-                tracing::warn!("work was cut off; the next start does it again");
+            let stopping = async { tokio::join!(indexing.stop(), maintenance.stop()) };
+            if timeout(shutdown::GRACE, stopping).await.is_err() {
+                tracing::warn!("background jobs abandoned at shutdown; the next start repeats them");
             }
         }
     });
     let signals = tokio::spawn({
         let stop = stop.clone();
         async move {
-            asked_to_end.await;
-            tracing::info!("asked to end");
+            shutdown.await;
+            tracing::info!("shutting down");
             stop.send_replace(true);
         }
     });
     let mut serving = JoinSet::new();
     for listener in listeners {
-        serving.spawn(web::serve(app.clone(), listener, said(stopped.clone())));
+        serving.spawn(web::serve(app.clone(), listener, wait_for(stopped.clone())));
     }
     let mut served = Ok(());
     while let Some(ended) = serving.join_next().await {
         served = served.and(ended.map_err(io::Error::other).flatten());
-        // One that fails takes the others with it.
+        // If one listener fails, the others stop, too.
         stop.send_replace(true);
     }
     signals.abort();
     if let Err(error) = background.await {
-        tracing::error!(%error, "the background work failed");
+        tracing::error!(%error, "background task failed");
     }
     served.map_err(ServeError::Serve)
 }
 
-/// Waits until the sender says so, or is gone.
-async fn said(mut stopped: watch::Receiver<bool>) {
+/// Waits until the value is true or the sender is dropped.
+async fn wait_for(mut stopped: watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stop| *stop).await;
 }

@@ -6,7 +6,7 @@ use std::{
 
 use serde::Deserialize;
 
-/// Where the service listens: an address or a host name, and a port.
+/// Where the server listens: an IP address or host name, and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum ListenAddress {
@@ -15,7 +15,7 @@ pub(crate) enum ListenAddress {
 }
 
 impl ListenAddress {
-    /// The same with another port.
+    /// The same host with another port.
     pub(crate) fn with_port(&self, port: u16) -> Self {
         match self {
             Self::Socket(address) => Self::Socket(SocketAddr::new(address.ip(), port)),
@@ -30,7 +30,7 @@ impl ListenAddress {
         }
     }
 
-    /// The address, if it is known without asking a name server.
+    /// The IP address, if it is known without a DNS lookup.
     pub(crate) fn ip(&self) -> Option<IpAddr> {
         match self {
             Self::Socket(address) => Some(address.ip()),
@@ -41,7 +41,7 @@ impl ListenAddress {
         }
     }
 
-    /// An address at which this machine reaches the service: "all addresses" is none.
+    /// An address at which this machine reaches the server. The unspecified address becomes the loopback address.
     pub(crate) fn on_this_machine(&self) -> Self {
         match self.ip() {
             Some(IpAddr::V4(ip)) if ip.is_unspecified() => {
@@ -74,7 +74,7 @@ impl FromStr for ListenAddress {
         }
         let (host, port) = text.rsplit_once(':').ok_or(WRONG)?;
         let is_name_char = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.' || c == '_';
-        // A number that is no address is a slip, not a name.
+        // A host without a letter is a mistyped address.
         let is_name = host.chars().all(is_name_char) && host.contains(|c: char| c.is_ascii_alphabetic());
         match port.parse() {
             Ok(port) if is_name => Ok(Self::Name { host: host.to_owned(), port }),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_names_with_a_port() {
+    fn addresses_and_names_need_a_port() {
         for (text, shown, on_this_machine) in [
             ("127.0.0.1:8080", "127.0.0.1:8080", "127.0.0.1:8080"),
             ("[::1]:80", "[::1]:80", "[::1]:80"),

@@ -1,7 +1,7 @@
-//! The configuration: flags before environment before file before defaults.
+//! The configuration: flags override the environment, which overrides the file, which overrides the defaults.
 //!
-//! A new setting is a field of [`StoreOptions`] or [`ServeOptions`], a line in each of [`Layer`]'s two functions,
-//! and its default in [`Config::resolve`].
+//! To add a setting, add a field to [`StoreOptions`] or [`ServeOptions`], a line to each of [`Layer`]'s two functions,
+//! and its default to [`Config::resolve`].
 
 mod listen_address;
 mod options;
@@ -13,7 +13,6 @@ pub(crate) mod tests;
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
-    num::{NonZeroU64, NonZeroUsize},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -26,8 +25,8 @@ use web::{BaseUrl, InvalidBaseUrl};
 
 use crate::{
     cli::{DECODER, READ_TEXT},
-    commands::MODEL_SOURCE,
-    stores::words,
+    commands::DEFAULT_MODEL_SOURCE,
+    stores::io_message,
 };
 pub(crate) use listen_address::ListenAddress;
 pub(crate) use options::{Layer, LogFormat, OcrLanguages, ServeOptions, StoreOptions, Switch};
@@ -35,29 +34,28 @@ pub(crate) use source::{Environment, Source};
 use source::{FromEnvironment, FromFile};
 use store_url::StoreUrlError;
 
-/// The data folder when none is given.
+/// The default data folder.
 pub(crate) const DEFAULT_DATA_DIR: &str = "./data";
 const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
-const MEBIBYTE: u64 = 1024 * 1024;
 
-/// Why there is no configuration. No message holds a value that may be secret.
+/// Why the configuration is invalid. No message quotes a value that may be secret.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
-    #[error("the configuration file {} cannot be read: {}; name another with --config", path.display(), words(source))]
+    #[error("the configuration file {} cannot be read: {}; choose another with --config", path.display(), io_message(source))]
     File { path: PathBuf, source: io::Error },
     #[error("{}, line {line}: {reason}", path.display())]
     Syntax { path: PathBuf, line: usize, reason: String },
-    #[error("{}: `{key}` is given twice", path.display())]
-    KeyTwice { path: PathBuf, key: String },
+    #[error("{}: `{key}` is set twice", path.display())]
+    DuplicateKey { path: PathBuf, key: String },
     #[error("{}: unknown setting: {keys}", path.display())]
     UnknownKeys { path: PathBuf, keys: String },
     #[error("{}: {key}: {reason}", path.display())]
     FileValue { path: PathBuf, key: String, reason: String },
     #[error("{variable}: {reason}")]
     Variable { variable: String, reason: String },
-    #[error("{variable}: is not Unicode text")]
+    #[error("{variable}: the value is not valid Unicode")]
     NotUnicode { variable: String },
-    #[error("the system does not say which program this is, so that no decoder can be started: {0}")]
+    #[error("cannot find the path of this program, which is needed to start decoders: {0}")]
     Program(io::Error),
     #[error("PHOTOS_SECRET: {0}")]
     Secret(#[from] SecretError),
@@ -70,17 +68,17 @@ pub(crate) enum ConfigError {
 /// Where the secret comes from.
 #[derive(Debug, Clone)]
 pub(crate) enum SecretSource {
-    /// It was given.
-    Given(Secret),
-    /// It stands in this file, or will.
+    /// The variable `PHOTOS_SECRET`.
+    Environment(Secret),
+    /// A file, which is created when it is missing.
     File(PathBuf),
 }
 
 impl SecretSource {
-    /// The secret; its file is created when there is none.
+    /// Loads the secret, and creates its file when it is missing.
     pub(crate) fn load(&self, random: &dyn Random) -> Result<Secret, SecretError> {
         match self {
-            Self::Given(secret) => Ok(secret.clone()),
+            Self::Environment(secret) => Ok(secret.clone()),
             Self::File(path) => Secret::load_or_create(path, random),
         }
     }
@@ -98,26 +96,26 @@ pub(crate) struct Config {
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) log_format: LogFormat,
     pub(crate) client_documents: Switch,
-    /// The folder of the installed vision models.
+    /// Folder of the installed vision models.
     pub(crate) models: PathBuf,
-    /// Where vision models are downloaded from.
+    /// URL of the hub that vision models are downloaded from.
     pub(crate) model_source: String,
-    /// How vision models are computed.
+    /// How vision models are run.
     pub(crate) vision: clip::Options,
     base_url: Option<BaseUrl>,
 }
 
 impl Config {
-    /// Puts the flags before the environment, and before the file that one of the two names.
+    /// Resolves the configuration from flags, environment, and the file that `--config` or `PHOTOS_CONFIG` names.
     ///
     /// # Errors
     /// [`ConfigError`].
     pub(crate) fn load(
         flags: Layer,
-        file: Option<&Path>,
+        file: Option<PathBuf>,
         environment: &Environment,
     ) -> Result<Self, ConfigError> {
-        let Some(path) = file.map(Path::to_owned).or_else(|| environment.config_file()) else {
+        let Some(path) = file.or_else(|| environment.config_file()) else {
             return Self::resolve(flags, environment, None);
         };
         match std::fs::read_to_string(&path) {
@@ -126,7 +124,7 @@ impl Config {
         }
     }
 
-    /// The configuration that these flags, this environment and this file (its path and text) make.
+    /// Resolves the configuration from flags, environment, and the path and text of a file.
     ///
     /// # Errors
     /// [`ConfigError`].
@@ -145,7 +143,7 @@ impl Config {
         let (store, serve) = (layer.store, layer.serve);
         let data_dir = store.data_dir.unwrap_or_else(|| DEFAULT_DATA_DIR.into());
         let secret = match environment.secret() {
-            Some(text) => SecretSource::Given(Secret::from_text(text)?),
+            Some(text) => SecretSource::Environment(Secret::from_text(text)?),
             None => SecretSource::File(store.secret_file.unwrap_or_else(|| data_dir.join("secret"))),
         };
         let database = store.database_url.as_deref().map(store_url::sqlite_file).transpose()?.flatten();
@@ -167,16 +165,16 @@ impl Config {
             log_format: serve.log_format.unwrap_or_default(),
             client_documents: serve.client_documents.unwrap_or_default(),
             models,
-            model_source: store.model_source.unwrap_or_else(|| MODEL_SOURCE.to_owned()),
+            model_source: store.model_source.unwrap_or_else(|| DEFAULT_MODEL_SOURCE.to_owned()),
             vision,
             base_url: serve.base_url.as_deref().map(BaseUrl::parse).transpose()?,
         })
     }
 
-    /// The base URL when the service listens here.
+    /// The configured base URL, else `http://` and the listen address.
     ///
     /// # Errors
-    /// The host name to listen on makes no URL.
+    /// The host name to listen on is not valid in a URL.
     pub(crate) fn base_url(&self, listen: &ListenAddress) -> Result<BaseUrl, InvalidBaseUrl> {
         match &self.base_url {
             Some(base_url) => Ok(base_url.clone()),
@@ -184,38 +182,38 @@ impl Config {
         }
     }
 
-    /// Whether no setting gives the base URL.
-    pub(crate) fn assumes_base_url(&self) -> bool {
+    /// Whether the base URL is derived from the listen address.
+    pub(crate) fn base_url_is_default(&self) -> bool {
         self.base_url.is_none()
     }
 
-    /// Whether the library is in the data folder, at least in part.
+    /// Whether the database or the blobs are in the data folder.
     pub(crate) fn uses_data_dir(&self) -> bool {
         self.database.starts_with(&self.data_dir) || self.blobs.starts_with(&self.data_dir)
     }
 }
 
-/// Where the loader and libheif look for libraries, when the system's own places do not do.
+/// Variables that add search paths for shared libraries and libheif plug-ins.
 const LIBRARY_PATHS: [&str; 2] = ["LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH"];
 
-/// Where Tesseract looks for its trained data, when its own folder does not do.
+/// Variable that names the folder of Tesseract's trained data.
 const TRAINED_DATA: &str = "TESSDATA_PREFIX";
 
-/// This program as a decoder: of the environment it gets what it needs to load its libraries, and no more.
+/// The command of a decoder process. Its environment has only what it needs to load libraries.
 fn decoder() -> io::Result<WorkerCommand> {
     worker(&[DECODER.to_owned()], &LIBRARY_PATHS)
 }
 
-/// This program as a decoder that reads words.
-fn text_reader(languages: &Languages) -> io::Result<WorkerCommand> {
+/// The command of a decoder process that runs OCR.
+fn ocr_worker(languages: &Languages) -> io::Result<WorkerCommand> {
     let [libraries, plugins] = LIBRARY_PATHS;
     let args = [DECODER.to_owned(), format!("--{READ_TEXT}={languages}")];
     worker(&args, &[libraries, plugins, TRAINED_DATA])
 }
 
 fn worker(args: &[String], variables: &[&str]) -> io::Result<WorkerCommand> {
-    let given = |name: &&str| std::env::var_os(name).map(|value| (name.into(), value));
-    let environment = variables.iter().filter_map(given).collect();
+    let variable = |name: &&str| std::env::var_os(name).map(|value| (name.into(), value));
+    let environment = variables.iter().filter_map(variable).collect();
     Ok(WorkerCommand { environment, ..WorkerCommand::this_program(args)? })
 }
 
@@ -226,20 +224,20 @@ fn settings(options: &StoreOptions) -> Result<Settings, ConfigError> {
         Some(OcrLanguages::On(languages)) => Some(languages),
         Some(OcrLanguages::Off) => None,
     };
-    let text_reader = languages.as_ref().map(text_reader).transpose().map_err(ConfigError::Program)?;
+    let ocr_worker = languages.as_ref().map(ocr_worker).transpose().map_err(ConfigError::Program)?;
     Ok(Settings {
-        free_window: options.free_window.unwrap_or(defaults.free_window),
-        max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, NonZeroU64::get),
-        max_pixels: options.max_pixels.map_or(defaults.max_pixels, NonZeroU64::get),
-        decode_workers: options.decode_workers.map_or(defaults.decode_workers, NonZeroUsize::get),
+        free_window: options.free_window.map_or(defaults.free_window, |photos| photos.0),
+        max_upload_bytes: options.max_upload_bytes.map_or(defaults.max_upload_bytes, |bytes| bytes.0.get()),
+        max_pixels: options.max_pixels.map_or(defaults.max_pixels, |pixels| pixels.0.get()),
+        decode_workers: options.decode_workers.map_or(defaults.decode_workers, |workers| workers.0.get()),
         decode_memory_bytes: options
             .decode_memory_mb
-            .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(MEBIBYTE)),
-        ocr_worker: text_reader,
+            .map_or(defaults.decode_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
+        ocr_worker,
         ocr_languages: languages.unwrap_or_else(|| defaults.ocr_languages.clone()),
         search_memory_bytes: options
             .search_memory_mb
-            .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.get().saturating_mul(1 << 20)),
+            .map_or(defaults.search_memory_bytes, |mebibytes| mebibytes.0.get().saturating_mul(1 << 20)),
         ..defaults
     })
 }

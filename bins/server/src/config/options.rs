@@ -12,97 +12,128 @@ use serde::Deserialize;
 
 use super::{ConfigError, ListenAddress, Source};
 
-/// Settings that every command takes. What is not given stays open for the next source.
+/// Settings of every command. A setting that one source leaves out is taken from the next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Store options")]
 pub(crate) struct StoreOptions {
-    /// Folder of the store, the blobs and the secret file; `serve` creates it [default: ./data] [env: PHOTOS_DATA_DIR]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Data folder: database, photos, secret and models [default: ./data] [env: PHOTOS_DATA_DIR]
+    ///
+    /// Only `serve` creates it.
+    #[arg(long, global = true, value_name = "DIR", help_heading = STORAGE)]
     pub(crate) data_dir: Option<PathBuf>,
-    /// File of the secret that signs URLs and seals signing keys, made at the first start; the variable
-    /// PHOTOS_SECRET (at least 32 characters) comes before it [default: `secret` in the data folder] [env: PHOTOS_SECRET_FILE]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// File with the secret that signs image URLs and encrypts signing keys [default: `secret` in the data folder]
+    /// [env: PHOTOS_SECRET_FILE]
+    ///
+    /// Created at the first start. The variable PHOTOS_SECRET (at least 32 characters) overrides the file.
+    #[arg(long, global = true, value_name = "FILE", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) secret_file: Option<PathBuf>,
-    /// Metadata store, `sqlite:PATH` [default: `library.sqlite` in the data folder] [env: PHOTOS_DATABASE_URL]
-    #[arg(long, global = true, value_name = "URL")]
+    /// Metadata store, such as sqlite:/srv/library.sqlite [default: `library.sqlite` in the data folder] [env:
+    /// PHOTOS_DATABASE_URL]
+    #[arg(long, global = true, value_name = "URL", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) database_url: Option<String>,
-    /// Store of originals and renditions, `file:FOLDER` [default: `blobs` in the data folder] [env:
+    /// Store of originals and renditions, such as file:/srv/blobs [default: `blobs` in the data folder] [env:
     /// PHOTOS_BLOB_URL]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", help_heading = STORAGE, hide_short_help = true)]
     pub(crate) blob_url: Option<String>,
-    /// How many of its newest photos an account on the free plan sees [default: 1000] [env: PHOTOS_FREE_WINDOW]
-    #[arg(long, global = true, value_name = "PHOTOS")]
-    pub(crate) free_window: Option<u32>,
-    /// Longest file that is taken in, in bytes [default: 200000000] [env: PHOTOS_MAX_UPLOAD_BYTES]
-    #[arg(long, global = true, value_name = "BYTES")]
-    pub(crate) max_upload_bytes: Option<NonZeroU64>,
-    /// Most pixels that a photo may have [default: 200000000] [env: PHOTOS_MAX_PIXELS]
-    #[arg(long, global = true, value_name = "PIXELS")]
-    pub(crate) max_pixels: Option<NonZeroU64>,
-    /// How many photos are decoded at once [default: the number of processors] [env: PHOTOS_DECODE_WORKERS]
-    #[arg(long, global = true, value_name = "NUMBER")]
-    pub(crate) decode_workers: Option<NonZeroUsize>,
-    /// Memory for decoding photos and reading words in them, in MiB; a photo that needs more is decoded alone. A server
-    /// and the imports beside it share it [default: 300] [env: PHOTOS_DECODE_MEMORY_MB]
-    #[arg(long, global = true, value_name = "MIB")]
-    pub(crate) decode_memory_mb: Option<NonZeroU64>,
-    /// Languages in which words in photos are read, by Tesseract's names for them: eng+deu; `auto` for those that are
-    /// installed, or English alone where there are more than four; `off` to read none [default: auto] [env:
-    /// PHOTOS_OCR_LANGUAGES]
-    #[arg(long, global = true, value_name = "LANGUAGES")]
+    /// Number of newest photos visible on the free plan [default: 1000] [env: PHOTOS_FREE_WINDOW]
+    #[arg(long, global = true, value_name = "PHOTOS", help_heading = PHOTOS, hide_short_help = true)]
+    pub(crate) free_window: Option<WholeNumber<u32>>,
+    /// Maximum size of a photo file, in bytes [default: 200000000] [env: PHOTOS_MAX_UPLOAD_BYTES]
+    #[arg(long, global = true, value_name = "BYTES", help_heading = PHOTOS, hide_short_help = true)]
+    pub(crate) max_upload_bytes: Option<WholeNumber<NonZeroU64>>,
+    /// Maximum width times height of a photo, in pixels [default: 200000000] [env: PHOTOS_MAX_PIXELS]
+    #[arg(long, global = true, value_name = "PIXELS", help_heading = PHOTOS, hide_short_help = true)]
+    pub(crate) max_pixels: Option<WholeNumber<NonZeroU64>>,
+    /// Maximum number of photos decoded at the same time [default: number of processors] [env: PHOTOS_DECODE_WORKERS]
+    #[arg(long, global = true, value_name = "NUMBER", help_heading = PHOTOS, hide_short_help = true)]
+    pub(crate) decode_workers: Option<WholeNumber<NonZeroUsize>>,
+    /// Memory for decoding and OCR, in MiB [default: 300] [env: PHOTOS_DECODE_MEMORY_MB]
+    ///
+    /// Shared by a server and the imports that run beside it. A photo that needs more is decoded alone.
+    #[arg(long, global = true, value_name = "MIB", help_heading = PHOTOS, hide_short_help = true)]
+    pub(crate) decode_memory_mb: Option<WholeNumber<NonZeroU64>>,
+    /// Languages for OCR, such as eng+deu; `auto` or `off` [default: auto] [env: PHOTOS_OCR_LANGUAGES]
+    ///
+    /// Named as Tesseract names them, the most frequent first. `auto` uses all installed languages, or English alone
+    /// when more than four are installed. `off` disables OCR.
+    #[arg(long, global = true, value_name = "LANGUAGES", help_heading = PHOTOS, hide_short_help = true)]
     pub(crate) ocr_languages: Option<OcrLanguages>,
-    /// Memory that may hold what photos look like, for searches, in MiB; about 550 bytes a photo with a vision model of
-    /// 512 dimensions [default: 1024] [env: PHOTOS_SEARCH_MEMORY_MB]
-    #[arg(long, global = true, value_name = "MIB")]
-    pub(crate) search_memory_mb: Option<NonZeroUsize>,
-    /// Folder of the installed vision models [default: `models` in the data folder] [env: PHOTOS_MODELS_DIR]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Memory for the embeddings that search compares, in MiB [default: 1024] [env: PHOTOS_SEARCH_MEMORY_MB]
+    ///
+    /// A photo takes about 550 bytes with a vision model of 512 dimensions.
+    #[arg(long, global = true, value_name = "MIB", help_heading = SEARCH, hide_short_help = true)]
+    pub(crate) search_memory_mb: Option<WholeNumber<NonZeroUsize>>,
+    /// Folder of installed vision models [default: `models` in the data folder] [env: PHOTOS_MODELS_DIR]
+    #[arg(long, global = true, value_name = "DIR", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) models_dir: Option<PathBuf>,
-    /// Where vision models are downloaded from: a mirror of huggingface.co [default: https://huggingface.co] [env:
+    /// Hub to download vision models from, or a mirror of it [default: https://huggingface.co] [env:
     /// PHOTOS_MODEL_SOURCE]
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) model_source: Option<String>,
-    /// The library of ONNX Runtime, such as libonnxruntime.so, which computes vision models in two thirds of the time
-    /// of what is built in [default: the variable ORT_DYLIB_PATH, else where systems keep it] [env:
-    /// PHOTOS_ONNX_RUNTIME]
-    #[arg(long, global = true, value_name = "FILE")]
+    /// ONNX Runtime library, such as /usr/lib/libonnxruntime.so [default: ORT_DYLIB_PATH, then the system's library
+    /// folders] [env: PHOTOS_ONNX_RUNTIME]
+    ///
+    /// ONNX Runtime runs vision models in about two thirds of the time that the built-in engine needs.
+    #[arg(long, global = true, value_name = "FILE", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) onnx_runtime: Option<PathBuf>,
 }
+
+const STORAGE: &str = "Storage options";
+const PHOTOS: &str = "Photo options";
+const SEARCH: &str = "Search options";
 
 /// Settings of `serve`; `mcp-config` takes the base URL, too.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ServeOptions {
-    /// Address or host name, and port, to listen on; port 0 takes a free one [default: 127.0.0.1:8080] [env:
-    /// PHOTOS_LISTEN]
+    /// Address or host name, and port, to listen on [default: 127.0.0.1:8080] [env: PHOTOS_LISTEN]
+    ///
+    /// Port 0 picks a free port. With a host name, the server listens on all its addresses.
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) listen: Option<ListenAddress>,
-    /// Public URL used in all links: where browsers reach the service [default: http:// and the address that is
-    /// listened on] [env: PHOTOS_BASE_URL]
+    /// Public URL used in all links [default: http:// and the listen address] [env: PHOTOS_BASE_URL]
+    ///
+    /// Browsers and apps must reach the server at this URL, such as https://photos.example.org.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Network of proxies whose Forwarded and X-Forwarded-For headers are believed, such as 10.0.0.0/8; repeated
-    /// or with commas in between [default: none] [env: PHOTOS_TRUSTED_PROXY]
+    /// Network of trusted reverse proxies, such as 10.0.0.0/8 [default: none] [env: PHOTOS_TRUSTED_PROXY]
+    ///
+    /// Their Forwarded and X-Forwarded-For headers give the client address for logs and rate limits. Repeat the option,
+    /// or separate networks with commas. Single addresses are accepted, too.
     #[arg(long, value_name = "CIDR", value_delimiter = ',')]
     pub(crate) trusted_proxy: Option<Vec<ProxyNetwork>>,
-    /// How log lines look on stderr: `text` or `json`; RUST_LOG sets their levels (`info` when absent) [default:
-    /// text] [env: PHOTOS_LOG_FORMAT]
+    /// Log format on stderr: text or json [default: text] [env: PHOTOS_LOG_FORMAT]
+    ///
+    /// The variable RUST_LOG sets the log level, such as RUST_LOG=info,web=debug. Its default is info.
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     pub(crate) log_format: Option<LogFormat>,
-    /// Whether apps may name themselves by an https URL, which the server then fetches from the internet: `on` or
-    /// `off`. Where outgoing https is closed, `off` has them register instead [default: on] [env:
-    /// PHOTOS_CLIENT_DOCUMENTS]
+    /// Accept apps that identify themselves by an https URL: on or off [default: on] [env: PHOTOS_CLIENT_DOCUMENTS]
+    ///
+    /// The server fetches the client ID metadata document at that URL from the internet. Use `off` where outgoing
+    /// https is blocked; such apps then register instead.
     #[arg(long, value_name = "SWITCH", hide_possible_values = true)]
     pub(crate) client_documents: Option<Switch>,
 }
 
-/// Whether something is done.
+/// A whole number. Its parse error is clearer than that of the standard library.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct WholeNumber<T>(pub(crate) T);
+
+impl<T: FromStr> FromStr for WholeNumber<T> {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        text.parse().map(Self).map_err(|_| "must be a positive whole number")
+    }
+}
+
+/// A setting that is on or off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Switch {
-    /// It is.
+    /// Enabled.
     #[default]
     On,
-    /// It is not.
+    /// Disabled.
     Off,
 }
 
@@ -114,13 +145,13 @@ impl FromStr for Switch {
     }
 }
 
-/// Whether words in photos are read, and in which languages.
+/// Whether OCR runs, and in which languages.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) enum OcrLanguages {
-    /// They are not read.
+    /// No OCR.
     Off,
-    /// They are.
+    /// OCR in these languages.
     On(Languages),
 }
 
@@ -140,7 +171,7 @@ impl TryFrom<String> for OcrLanguages {
     }
 }
 
-/// Addresses of proxies: a network, or one address.
+/// A network of proxies; a single address is a network of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct ProxyNetwork(pub(crate) IpNet);
@@ -162,14 +193,14 @@ impl TryFrom<String> for ProxyNetwork {
     }
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogFormat {
-    /// For people.
+    /// Plain text.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -181,7 +212,7 @@ impl FromStr for LogFormat {
     }
 }
 
-/// What one source (flags, environment, file) says about every setting.
+/// The settings that one source (flags, environment or file) gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Layer {
     pub(crate) store: StoreOptions,
@@ -189,7 +220,7 @@ pub(crate) struct Layer {
 }
 
 impl Layer {
-    /// Takes every setting out of a source.
+    /// Reads every setting from a source.
     pub(crate) fn read(source: &mut impl Source) -> Result<Self, ConfigError> {
         Ok(Self {
             store: StoreOptions {
@@ -218,7 +249,7 @@ impl Layer {
         })
     }
 
-    /// This layer, with what it leaves open taken from the one below.
+    /// This layer, with missing settings taken from the layer below.
     pub(crate) fn or(self, below: Self) -> Self {
         let (store, serve) = (self.store, self.serve);
         Self {

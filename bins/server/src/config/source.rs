@@ -11,29 +11,29 @@ use toml::{Table, Value};
 
 use super::ConfigError;
 
-/// How every variable of ours begins.
+/// The prefix of this program's variables.
 const PREFIX: &str = "PHOTOS_";
-/// The variable with the secret itself, which is never a flag: other users of the machine see flags.
+/// The variable with the secret. There is no such flag, because other users of the machine can see flags.
 const SECRET: &str = "PHOTOS_SECRET";
-/// By which other programs are told where ONNX Runtime is.
+/// The variable that other programs use for the path of ONNX Runtime.
 const ORT_DYLIB_PATH: &str = "ORT_DYLIB_PATH";
-/// What concerns the program without being its own.
+/// Variables without the prefix that this program reads.
 const OTHERS: [&str; 2] = ["RUST_LOG", ORT_DYLIB_PATH];
 
-/// Where settings are taken from, by their flags' names with underscores.
+/// A source of settings. Names are those of the flags, with underscores.
 pub(crate) trait Source {
-    /// One value.
+    /// Reads a single value.
     fn take<T>(&mut self, name: &'static str) -> Result<Option<T>, ConfigError>
     where
         T: FromStr<Err: Display> + DeserializeOwned;
 
-    /// Several values.
+    /// Reads a list.
     fn take_list<T>(&mut self, name: &'static str) -> Result<Option<Vec<T>>, ConfigError>
     where
         T: FromStr<Err: Display> + DeserializeOwned;
 }
 
-/// The environment's variables that concern the program. `Debug` does not show their values.
+/// The environment variables that this program reads. `Debug` does not show their values.
 #[derive(Clone, Default)]
 pub(crate) struct Environment(BTreeMap<String, String>);
 
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// Keeps what concerns the program and is not empty.
+    /// Keeps the variables that this program reads and that are not empty.
     ///
     /// # Errors
     /// [`ConfigError::NotUnicode`].
@@ -66,40 +66,40 @@ impl Environment {
         Ok(Self(kept))
     }
 
-    /// The secret itself.
+    /// The secret.
     pub(crate) fn secret(&self) -> Option<&str> {
         self.0.get(SECRET).map(String::as_str)
     }
 
-    /// The file of settings.
+    /// The configuration file.
     pub(crate) fn config_file(&self) -> Option<PathBuf> {
         self.0.get("PHOTOS_CONFIG").map(PathBuf::from)
     }
 
-    /// Where ONNX Runtime is, as other programs are told it.
+    /// The path of ONNX Runtime in `ORT_DYLIB_PATH`.
     pub(crate) fn onnx_runtime(&self) -> Option<PathBuf> {
         self.0.get(ORT_DYLIB_PATH).map(PathBuf::from)
     }
 
-    /// Which log lines are wanted.
-    pub(crate) fn log_levels(&self) -> Option<&str> {
+    /// The log filter in `RUST_LOG`.
+    pub(crate) fn log_filter(&self) -> Option<&str> {
         self.0.get("RUST_LOG").map(String::as_str)
     }
 
-    /// Variables of ours that name none of these flags, likely by a slip of the keyboard.
+    /// Variables with the prefix that match none of these flags: probably typing errors.
     pub(crate) fn unknown(&self, flags: &BTreeSet<String>) -> Vec<String> {
         let known: BTreeSet<String> = flags.iter().map(|flag| variable(flag)).collect();
-        let ours = self.0.keys().filter(|name| name.starts_with(PREFIX) && *name != SECRET);
-        ours.filter(|name| !known.contains(*name)).cloned().collect()
+        let prefixed = self.0.keys().filter(|name| name.starts_with(PREFIX) && *name != SECRET);
+        prefixed.filter(|name| !known.contains(*name)).cloned().collect()
     }
 }
 
-/// The variable of a flag.
+/// The name of the variable for a flag.
 pub(crate) fn variable(flag: &str) -> String {
     format!("{PREFIX}{}", flag.replace('-', "_").to_ascii_uppercase())
 }
 
-/// Takes settings from the environment.
+/// Reads settings from the environment.
 pub(super) struct FromEnvironment<'a>(pub(super) &'a Environment);
 
 impl FromEnvironment<'_> {
@@ -130,14 +130,14 @@ impl Source for FromEnvironment<'_> {
     }
 }
 
-/// Takes settings from a TOML file.
+/// Reads settings from a TOML file.
 pub(super) struct FromFile<'a> {
     path: &'a Path,
-    left: Table,
+    remaining: Table,
 }
 
 impl<'a> FromFile<'a> {
-    /// Reads the file's text. Messages never quote it: a URL in it may hold a password.
+    /// Parses the file's text. Messages never quote it, because a URL in it may contain a password.
     pub(super) fn new(path: &'a Path, text: &str) -> Result<Self, ConfigError> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -147,22 +147,22 @@ impl<'a> FromFile<'a> {
                 reason: error.message().to_owned(),
             }
         })?;
-        let mut left = Table::new();
+        let mut remaining = Table::new();
         for (key, value) in table {
             let name = key.replace('-', "_");
-            if left.insert(name, value).is_some() {
-                return Err(ConfigError::KeyTwice { path: path.to_owned(), key });
+            if remaining.insert(name, value).is_some() {
+                return Err(ConfigError::DuplicateKey { path: path.to_owned(), key });
             }
         }
-        Ok(Self { path, left })
+        Ok(Self { path, remaining })
     }
 
-    /// Fails on keys that nobody took.
+    /// Fails if keys remain that are no settings.
     pub(super) fn finish(self) -> Result<(), ConfigError> {
-        if self.left.is_empty() {
+        if self.remaining.is_empty() {
             return Ok(());
         }
-        let keys: Vec<String> = self.left.into_iter().map(|(key, _)| key).collect();
+        let keys: Vec<String> = self.remaining.into_iter().map(|(key, _)| key).collect();
         Err(ConfigError::UnknownKeys { path: self.path.to_owned(), keys: keys.join(", ") })
     }
 
@@ -180,14 +180,14 @@ impl Source for FromFile<'_> {
     where
         T: FromStr<Err: Display> + DeserializeOwned,
     {
-        self.left.remove(name).map(|value| self.value(name, value)).transpose()
+        self.remaining.remove(name).map(|value| self.value(name, value)).transpose()
     }
 
     fn take_list<T>(&mut self, name: &'static str) -> Result<Option<Vec<T>>, ConfigError>
     where
         T: FromStr<Err: Display> + DeserializeOwned,
     {
-        match self.left.remove(name) {
+        match self.remaining.remove(name) {
             Some(value @ Value::Array(_)) => self.value(name, value).map(Some),
             Some(value) => Ok(Some(vec![self.value(name, value)?])),
             None => Ok(None),

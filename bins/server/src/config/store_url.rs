@@ -1,41 +1,41 @@
 use std::path::PathBuf;
 
-/// Why a store's URL cannot be used. It is not quoted: it may hold a password.
+/// Why a store URL is invalid. Messages do not quote it, because it may contain a password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StoreUrlError {
-    #[error("database-url: this build has no Postgres support yet; give sqlite:PATH, or leave it out")]
+    #[error("database-url: this build has no Postgres support yet; use sqlite:PATH or omit the setting")]
     Postgres,
-    #[error("database-url: a store in memory would be lost at once; give sqlite:PATH, or leave it out")]
+    #[error("database-url: an in-memory database would be lost at once; use sqlite:PATH or omit the setting")]
     InMemory,
     #[error("database-url: must be sqlite:PATH")]
     Database,
-    #[error("blob-url: this build has no S3 support yet; give file:FOLDER, or leave it out")]
+    #[error("blob-url: this build has no S3 support yet; use file:FOLDER or omit the setting")]
     S3,
     #[error("blob-url: must be file:FOLDER")]
     Blobs,
 }
 
-/// The SQLite file of a `--database-url`; `None`: the one in the data folder.
+/// The SQLite file that `--database-url` names; `None` means the one in the data folder.
 pub(super) fn sqlite_file(url: &str) -> Result<Option<PathBuf>, StoreUrlError> {
     match url.split_once(':') {
         Some(("sqlite", ":memory:")) => Err(StoreUrlError::InMemory),
-        Some(("sqlite", path)) => Ok(path_of(path)),
+        Some(("sqlite", path)) => Ok(non_empty_path(path)),
         Some(("postgres" | "postgresql", _)) => Err(StoreUrlError::Postgres),
         _ => Err(StoreUrlError::Database),
     }
 }
 
-/// The folder of a `--blob-url`; `None`: the one in the data folder.
+/// The folder that `--blob-url` names; `None` means the one in the data folder.
 pub(super) fn blob_folder(url: &str) -> Result<Option<PathBuf>, StoreUrlError> {
     match url.split_once(':') {
-        Some(("file", path)) => Ok(path_of(path)),
+        Some(("file", path)) => Ok(non_empty_path(path)),
         Some(("s3", _)) => Err(StoreUrlError::S3),
         _ => Err(StoreUrlError::Blobs),
     }
 }
 
-/// `sqlite:///srv/x` means the same as `sqlite:/srv/x`.
-fn path_of(path: &str) -> Option<PathBuf> {
+/// The path of a URL; `sqlite:///srv/x` means the same as `sqlite:/srv/x`.
+fn non_empty_path(path: &str) -> Option<PathBuf> {
     let path = path.strip_prefix("//").unwrap_or(path);
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stores_by_url() {
+    fn urls_name_files_and_folders() {
         let database = |url, expect: Result<Option<&str>, _>| {
             assert_eq!(sqlite_file(url), expect.map(|path| path.map(PathBuf::from)), "{url}");
         };
@@ -73,13 +73,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_path_is_taken_as_it_is(path in "[^/:].{0,40}") {
+        fn paths_are_kept_unchanged(path in "[^/:].{0,40}") {
             prop_assert_eq!(sqlite_file(&format!("sqlite:{path}")), Ok(Some(PathBuf::from(&path))));
             prop_assert_eq!(blob_folder(&format!("file:{path}")), Ok(Some(PathBuf::from(&path))));
         }
 
         #[test]
-        fn nothing_else_is_a_store(url in "[^sf].*|s[^q3].*|f[^i].*") {
+        fn other_schemes_are_refused(url in "[^sf].*|s[^q3].*|f[^i].*") {
             prop_assert!(sqlite_file(&url).is_err() && blob_folder(&url).is_err());
         }
     }

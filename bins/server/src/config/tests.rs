@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::{source::variable, *};
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, LibraryCommand};
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     let variables = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
@@ -14,12 +14,12 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
 
 fn flags(arguments: &[&str]) -> Layer {
     let cli = Cli::try_parse_from([&["server", "serve"], arguments].concat()).unwrap();
-    let Command::Serve(serve) = cli.command else { panic!("not serve") };
-    Layer { store: cli.store, serve }
+    assert!(matches!(cli.command, Command::Library(LibraryCommand::Serve(_))));
+    cli.layer()
 }
 
-/// The configuration that these flags of `serve` make.
-pub(crate) fn of_flags(arguments: &[&str]) -> Config {
+/// The configuration of these `serve` flags.
+pub(crate) fn config_from_flags(arguments: &[&str]) -> Config {
     Config::resolve(flags(arguments), &Environment::default(), None).unwrap()
 }
 
@@ -29,7 +29,7 @@ fn resolve(arguments: &[&str], variables: &[(&str, &str)], file: &str) -> Result
 }
 
 #[test]
-fn flags_come_before_environment_before_file_before_defaults() {
+fn flags_override_environment_overrides_file_overrides_defaults() {
     let (flag, variable, file) = (&["--free-window", "1"], &[("PHOTOS_FREE_WINDOW", "2")], "free-window = 3");
     let window = |flags: &[&str], variables: &[(&str, &str)], file| {
         resolve(flags, variables, file).unwrap().library.free_window
@@ -43,7 +43,7 @@ fn flags_come_before_environment_before_file_before_defaults() {
 }
 
 #[test]
-fn defaults_are_those_of_the_manual() {
+fn defaults_match_the_manual() {
     let config = resolve(&[], &[], "").unwrap();
     assert_eq!(config.data_dir, Path::new("./data"));
     assert_eq!(config.database, Path::new("./data/library.sqlite"));
@@ -62,7 +62,7 @@ fn defaults_are_those_of_the_manual() {
 }
 
 #[test]
-fn the_variable_of_other_programs_names_onnx_runtime_last() {
+fn ort_dylib_path_is_used_last() {
     let library = |variables: &[(&str, &str)]| resolve(&[], variables, "").unwrap().vision.library;
     let (theirs, ours) = (("ORT_DYLIB_PATH", "/their.so"), ("PHOTOS_ONNX_RUNTIME", "/our.so"));
     assert_eq!(library(&[theirs]).as_deref(), Some(Path::new("/their.so")));
@@ -70,7 +70,7 @@ fn the_variable_of_other_programs_names_onnx_runtime_last() {
 }
 
 #[test]
-fn every_setting_of_a_file_counts() {
+fn every_setting_can_be_in_the_file() {
     let file = r#"
         data-dir = "/srv/photos"
         secret-file = "/etc/photos/secret"
@@ -113,7 +113,7 @@ fn every_setting_of_a_file_counts() {
 }
 
 #[test]
-fn lists_come_repeated_with_commas_or_as_one_value() {
+fn lists_are_repeated_flags_comma_separated_or_single_values() {
     let proxies = |arguments: &[&str], variables: &[(&str, &str)], file| {
         let config = resolve(arguments, variables, file).unwrap();
         config.trusted_proxies.iter().map(ToString::to_string).collect::<Vec<_>>()
@@ -127,7 +127,7 @@ fn lists_come_repeated_with_commas_or_as_one_value() {
 }
 
 #[test]
-fn what_is_wrong_is_named_and_nothing_secret_is_quoted() {
+fn errors_name_the_setting_and_quote_no_value() {
     let check = |variables: &[(&str, &str)], file, expect: &str| {
         assert_eq!(resolve(&[], variables, file).unwrap_err(), expect, "{file}");
     };
@@ -140,11 +140,11 @@ fn what_is_wrong_is_named_and_nothing_secret_is_quoted() {
     check(&[("PHOTOS_SECRET", "hunter2")], "", "PHOTOS_SECRET: the secret must have at least 32 characters");
     check(&[], "free-windw = 1\nsecret = 'x'", "photos.toml: unknown setting: free_windw, secret");
     check(&[], "listen = 1\n", "photos.toml: listen: invalid type: integer `1`, expected a string");
-    check(&[], "max-pixels = 1\nmax_pixels = 2", "photos.toml: `max_pixels` is given twice");
+    check(&[], "max-pixels = 1\nmax_pixels = 2", "photos.toml: `max_pixels` is set twice");
     check(
         &[("PHOTOS_DATABASE_URL", "postgres://u:hunter2@h/d")],
         "",
-        "database-url: this build has no Postgres support yet; give sqlite:PATH, or leave it out",
+        "database-url: this build has no Postgres support yet; use sqlite:PATH or omit the setting",
     );
     let syntax = resolve(&[], &[], "free-window = 1\ndatabase-url = \"postgres://u:hunter2").unwrap_err();
     assert!(syntax.starts_with("photos.toml, line 2: ") && !syntax.contains("hunter2"), "{syntax}");
@@ -153,7 +153,7 @@ fn what_is_wrong_is_named_and_nothing_secret_is_quoted() {
 }
 
 #[test]
-fn the_base_url_follows_the_bound_address() {
+fn the_default_base_url_follows_the_bound_address() {
     let base = |listen: &str, port: u16| {
         let config = resolve(&["--listen", listen], &[], "").unwrap();
         config.base_url(&config.listen.with_port(port)).unwrap().as_str().to_owned()
@@ -165,11 +165,11 @@ fn the_base_url_follows_the_bound_address() {
     assert_eq!(base("localhost:0", 83), "http://localhost:83");
 }
 
-/// Has no setting, and notes which it was asked for.
+/// A source without settings that records the names it was asked for.
 #[derive(Default)]
-struct Asked(BTreeSet<String>);
+struct RecordingSource(BTreeSet<String>);
 
-impl Source for Asked {
+impl Source for RecordingSource {
     fn take<T>(&mut self, name: &'static str) -> Result<Option<T>, ConfigError>
     where
         T: FromStr<Err: Display> + DeserializeOwned,
@@ -187,22 +187,22 @@ impl Source for Asked {
 }
 
 #[test]
-fn every_flag_can_be_a_variable_and_its_help_says_so() {
-    let mut asked = Asked::default();
-    Layer::read(&mut asked).unwrap();
+fn every_flag_has_a_variable_named_in_its_help() {
+    let mut source = RecordingSource::default();
+    Layer::read(&mut source).unwrap();
     let cli = Cli::command();
     let serve = cli.find_subcommand("serve").unwrap();
     for argument in cli.get_arguments().chain(serve.get_arguments()) {
         let flag = argument.get_long().unwrap();
         let help = argument.get_help().unwrap().to_string().replace('\n', " ");
         assert!(help.ends_with(&format!("[env: {}]", variable(flag))), "{flag}: {help}");
-        assert!(asked.0.contains(flag) || flag == "config", "{flag} is no setting of environment and file");
+        assert!(source.0.contains(flag) || flag == "config", "{flag} is missing in environment and file");
     }
-    assert_eq!(asked.0.len() + 1, cli.get_arguments().count() + serve.get_arguments().count());
+    assert_eq!(source.0.len() + 1, cli.get_arguments().count() + serve.get_arguments().count());
 }
 
 #[test]
-fn slips_of_the_keyboard_are_found() {
+fn unknown_variables_are_found() {
     let flags: BTreeSet<String> = ["free-window".to_owned()].into();
     let variables = environment(&[
         ("PHOTOS_FREE_WINDOW", "1"),
@@ -212,16 +212,15 @@ fn slips_of_the_keyboard_are_found() {
         ("RUST_LOG", "debug"),
     ]);
     assert_eq!(variables.unknown(&flags), ["PHOTOS_FREE_WINDWO"]);
-    assert_eq!(variables.log_levels(), Some("debug"));
+    assert_eq!(variables.log_filter(), Some("debug"));
 }
 
 proptest! {
     #[test]
-    fn no_file_and_no_variable_is_too_strange(
+    fn any_file_and_variable_gives_a_configuration_or_an_error(
         file in "((data-dir|free_window|listen|trusted-proxy|other)( = |=)(['\"\\[]{0,2}.{0,12}['\"\\]]{0,2}|[0-9]{1,25})\n){0,4}",
         variable in "[^\\x00]{0,24}",
     ) {
-        // Whatever they hold, the outcome is a configuration or a message.
         let variables = [("PHOTOS_TRUSTED_PROXY", variable.as_str()), ("PHOTOS_LISTEN", "[::1]:1")];
         if let Ok(config) = resolve(&[], &variables, &file) {
             prop_assert_eq!(config.listen, "[::1]:1".parse().unwrap());
@@ -229,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn a_list_is_read_from_a_variable_as_from_a_flag(networks in prop::collection::vec((0_u8..=255, 0_u8..=32), 1..5)) {
+    fn lists_are_read_alike_from_flag_variable_and_file(networks in prop::collection::vec((0_u8..=255, 0_u8..=32), 1..5)) {
         let networks: Vec<String> = networks.iter().map(|(a, bits)| format!("{a}.0.0.0/{bits}")).collect();
         let list = networks.join(",");
         let by_variable = resolve(&[], &[("PHOTOS_TRUSTED_PROXY", &list)], "").unwrap();

@@ -1,7 +1,7 @@
 use crate::program::{EMAIL, Instance};
 
 #[test]
-fn a_command_leaves_its_library_in_one_file() {
+fn commands_leave_no_wal_files() {
     let instance = Instance::new();
     for plan in ["free", "paid"] {
         instance.ok(["account", "create", &format!("{plan}@example.org"), "--plan", plan]);
@@ -58,7 +58,7 @@ fn passwords_on_stdin_are_not_shown() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_on_stderr() {
+fn errors_go_to_stderr() {
     let instance = Instance::with_account();
     let check = |outcome: crate::program::Outcome, code: i32, expect: &str| {
         assert_eq!(outcome.code, Some(code), "{outcome:?}");

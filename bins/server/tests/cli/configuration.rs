@@ -2,7 +2,7 @@ use std::{path::Path, process::Command};
 
 use crate::program::{EMAIL, Instance, Outcome, Server, outcome, program};
 
-/// The program in a folder with a data folder for each source of settings, every one with an account of its name.
+/// A working folder with one data folder per source of settings, each with an account of that name.
 struct Folder(Instance);
 
 impl Folder {
@@ -31,7 +31,7 @@ impl Folder {
 }
 
 #[test]
-fn flag_before_environment_before_file_before_default() {
+fn flags_override_environment_overrides_file_overrides_defaults() {
     let folder = Folder::new();
     let accounts = |mut command: Command| {
         let listed = outcome(command.args(["account", "list"]), "");
@@ -55,7 +55,7 @@ fn flag_before_environment_before_file_before_default() {
 }
 
 #[test]
-fn serve_takes_its_settings_from_the_same_places() {
+fn serve_reads_settings_from_the_same_sources() {
     let folder = Folder::new();
     let mut command = folder.command(["serve", "--config", "photos.toml"]);
     let server = Server::start(command.env("PHOTOS_LISTEN", "127.0.0.2:0"));
@@ -66,7 +66,7 @@ fn serve_takes_its_settings_from_the_same_places() {
 }
 
 #[test]
-fn bad_settings_are_wrong_usage_and_no_value_is_quoted() {
+fn invalid_settings_are_wrong_usage_and_not_quoted() {
     let folder = Folder::new();
     let check = |outcome: Outcome, expect: &str| {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(2), ""), "{outcome:?}");
@@ -76,14 +76,14 @@ fn bad_settings_are_wrong_usage_and_no_value_is_quoted() {
     let list = ["account", "list"];
     check(run(&[&list[..], &["--database-url", "postgres://u:hunter2@h/d"]].concat()), "no Postgres support");
     check(run(&[&list[..], &["--blob-url", "s3://k:hunter2@b/p"]].concat()), "no S3 support");
-    check(run(&[&list[..], &["--free-window", "many"]].concat()), "--free-window");
+    check(run(&[&list[..], &["--free-window", "many"]].concat()), "must be a positive whole number");
     check(run(&["serve", "--base-url", "photos"]), "base-url: the base URL must be");
     check(run(&["serve", "--trusted-proxy", "10.0.0.0/99"]), "must be a network");
     check(run(&["account", "list", "--config", "absent.toml"]), "absent.toml cannot be read");
 
     let with = |name: &str, value: &str| outcome(folder.command(list).env(name, value), "");
     check(with("PHOTOS_SECRET", "hunter2"), "at least 32 characters");
-    check(with("PHOTOS_MAX_PIXELS", "0"), "PHOTOS_MAX_PIXELS: ");
+    check(with("PHOTOS_MAX_PIXELS", "0"), "PHOTOS_MAX_PIXELS: must be a positive whole number");
     check(with("RUST_LOG", "=hunter2="), "RUST_LOG: ");
 
     let file = |text: &str| {
@@ -97,7 +97,7 @@ fn bad_settings_are_wrong_usage_and_no_value_is_quoted() {
 }
 
 #[test]
-fn stores_can_stand_elsewhere() {
+fn stores_can_be_outside_the_data_folder() {
     let instance = Instance::without_folder();
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     let database = format!("sqlite:{}", text(&instance.beside("fast.sqlite")));

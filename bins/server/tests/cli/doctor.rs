@@ -7,40 +7,41 @@ use crate::{
     program::{EMAIL, Instance, Outcome},
 };
 
-fn verdict<'a>(outcome: &'a Outcome, what: &str) -> &'a str {
-    let line = outcome.stdout.lines().find(|line| line.get(6..).is_some_and(|rest| rest.starts_with(what)));
-    line.unwrap_or_else(|| panic!("nothing on {what}: {outcome:?}"))
+fn finding<'a>(outcome: &'a Outcome, subject: &str) -> &'a str {
+    let line =
+        outcome.stdout.lines().find(|line| line.get(6..).is_some_and(|rest| rest.starts_with(subject)));
+    line.unwrap_or_else(|| panic!("no finding about {subject}: {outcome:?}"))
 }
 
 #[test]
-fn a_library_in_use_is_well() {
+fn a_working_library_has_no_problems() {
     let instance = Instance::with_account();
     drop(instance.serve());
     let outcome = instance.run(["doctor"]);
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""), "{outcome:?}");
-    for what in ["configuration", "data folder", "secret", "metadata store", "blob store", "queue"] {
-        assert!(verdict(&outcome, what).starts_with("ok  "), "{outcome:?}");
+    for subject in ["configuration", "data folder", "secret", "metadata store", "blob store", "queue"] {
+        assert!(finding(&outcome, subject).starts_with("ok  "), "{outcome:?}");
     }
-    let words = verdict(&outcome, "words in photos (OCR)");
-    assert!(words.starts_with("ok  ") && words.contains(" reads eng"), "{words}");
-    assert!(verdict(&outcome, "vision model").starts_with("ok    vision model: none"), "{outcome:?}");
+    let ocr = finding(&outcome, "text in photos (OCR)");
+    assert!(ocr.starts_with("ok  ") && ocr.contains(" reads eng"), "{ocr}");
+    assert!(finding(&outcome, "vision model").starts_with("ok    vision model: none"), "{outcome:?}");
 }
 
 #[test]
-fn an_empty_machine_gets_advice_and_nothing_is_made() {
+fn doctor_creates_nothing() {
     let instance = Instance::without_folder();
     let outcome = instance.run(["doctor"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert!(verdict(&outcome, "data folder").starts_with("warn"));
-    assert!(verdict(&outcome, "metadata store").contains("the first start makes it"));
+    assert!(finding(&outcome, "data folder").starts_with("warn"));
+    assert!(finding(&outcome, "metadata store").contains("the first start creates it"));
     assert!(!instance.data_dir().exists());
 }
 
 #[test]
-fn what_is_broken_fails_with_a_remedy() {
+fn broken_parts_fail_with_a_remedy() {
     let instance = Instance::with_account();
-    // One that is killed leaves its WAL, in which the library may be whole although the file is not.
-    instance.serve().end(Signal::TERM);
+    // A killed server leaves its WAL, from which SQLite could recover the library.
+    instance.serve().stop(Signal::TERM);
     let secret = instance.data_dir().join("secret");
     std::fs::set_permissions(&secret, PermissionsExt::from_mode(0o644)).unwrap();
     std::fs::write(instance.data_dir().join("library.sqlite"), "this is no database, whatever its name")
@@ -49,43 +50,43 @@ fn what_is_broken_fails_with_a_remedy() {
     std::fs::write(instance.data_dir().join("blobs"), "no folder").unwrap();
     let outcome = instance.run(["doctor"]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    let mode = verdict(&outcome, "secret");
+    let mode = finding(&outcome, "secret");
     assert!(mode.starts_with("FAIL") && mode.contains("0644") && mode.contains("chmod 600"), "{mode}");
-    assert!(verdict(&outcome, "metadata store").starts_with("FAIL"), "{outcome:?}");
-    assert!(verdict(&outcome, "blob store").starts_with("FAIL"), "{outcome:?}");
+    assert!(finding(&outcome, "metadata store").starts_with("FAIL"), "{outcome:?}");
+    assert!(finding(&outcome, "blob store").starts_with("FAIL"), "{outcome:?}");
 }
 
 #[test]
-fn bad_settings_and_slips_are_findings() {
+fn invalid_and_unknown_settings_are_findings() {
     let instance = Instance::with_account();
     let run =
         |name: &str, value: &str| crate::program::outcome(instance.command(["doctor"]).env(name, value), "");
     let bad = run("PHOTOS_BASE_URL", "nonsense");
     assert_eq!(bad.code, Some(1), "{bad:?}");
     assert!(bad.stdout.starts_with("FAIL  configuration: base-url: "), "{bad:?}");
-    let slip = run("PHOTOS_BASE_URI", "https://photos.example.org");
-    assert_eq!(slip.code, Some(0), "{slip:?}");
-    assert!(verdict(&slip, "environment").contains("PHOTOS_BASE_URI"));
+    let unknown = run("PHOTOS_BASE_URI", "https://photos.example.org");
+    assert_eq!(unknown.code, Some(0), "{unknown:?}");
+    assert!(finding(&unknown, "environment").contains("PHOTOS_BASE_URI"));
     let open = run("PHOTOS_LISTEN", "0.0.0.0:8080");
-    assert!(verdict(&open, "configuration").contains("--base-url"), "{open:?}");
+    assert!(finding(&open, "configuration").contains("--base-url"), "{open:?}");
     let given = run("PHOTOS_SECRET", "0123456789abcdef0123456789abcdef");
-    assert!(verdict(&given, "secret").starts_with("ok") && !given.stdout.contains("0123456789abcdef"));
+    assert!(finding(&given, "secret").starts_with("ok") && !given.stdout.contains("0123456789abcdef"));
 }
 
 #[test]
-fn left_over_files_and_failed_photos_are_named() {
+fn temporary_files_and_failed_photos_are_reported() {
     let instance = Instance::with_account();
     let photos = instance.beside("photos");
     photos::generate(&photos, 1);
     for number in 0..22 {
-        // Each begins as a photo, ends at once, and differs from the others.
+        // A different truncated JPEG each time.
         let mut bytes = vec![0xff, 0xd8, 0xff, 0xe0, 0, 16];
         bytes.extend(format!("JFIF broken {number}").bytes());
         std::fs::write(photos.join(format!("broken-{number:02}.jpg")), bytes).unwrap();
     }
     assert_eq!(instance.run(["import", EMAIL, photos.to_str().unwrap()]).code, Some(1));
-    let well = instance.run(["doctor"]);
-    assert!(verdict(&well, "temporary files").starts_with("ok  "), "{well:?}");
+    let outcome = instance.run(["doctor"]);
+    assert!(finding(&outcome, "temporary files").starts_with("ok  "), "{outcome:?}");
 
     let staging = instance.data_dir().join("blobs/staging");
     let hash = "0f".repeat(32);
@@ -99,10 +100,10 @@ fn left_over_files_and_failed_photos_are_named() {
     }
     let outcome = instance.run(["doctor"]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let files = verdict(&outcome, "temporary files");
+    let files = finding(&outcome, "temporary files");
     assert!(files.starts_with("warn") && files.contains("2 files") && files.contains("3.0 MB"), "{files}");
     assert!(files.contains("3 days"), "{files}");
-    assert!(left.iter().all(|path| path.exists()), "it removes nothing");
+    assert!(left.iter().all(|path| path.exists()), "doctor removes nothing");
 
     let named: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains("broken-")).collect();
     assert_eq!(named.len(), 20, "{outcome:?}");

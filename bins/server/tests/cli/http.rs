@@ -1,4 +1,4 @@
-//! The smallest client that can ask the server something.
+//! A minimal HTTP client.
 
 use std::{
     io::{Read as _, Write as _},
@@ -6,14 +6,14 @@ use std::{
     time::Duration,
 };
 
-/// A response whose body is JSON.
+/// A response with a JSON body.
 #[derive(Debug)]
-pub(crate) struct Response {
+pub(crate) struct JsonResponse {
     pub(crate) status: u16,
     pub(crate) body: serde_json::Value,
 }
 
-pub(crate) fn get(address: &str, path: &str, key: &str) -> Response {
+pub(crate) fn get(address: &str, path: &str, key: &str) -> JsonResponse {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     let authorization =
@@ -25,5 +25,5 @@ pub(crate) fn get(address: &str, path: &str, key: &str) -> Response {
     let (head, body) = response.split_once("\r\n\r\n").unwrap();
     assert!(!head.to_ascii_lowercase().contains("transfer-encoding"), "{head}");
     let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    Response { status, body: serde_json::from_str(body).unwrap_or(serde_json::Value::Null) }
+    JsonResponse { status, body: serde_json::from_str(body).unwrap_or(serde_json::Value::Null) }
 }

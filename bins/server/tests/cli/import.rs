@@ -15,7 +15,7 @@ fn import(instance: &Instance, paths: &[&Path]) -> (Outcome, Value) {
 }
 
 #[test]
-fn the_samples_come_in_once() {
+fn a_second_import_finds_only_duplicates() {
     let instance = Instance::with_account();
     let samples = photos::samples();
     let (first, report) = import(&instance, &[&samples]);
@@ -33,13 +33,13 @@ fn the_samples_come_in_once() {
 }
 
 #[test]
-fn a_file_that_fails_is_named_and_nothing_of_it_is_kept() {
+fn failed_files_are_reported_and_not_kept() {
     let instance = Instance::with_account();
     let folder = instance.beside("photos");
     photos::generate(&folder.join("inner"), 2);
     let (text, broken) = (folder.join("notes.txt"), folder.join("broken.jpg"));
     fs::write(&text, "these are notes, not a picture").unwrap();
-    // It begins as a photo, and then ends.
+    // A truncated photo.
     let whole = fs::read(folder.join("inner/photo-000.jpg")).unwrap();
     fs::write(&broken, &whole[..40]).unwrap();
     fs::write(folder.join(".DS_Store"), "junk").unwrap();
@@ -63,26 +63,26 @@ fn a_file_that_fails_is_named_and_nothing_of_it_is_kept() {
     let kept = |name: &String| fs::read(instance.data_dir().join("blobs").join(name)).unwrap();
     assert!(blobs.iter().all(|name| kept(name) != notes), "{blobs:?}");
 
-    let people = instance.run(["import", EMAIL, folder.to_str().unwrap()]);
-    assert_eq!(people.code, Some(1));
-    assert!(people.stdout.starts_with("imported: 0\nduplicates: 2\nfailed: 2\n"), "{people:?}");
-    assert!(people.stdout.contains(&format!("  {}: this is not", text.display())), "{people:?}");
+    let text_report = instance.run(["import", EMAIL, folder.to_str().unwrap()]);
+    assert_eq!(text_report.code, Some(1));
+    assert!(text_report.stdout.starts_with("imported: 0\nduplicates: 2\nfailed: 2\n"), "{text_report:?}");
+    assert!(text_report.stdout.contains(&format!("  {}: this is not", text.display())), "{text_report:?}");
 }
 
 #[test]
-fn an_import_that_finds_nothing_says_so() {
+fn an_import_without_photos_says_so() {
     let instance = Instance::with_account();
     let folder = instance.beside("empty");
     fs::create_dir(&folder).unwrap();
-    let people = instance.ok(["import", EMAIL, folder.to_str().unwrap()]);
-    assert_eq!(people, "imported: 0\nduplicates: 0\nfailed: 0\nNo photos were found.\n");
+    let report = instance.ok(["import", EMAIL, folder.to_str().unwrap()]);
+    assert_eq!(report, "imported: 0\nduplicates: 0\nfailed: 0\nNo photos were found.\n");
     let absent = instance.beside("absent");
-    let people = instance.run(["import", EMAIL, absent.to_str().unwrap()]);
+    let report = instance.run(["import", EMAIL, absent.to_str().unwrap()]);
     let expect = format!(
         "imported: 0\nduplicates: 0\nfailed: 1\n  {}: cannot be read: No such file",
         absent.display()
     );
-    assert!(people.stdout.starts_with(&expect) && !people.stdout.contains("os error"), "{people:?}");
+    assert!(report.stdout.starts_with(&expect) && !report.stdout.contains("os error"), "{report:?}");
 }
 
 #[test]

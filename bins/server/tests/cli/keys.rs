@@ -22,7 +22,7 @@ fn keys_are_created_listed_and_revoked() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_on_stderr() {
+fn errors_go_to_stderr() {
     let instance = Instance::with_account();
     instance.create_key("one");
     let check = |outcome: Outcome, code: i32, expect: &str| {
@@ -38,5 +38,5 @@ fn what_cannot_be_done_is_said_on_stderr() {
         "There is no account for bob@example.org",
     );
     check(instance.run(["key", "list", "bob@example.org"]), 1, "There is no account for bob@example.org");
-    check(instance.run(["key", "revoke", EMAIL, "two"]), 1, "There is no key named two in use");
+    check(instance.run(["key", "revoke", EMAIL, "two"]), 1, "There is no active key named two");
 }

@@ -1,19 +1,20 @@
-//! Drives the real program on data folders of its own: one binary, a module for each topic.
+//! Runs the program as a process, on a new data folder for each test. One module per topic.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "clippy allows them inside test functions; here the functions that those share need them too"
+    reason = "clippy allows them in test functions; the helper functions of the tests need them, too"
 )]
 
 mod accounts;
 mod apps;
-mod beside;
+mod concurrent_import;
 mod configuration;
 mod doctor;
 mod http;
 mod import;
 mod keys;
-mod kills;
+mod killed_import;
+mod killed_server;
 mod manual;
 mod mcp_config;
 mod migrations;
@@ -21,7 +22,6 @@ mod models;
 mod photos;
 mod privacy;
 mod program;
-mod refresh_storm;
 mod security_log;
 mod serving;
 mod signing_keys;

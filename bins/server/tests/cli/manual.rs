@@ -1,7 +1,7 @@
 use crate::program::{outcome, program};
 
 #[test]
-fn documents_are_printed_without_a_library() {
+fn documents_need_no_library() {
     let folder = tempfile::tempdir().unwrap();
     let print = |arguments: &[&str], columns: &str| {
         let mut command = program();

@@ -1,7 +1,7 @@
 use crate::program::{EMAIL, Instance, Outcome};
 
 #[test]
-fn every_app_is_told_how_to_connect() {
+fn every_app_has_instructions() {
     let instance = Instance::with_account();
     for (app, expect) in [
         ("claude", "Add custom connector"),
@@ -17,13 +17,13 @@ fn every_app_is_told_how_to_connect() {
         {
             assert!(text.contains(words), "{app}: {words} is missing in {text}");
         }
-        assert_eq!(text.contains("Beware"), ["claude", "chatgpt"].contains(&app), "{text}");
+        assert_eq!(text.contains("Warning: "), ["claude", "chatgpt"].contains(&app), "{text}");
     }
-    assert!(instance.ok(["key", "list", EMAIL]).lines().count() == 1, "no key was made");
+    assert!(instance.ok(["key", "list", EMAIL]).lines().count() == 1, "no key is created");
 }
 
 #[test]
-fn the_snippet_alone_is_what_goes_into_the_file() {
+fn only_snippet_prints_the_file_content() {
     let instance = Instance::with_account();
     let base_url = "https://photos.example.org";
     let arguments = ["mcp-config", "vscode", EMAIL, "--only-snippet", "--base-url", base_url];
@@ -37,17 +37,18 @@ fn the_snippet_alone_is_what_goes_into_the_file() {
         "",
     );
     assert_eq!(read(&outcome.stdout), expect, "{outcome:?}");
-    assert_eq!(outcome.stderr, "", "nothing is assumed");
-    let assumed = instance.run(["mcp-config", "vscode", EMAIL, "--only-snippet"]);
-    let expect = "Assumes http://127.0.0.1:8080; give the --base-url that you give to serve\n";
-    assert_eq!((assumed.code, assumed.stderr.as_str()), (Some(0), expect));
-    read(&assumed.stdout);
+    assert_eq!(outcome.stderr, "");
+    let default = instance.run(["mcp-config", "vscode", EMAIL, "--only-snippet"]);
+    let expect =
+        "Using the default base URL http://127.0.0.1:8080. If `serve` uses another one, set --base-url\n";
+    assert_eq!((default.code, default.stderr.as_str()), (Some(0), expect));
+    read(&default.stdout);
     let claude = instance.ok(["mcp-config", "claude", EMAIL, "--base-url", base_url]);
-    assert!(!claude.contains("Beware"), "{claude}");
+    assert!(!claude.contains("Warning: "), "{claude}");
 }
 
 #[test]
-fn what_cannot_be_told_is_said_on_stderr() {
+fn errors_go_to_stderr() {
     let instance = Instance::with_account();
     let check = |outcome: Outcome, code: i32, expect: &str| {
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(code), ""), "{outcome:?}");

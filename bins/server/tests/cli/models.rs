@@ -15,21 +15,21 @@ use crate::program::{Instance, Outcome, files_below};
 
 const NAME: &str = "ViT-Tiny__random";
 
-/// A tiny model, which the crate `vision` keeps for its tests.
+/// The folder of a tiny model, from the tests of the crate `vision`.
 fn tiny() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/vision/tests/models/clip")
 }
 
-/// What a hub answers: a status, a header line, and a body of a length that is announced.
+/// A response of the hub. `announced` is its `Content-Length`, which may differ from the body.
 #[derive(Clone)]
-struct Said {
+struct StubResponse {
     status: u16,
     header: String,
     body: Vec<u8>,
     announced: usize,
 }
 
-impl Said {
+impl StubResponse {
     fn ok(body: Vec<u8>) -> Self {
         Self { status: 200, header: String::new(), announced: body.len(), body }
     }
@@ -39,19 +39,19 @@ impl Said {
     }
 }
 
-/// A hub with one model, whose answers can be changed.
+/// A hub with one model and configurable responses.
 struct Hub {
     address: String,
-    said: Arc<Mutex<BTreeMap<String, Said>>>,
+    responses: Arc<Mutex<BTreeMap<String, StubResponse>>>,
 }
 
 impl Hub {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let hub = Self { address, said: Arc::default() };
+        let hub = Self { address, responses: Arc::default() };
         let mut list = vec![r#"{"type":"directory","oid":"0","size":0,"path":"visual"}"#.to_owned()];
-        // What is for other machines is not wanted, and has no answer.
+        // Files that the program must not download.
         list.push(r#"{"type":"file","oid":"0","size":9,"path":"visual/fp16/model.onnx"}"#.to_owned());
         list.push(r#"{"type":"file","oid":"0","size":9,"path":"README.md"}"#.to_owned());
         for path in files_below(&tiny()).into_iter().filter(|path| path != "expected.json") {
@@ -61,7 +61,7 @@ impl Hub {
             let oid = HEXLOWER.encode(digest(&SHA1_FOR_LEGACY_USE_ONLY, &blob).as_ref());
             let sha256 = HEXLOWER.encode(digest(&SHA256, &body).as_ref());
             list.push(if path.ends_with(".onnx") {
-                // As the hub has it: the size is that of the file, the first name that of what points to it.
+                // The hub lists large files with the hash of the LFS pointer, and the size of the file.
                 format!(
                     r#"{{"type":"file","oid":"00","size":{size},"path":"{path}",
                     "lfs":{{"oid":"{sha256}","size":{size},"pointerSize":134}}}}"#
@@ -69,30 +69,33 @@ impl Hub {
             } else {
                 format!(r#"{{"type":"file","oid":"{oid}","size":{size},"path":"{path}"}}"#)
             });
-            hub.set(&format!("/immich-app/{NAME}/resolve/main/{path}"), Said::ok(body));
+            hub.set(&format!("/immich-app/{NAME}/resolve/main/{path}"), StubResponse::ok(body));
         }
         let tree = format!("/api/models/immich-app/{NAME}/tree/main");
-        // In two parts, the second named by a header.
+        // The list has two pages; a `Link` header names the second.
         let (first, second) = list.split_at(4);
         let next = format!("Link: <{}{tree}/2>; rel=\"next\"\r\n", hub.address);
-        hub.set(&tree, Said { header: next, ..Said::ok(format!("[{}]", first.join(",")).into_bytes()) });
-        hub.set(&format!("{tree}/2"), Said::ok(format!("[{}]", second.join(",")).into_bytes()));
-        let said = hub.said.clone();
+        hub.set(
+            &tree,
+            StubResponse { header: next, ..StubResponse::ok(format!("[{}]", first.join(",")).into_bytes()) },
+        );
+        hub.set(&format!("{tree}/2"), StubResponse::ok(format!("[{}]", second.join(",")).into_bytes()));
+        let responses = hub.responses.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
-                answer(stream.unwrap(), &said);
+                respond(stream.unwrap(), &responses);
             }
         });
         hub
     }
 
-    fn set(&self, path: &str, said: Said) {
-        self.said.lock().unwrap().insert(path.to_owned(), said);
+    fn set(&self, path: &str, response: StubResponse) {
+        self.responses.lock().unwrap().insert(path.to_owned(), response);
     }
 
-    fn file(&self, path: &str, change: impl FnOnce(&mut Said)) {
+    fn file(&self, path: &str, change: impl FnOnce(&mut StubResponse)) {
         let path = format!("/immich-app/{NAME}/resolve/main/{path}");
-        change(self.said.lock().unwrap().get_mut(&path).unwrap());
+        change(self.responses.lock().unwrap().get_mut(&path).unwrap());
     }
 
     fn install(&self, instance: &Instance) -> Outcome {
@@ -100,22 +103,22 @@ impl Hub {
     }
 }
 
-fn answer(mut stream: TcpStream, said: &Mutex<BTreeMap<String, Said>>) {
+fn respond(mut stream: TcpStream, responses: &Mutex<BTreeMap<String, StubResponse>>) {
     let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map_while(Result::ok);
     let request = lines.next().unwrap_or_default();
     lines.take_while(|line| !line.is_empty()).for_each(drop);
     let path = request.split([' ', '?']).nth(1).unwrap_or_default();
-    let missing = Said { status: 404, ..Said::ok(b"nothing here".to_vec()) };
-    let said = said.lock().unwrap().get(path).cloned().unwrap_or(missing);
+    let missing = StubResponse { status: 404, ..StubResponse::ok(b"nothing here".to_vec()) };
+    let response = responses.lock().unwrap().get(path).cloned().unwrap_or(missing);
     let head = format!(
         "HTTP/1.1 {} X\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n",
-        said.status, said.announced, said.header
+        response.status, response.announced, response.header
     );
-    // A client that has read enough goes away.
-    let _ = stream.write_all(&[head.as_bytes(), &said.body].concat());
+    // The client may close the connection early.
+    let _ = stream.write_all(&[head.as_bytes(), &response.body].concat());
 }
 
-fn inside(instance: &Instance) -> Vec<String> {
+fn installed_models(instance: &Instance) -> Vec<String> {
     let entries = fs::read_dir(instance.data_dir().join("models")).into_iter().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| name != ".lock");
@@ -126,25 +129,27 @@ fn inside(instance: &Instance) -> Vec<String> {
 #[test]
 fn a_model_is_downloaded_used_and_removed() {
     let (hub, instance) = (Hub::start(), Instance::new());
-    // Large files are kept elsewhere.
+    // Large files are redirected to another host.
     let weights = fs::read(tiny().join("visual/model.onnx")).unwrap();
-    hub.set("/elsewhere/1", Said::redirect("/elsewhere/2?signature=1"));
-    hub.set("/elsewhere/2", Said::ok(weights));
-    hub.file("visual/model.onnx", |said| *said = Said::redirect(&format!("{}/elsewhere/1", hub.address)));
+    hub.set("/elsewhere/1", StubResponse::redirect("/elsewhere/2?signature=1"));
+    hub.set("/elsewhere/2", StubResponse::ok(weights));
+    hub.file("visual/model.onnx", |response| {
+        *response = StubResponse::redirect(&format!("{}/elsewhere/1", hub.address))
+    });
 
     let installed = hub.install(&instance);
     assert_eq!((installed.code, installed.stderr.as_str()), (Some(0), ""), "{installed:?}");
     assert!(
         installed.stdout.contains("16 dimensions") && installed.stdout.contains("server model use ViT-Tiny")
     );
-    assert_eq!(inside(&instance), [NAME]);
+    assert_eq!(installed_models(&instance), [NAME]);
     for path in ["visual/model.onnx", "textual/tokenizer.json", "config.json"] {
         let copy = fs::read(instance.data_dir().join("models").join(NAME).join(path)).unwrap();
         assert_eq!(copy, fs::read(tiny().join(path)).unwrap(), "{path}");
     }
 
     let listed = instance.ok(["model", "list"]);
-    assert!(listed.contains("built-in") && listed.lines().nth(2).unwrap().contains("sound"), "{listed}");
+    assert!(listed.contains("built-in") && listed.lines().nth(2).unwrap().ends_with("ok"), "{listed}");
     instance.ok(["model", "use", NAME]);
     assert!(instance.ok(["model", "list"]).lines().nth(2).unwrap().contains("in use"));
     let doctor = instance.ok(["doctor"]);
@@ -154,70 +159,78 @@ fn a_model_is_downloaded_used_and_removed() {
     assert!(used.code == Some(1) && used.stderr.contains("in use"), "{used:?}");
     instance.ok(["model", "use", "built-in"]);
     instance.ok(["model", "remove", NAME]);
-    assert_eq!(inside(&instance), ["in-use"]);
+    assert_eq!(installed_models(&instance), ["in-use"]);
 }
 
 #[test]
-fn what_is_wrong_with_a_download_is_told_and_nothing_stays() {
+fn failed_downloads_are_reported_and_removed() {
     let check = |change: &dyn Fn(&Hub), expected: &str| {
         let (hub, instance) = (Hub::start(), Instance::new());
         change(&hub);
         let outcome = hub.install(&instance);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{expected}: {outcome:?}");
         assert!(outcome.stderr.contains(expected), "{expected}: {outcome:?}");
-        assert_eq!(inside(&instance), [""; 0], "{expected}");
+        assert_eq!(installed_models(&instance), [""; 0], "{expected}");
     };
     let tree = format!("/api/models/immich-app/{NAME}/tree/main");
     check(
-        &|hub| hub.file("visual/model.onnx", |said| said.body[1000] ^= 1),
-        "visual/model.onnx is not what its hub",
+        &|hub| hub.file("visual/model.onnx", |response| response.body[1000] ^= 1),
+        "visual/model.onnx does not match the checksum",
     );
     check(
-        &|hub| hub.file("config.json", |said| said.body[0] = b' '),
-        "config.json is not what its hub lists",
+        &|hub| hub.file("config.json", |response| response.body[0] = b' '),
+        "config.json does not match the checksum that the hub lists",
     );
     check(
-        &|hub| hub.file("visual/model.onnx", |said| said.body.truncate(1000)),
+        &|hub| hub.file("visual/model.onnx", |response| response.body.truncate(1000)),
         "visual/model.onnx did not arrive whole",
     );
     check(
-        &|hub| hub.file("textual/model.onnx", |said| *said = Said::ok(said.body[..1000].to_vec())),
-        "textual/model.onnx has 1000 bytes, and should have 2",
+        &|hub| {
+            hub.file("textual/model.onnx", |response| {
+                *response = StubResponse::ok(response.body[..1000].to_vec())
+            })
+        },
+        "textual/model.onnx has 1000 bytes instead of 2",
     );
     check(
-        &|hub| hub.file("textual/tokenizer.json", |said| *said = Said::ok(b"{}{}".repeat(1 << 20))),
+        &|hub| {
+            hub.file("textual/tokenizer.json", |response| {
+                *response = StubResponse::ok(b"{}{}".repeat(1 << 20))
+            })
+        },
         "textual/tokenizer.json has ",
     );
-    check(&|hub| hub.file("config.json", |said| said.status = 404), "config.json is not there: 404");
-    check(&|hub| hub.file("config.json", |said| said.status = 500), "500");
+    check(&|hub| hub.file("config.json", |response| response.status = 404), "config.json is not there: 404");
+    check(&|hub| hub.file("config.json", |response| response.status = 500), "500");
     check(
-        &|hub| hub.file("config.json", |said| *said = Said::redirect("/again")),
+        &|hub| hub.file("config.json", |response| *response = StubResponse::redirect("/again")),
         "/again is not there: 404",
     );
     check(
         &|hub| {
-            hub.set("/again", Said::redirect("/again"));
-            hub.file("config.json", |said| *said = Said::redirect("/again"));
+            hub.set("/again", StubResponse::redirect("/again"));
+            hub.file("config.json", |response| *response = StubResponse::redirect("/again"));
         },
         "on and on",
     );
     check(
-        &|hub| hub.file("config.json", |said| *said = Said::redirect("ftp://127.0.0.1/x")),
+        &|hub| hub.file("config.json", |response| *response = StubResponse::redirect("ftp://127.0.0.1/x")),
         "ftp://127.0.0.1/x",
     );
     check(
-        &|hub| hub.set(&tree, Said { status: 404, ..Said::ok(Vec::new()) }),
+        &|hub| hub.set(&tree, StubResponse { status: 404, ..StubResponse::ok(Vec::new()) }),
         "has no model ViT-Tiny__random",
     );
-    check(&|hub| hub.set(&tree, Said::ok(b"<html>".to_vec())), "is no list of files");
-    check(&|hub| hub.set(&tree, Said::ok(b"[]".to_vec())), "it has no config.json");
-    check(&|hub| hub.set(&tree, Said::ok(vec![b' '; 5 << 20])), "longer than");
+    check(&|hub| hub.set(&tree, StubResponse::ok(b"<html>".to_vec())), "is not a list of files");
+    check(&|hub| hub.set(&tree, StubResponse::ok(b"[]".to_vec())), "config.json is missing");
+    check(&|hub| hub.set(&tree, StubResponse::ok(vec![b' '; 5 << 20])), "longer than");
     check(
         &|hub| {
             let next = "Link: <http://127.0.0.2/>; rel=\"next\"\r\n".to_owned();
-            hub.set(&tree, Said { header: next, ..Said::ok(b"[]".to_vec()) });
+            hub.set(&tree, StubResponse { header: next, ..StubResponse::ok(b"[]".to_vec()) });
         },
-        "goes on at another host",
+        "continues on another host",
     );
     check(
         &|hub| {
@@ -226,14 +239,14 @@ fn what_is_wrong_with_a_download_is_told_and_nothing_stays() {
                 ["config.json", "visual/model.onnx", "visual/preprocess_cfg.json", "textual/model.onnx"];
             let more = ["textual/tokenizer.json", "textual/tokenizer_config.json"];
             let items: Vec<_> = paths.iter().chain(&more).map(|path| huge.replace("PATH", path)).collect();
-            hub.set(&tree, Said::ok(format!("[{}]", items.join(",")).into_bytes()));
+            hub.set(&tree, StubResponse::ok(format!("[{}]", items.join(",")).into_bytes()));
         },
-        "more than the 17179869184",
+        "more than the maximum of 17179869184",
     );
 }
 
 #[test]
-fn hubs_that_are_no_hubs_are_told() {
+fn invalid_hubs_are_reported() {
     let instance = Instance::new();
     let check = |source: &str, expected: &str| {
         let outcome = instance.run(["model", "install", NAME, "--from", source]);
@@ -242,7 +255,7 @@ fn hubs_that_are_no_hubs_are_told() {
     check("mirror", "must begin with https://");
     check("file:///etc/passwd", "must begin with https://");
     check("https://user:token@127.0.0.1", "reachable without");
-    // Nothing listens there.
+    // No server listens on this port.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     check(&format!("http://{free}"), "127.0.0.1 can't be reached");
     check(&format!("https://{free}"), "127.0.0.1 can't be reached");
@@ -252,7 +265,7 @@ fn hubs_that_are_no_hubs_are_told() {
 }
 
 #[test]
-fn folders_are_installed_and_broken_ones_are_not() {
+fn folders_are_installed_unless_broken() {
     let instance = Instance::new();
     let folder = instance.beside("my-model");
     for part in ["visual", "textual"] {
@@ -292,13 +305,13 @@ fn folders_are_installed_and_broken_ones_are_not() {
 }
 
 #[test]
-fn a_runtime_that_can_not_be_used_is_told_by_doctor() {
+fn doctor_reports_an_unusable_runtime() {
     let instance = Instance::new();
     let path = tiny();
     instance.ok(["model", "install", path.to_str().unwrap(), "--onnx-runtime", "/nowhere/libonnxruntime.so"]);
     instance.ok(["model", "use", "clip", "--onnx-runtime", "/nowhere/libonnxruntime.so"]);
     let doctor = instance.ok(["doctor", "--onnx-runtime", "/nowhere/libonnxruntime.so"]);
-    assert!(doctor.contains("computed by tract"), "{doctor}");
+    assert!(doctor.contains("run by tract"), "{doctor}");
     assert!(doctor.contains("ONNX Runtime at /nowhere/libonnxruntime.so can't be used"), "{doctor}");
     assert!(doctor.contains("docs/models.md"), "{doctor}");
 }

@@ -1,4 +1,4 @@
-//! Photos to import.
+//! Photos for import tests.
 
 use std::{
     fs::File,
@@ -8,12 +8,12 @@ use std::{
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 
-/// The photos that the project carries with it.
+/// The folder of the bundled sample photos.
 pub(crate) fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/samples")
 }
 
-/// Writes photos unlike one another, by turns JPEG and PNG, each last modified in a minute of its own.
+/// Writes different photos, alternately JPEG and PNG, each with another modification time.
 pub(crate) fn generate(folder: &Path, number: u32) {
     std::fs::create_dir_all(folder).unwrap();
     for index in 0..number {
@@ -25,7 +25,7 @@ pub(crate) fn generate(folder: &Path, number: u32) {
     }
 }
 
-/// Last modified in a minute of its own.
+/// Sets a modification time that depends on the index.
 pub(crate) fn set_modified(path: &Path, index: u32) {
     let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + 60 * u64::from(index));
     File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();

@@ -1,4 +1,4 @@
-//! Files and folders are for the user who runs the service alone.
+//! Files and folders are accessible only to the user who runs the server.
 
 use std::{
     fs,
@@ -18,8 +18,8 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Everything that commands and servers leave in a data folder, outside the private folders in `blobs`.
-fn made(folder: &Path) -> Vec<PathBuf> {
+/// All files and folders in a data folder and in its folder `blobs`.
+fn entries_of(folder: &Path) -> Vec<PathBuf> {
     let entries = |folder: &Path| -> Vec<PathBuf> {
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
     };
@@ -29,7 +29,7 @@ fn made(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_the_service_makes_is_private() {
+fn created_files_are_private() {
     for first in ["serve", "account"] {
         let instance = Instance::without_folder();
         if first == "account" {
@@ -37,7 +37,7 @@ fn what_the_service_makes_is_private() {
             instance.ok(["account", "create", EMAIL]);
         }
         let server = instance.serve();
-        let paths = made(&instance.data_dir());
+        let paths = entries_of(&instance.data_dir());
         assert!(paths.len() >= 8, "{paths:?}");
         for path in paths {
             let expect = if path.is_dir() { 0o700 } else { 0o600 };
@@ -51,26 +51,26 @@ fn what_the_service_makes_is_private() {
 }
 
 #[test]
-fn what_was_left_open_is_closed_at_the_next_start() {
+fn open_modes_are_corrected_at_the_next_start() {
     let instance = Instance::with_account();
     drop(instance.serve());
     let data = instance.data_dir();
-    let ours: Vec<PathBuf> =
+    let checked: Vec<PathBuf> =
         ["blobs", "blobs/originals", "blobs/.lock", "blobs/.sweeper", "library.sqlite", "secret"]
             .map(|name| data.join(name))
             .to_vec();
-    for path in &ours {
-        // Whether each file is there already is not the point.
+    for path in &checked {
+        // Some of the files are created on demand only.
         if !path.exists() {
             fs::write(path, "").unwrap();
         }
         set_mode(path, if path.is_dir() { 0o755 } else { 0o644 });
     }
-    let (_, _, _, stderr) = instance.serve().end(Signal::TERM);
-    for path in &ours {
+    let (_, _, _, stderr) = instance.serve().stop(Signal::TERM);
+    for path in &checked {
         assert_eq!(mode(path) & 0o077, 0, "{}", path.display());
     }
-    for name in ["blobs ", "library.sqlite ", "secret ", "signing-key rotate --lost-secret"] {
-        assert!(stderr.contains(name), "the log says what it closed: {stderr}");
+    for name in ["blobs", "library.sqlite", "/secret", "signing-key rotate --lost-secret"] {
+        assert!(stderr.contains(name), "{name} is missing in the log: {stderr}");
     }
 }

@@ -1,4 +1,4 @@
-//! The program on a data folder of its own.
+//! Runs the program on a new data folder.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use crate::http;
 
-/// How long a server may take to end.
-const END_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a server may take to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 
 pub(crate) const EMAIL: &str = "ann@example.org";
 
-/// How a command ended and what it wrote.
+/// The exit code and output of a command.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
@@ -26,32 +26,32 @@ pub(crate) struct Outcome {
     pub(crate) stderr: String,
 }
 
-/// A data folder.
+/// A data folder, removed when dropped.
 pub(crate) struct Instance {
     folder: TempDir,
 }
 
 impl Instance {
-    /// An empty one.
+    /// An empty data folder.
     pub(crate) fn new() -> Self {
         let instance = Self::without_folder();
         std::fs::create_dir(instance.data_dir()).unwrap();
         instance
     }
 
-    /// One that is not there yet.
+    /// A data folder that does not exist yet.
     pub(crate) fn without_folder() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// One with an account.
+    /// A data folder with an account.
     pub(crate) fn with_account() -> Self {
         let instance = Self::new();
         instance.ok(["account", "create", EMAIL]);
         instance
     }
 
-    /// One with an account whose password is known.
+    /// A data folder with an account that has this password.
     pub(crate) fn with_password(password: &str) -> Self {
         let instance = Self::new();
         let outcome = instance.run_with_input(["account", "create", EMAIL, "--password-stdin"], password);
@@ -68,7 +68,7 @@ impl Instance {
         self.beside("data")
     }
 
-    /// The names of the metadata store's files.
+    /// The file names of the metadata store.
     pub(crate) fn files_of_store(&self) -> Vec<String> {
         let mut names = files_below(&self.data_dir());
         names.retain(|name| name.starts_with("library.sqlite"));
@@ -79,7 +79,7 @@ impl Instance {
     pub(crate) fn command<const N: usize>(&self, arguments: [&str; N]) -> Command {
         let mut command = program();
         command.args(arguments).arg("--data-dir").arg(self.data_dir());
-        // Reading words takes a second a photo; flows over HTTP read them.
+        // OCR takes a second per photo and has its own tests.
         if arguments.first().is_some_and(|name| ["import", "serve"].contains(name)) {
             command.env("PHOTOS_OCR_LANGUAGES", "off");
         }
@@ -94,7 +94,7 @@ impl Instance {
         outcome(&mut self.command(arguments), input)
     }
 
-    /// What a command that must succeed wrote to stdout.
+    /// Runs a command that must succeed, and returns its stdout.
     pub(crate) fn ok<const N: usize>(&self, arguments: [&str; N]) -> String {
         let outcome = self.run(arguments);
         assert_eq!(outcome.code, Some(0), "{arguments:?}: {outcome:?}");
@@ -105,13 +105,13 @@ impl Instance {
         self.ok(["key", "create", EMAIL, "--name", name]).lines().last().unwrap().to_owned()
     }
 
-    /// Serves on a free port until the value is dropped.
+    /// Starts a server on a free port, killed when dropped.
     pub(crate) fn serve(&self) -> Server {
         Server::start(&mut self.command(["serve", "--listen", "127.0.0.1:0"]))
     }
 }
 
-/// The program, with nothing of the caller's settings.
+/// The program, without the settings in the environment of the tests.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_server"));
     for (name, _) in std::env::vars_os() {
@@ -122,11 +122,11 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// Runs a command to its end.
+/// Runs a command until it exits.
 pub(crate) fn outcome(command: &mut Command, input: &str) -> Outcome {
     let mut child =
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // A command that ends without reading is judged by how it ends.
+    // A command may exit without reading its input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     Outcome {
@@ -136,7 +136,7 @@ pub(crate) fn outcome(command: &mut Command, input: &str) -> Outcome {
     }
 }
 
-/// A running server. It is killed when this value is dropped.
+/// A running server, killed when dropped.
 pub(crate) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -145,7 +145,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it and waits until it says that it is ready.
+    /// Starts the server and waits until it prints its address.
     pub(crate) fn start(command: &mut Command) -> Self {
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -164,24 +164,24 @@ impl Server {
         server
     }
 
-    /// Its process.
+    /// The process ID.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    pub(crate) fn get(&self, path: &str, key: &str) -> http::Response {
+    pub(crate) fn get(&self, path: &str, key: &str) -> http::JsonResponse {
         http::get(&self.address, path, key)
     }
 
-    /// Sends a signal, and gives how the server ended, how long it took, and the rest of stdout and stderr.
-    pub(crate) fn end(mut self, signal: Signal) -> (ExitStatus, Duration, String, String) {
+    /// Sends a signal and waits for the exit. Returns exit status, duration, and the remaining stdout and stderr.
+    pub(crate) fn stop(mut self, signal: Signal) -> (ExitStatus, Duration, String, String) {
         let began = Instant::now();
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(began.elapsed() < END_TIMEOUT, "the server does not end");
+            assert!(began.elapsed() < EXIT_TIMEOUT, "the server does not exit");
             thread::sleep(Duration::from_millis(10));
         };
         let took = began.elapsed();
@@ -193,13 +193,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The names of all files below a folder, sorted.
+/// The relative paths of all files in a folder and its subfolders, sorted.
 pub(crate) fn files_below(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     collect(folder, folder, &mut names);

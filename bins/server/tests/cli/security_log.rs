@@ -1,4 +1,4 @@
-//! What the log tells of sign-ins, apps and keys, and what it never tells.
+//! The log has the security events and no secret.
 
 use reqwest::Url;
 use rustix::process::Signal;
@@ -12,19 +12,19 @@ use crate::{
 
 const WRONG_PASSWORD: &str = "mistyped-horse-battery-staple";
 
-/// What may not be in the log, with a name for each.
+/// Strings that must not be in the log, each with a description.
 #[derive(Default)]
 struct Secrets(Vec<(&'static str, String)>);
 
 impl Secrets {
     fn add(&mut self, name: &'static str, secret: &str) {
-        assert!(secret.len() >= 16, "the {name} {secret:?} could be anywhere by chance");
+        assert!(secret.len() >= 16, "the {name} {secret:?} is too short to search for");
         self.0.push((name, secret.to_owned()));
     }
 }
 
-/// Does everything that has a secret in it, well and badly.
-async fn live(instance: &Instance, server: &Server, secrets: &mut Secrets) {
+/// Uses every kind of secret, with and without success, and collects them.
+async fn use_secrets(instance: &Instance, server: &Server, secrets: &mut Secrets) {
     let http = Http::to(server);
     let mut browser = Browser::new(http.clone());
     secrets.add("wrong password", WRONG_PASSWORD);
@@ -42,26 +42,26 @@ async fn live(instance: &Instance, server: &Server, secrets: &mut Secrets) {
         secrets.add("code", &code);
         let first = http.redeem(app, &code).await.unwrap().tokens();
         assert!(http.redeem(app, &code).await.unwrap().is_invalid_grant());
-        assert_eq!(http.call(&first.access).await, 200);
+        assert_eq!(http.mcp_status(&first.access).await, 200);
         let second = http.refresh(app, &first.refresh).await.unwrap().tokens();
         assert!(http.refresh(app, &first.refresh).await.unwrap().is_invalid_grant());
         http.revoke(&second.refresh).await.unwrap().expect(200);
-        assert_eq!(http.call(&second.access).await, 401);
+        assert_eq!(http.mcp_status(&second.access).await, 401);
         assert!(http.refresh(app, &second.refresh).await.unwrap().is_invalid_grant());
         for tokens in [first, second] {
             secrets.add("access token", &tokens.access);
             secrets.add("refresh token", &tokens.refresh);
         }
     }
-    // An app on the server's own machine, by a name: the guard that the program is built with is in the way.
-    let inside = "/api/oauth/authorize?client_id=https%3A%2F%2Flocalhost%2Fapp&redirect_uri=https%3A%2F%2Fapp.example%2F";
-    assert_eq!(http.request(reqwest::Method::GET, inside).send().await.unwrap().status(), 400);
-    let made_up = "eW91IGNhbm5vdCBndWVzcyB0aGlz";
-    secrets.add("made-up token", made_up);
-    assert!(http.refresh(&public, made_up).await.unwrap().is_invalid_grant());
-    assert!(http.redeem(&public, made_up).await.unwrap().is_invalid_grant());
-    http.revoke(made_up).await.unwrap().expect(200);
-    for value in browser.given.iter().filter(|value| !value.is_empty()) {
+    // A client ID metadata document on the server's own machine, which the SSRF guard refuses.
+    let loopback_client = "/api/oauth/authorize?client_id=https%3A%2F%2Flocalhost%2Fapp&redirect_uri=https%3A%2F%2Fapp.example%2F";
+    assert_eq!(http.request(reqwest::Method::GET, loopback_client).send().await.unwrap().status(), 400);
+    let unknown_token = "eW91IGNhbm5vdCBndWVzcyB0aGlz";
+    secrets.add("unknown token", unknown_token);
+    assert!(http.refresh(&public, unknown_token).await.unwrap().is_invalid_grant());
+    assert!(http.redeem(&public, unknown_token).await.unwrap().is_invalid_grant());
+    http.revoke(unknown_token).await.unwrap().expect(200);
+    for value in browser.received.iter().filter(|value| !value.is_empty()) {
         secrets.add("cookie or hidden field", value);
     }
 
@@ -73,7 +73,7 @@ async fn live(instance: &Instance, server: &Server, secrets: &mut Secrets) {
         secrets.add(name, key);
         http.get("/api/ext/v2/library", key).await.expect(status);
         http.get("/api/ext/v2/no/such/thing", key).await;
-        assert_eq!(http.call(key).await, status);
+        assert_eq!(http.mcp_status(key).await, status);
     }
 
     let image = Url::parse(listed["results"][0]["url"].as_str().unwrap()).unwrap();
@@ -86,7 +86,7 @@ async fn live(instance: &Instance, server: &Server, secrets: &mut Secrets) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_tells_what_happened_and_no_secret() {
+async fn the_log_has_events_and_no_secret() {
     let instance = Instance::with_password(PASSWORD);
     let folder = instance.beside("photos");
     photos::generate(&folder, 1);
@@ -94,35 +94,35 @@ async fn it_tells_what_happened_and_no_secret() {
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--base-url", BASE_URL, "--log-format", "json"];
     let server = Server::start(instance.command(arguments).env("RUST_LOG", "debug"));
     let mut secrets = Secrets::default();
-    live(&instance, &server, &mut secrets).await;
+    use_secrets(&instance, &server, &mut secrets).await;
     secrets.add("secret file", std::fs::read_to_string(instance.data_dir().join("secret")).unwrap().trim());
-    let (status, _, stdout, stderr) = server.end(Signal::TERM);
+    let (status, _, stdout, stderr) = server.stop(Signal::TERM);
     assert_eq!(status.code(), Some(0), "{stderr}");
 
-    let told: Vec<&str> = secrets
+    let leaked: Vec<&str> = secrets
         .0
         .iter()
         .filter(|(_, secret)| stderr.contains(secret.as_str()) || stdout.contains(secret.as_str()))
         .map(|(name, _)| *name)
         .collect();
-    assert!(told.is_empty(), "the log holds {told:?}");
+    assert!(leaked.is_empty(), "the log contains {leaked:?}");
     assert_events(&stderr);
 }
 
-/// Every kind of event is there, with fields to search by.
+/// Every kind of event is logged with its fields.
 fn assert_events(log: &str) {
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let check = |event: &str, fields: &[&str]| {
-        let of_it: Vec<&Value> = lines
+        let events: Vec<&Value> = lines
             .iter()
             .filter(|line| line["target"] == "security")
             .map(|line| &line["fields"])
             .filter(|fields| fields["event"] == event)
             .collect();
-        assert!(!of_it.is_empty(), "no {event} in {log}");
-        for told in of_it {
-            assert_eq!(told["address"], "127.0.0.1", "{told}");
-            assert!(fields.iter().all(|field| !told[field].is_null()), "{told} lacks one of {fields:?}");
+        assert!(!events.is_empty(), "no {event} in {log}");
+        for event in events {
+            assert_eq!(event["address"], "127.0.0.1", "{event}");
+            assert!(fields.iter().all(|field| !event[field].is_null()), "{event} lacks one of {fields:?}");
         }
     };
     check("signed_in", &["account"]);
@@ -136,5 +136,5 @@ fn assert_events(log: &str) {
     check("token_refused", &["client_id", "code"]);
     check("grant_revoked", &["grant_id"]);
     check("client_document_refused", &["client_id", "reason"]);
-    assert!(log.contains("is not of the public internet"), "the reason is told to operators");
+    assert!(log.contains("is not of the public internet"), "the log has the reason");
 }

@@ -14,15 +14,15 @@ use crate::{
 const LIBRARY: &str = "/api/ext/v2/library";
 
 #[test]
-fn it_says_where_it_is_and_ends_when_asked() {
+fn serve_prints_its_address_and_stops_on_signals() {
     for signal in [Signal::TERM, Signal::INT] {
         let instance = Instance::new();
         let server = instance.serve();
         assert_eq!(server.get("/readyz", "").status, 200);
-        // A connection without a request does not hold the end up.
+        // An idle connection does not delay the exit.
         let _idle = TcpStream::connect(&server.address).unwrap();
         let address = server.address.clone();
-        let (status, took, stdout, stderr) = server.end(signal);
+        let (status, took, stdout, stderr) = server.stop(signal);
         assert_eq!(status.code(), Some(0), "{signal:?}: {stderr}");
         assert!(took < Duration::from_secs(11), "{took:?}");
         assert!(stdout.contains(&format!("  http://{address}/setup?token=")), "{stdout}");
@@ -33,14 +33,14 @@ fn it_says_where_it_is_and_ends_when_asked() {
 }
 
 #[test]
-fn with_an_account_it_says_only_where_it_is() {
+fn with_an_account_only_the_address_is_printed() {
     let instance = Instance::with_account();
-    let (status, _, stdout, _) = instance.serve().end(Signal::TERM);
+    let (status, _, stdout, _) = instance.serve().stop(Signal::TERM);
     assert_eq!((status.code(), stdout.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn what_the_commands_change_holds_at_the_next_request() {
+fn commands_take_effect_at_the_next_request() {
     let instance = Instance::with_account();
     let mut command = instance.command(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"]);
     let server = Server::start(command.env("RUST_LOG", "debug"));
@@ -68,7 +68,7 @@ fn what_the_commands_change_holds_at_the_next_request() {
     instance.ok(["account", "delete", EMAIL, "--yes"]);
     assert_eq!(images(&second).0, 401);
 
-    let (status, _, _, stderr) = server.end(Signal::TERM);
+    let (status, _, _, stderr) = server.stop(Signal::TERM);
     assert_eq!(status.code(), Some(0));
     assert!(stderr.lines().all(|line| line.starts_with('{')) && !stderr.is_empty(), "{stderr}");
     for secret in [first, second] {
@@ -77,50 +77,50 @@ fn what_the_commands_change_holds_at_the_next_request() {
 }
 
 #[test]
-fn a_name_is_listened_on() {
+fn serve_listens_on_all_addresses_of_a_name() {
     let instance = Instance::with_account();
     let server = Server::start(&mut instance.command(["serve", "--listen", "localhost:0"]));
     let port = server.address.strip_prefix("localhost:").unwrap().to_owned();
     for address in format!("localhost:{port}").to_socket_addrs().unwrap() {
-        // A machine may have no IPv6.
+        // The machine may have no IPv6.
         if TcpListener::bind((address.ip(), 0)).is_ok() {
             let address = address.to_string();
             assert_eq!(crate::http::get(&address, "/readyz", "").status, 200, "{address}");
         }
     }
-    let (status, _, stdout, _) = server.end(Signal::TERM);
+    let (status, _, stdout, _) = server.stop(Signal::TERM);
     assert_eq!((status.code(), stdout.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn it_says_which_address_a_browser_must_use() {
+fn serve_prints_the_base_url_that_browsers_need() {
     let instance = Instance::with_account();
-    let said = |arguments: &[&str]| {
+    let output = |arguments: &[&str]| {
         let mut command = instance.command(["serve"]);
         let server = Server::start(command.args(arguments));
         let port = server.address.rsplit(':').next().unwrap().to_owned();
-        let (_, _, stdout, stderr) = server.end(Signal::TERM);
+        let (_, _, stdout, stderr) = server.stop(Signal::TERM);
         (port, stdout, stderr)
     };
-    // Links lead to this machine only.
-    let (port, stdout, _) = said(&["--listen", "0.0.0.0:0"]);
+    // Links point to this machine only.
+    let (port, stdout, _) = output(&["--listen", "0.0.0.0:0"]);
     assert!(stdout.contains("--base-url http://") && stdout.contains(&format!(":{port}")), "{stdout}");
-    let (port, stdout, _) = said(&["--listen", "0.0.0.0:0", "--base-url", "http://localhost:1"]);
+    let (port, stdout, _) = output(&["--listen", "0.0.0.0:0", "--base-url", "http://localhost:1"]);
     assert!(stdout.contains("--base-url http://") && stdout.contains(&format!(":{port}")), "{stdout}");
-    // Another port, and no proxy.
-    let (port, stdout, _) = said(&["--listen", "127.0.0.1:0", "--base-url", "http://127.0.0.1:1"]);
+    // The base URL has another port, and there is no proxy.
+    let (port, stdout, _) = output(&["--listen", "127.0.0.1:0", "--base-url", "http://127.0.0.1:1"]);
     assert!(stdout.contains(&format!("--base-url http://127.0.0.1:{port}")), "{stdout}");
-    // Passwords would travel in the clear.
-    let (_, _, stderr) = said(&["--listen", "127.0.0.1:0", "--base-url", "http://photos.example.org"]);
+    // Passwords would be sent unencrypted.
+    let (_, _, stderr) = output(&["--listen", "127.0.0.1:0", "--base-url", "http://photos.example.org"]);
     assert!(stderr.contains("https://photos.example.org") && stderr.contains("not encrypted"), "{stderr}");
-    // What fits needs no words.
+    // Matching settings print nothing.
     for fits in [
         &["--listen", "127.0.0.1:0"][..],
         &["--listen", "[::1]:0"],
         &["--listen", "127.0.0.1:0", "--base-url", "https://photos.example.org"],
         &["--listen", "127.0.0.1:0", "--base-url", "http://127.0.0.1:1", "--trusted-proxy", "127.0.0.1"],
     ] {
-        let (_, stdout, stderr) = said(fits);
+        let (_, stdout, stderr) = output(fits);
         assert_eq!(stdout, "", "{fits:?}");
         assert!(!stderr.contains("WARN"), "{fits:?}: {stderr}");
     }

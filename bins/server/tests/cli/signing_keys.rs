@@ -6,24 +6,24 @@ use crate::{
     program::{Instance, outcome},
 };
 
-/// The name on the last line, alone.
-fn name(report: &str) -> String {
-    let name = report.lines().last().unwrap();
-    assert!(report.ends_with('\n') && name.len() == 43 && !name.contains(' '), "{report}");
-    name.to_owned()
+/// The key ID on the last line.
+fn key_id(report: &str) -> String {
+    let id = report.lines().last().unwrap();
+    assert!(report.ends_with('\n') && id.len() == 43 && !id.contains(' '), "{report}");
+    id.to_owned()
 }
 
-/// The key that a token says it was signed with.
-fn signed_with(tokens: &Tokens) -> String {
+/// The `kid` in the header of the access token.
+fn signing_key_of(tokens: &Tokens) -> String {
     let header = BASE64URL_NOPAD.decode(tokens.access.split('.').next().unwrap().as_bytes()).unwrap();
     let header: Value = serde_json::from_slice(&header).unwrap();
     header["kid"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_replaced_beside_a_running_server() {
+async fn a_running_server_uses_the_new_key() {
     let instance = Instance::with_password(PASSWORD);
-    let first = name(&instance.ok(["signing-key", "rotate"]));
+    let first = key_id(&instance.ok(["signing-key", "rotate"]));
     let server = serve(&instance);
     let http = Http::to(&server);
     let mut browser = Browser::new(http.clone());
@@ -31,45 +31,45 @@ async fn a_key_is_replaced_beside_a_running_server() {
     let app = http.register(json!({"client_name": "An app"})).await;
     let code = browser.consent(&app).await;
     let before = http.redeem(&app, &code).await.unwrap().tokens();
-    assert_eq!(signed_with(&before), first);
+    assert_eq!(signing_key_of(&before), first);
 
-    let second = name(&instance.ok(["signing-key", "rotate"]));
+    let second = key_id(&instance.ok(["signing-key", "rotate"]));
     assert_ne!(first, second);
     let after = http.refresh(&app, &before.refresh).await.unwrap().tokens();
-    assert_eq!(signed_with(&after), second);
+    assert_eq!(signing_key_of(&after), second);
     for tokens in [&before, &after] {
-        assert_eq!(http.call(&tokens.access).await, 200, "{}", signed_with(tokens));
+        assert_eq!(http.mcp_status(&tokens.access).await, 200, "{}", signing_key_of(tokens));
     }
     let keys = server.get("/api/oauth/jwks", "").body["keys"].as_array().unwrap().clone();
-    let names: Vec<&str> = keys.iter().map(|key| key["kid"].as_str().unwrap()).collect();
-    assert_eq!(names, [second.as_str(), &first]);
+    let ids: Vec<&str> = keys.iter().map(|key| key["kid"].as_str().unwrap()).collect();
+    assert_eq!(ids, [second.as_str(), &first]);
 
-    // A token that the server has not seen, of a key that another server process signs with.
+    // A new server process has verified none of the tokens yet.
     drop(server);
     let server = serve(&instance);
     let http = Http::to(&server);
     for tokens in [&before, &after] {
-        assert_eq!(http.call(&tokens.access).await, 200, "{}", signed_with(tokens));
+        assert_eq!(http.mcp_status(&tokens.access).await, 200, "{}", signing_key_of(tokens));
     }
 }
 
 #[test]
-fn with_another_secret_nothing_is_replaced_unless_the_first_is_lost() {
+fn another_secret_needs_lost_secret() {
     let instance = Instance::with_account();
     instance.ok(["signing-key", "rotate"]);
-    let with_another = |arguments: [&str; 2], more: &[&str]| {
+    let with_other_secret = |arguments: [&str; 2], more: &[&str]| {
         let mut command = instance.command(arguments);
         outcome(command.args(more).env("PHOTOS_SECRET", "another secret of many characters"), "")
     };
-    let refused = with_another(["signing-key", "rotate"], &[]);
+    let refused = with_other_secret(["signing-key", "rotate"], &[]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{refused:?}");
     for part in ["differs from the one that the key was sealed with", "--lost-secret"] {
         assert!(refused.stderr.contains(part), "{refused:?}");
     }
     instance.ok(["signing-key", "rotate"]);
-    let replaced = with_another(["signing-key", "rotate"], &["--lost-secret"]);
+    let replaced = with_other_secret(["signing-key", "rotate"], &["--lost-secret"]);
     assert_eq!(replaced.code, Some(0), "{replaced:?}");
-    name(&replaced.stdout);
-    assert_eq!(with_another(["signing-key", "rotate"], &[]).code, Some(0));
+    key_id(&replaced.stdout);
+    assert_eq!(with_other_secret(["signing-key", "rotate"], &[]).code, Some(0));
     assert_eq!(instance.run(["signing-key"]).code, Some(2));
 }

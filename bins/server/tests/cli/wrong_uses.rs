@@ -1,4 +1,4 @@
-//! Wrong uses and broken surroundings: each gets one sentence that says what to do.
+//! Wrong usage and broken environments: each gives one error message that says what to do.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use rustix::process::{Signal, geteuid};
 
 use crate::program::{EMAIL, Instance, Outcome, Server, outcome, program};
 
-/// What Rust prints of an error for programmers.
+/// Fragments of Rust's debug output, which no message may contain.
 const DEBUG_OUTPUT: [&str; 6] = ["os error", "Os {", "kind:", "Error(", "panicked", "RUST_BACKTRACE"];
 
 #[track_caller]
@@ -29,7 +29,7 @@ fn check(outcome: &Outcome, expect: &[&str]) {
     }
 }
 
-/// The command with these arguments, with errors as the only log lines.
+/// Runs the program with log level `error`.
 fn run(instance: &Instance, arguments: &[&str]) -> Outcome {
     outcome(&mut quiet(instance, arguments), "")
 }
@@ -43,9 +43,9 @@ fn quiet(instance: &Instance, arguments: &[&str]) -> Command {
 
 const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 
-/// The command under a user whom file modes bind. They do not bind root, who runs it without that privilege.
-fn bound_by_modes(command: &Command) -> Command {
-    let mut bound = if geteuid().is_root() {
+/// The same command without the capabilities that let root bypass file modes.
+fn without_privileges(command: &Command) -> Command {
+    let mut unprivileged = if geteuid().is_root() {
         let mut setpriv = Command::new("setpriv");
         setpriv.args(["--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all"]);
         setpriv.arg(command.get_program());
@@ -53,14 +53,14 @@ fn bound_by_modes(command: &Command) -> Command {
     } else {
         Command::new(command.get_program())
     };
-    bound.args(command.get_args());
+    unprivileged.args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {
-            Some(value) => bound.env(name, value),
-            None => bound.env_remove(name),
+            Some(value) => unprivileged.env(name, value),
+            None => unprivileged.env_remove(name),
         };
     }
-    bound
+    unprivileged
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -91,7 +91,7 @@ fn a_missing_data_folder_is_named_and_not_created() {
         check(&outcome, &["There is no folder ", folder, "`server serve`", "--data-dir"]);
         assert!(!instance.data_dir().exists(), "{arguments:?} created the folder");
     }
-    // A relative name is shown in full.
+    // A relative path is shown as an absolute one.
     let mut command = program();
     command.args(["account", "list"]).current_dir(instance.beside(""));
     let relative = outcome(&mut command, "");
@@ -114,7 +114,7 @@ fn a_folder_without_a_library_is_named() {
         check(&run(&instance, arguments), &expect);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{arguments:?}");
     }
-    // An account may be the first thing in a folder that somebody made.
+    // `account create` creates a library in an empty folder.
     instance.ok(["account", "create", EMAIL]);
     assert!(instance.ok(["account", "list"]).contains(EMAIL));
 }
@@ -145,13 +145,13 @@ fn a_second_server_on_the_same_folder() {
     check(&same_port, &[&format!("Port {port} is in use"), &format!("process {pid}"), "already serves"]);
 
     let second = Server::start(&mut instance.command(SERVE));
-    assert_eq!(second.get("/readyz", "").status, 200, "it goes on");
-    let (_, _, _, stderr) = second.end(Signal::TERM);
+    assert_eq!(second.get("/readyz", "").status, 200);
+    let (_, _, _, stderr) = second.stop(Signal::TERM);
     assert!(stderr.contains("already serves") && stderr.contains(&pid.to_string()), "{stderr}");
 
-    // The lock goes with its process, however that ends.
-    first.end(Signal::KILL);
-    let (_, _, _, stderr) = instance.serve().end(Signal::TERM);
+    // The operating system releases the lock of a killed process.
+    first.stop(Signal::KILL);
+    let (_, _, _, stderr) = instance.serve().stop(Signal::TERM);
     assert!(!stderr.contains("already serves"), "{stderr}");
 }
 
@@ -160,7 +160,7 @@ fn addresses_that_cannot_be_listened_on() {
     let instance = Instance::new();
     let serve = |listen: &str| run(&instance, &["serve", "--listen", listen]);
     check(&serve("nowhere.invalid:8080"), &["nowhere.invalid", "--listen"]);
-    // TEST-NET-3 belongs to no machine.
+    // TEST-NET-3 is reserved for documentation (RFC 5737).
     check(&serve("203.0.113.7:8080"), &["203.0.113.7", "is not an address of this machine", "--listen"]);
     for wrong in ["8080", "localhost", ":8080", "127.0.0.1:99999", "http://localhost:8080"] {
         let outcome = serve(wrong);
@@ -187,20 +187,20 @@ fn a_data_folder_that_is_a_file() {
 fn a_data_folder_without_permission() {
     let instance = Instance::new();
     let folder = instance.data_dir();
-    // Others' folders are readable at most.
+    // A folder of another user is at most readable.
     set_mode(&folder, 0o500);
     for arguments in [&SERVE[..], &["account", "create", EMAIL]] {
-        let outcome = outcome(&mut bound_by_modes(&quiet(&instance, arguments)), "");
+        let outcome = outcome(&mut without_privileges(&quiet(&instance, arguments)), "");
         check(&outcome, &[folder.to_str().unwrap(), "permission", "chown"]);
     }
     set_mode(&folder, 0o000);
-    let listed = outcome(&mut bound_by_modes(&quiet(&instance, &["account", "list"])), "");
+    let listed = outcome(&mut without_privileges(&quiet(&instance, &["account", "list"])), "");
     check(&listed, &[folder.to_str().unwrap(), "permission"]);
     set_mode(&folder, 0o700);
-    // The folder above it cannot be written.
+    // The parent folder is not writable.
     let above = Instance::without_folder();
     set_mode(&above.beside(""), 0o500);
-    let outcome = outcome(&mut bound_by_modes(&quiet(&above, &SERVE)), "");
+    let outcome = outcome(&mut without_privileges(&quiet(&above, &SERVE)), "");
     check(&outcome, &[above.data_dir().to_str().unwrap(), "permission"]);
     set_mode(&above.beside(""), 0o700);
 }
@@ -209,7 +209,7 @@ fn a_data_folder_without_permission() {
 fn no_room_on_the_disk() {
     let instance = Instance::new();
     let quiet = quiet(&instance, &SERVE);
-    // No file may grow beyond some kilobytes; the write that would fails, as on a full disk.
+    // A limit on the file size makes writes fail as on a full disk.
     let mut small = Command::new("sh");
     small
         .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""])
@@ -217,7 +217,7 @@ fn no_room_on_the_disk() {
         .args(quiet.get_args());
     small.env("RUST_LOG", "error").env("PHOTOS_OCR_LANGUAGES", "off");
     check(&outcome(&mut small, ""), &["free space"]);
-    assert!(instance.run(["account", "create", EMAIL]).code == Some(0), "it works once there is room");
+    assert!(instance.run(["account", "create", EMAIL]).code == Some(0), "it works with free space");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn short_passwords_are_refused_as_on_the_web() {
 }
 
 #[test]
-fn accounts_and_keys_that_are_not_there() {
+fn unknown_accounts_and_keys() {
     let instance = Instance::with_account();
     for arguments in [
         &["key", "create", "bob@example.org", "--name", "one"][..],
@@ -280,12 +280,12 @@ fn accounts_and_keys_that_are_not_there() {
         );
         check(&run(&instance, arguments), &[&expect]);
     }
-    let expect = format!("There is no key named one in use. `server key list {EMAIL}` shows the keys");
+    let expect = format!("There is no active key named one. `server key list {EMAIL}` shows the keys");
     check(&run(&instance, &["key", "revoke", EMAIL, "one"]), &[&expect]);
 }
 
 #[test]
-fn a_pipe_that_nobody_reads_is_no_panic() {
+fn a_closed_pipe_causes_no_panic() {
     let instance = Instance::with_account();
     let mut child =
         quiet(&instance, &["account", "list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

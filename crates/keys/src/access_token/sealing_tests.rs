@@ -10,7 +10,7 @@ fn secret(text: &str) -> Secret {
 }
 
 #[test]
-fn a_sealed_key_opens_with_its_secret_and_name_only() {
+fn a_sealed_key_opens_with_its_secret_and_id_only() {
     let random = SeededRandom::new(9);
     let key = SigningKey::generate(&random).unwrap();
     let (ours, other) = (secret("a"), secret("b"));
@@ -29,9 +29,9 @@ fn a_sealed_key_opens_with_its_secret_and_name_only() {
     check("another", &sealed, &ours, differs);
     check(key.kid(), &sealed[..sealed.len() - 1], &ours, differs);
     check(key.kid(), &sealed[..13], &ours, differs);
-    check(key.kid(), &sealed[..5], &ours, "a form that this version");
-    check(key.kid(), &[], &ours, "a form that this version");
-    check(key.kid(), &[&[2], &sealed[1..]].concat(), &ours, "a form that this version");
+    check(key.kid(), &sealed[..5], &ours, "a format that this version");
+    check(key.kid(), &[], &ours, "a format that this version");
+    check(key.kid(), &[&[2], &sealed[1..]].concat(), &ours, "a format that this version");
     for bit in 8..sealed.len() * 8 {
         let mut changed = sealed.clone();
         changed[bit / 8] ^= 1 << (bit % 8);
@@ -41,7 +41,7 @@ fn a_sealed_key_opens_with_its_secret_and_name_only() {
 
 proptest! {
     #[test]
-    fn arbitrary_bytes_are_no_sealed_key(bytes in any::<Vec<u8>>(), first in 0..3u8) {
+    fn arbitrary_bytes_do_not_open(bytes in any::<Vec<u8>>(), first in 0..3u8) {
         let bytes = [&[first][..], &bytes].concat();
         prop_assert!(SigningKey::open("kid", &bytes, &secret("a")).is_err());
     }

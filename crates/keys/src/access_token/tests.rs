@@ -16,12 +16,12 @@ fn encode(bytes: impl AsRef<[u8]>) -> String {
     BASE64URL_NOPAD.encode(bytes.as_ref())
 }
 
-/// What our key says of a token, as the service asks it.
+/// Verifies a token as the service does.
 fn read(key: &SigningKey, token: &str) -> Option<Vec<u8>> {
     key.verifying_key().verify(SignedToken::parse(token)?)
 }
 
-/// A token with any header and payload, over which our key really made the signature.
+/// A token with any header and payload, signed by the key.
 fn signed(key: &SigningKey, header: &str, payload: &str) -> String {
     let message = format!("{}.{}", encode(header), encode(payload));
     let signature = key.sign_message(message.as_bytes()).unwrap();
@@ -33,19 +33,19 @@ fn header(key: &SigningKey) -> String {
 }
 
 #[test]
-fn a_token_is_read_by_the_key_that_signed_it() {
+fn a_token_is_verified_by_its_own_key_only() {
     let (key, other) = (key(), SigningKey::generate(&SeededRandom::new(2)).unwrap());
     let token = key.sign(CLAIMS.as_bytes()).unwrap();
     assert_eq!(token, signed(&key, &header(&key), CLAIMS));
     assert_eq!(SignedToken::parse(&token).unwrap().kid(), key.kid());
     assert_eq!(read(&key, &token).as_deref(), Some(CLAIMS.as_bytes()));
     assert_eq!(read(&other, &token), None);
-    // The other's signature under our name.
+    // The other key's signature with this key's id.
     assert_eq!(read(&key, &signed(&other, &header(&key), CLAIMS)), None);
 }
 
 #[test]
-fn others_read_our_tokens_with_the_public_key() {
+fn josekit_verifies_tokens_with_the_public_key() {
     let key = key();
     let jwk = josekit::jwk::Jwk::from_map(key.public_jwk().clone()).unwrap();
     let verifier = EdDSA.verifier_from_jwk(&jwk).unwrap();
@@ -65,8 +65,8 @@ fn others_read_our_tokens_with_the_public_key() {
 }
 
 #[test]
-fn names_and_keys_are_those_of_the_rfcs() {
-    // RFC 8037, appendix A: the key of RFC 8032, its thumbprint.
+fn key_and_thumbprint_match_rfc_8037() {
+    // RFC 8037, appendix A.
     let private = BASE64URL_NOPAD.decode(b"nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A").unwrap();
     let key = SigningKey::from_private(private.try_into().unwrap()).unwrap();
     assert_eq!(key.kid(), "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k");
@@ -74,7 +74,7 @@ fn names_and_keys_are_those_of_the_rfcs() {
 }
 
 #[test]
-fn a_header_that_is_not_ours_is_refused_however_well_it_is_signed() {
+fn another_header_is_refused_even_if_signed() {
     let key = key();
     let kid = key.kid();
     let check = |header: &str| assert_eq!(read(&key, &signed(&key, header, CLAIMS)), None, "{header}");
@@ -119,7 +119,7 @@ fn a_header_that_is_not_ours_is_refused_however_well_it_is_signed() {
 }
 
 #[test]
-fn a_public_key_is_no_shared_secret() {
+fn a_public_key_cannot_be_used_as_hmac_key() {
     let key = key();
     let x = BASE64URL_NOPAD.decode(key.public_jwk()["x"].as_str().unwrap().as_bytes()).unwrap();
     let pem = {
@@ -133,7 +133,7 @@ fn a_public_key_is_no_shared_secret() {
         let forged =
             serialize_compact(CLAIMS.as_bytes(), &header, &HS256.signer_from_bytes(&shared).unwrap());
         assert_eq!(read(&key, &forged.unwrap()), None);
-        // And with a header of ours, in which it does not say so.
+        // Also with a genuine header, which does not name HMAC.
         let token = key.sign(CLAIMS.as_bytes()).unwrap();
         let (message, _) = token.rsplit_once('.').unwrap();
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &shared), message.as_bytes());
@@ -182,9 +182,9 @@ fn a_changed_token_is_refused() {
 }
 
 #[test]
-fn every_segment_has_one_spelling() {
+fn only_canonical_base64url_is_accepted() {
     let key = key();
-    // 64 bytes leave four bits of the last character unused, and this payload two or four.
+    // The last character of 64 bytes has four unused bits; that of these payloads two or four.
     for claims in [r#"{"a":1}"#, r#"{"a":12}"#] {
         let token = key.sign(claims.as_bytes()).unwrap();
         assert!(read(&key, &token).is_some());
@@ -215,10 +215,10 @@ fn every_segment_has_one_spelling() {
 }
 
 #[test]
-fn claims_are_one_object_without_repeats_and_not_too_long() {
+fn claims_are_one_short_object_without_duplicates() {
     let key = key();
     let check = |claims: &str| {
-        assert!(matches!(key.sign(claims.as_bytes()), Err(SignError::NoClaims)), "{claims}");
+        assert!(matches!(key.sign(claims.as_bytes()), Err(SignError::InvalidClaims)), "{claims}");
         assert_eq!(read(&key, &signed(&key, &header(&key), claims)), None, "{claims}");
     };
     check("");
@@ -239,7 +239,7 @@ fn claims_are_one_object_without_repeats_and_not_too_long() {
 }
 
 #[test]
-fn nothing_secret_is_shown() {
+fn debug_shows_no_secret() {
     let key = key();
     let token = key.sign(CLAIMS.as_bytes()).unwrap();
     let shown = format!("{key:?} {:?} {:?}", SignedToken::parse(&token).unwrap(), key.verifying_key());
@@ -251,12 +251,12 @@ fn nothing_secret_is_shown() {
 
 proptest! {
     #[test]
-    fn arbitrary_text_is_no_token(text in ".{0,200}|[A-Za-z0-9_-]{0,80}\\.[A-Za-z0-9_-]{0,80}\\.[A-Za-z0-9_-]{86}") {
+    fn arbitrary_text_is_refused(text in ".{0,200}|[A-Za-z0-9_-]{0,80}\\.[A-Za-z0-9_-]{0,80}\\.[A-Za-z0-9_-]{86}") {
         prop_assert_eq!(read(&key(), &text), None);
     }
 
     #[test]
-    fn arbitrary_segments_behind_our_header_are_no_token(payload in any::<Vec<u8>>(), signature in any::<[[u8; 32]; 2]>()) {
+    fn arbitrary_segments_after_a_valid_header_are_refused(payload in any::<Vec<u8>>(), signature in any::<[[u8; 32]; 2]>()) {
         let key = key();
         let text = format!("{}.{}.{}", encode(header(&key)), encode(payload), encode(signature.concat()));
         prop_assert_eq!(read(&key, &text), None);
@@ -264,7 +264,7 @@ proptest! {
 }
 
 #[test]
-fn no_flipped_bit_is_overlooked() {
+fn every_flipped_bit_is_detected() {
     let key = key();
     let token = key.sign(CLAIMS.as_bytes()).unwrap().into_bytes();
     for bit in 0..token.len() * 8 {
@@ -274,7 +274,7 @@ fn no_flipped_bit_is_overlooked() {
             assert_eq!(read(&key, &changed), None, "{bit}");
         }
     }
-    // And in the bytes behind the spelling.
+    // Also in the decoded bytes.
     let text = String::from_utf8(token).unwrap();
     for (index, segment) in text.split('.').enumerate() {
         let bytes = BASE64URL_NOPAD.decode(segment.as_bytes()).unwrap();

@@ -1,13 +1,13 @@
 use data_encoding::BASE64URL_NOPAD;
 use ring::signature::{ED25519, UnparsedPublicKey};
+use strict_json::parse_object;
 
-use super::{HEADER, KID_CHARS, MAX_TOKEN_BYTES};
-use crate::strict_json::is_strict_object;
+use super::{HEADER, KID_CHARS, MAX_TOKEN_BYTES, SIGNATURE_BYTES};
 
-/// A text that has the form of our access tokens. Nothing is proved yet: that takes the key that it names.
+/// A text in the format of the service's access tokens, not yet verified.
 #[derive(Clone)]
 pub struct SignedToken<'a> {
-    /// Header and payload as they were signed.
+    /// Header and payload as signed.
     message: &'a str,
     kid: String,
     payload: Vec<u8>,
@@ -21,9 +21,9 @@ impl std::fmt::Debug for SignedToken<'_> {
 }
 
 impl<'a> SignedToken<'a> {
-    /// Takes a token apart. `None` for whatever we would not have written: more than 8 KiB, other than three segments,
-    /// base64url with padding, white space or bits left over (RFC 4648, section 3.5), a header that is not ours to the
-    /// byte, a signature of another length.
+    /// Parses a token. `None` for any text that [`SigningKey`](super::SigningKey) cannot have written: longer than 8
+    /// KiB, not three segments, base64url with padding, white space or trailing bits (RFC 4648, section 3.5), another
+    /// header, or a signature of another length.
     pub fn parse(token: &'a str) -> Option<Self> {
         if token.len() > MAX_TOKEN_BYTES {
             return None;
@@ -36,17 +36,17 @@ impl<'a> SignedToken<'a> {
         if !is_kid(kid) {
             return None;
         }
-        let signature = decode(signature).filter(|signature| signature.len() == 64)?;
+        let signature = decode(signature).filter(|signature| signature.len() == SIGNATURE_BYTES)?;
         Some(Self { message, kid: kid.to_owned(), payload: decode(payload)?, signature })
     }
 
-    /// The key that it says it was signed with: 43 characters of base64url.
+    /// The id of the key that it claims to be signed with: 43 characters of base64url.
     pub fn kid(&self) -> &str {
         &self.kid
     }
 }
 
-/// Whether a text is a SHA-256 in base64url, which has no other spelling.
+/// Whether a text is a SHA-256 in canonical base64url.
 fn is_kid(text: &str) -> bool {
     text.len() == KID_CHARS && BASE64URL_NOPAD.decode(text.as_bytes()).is_ok()
 }
@@ -63,19 +63,20 @@ impl VerifyingKey {
         Self { kid, public }
     }
 
-    /// The key's name.
+    /// The key's id.
     pub fn kid(&self) -> &str {
         &self.kid
     }
 
-    /// What a token says, if this key signed it: one JSON object in which no member is named twice. What it means, and
-    /// whether it is still valid, is the caller's to judge.
+    /// The payload of a token, if this key signed it and it is one JSON object without duplicate members. The caller
+    /// checks the claims and the expiry.
     pub fn verify(&self, token: SignedToken<'_>) -> Option<Vec<u8>> {
-        // ring refuses signatures that were altered into another valid form (RFC 8032, section 5.1.7: S below L).
-        let signed = || {
+        // ring refuses malleable signatures (RFC 8032, section 5.1.7: S below L).
+        let is_signed = || {
             let key = UnparsedPublicKey::new(&ED25519, &self.public);
             key.verify(token.message.as_bytes(), &token.signature).is_ok()
         };
-        (token.kid == self.kid && signed() && is_strict_object(&token.payload)).then_some(token.payload)
+        let is_valid = token.kid == self.kid && is_signed() && parse_object(&token.payload).is_ok();
+        is_valid.then_some(token.payload)
     }
 }

@@ -240,8 +240,9 @@ impl Library {
         let hit = |found: Ranked| {
             let image = images.remove(&found.image)?;
             let matched_text = texts.remove(&found.image).flatten();
-            let distance_m =
-                circle.zip(image.position).map(|(circle, position)| circle.centre().distance_m(position));
+            let distance_m = circle
+                .zip(image.details.position)
+                .map(|(circle, position)| circle.centre().distance_m(position));
             Some(Hit { image, distance_m, score: Some(found.score), matched_text })
         };
         Ok(ranked.into_iter().filter_map(hit).collect())

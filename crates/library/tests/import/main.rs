@@ -78,4 +78,3 @@ fn blob_path(dir: &Path, kind: &str, hash: domain::ContentHash) -> PathBuf {
     let name = hash.to_string();
     dir.join("blobs").join(kind).join(&name[..2]).join(&name)
 }
-

@@ -16,10 +16,7 @@ use library::{Checksum, FileInfo, ImportError, ImportOutcome, ImportReport, Sett
 use crate::{Process, decoder, fixture, process, process_with};
 
 /// A stream of chunks that counts how many were read.
-fn chunks(
-    bytes: &[u8],
-    length: usize,
-) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {
+fn chunks(bytes: &[u8], length: usize) -> (impl Stream<Item = io::Result<Bytes>> + use<>, Arc<AtomicUsize>) {
     let read = Arc::new(AtomicUsize::new(0));
     let chunks: Vec<Bytes> = bytes.chunks(length).map(Bytes::copy_from_slice).collect();
     let counter = read.clone();
@@ -101,11 +98,8 @@ async fn a_file_above_the_limit_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let bytes = photo();
     let max_bytes = bytes.len() as u64 - 1;
-    let it = process_with(
-        dir.path(),
-        Settings { max_upload_bytes: max_bytes, ..Settings::new(decoder()) },
-    )
-    .await;
+    let it =
+        process_with(dir.path(), Settings { max_upload_bytes: max_bytes, ..Settings::new(decoder()) }).await;
     let ann = it.account("ann").await;
     let (outcome, _) = import(&it, &ann, upload("photo.jpg"), &bytes).await;
     assert!(matches!(outcome, Err(ImportError::TooLarge { max_bytes: limit }) if limit == max_bytes));
@@ -151,11 +145,8 @@ async fn an_interrupted_upload_leaves_nothing() {
 
     // The sender disconnects, and the request is dropped.
     let (start, _) = chunks(&photo()[..20_000], 1000);
-    let mut endless = Box::pin(it.library.import_stream(
-        ann.id,
-        upload("photo.jpg"),
-        start.chain(stream::pending()),
-    ));
+    let mut endless =
+        Box::pin(it.library.import_stream(ann.id, upload("photo.jpg"), start.chain(stream::pending())));
     let staging = dir.path().join("blobs/staging");
     while std::fs::read_dir(&staging).unwrap().count() == 0 {
         assert!(futures_util::poll!(&mut endless).is_pending());

@@ -1,9 +1,9 @@
 use domain::KeyName;
+use library::{Caller, Credential};
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, Grant, GrantType, IssuedCode, NewClient, NewCode, SecretHash,
     Store as _, UnixMillis,
 };
-use library::{Caller, Credential};
 use storage::GrantStore as _;
 
 use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, eventually, with_ann};

@@ -1,4 +1,4 @@
-//! A serde deserializer over a JSON value whose errors carry the way to the value that caused them.
+//! A serde deserializer over a JSON value. Its errors name the path to the value.
 
 use super::error::{ArgumentError, unexpected};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value, map};
 use std::iter::Enumerate;
 use std::slice;
 
-/// A value to read from.
+/// The value to deserialize.
 #[derive(Clone, Copy)]
 pub(super) enum ArgumentDeserializer<'a> {
     Object(&'a Map<String, Value>),
@@ -34,7 +34,7 @@ impl<'a> ArgumentDeserializer<'a> {
         }
     }
 
-    /// Reads an integer, also one that is written with a fraction of zero (JSON Schema 2020-12 core §4.2.3).
+    /// Reads an integer; a number such as `1.0` counts as one (JSON Schema 2020-12 core §4.2.3).
     fn deserialize_integer<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, ArgumentError> {
         match self {
             Self::Other(Value::Number(number)) => match whole(number) {
@@ -46,7 +46,7 @@ impl<'a> ArgumentDeserializer<'a> {
     }
 }
 
-/// The integer that a floating-point number is; only as far as such a number tells neighbouring integers apart.
+/// The value of a floating-point number that is an integer, up to 2^53, where neighbouring integers become equal.
 fn whole(number: &Number) -> Option<i64> {
     const LIMIT: f64 = 9_007_199_254_740_992.0;
     let float = number.as_f64().filter(|_| number.is_f64())?;
@@ -170,7 +170,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 
 struct Members<'de> {
     members: map::Iter<'de>,
-    /// The member whose name was read last.
+    /// The member whose name was read and whose value comes next.
     value: Option<(&'de str, &'de Value)>,
 }
 

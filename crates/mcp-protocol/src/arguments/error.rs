@@ -1,14 +1,14 @@
-//! What is wrong with an argument, in words for a model.
+//! Errors in arguments, with messages for a model.
 
 use serde::de::{self, Expected, Unexpected};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt;
 
-/// How much of a text that somebody sent is repeated in a message, in characters.
-const ECHO_LENGTH: usize = 40;
+/// The most characters of a caller's text that a message repeats.
+const MAX_ECHO_CHARS: usize = 40;
 
-/// What is wrong with which argument, such as `limit: expected an integer, got a string`.
+/// An invalid argument, such as `limit: expected an integer, got a string`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgumentError {
     field: String,
@@ -16,18 +16,18 @@ pub struct ArgumentError {
 }
 
 impl ArgumentError {
-    /// An error of the tool's own making, in the same style: `problem` completes a sentence that begins with the
-    /// field, such as `must be at most 200`.
+    /// An error from a tool's own check. `problem` completes a sentence that starts with the field, such as `must be at
+    /// most 200`.
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { field: field.into(), problem: problem.into() }
     }
 
-    /// Where the problem is, such as `limit`, `circle.latitude` or `imageIds[2]`; empty for the arguments as a whole.
+    /// The path to the value, such as `limit`, `circle.latitude` or `imageIds[2]`; empty for the arguments as a whole.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// What the problem is.
+    /// The problem.
     pub fn problem(&self) -> &str {
         &self.problem
     }
@@ -36,14 +36,14 @@ impl ArgumentError {
         Self::new(field, format!("expected {expected}, got {}", kind_of(unexpected(got))))
     }
 
-    /// The same problem seen from the object that holds the value as `name`.
+    /// Prepends the name of a member to the path.
     pub(super) fn within_member(mut self, name: &str) -> Self {
         let separator = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
         self.field = format!("{}{separator}{}", shortened(name), self.field);
         self
     }
 
-    /// The same problem seen from the array that holds the value at `position`.
+    /// Prepends the index in an array to the path.
     pub(super) fn within_item(mut self, position: usize) -> Self {
         let separator = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
         self.field = format!("[{position}]{separator}{}", self.field);
@@ -66,7 +66,7 @@ impl std::error::Error for ArgumentError {}
 impl de::Error for ArgumentError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         let message = message.to_string();
-        // serde's own words would show the name of a Rust type.
+        // serde's message contains the name of a Rust type.
         if message.starts_with("data did not match any variant") {
             return Self::new("", "does not have one of the accepted forms");
         }
@@ -101,7 +101,7 @@ impl de::Error for ArgumentError {
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
         let known = if expected.is_empty() { "none".to_owned() } else { expected.join(", ") };
-        Self::new(shortened(field), format!("is not known here; known names: {known}"))
+        Self::new(shortened(field), format!("is not known; known names: {known}"))
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -130,7 +130,7 @@ pub(super) fn unexpected(value: &Value) -> Unexpected<'_> {
     }
 }
 
-/// What was sent, in the words of JSON. Numbers are short enough to be shown.
+/// The type of a sent value in JSON's terms; numbers are shown.
 fn kind_of(got: Unexpected<'_>) -> Cow<'static, str> {
     match got {
         Unexpected::Bool(_) => Cow::Borrowed("a boolean"),
@@ -145,7 +145,7 @@ fn kind_of(got: Unexpected<'_>) -> Cow<'static, str> {
     }
 }
 
-/// What a type wants, in the words of JSON rather than of Rust.
+/// The expected type in JSON's terms instead of Rust's.
 fn type_name(expected: &str) -> Cow<'_, str> {
     let name = match expected {
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" | "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => {
@@ -166,7 +166,7 @@ fn type_name(expected: &str) -> Cow<'_, str> {
     Cow::Borrowed(name)
 }
 
-/// The integers that a type holds.
+/// The range of an integer type.
 fn integer_range(expected: &str) -> Option<&'static str> {
     match expected {
         "i8" => Some("an integer from -128 to 127"),
@@ -181,9 +181,9 @@ fn integer_range(expected: &str) -> Option<&'static str> {
     }
 }
 
-pub(crate) fn shortened(text: &str) -> String {
+fn shortened(text: &str) -> String {
     let mut characters = text.chars();
-    let mut shown: String = characters.by_ref().take(ECHO_LENGTH).collect();
+    let mut shown: String = characters.by_ref().take(MAX_ECHO_CHARS).collect();
     if characters.next().is_some() {
         shown.push('…');
     }

@@ -1,16 +1,15 @@
-//! A tool's arguments read into a type, with errors that a model can act on.
+//! Deserializes a tool's arguments, with errors that a model can act on.
 //!
-//! Beside the words, it differs from `serde_json` in one point: a number such as `10.0` is an integer, as JSON Schema
-//! says it is and as some clients write it.
+//! Apart from the messages, there is one difference from `serde_json`: a number such as `10.0` is an integer, as in
+//! JSON Schema; some clients write integers so.
 //!
-//! An argument inside a `#[serde(flatten)]` struct is read all the same, but serde then no longer tells where a wrong
-//! value stood: the error lacks the field's name. Prefer plain fields.
+//! For arguments in a `#[serde(flatten)]` struct, serde does not report the path, so the error lacks the field's name.
+//! Use plain fields instead.
 
 mod deserializer;
 mod error;
 
 pub use error::ArgumentError;
-pub(crate) use error::shortened;
 
 use crate::jsonrpc::ErrorObject;
 use deserializer::ArgumentDeserializer;
@@ -19,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Reads arguments into a type.
+/// Deserializes arguments.
 ///
 /// ```
 /// use mcp_protocol::parse_arguments;
@@ -37,12 +36,12 @@ use serde_json::{Map, Value};
 /// ```
 ///
 /// # Errors
-/// When an argument is missing, of another type or out of range; the error names it.
+/// If an argument is missing, of another type or out of range; the error names it.
 pub fn parse_arguments<T: DeserializeOwned>(arguments: &Map<String, Value>) -> Result<T, ArgumentError> {
     T::deserialize(ArgumentDeserializer::Object(arguments))
 }
 
-/// The arguments of a tool that takes none; whatever is sent is ignored.
+/// The arguments of a tool without any; extra arguments are ignored.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(description = "")]
 pub struct NoArguments {}

@@ -95,7 +95,7 @@ fn errors_name_the_argument_and_what_it_should_be() {
         ),
         (
             json!({"circle": {"latitude": 1, "longitude": 2, "radius": 3}}),
-            "circle.radius: is not known here; known names: latitude, longitude",
+            "circle.radius: is not known; known names: latitude, longitude",
         ),
         (json!({"tags": {"a": 256}}), "tags.a: expected an integer from 0 to 255, got the number 256"),
         (json!({"pair": [1]}), "pair: expected an array, got 1 items"),
@@ -116,7 +116,7 @@ fn errors_name_the_argument_and_what_it_should_be() {
 }
 
 #[test]
-fn what_fits_is_read() {
+fn valid_arguments_are_read() {
     for (arguments, expect) in [
         (json!({}), Search::default()),
         (json!({"unknown": [1], "limit": null}), Search::default()),
@@ -150,7 +150,7 @@ fn what_fits_is_read() {
 }
 
 #[test]
-fn long_texts_are_not_echoed_whole() {
+fn long_texts_are_shortened_in_errors() {
     let error = read::<Search>(&json!({"channels": ["é".repeat(10_000)]})).unwrap_err();
     assert!(error.chars().count() < 120, "{error}");
     let error = read::<Search>(&json!({"tags": {"é".repeat(10_000): "x"}})).unwrap_err();
@@ -158,7 +158,7 @@ fn long_texts_are_not_echoed_whole() {
 }
 
 #[test]
-fn a_tool_can_make_errors_of_its_own() {
+fn a_tool_can_create_errors() {
     let error = ArgumentError::new("limit", "must be at most 200");
     assert_eq!((error.field(), error.problem()), ("limit", "must be at most 200"));
     assert_eq!(ErrorObject::from(error), ErrorObject::invalid_params("limit: must be at most 200"));
@@ -187,7 +187,7 @@ const NAMES: &str =
 
 proptest! {
     #[test]
-    fn a_wrong_argument_is_the_one_that_is_named(name in NAMES, value in any_value()) {
+    fn errors_name_the_wrong_argument(name in NAMES, value in any_value()) {
         let arguments = Map::from_iter([(name.clone(), value)]);
         if let Err(error) = parse_arguments::<Search>(&arguments) {
             prop_assert!(error.field().starts_with(&name), "{}", error);
@@ -196,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn what_serde_json_reads_is_read_alike(name in NAMES, value in any_value()) {
+    fn agrees_with_serde_json(name in NAMES, value in any_value()) {
         let arguments = Map::from_iter([(name, value)]);
         if let Ok(expect) = serde_json::from_value::<Search>(Value::Object(arguments.clone())) {
             prop_assert_eq!(parse_arguments::<Search>(&arguments), Ok(expect));
@@ -204,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_written_is_read_back(
+    fn arguments_survive_a_round_trip(
         query: Option<String>, limit: Option<u32>, offset: i64, page: u64, small: i8, strict: bool, pair: (u8, u8),
     ) {
         let search = Search { query, limit, offset, page, small, strict, pair, ..Search::default() };

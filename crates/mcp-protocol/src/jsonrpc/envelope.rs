@@ -1,28 +1,28 @@
-//! The members of a message, before it is known what kind of message it is.
+//! The members of a message before its kind is known.
 
 use super::{
     ErrorObject, Incoming, JSONRPC_VERSION, Notification, Params, ParseFailure, ParseFailureKind, Request,
     RequestId, Response,
 };
-use crate::strict_json::{Repeated, StrictValue};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
+use strict_json::{DuplicateName, ValueSeed};
 
-/// What a whole JSON text is, as far as JSON-RPC cares.
+/// A whole JSON text, as far as JSON-RPC distinguishes.
 pub(super) enum Document {
     Object(Box<Envelope>),
     Array,
     Scalar,
 }
 
-/// The members that JSON-RPC gives a meaning; `Some(Value::Null)` is a member that is null.
+/// The members that JSON-RPC defines; `Some(Value::Null)` is a member that is null.
 #[derive(Default)]
 pub(super) struct Envelope {
     jsonrpc: Option<Value>,
     id: Option<Value>,
-    /// The id in the form in which it was sent, when its value does not tell.
-    written_id: Option<String>,
+    /// The text of an id that is a number, if its value loses the spelling.
+    id_text: Option<String>,
     method: Option<Value>,
     params: Option<Value>,
     result: Option<Value>,
@@ -36,7 +36,7 @@ impl Document {
         let mut document: Self = serde_json::from_slice(bytes)
             .map_err(|error| ParseFailureKind::Malformed { reason: error.to_string() }.with_id(None))?;
         if let Self::Object(envelope) = &mut document {
-            envelope.keep_written_id(bytes);
+            envelope.keep_id_text(bytes);
         }
         Ok(document)
     }
@@ -55,7 +55,7 @@ impl Envelope {
         self.classify().map_err(|kind| kind.with_id(self.readable_id()))
     }
 
-    /// Takes the members out; the id only when nothing can fail any more, so that a failure can still echo it.
+    /// Takes the members out; the id last, so that an error can still contain it.
     fn classify(&mut self) -> Result<Incoming, ParseFailureKind> {
         if self.repeated {
             return Err(ParseFailureKind::RepeatedMember);
@@ -63,11 +63,11 @@ impl Envelope {
         if self.jsonrpc.as_ref().and_then(Value::as_str) != Some(JSONRPC_VERSION) {
             return Err(ParseFailureKind::WrongVersion);
         }
-        let answers = self.result.is_some() || self.error.is_some();
+        let is_response = self.result.is_some() || self.error.is_some();
         match self.method.take() {
-            None if answers => self.take_response().map(Incoming::Response),
+            None if is_response => self.take_response().map(Incoming::Response),
             None => Err(ParseFailureKind::MissingMethod),
-            Some(_) if answers => Err(ParseFailureKind::CallAndAnswer),
+            Some(_) if is_response => Err(ParseFailureKind::RequestAndResponse),
             Some(Value::String(method)) => self.take_call(method),
             Some(_) => Err(ParseFailureKind::MethodNotAString),
         }
@@ -110,15 +110,15 @@ impl Envelope {
 
     fn read_id(&self, id: &Value) -> Option<RequestId> {
         match id {
-            Value::Number(number) => RequestId::of_number(number, self.written_id.as_deref()),
+            Value::Number(number) => RequestId::of_number(number, self.id_text.as_deref()),
             other => RequestId::read(other),
         }
     }
 
-    /// Keeps the form of an id that is a number beyond 64 bits or not in its usual form: its value loses that.
-    fn keep_written_id(&mut self, bytes: &[u8]) {
+    /// Keeps the text of an id that is a number over 64 bits or in an unusual spelling, which its value loses.
+    fn keep_id_text(&mut self, bytes: &[u8]) {
         if self.id.as_ref().is_some_and(|id| id.is_number() && !id.is_i64()) {
-            self.written_id = written_member(bytes, "id").map(str::to_owned);
+            self.id_text = member_text(bytes, "id").map(str::to_owned);
         }
     }
 
@@ -134,7 +134,7 @@ impl Envelope {
         }
     }
 
-    /// Keeps a known member and drops an unknown one; notes a known name that came before.
+    /// Stores a known member and ignores others; records a repeated one.
     fn put(&mut self, name: &str, value: Value) {
         let Some(member) = self.member(name) else { return };
         if member.replace(value).is_some() {
@@ -150,8 +150,8 @@ impl<'de> Deserialize<'de> for Document {
     }
 }
 
-/// The text of a member's value in an object that was parsed before.
-fn written_member<'a>(object: &'a [u8], name: &str) -> Option<&'a str> {
+/// The text of a member's value in a valid object.
+fn member_text<'a>(object: &'a [u8], name: &str) -> Option<&'a str> {
     let mut rest = object.trim_ascii_start().strip_prefix(b"{")?;
     loop {
         let (key, after_key) = rest.split_at_checked(value_length(rest)?)?;
@@ -164,7 +164,7 @@ fn written_member<'a>(object: &'a [u8], name: &str) -> Option<&'a str> {
     }
 }
 
-/// How long a value is with the white space around it: up to the separator that ends it.
+/// The length of a value with surrounding white space, up to the next separator.
 fn value_length(text: &[u8]) -> Option<usize> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     text.iter().position(|byte| {
@@ -194,19 +194,19 @@ impl<'de> Visitor<'de> for DocumentVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Document, A::Error> {
-        let repeated = Repeated::default();
+        let duplicate = DuplicateName::default();
         let mut envelope = Envelope::default();
         while let Some(name) = map.next_key::<String>()? {
-            let value = map.next_value_seed(StrictValue { repeated: &repeated })?;
+            let value = map.next_value_seed(ValueSeed(&duplicate))?;
             envelope.put(&name, value);
         }
-        envelope.repeated |= repeated.is_noted();
+        envelope.repeated |= duplicate.get().is_some();
         Ok(Document::Object(Box::new(envelope)))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Document, A::Error> {
-        let repeated = Repeated::default();
-        while seq.next_element_seed(StrictValue { repeated: &repeated })?.is_some() {}
+        let duplicate = DuplicateName::default();
+        while seq.next_element_seed(ValueSeed(&duplicate))?.is_some() {}
         Ok(Document::Array)
     }
 

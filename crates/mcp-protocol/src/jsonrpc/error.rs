@@ -1,4 +1,4 @@
-//! The error object of a response and the codes that JSON-RPC and the protocol give a meaning.
+//! The error object of a response, and the error codes of JSON-RPC and MCP.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,7 @@ pub const METHOD_NOT_FOUND: i64 = -32601;
 pub const INVALID_PARAMS: i64 = -32602;
 /// The server failed (JSON-RPC 2.0 §5.1).
 pub const INTERNAL_ERROR: i64 = -32603;
-/// First of the codes left to servers (JSON-RPC 2.0 §5.1); here: the HTTP method is not served.
+/// The first server-defined code (JSON-RPC 2.0 §5.1), used here for an unsupported HTTP method.
 pub const SERVER_ERROR: i64 = -32000;
 /// The resource does not exist; revisions before 2026-07-28 only, later ones use [`INVALID_PARAMS`].
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
@@ -36,11 +36,11 @@ pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct ErrorObject {
-    /// What kind of failure it is; see the constants of this module.
+    /// The kind of error; see the constants of this module.
     pub code: i64,
-    /// One sentence for a person.
+    /// A message for a person.
     pub message: String,
-    /// Details for a program, in a form that `code` decides.
+    /// Details for a program; `code` defines their form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
@@ -51,7 +51,7 @@ impl ErrorObject {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The same error with `data`.
+    /// Sets `data`.
     #[must_use]
     pub fn with_data(mut self, data: Value) -> Self {
         self.data = Some(data);
@@ -74,12 +74,12 @@ impl ErrorObject {
         Self::new(INVALID_PARAMS, message)
     }
 
-    /// [`INTERNAL_ERROR`], without a word on what failed: that belongs in the server's log.
+    /// [`INTERNAL_ERROR`] without details, which belong in the server's log.
     pub fn internal() -> Self {
         Self::new(INTERNAL_ERROR, "internal error")
     }
 
-    /// Reads the `error` member of a response; `None` when it has no integer `code` or no string `message`.
+    /// Reads the `error` member of a response; `None` without an integer `code` and a string `message`.
     pub(super) fn from_member(member: Value) -> Option<Self> {
         let Value::Object(mut members) = member else { return None };
         let code = members.get("code")?.as_i64()?;
@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn data_is_written_only_when_there_is_some() {
+    fn absent_data_is_not_written() {
         let error = ErrorObject::invalid_params("limit: expected an integer");
         assert_eq!(
             serde_json::to_value(&error).unwrap(),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_method_name_is_not_echoed_whole() {
+    fn a_long_method_name_is_shortened() {
         let error = ErrorObject::method_not_found(&"é".repeat(1000));
         assert_eq!(error.message.chars().count(), "method not found: ".len() + 64);
     }

@@ -1,4 +1,4 @@
-//! The id that ties an answer to its request.
+//! The id that links a response to its request.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Number, Value};
@@ -6,13 +6,13 @@ use std::fmt;
 
 /// The id of a request: a string or an integer (JSON-RPC 2.0 §4, narrowed by the protocol: never null, no fraction).
 ///
-/// An answer carries the id exactly as the request did; [`Response::to_json`](super::Response::to_json) writes it so.
+/// A response repeats the id in the request's exact spelling; see [`Response::to_json`](super::Response::to_json).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestId {
-    /// An integer from −2⁶³ to 2⁶³ − 1, in its usual form.
+    /// An integer from −2⁶³ to 2⁶³ − 1 in its usual spelling.
     Integer(i64),
-    /// Any other integer, as its sender wrote it: `18446744073709551616`, `1.0`, `1e3`.
-    Written(String),
+    /// Any other integer, as sent: `18446744073709551616`, `1.0`, `1e3`.
+    Verbatim(String),
     /// A string, possibly empty.
     String(String),
 }
@@ -23,7 +23,7 @@ pub enum RequestId {
 pub struct InvalidRequestId;
 
 impl RequestId {
-    /// Reads an id without taking the value.
+    /// Reads an id from a borrowed value.
     pub(super) fn read(value: &Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::String(text.clone())),
@@ -32,23 +32,23 @@ impl RequestId {
         }
     }
 
-    /// An integer; `text` is the form in which it was sent, where that is known.
+    /// An integer; `text` is its spelling as sent, if known.
     pub(super) fn of_number(number: &Number, text: Option<&str>) -> Option<Self> {
         if let Some(integer) = number.as_i64() {
             return Some(Self::Integer(integer));
         }
         let is_integer = number.is_u64() || number.as_f64().is_some_and(|value| value.fract() == 0.0);
-        is_integer.then(|| Self::Written(text.map_or_else(|| number.to_string(), str::to_owned)))
+        is_integer.then(|| Self::Verbatim(text.map_or_else(|| number.to_string(), str::to_owned)))
     }
 
     /// The id as JSON, exactly as it was sent.
     ///
     /// # Errors
-    /// None that a string or a number can cause.
+    /// None in practice: strings and numbers can always be serialised.
     pub fn to_json(&self) -> serde_json::Result<String> {
         match self {
             Self::Integer(id) => Ok(id.to_string()),
-            Self::Written(id) => Ok(id.clone()),
+            Self::Verbatim(id) => Ok(id.clone()),
             Self::String(id) => serde_json::to_string(id),
         }
     }
@@ -65,12 +65,12 @@ impl TryFrom<Value> for RequestId {
     }
 }
 
-/// A [`RequestId::Written`] is serialised as the number that serde can hold which is nearest to it.
+/// A [`RequestId::Verbatim`] is serialised as the nearest number that serde can represent.
 impl Serialize for RequestId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Integer(id) => serializer.serialize_i64(*id),
-            Self::Written(id) => {
+            Self::Verbatim(id) => {
                 let number: Number = serde_json::from_str(id).map_err(serde::ser::Error::custom)?;
                 number.serialize(serializer)
             }
@@ -107,7 +107,7 @@ impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(id) => write!(f, "{id}"),
-            Self::Written(id) | Self::String(id) => f.write_str(id),
+            Self::Verbatim(id) | Self::String(id) => f.write_str(id),
         }
     }
 }
@@ -126,8 +126,8 @@ mod tests {
             ("9223372036854775807", Some(RequestId::Integer(i64::MAX))),
             ("\"\"", Some(RequestId::from(""))),
             ("\"1\"", Some(RequestId::from("1"))),
-            ("9223372036854775808", Some(RequestId::Written("9223372036854775808".into()))),
-            ("1.0", Some(RequestId::Written("1.0".into()))),
+            ("9223372036854775808", Some(RequestId::Verbatim("9223372036854775808".into()))),
+            ("1.0", Some(RequestId::Verbatim("1.0".into()))),
             ("1.5", None),
             ("1e-3", None),
             ("null", None),

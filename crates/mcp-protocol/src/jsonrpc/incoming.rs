@@ -1,9 +1,9 @@
-//! One body read as one message, and every way in which that can fail.
+//! Parses one body as one message.
 
 use super::envelope::Document;
 use super::{ErrorObject, INVALID_REQUEST, Notification, PARSE_ERROR, Request, RequestId, Response};
 
-/// One message as it arrives.
+/// One received message.
 ///
 /// ```
 /// use mcp_protocol::jsonrpc::{Incoming, PARSE_ERROR};
@@ -19,18 +19,18 @@ use super::{ErrorObject, INVALID_REQUEST, Notification, PARSE_ERROR, Request, Re
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Incoming {
-    /// A call that wants an answer.
+    /// A call with a response.
     Request(Request),
-    /// A call that wants none.
+    /// A call without a response.
     Notification(Notification),
-    /// An answer. A server that never sends requests refuses it with [`ParseFailure::unexpected_response`].
+    /// A response. A server that never sends requests refuses it with [`ParseFailure::unexpected_response`].
     Response(Response),
 }
 
 impl Incoming {
     /// Reads one message from a whole body.
     ///
-    /// Members beside those of JSON-RPC are ignored. Nesting deeper than 128 levels counts as malformed.
+    /// Members that JSON-RPC does not define are ignored. Nesting deeper than 128 levels counts as malformed.
     ///
     /// # Errors
     /// [`PARSE_ERROR`] when the bytes are not JSON, [`INVALID_REQUEST`] when the JSON is not one message.
@@ -39,24 +39,24 @@ impl Incoming {
     }
 }
 
-/// A body that is not a message that can be served, with what the error answer to it needs.
+/// Why a body is not a valid message, with the id for the error response.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct ParseFailure {
-    /// The id that the message carries, where it is readable.
+    /// The message's id, if it is readable.
     pub id: Option<RequestId>,
-    /// What is wrong with it.
+    /// The problem.
     pub kind: ParseFailureKind,
 }
 
-/// What is wrong with a body.
+/// The problem with a body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseFailureKind {
-    /// Not JSON, or nested deeper than the parser goes.
+    /// Not JSON, or nested too deeply.
     #[error("the body is not valid JSON: {reason}")]
     Malformed {
-        /// What the parser stumbled over, and where.
+        /// The parser's message, with the position.
         reason: String,
     },
     /// An array; the protocol has no batches.
@@ -65,7 +65,7 @@ pub enum ParseFailureKind {
     /// A string, a number, a boolean or null.
     #[error("the message must be a JSON object")]
     NotAnObject,
-    /// An object names one member twice, so that two readers could understand it differently.
+    /// An object names a member twice, so that two parsers can read it differently.
     #[error("an object in the message names a member twice")]
     RepeatedMember,
     /// `jsonrpc` is missing or not "2.0".
@@ -85,14 +85,14 @@ pub enum ParseFailureKind {
     ParamsNotStructured,
     /// `method` together with `result` or `error`.
     #[error("the message has both `method` and `result` or `error`")]
-    CallAndAnswer,
+    RequestAndResponse,
     /// `result` together with `error`, or an `error` without a code and a message.
     #[error("a response has either a `result` or an `error` with `code` and `message`")]
     InvalidResponse,
-    /// An answer, where only calls are served.
+    /// A response, sent to a server that sends no requests.
     #[error("the message is not a request or notification")]
     UnexpectedResponse,
-    /// A call, where an answer was expected.
+    /// A call instead of a response.
     #[error("the message is not a response")]
     NotAResponse,
 }
@@ -104,8 +104,8 @@ impl ParseFailureKind {
 }
 
 impl ParseFailure {
-    /// The failure with which a server that sends no requests meets an answer. It carries no id: the answer's id is
-    /// not one of the sender's own requests.
+    /// The error for a response that a server receives although it sends no requests. It has no id, because a
+    /// response's id is not that of a request of its sender.
     pub fn unexpected_response() -> Self {
         ParseFailureKind::UnexpectedResponse.with_id(None)
     }
@@ -118,7 +118,7 @@ impl ParseFailure {
         }
     }
 
-    /// The error answer to send.
+    /// The error response to send.
     pub fn into_response(self) -> Response {
         let error = ErrorObject::new(self.code(), self.kind.to_string());
         Response::failure(self.id, error)

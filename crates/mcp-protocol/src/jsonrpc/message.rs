@@ -1,4 +1,4 @@
-//! Calls: requests, which want an answer, and notifications, which do not.
+//! Requests, which have a response, and notifications, which have none.
 
 use super::envelope::Document;
 use super::{Incoming, JSONRPC_VERSION, Params, RequestId};
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
-/// A call that wants an answer (JSON-RPC 2.0 §4).
+/// A call with a response (JSON-RPC 2.0 §4).
 ///
 /// ```
 /// use mcp_protocol::jsonrpc::Request;
@@ -19,33 +19,33 @@ use serde_json::{Map, Value};
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
-    /// Ties the answer to this request.
+    /// Links the response to this request.
     pub id: RequestId,
-    /// What is to be done; see [`crate::methods`].
+    /// The method; see [`crate::methods`].
     pub method: String,
-    /// With what.
+    /// The parameters.
     pub params: Option<Params>,
 }
 
-/// A call that wants no answer (JSON-RPC 2.0 §4.1).
+/// A call without a response (JSON-RPC 2.0 §4.1).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Notification {
-    /// What has happened; see [`crate::methods`].
+    /// The method; see [`crate::methods`].
     pub method: String,
-    /// With what.
+    /// The parameters.
     pub params: Option<Params>,
 }
 
 impl Request {
-    /// A request; make `params` with [`Params::of`].
+    /// A request. [`Params::of`] makes `params`.
     pub fn new(id: impl Into<RequestId>, method: impl Into<String>, params: Option<Params>) -> Self {
         Self { id: id.into(), method: method.into(), params }
     }
 
-    /// The parameters as the type that the method takes; absent parameters count as an empty object.
+    /// Deserializes the parameters; absent ones count as an empty object.
     ///
     /// # Errors
-    /// When they are given by position or do not fit the type. The error becomes an
+    /// If they are given by position or do not fit the type. The error becomes an
     /// [`ErrorObject`](super::ErrorObject) with code [`INVALID_PARAMS`](super::INVALID_PARAMS) by `into()`.
     pub fn params_as<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
         Params::read(self.params.as_ref())
@@ -58,21 +58,21 @@ impl Request {
 }
 
 impl Notification {
-    /// A notification; make `params` with [`Params::of`].
+    /// A notification. [`Params::of`] makes `params`.
     pub fn new(method: impl Into<String>, params: Option<Params>) -> Self {
         Self { method: method.into(), params }
     }
 
-    /// The parameters as the type that the method takes; absent parameters count as an empty object.
+    /// Deserializes the parameters; absent ones count as an empty object.
     ///
     /// # Errors
-    /// When they are given by position or do not fit the type.
+    /// If they are given by position or do not fit the type.
     pub fn params_as<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
         Params::read(self.params.as_ref())
     }
 }
 
-/// A call as it is written.
+/// The serialised form.
 #[derive(Serialize)]
 struct Wire<'a> {
     jsonrpc: &'static str,

@@ -1,11 +1,10 @@
 //! JSON-RPC 2.0: messages, their ids and their errors, parsed strictly.
 //!
-//! A server reads a body with [`Incoming::parse`] and answers with a [`Response`]; a client writes a [`Request`]
-//! and reads the answer with [`Response::parse`]. Every type can be serialised and parsed, so that each side can
-//! also play the other in a test.
+//! A server parses a body with [`Incoming::parse`] and returns a [`Response`]; a client sends a [`Request`] and parses
+//! the response with [`Response::parse`]. Every type can be serialised and parsed, so that a test can play either side.
 //!
-//! Stricter than the JSON-RPC text where leniency would be a trap: a member given twice, a null id on a request and
-//! a message that is a call and an answer at once are refused.
+//! Stricter than the JSON-RPC specification: duplicate members, a null id in a request, and a message that is both a
+//! request and a response are refused.
 
 mod envelope;
 mod error;

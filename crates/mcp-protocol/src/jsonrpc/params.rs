@@ -15,23 +15,22 @@ pub enum Params {
     Array(Vec<Value>),
 }
 
-/// The value is neither an object nor an array.
+/// Why a value cannot be used as parameters.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidParams {
     /// The value serialises to a scalar or to null.
     #[error("params must be an object or an array")]
     NotStructured,
-    /// The value cannot be written as JSON.
-    #[error("params cannot be written as JSON: {0}")]
+    /// The value cannot be serialised as JSON.
+    #[error("params cannot be serialised as JSON: {0}")]
     NotJson(#[from] serde_json::Error),
 }
 
 impl Params {
-    /// The parameters that `value` serialises to, typically a struct such as
-    /// [`CallToolParams`](crate::tools::CallToolParams).
+    /// Serialises `value`, usually a struct such as [`CallToolParams`](crate::tools::CallToolParams).
     ///
     /// # Errors
-    /// When `value` does not serialise to an object or an array.
+    /// If `value` does not serialise to an object or an array.
     pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, InvalidParams> {
         Self::try_from(serde_json::to_value(value)?)
     }
@@ -44,12 +43,12 @@ impl Params {
         }
     }
 
-    /// The `_meta` member, which describes the request rather than what it asks for.
+    /// The `_meta` member, which describes the request itself.
     pub fn meta(&self) -> Option<&Map<String, Value>> {
         self.as_object()?.get("_meta")?.as_object()
     }
 
-    /// Reads parameters by name into a type; absent parameters are an empty object.
+    /// Deserializes parameters by name; absent ones count as an empty object.
     pub(crate) fn read<T: DeserializeOwned>(params: Option<&Self>) -> Result<T, ArgumentError> {
         match params {
             None => parse_arguments(&Map::new()),
@@ -58,7 +57,7 @@ impl Params {
         }
     }
 
-    /// The parameters by name, taken out; absent parameters are an empty object.
+    /// The parameters by name; absent ones count as an empty object.
     pub(crate) fn into_object(params: Option<Self>) -> Result<Map<String, Value>, ArgumentError> {
         match params {
             None => Ok(Map::new()),

@@ -1,4 +1,4 @@
-//! Answers.
+//! Responses.
 
 use super::envelope::Document;
 use super::{ErrorObject, Incoming, JSONRPC_VERSION, ParseFailure, ParseFailureKind, RequestId};
@@ -6,46 +6,46 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
-/// The answer to a request: a result or an error, never both (JSON-RPC 2.0 §5).
+/// The response to a request: a result or an error (JSON-RPC 2.0 §5).
 ///
-/// A server gives it the typed result, which is then written without a detour; a client that parses an answer gets a
-/// `Response<Value>` and asks for the type with [`Response::into_result`].
+/// A server constructs it with a typed result. A client parses a `Response<Value>` and converts it with
+/// [`Response::into_result`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Response<R = Value> {
-    /// The call worked.
+    /// The call succeeded.
     Success {
         /// The request's id.
         id: RequestId,
-        /// What the method gives.
+        /// The result of the method.
         result: R,
     },
     /// The call failed.
     Failure {
         /// The request's id; `None` (written as null) when it could not be read.
         id: Option<RequestId>,
-        /// Why.
+        /// The error.
         error: ErrorObject,
     },
 }
 
-/// Why an answer gives no result of the type asked for.
+/// Why a response has no result of the expected type.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// The server answered with an error.
-    #[error("the server answered: {0}")]
+    /// The server returned an error.
+    #[error("the server returned an error: {0}")]
     Refused(ErrorObject),
-    /// The result does not have the form that the method promises.
-    #[error("the result does not have the expected form: {0}")]
+    /// The result does not have the expected type.
+    #[error("the result does not have the expected type: {0}")]
     UnexpectedResult(#[from] serde_json::Error),
 }
 
 impl<R> Response<R> {
-    /// The answer of a call that worked.
+    /// A successful response.
     pub fn success(id: RequestId, result: R) -> Self {
         Self::Success { id, result }
     }
 
-    /// The id of the request that this answers.
+    /// The id of the request.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Success { id, .. } => Some(id),
@@ -55,15 +55,15 @@ impl<R> Response<R> {
 }
 
 impl Response {
-    /// The answer of a call that failed; `id` is `None` when it could not be read.
+    /// An error response; `id` is `None` when it could not be read.
     pub fn failure(id: Option<RequestId>, error: ErrorObject) -> Self {
         Self::Failure { id, error }
     }
 
-    /// Reads the answer to a request.
+    /// Parses a response.
     ///
     /// # Errors
-    /// When the bytes are not JSON or not a response.
+    /// If the bytes are not JSON or not a response.
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseFailure> {
         match Incoming::parse(bytes)? {
             Incoming::Response(response) => Ok(response),
@@ -72,10 +72,10 @@ impl Response {
         }
     }
 
-    /// The result as the type that the method promises.
+    /// Deserializes the result.
     ///
     /// # Errors
-    /// When the server answered with an error, or with a result of another form.
+    /// If the server returned an error, or a result of another type.
     pub fn into_result<T: DeserializeOwned>(self) -> Result<T, CallError> {
         match self {
             Self::Success { result, .. } => Ok(serde_json::from_value(result)?),
@@ -85,10 +85,10 @@ impl Response {
 }
 
 impl<R: Serialize> Response<R> {
-    /// The answer as JSON, with the id exactly as it was sent.
+    /// The response as JSON, with the id in its spelling as sent.
     ///
     /// # Errors
-    /// The result cannot be written as JSON, such as a map whose keys are no strings.
+    /// If the result cannot be serialised as JSON, such as a map with keys that are not strings.
     pub fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         let id = self.id().map_or_else(|| Ok("null".to_owned()), RequestId::to_json)?;
         let mut json = format!(r#"{{"jsonrpc":"{JSONRPC_VERSION}","id":{id},"#).into_bytes();
@@ -107,7 +107,7 @@ impl<R: Serialize> Response<R> {
     }
 }
 
-/// An answer as serde writes it.
+/// The serialised form.
 #[derive(Serialize)]
 struct Wire<'a, R> {
     jsonrpc: &'static str,
@@ -149,7 +149,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn written_with_result_or_error_and_a_null_id_when_unknown() {
+    fn responses_are_serialised_with_a_null_id_if_unknown() {
         let success = Response::success(RequestId::from("a"), vec![1, 2]);
         assert_eq!(serde_json::to_string(&success).unwrap(), r#"{"jsonrpc":"2.0","id":"a","result":[1,2]}"#);
         assert_eq!(success.to_json().unwrap(), serde_json::to_vec(&success).unwrap());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_result_comes_out() {
+    fn a_result_is_deserialised() {
         let response = Response::parse(br#"{"jsonrpc":"2.0","id":1,"result":[1,2]}"#).unwrap();
         assert_eq!(response.id(), Some(&RequestId::Integer(1)));
         assert_eq!(response.clone().into_result::<Vec<u8>>().unwrap(), [1, 2]);
@@ -170,16 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn an_error_comes_out_as_one() {
+    fn an_error_response_gives_an_error() {
         let body = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"method not found"}}"#;
         let Err(CallError::Refused(error)) = Response::parse(body).unwrap().into_result::<Value>() else {
-            panic!("an error answer gave a result");
+            panic!("an error response gave a result");
         };
         assert_eq!(error.code, METHOD_NOT_FOUND);
     }
 
     #[test]
-    fn what_is_not_an_answer_is_refused() {
+    fn other_messages_are_refused() {
         for (body, expect) in [
             (json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), ParseFailureKind::NotAResponse),
             (json!({"jsonrpc": "2.0", "method": "n"}), ParseFailureKind::NotAResponse),

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
-use super::pages::{Contents, Pages, result_meta};
+use super::static_results::{Lists, StaticResults, result_meta};
 use super::{BoxFuture, Eras, MethodCall, Server, ToolCall, ToolReply};
 use crate::content::ResourceContents;
 use crate::jsonrpc::ErrorObject;
@@ -16,9 +16,9 @@ use crate::registry::ToolRegistryBuilder;
 use crate::resources::{ListResourceTemplatesResult, ListResourcesResult, Resource, ResourceTemplate};
 use crate::{Caching, RegistryError, Tool, ToolRegistry};
 
-/// Declared when there is something of the kind.
+/// Declared by the server itself, if it has tools or resources.
 const OWN_CAPABILITIES: [&str; 2] = ["tools", "resources"];
-/// Served by the server itself.
+/// Handled by the server itself.
 const OWN_METHODS: [&str; 8] = [
     DISCOVER,
     INITIALIZE,
@@ -30,13 +30,13 @@ const OWN_METHODS: [&str; 8] = [
     TOOLS_LIST,
 ];
 
-/// Collects what a [`Server`] serves.
+/// Builds a [`Server`].
 pub struct ServerBuilder<C> {
     info: Implementation,
     instructions: Option<String>,
     capabilities: Map<String, Value>,
-    caching: Caching,
-    reading: Caching,
+    list_caching: Caching,
+    resource_caching: Caching,
     tools: ToolRegistryBuilder<ToolHandler<C>>,
     resources: Vec<(Resource, ResourceHandler<C>)>,
     templates: Vec<(ResourceTemplate, TemplateHandler<C>)>,
@@ -49,8 +49,8 @@ impl<C: Send + 'static> ServerBuilder<C> {
             info,
             instructions: None,
             capabilities: Map::new(),
-            caching: Caching::NONE,
-            reading: Caching::NONE,
+            list_caching: Caching::NONE,
+            resource_caching: Caching::NONE,
             tools: ToolRegistry::builder(),
             resources: Vec::new(),
             templates: Vec::new(),
@@ -58,22 +58,22 @@ impl<C: Send + 'static> ServerBuilder<C> {
         }
     }
 
-    /// How a model should use the server, in words.
+    /// Sets the instructions for the model on how to use the server.
     #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
     }
 
-    /// For how long clients may keep the lists and the server's description, and for how long what resources hold; not at
-    /// all when this is not called. Revisions before 2026-07-28 have no word for it.
+    /// Sets how long clients may cache lists and the server's description, and how long resources. The default is no
+    /// caching. Only revisions from 2026-07-28 on have it.
     #[must_use]
-    pub fn caching(mut self, lists: Caching, reading: Caching) -> Self {
-        (self.caching, self.reading) = (lists, reading);
+    pub fn caching(mut self, lists: Caching, resources: Caching) -> Self {
+        (self.list_caching, self.resource_caching) = (lists, resources);
         self
     }
 
-    /// Adds a tool after those added before; see [`typed`](super::typed) for one with arguments of a type.
+    /// Adds a tool. [`typed_handler`](super::typed_handler) makes a handler with typed arguments.
     #[must_use]
     pub fn tool(
         mut self,
@@ -84,7 +84,7 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Adds a resource after those added before.
+    /// Adds a resource.
     #[must_use]
     pub fn resource<R>(mut self, resource: Resource, read: impl Fn(C) -> R + Send + Sync + 'static) -> Self
     where
@@ -94,8 +94,8 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Adds a family of resources. `read` is given an address that no resource has; it answers `None` at once when the
-    /// address is not of the family, and in the end when nothing stands there.
+    /// Adds a resource template. `read` gets a URI that no resource has. It returns `None` if the URI does not match
+    /// the template; its future returns `None` if there is no such resource.
     #[must_use]
     pub fn resource_template(
         mut self,
@@ -106,15 +106,15 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// Declares a capability beside tools and resources, which are declared when there are some.
+    /// Declares a capability. Tools and resources are declared automatically.
     #[must_use]
     pub fn capability(mut self, name: impl Into<String>, value: Value) -> Self {
         self.capabilities.insert(name.into(), value);
         self
     }
 
-    /// Serves one method more, such as `prompts/list`, with the members of its result. From revision 2026-07-28 on `resultType`
-    /// and the server's name are added; `ttlMs` and `cacheScope`, which some methods then need, are the method's own.
+    /// Adds a method, such as `prompts/list`; `run` returns the members of its result. From revision 2026-07-28 on, the
+    /// server adds `resultType` and its description; `ttlMs` and `cacheScope` are up to the method.
     #[must_use]
     pub fn method<R>(
         mut self,
@@ -130,17 +130,16 @@ impl<C: Send + 'static> ServerBuilder<C> {
         self
     }
 
-    /// The server.
+    /// Builds the server.
     ///
     /// # Errors
-    /// When a name or address is taken twice or by the server itself, a name is not allowed, or a schema is not that of an
-    /// object.
+    /// If a name or URI is duplicate or reserved, a name is invalid, or a schema does not describe an object.
     pub fn build(self) -> Result<Server<C>, RegistryError> {
         let tools = self.tools.build()?;
         if let Some(name) = self.capabilities.keys().find(|name| OWN_CAPABILITIES.contains(&name.as_str())) {
             return Err(RegistryError::Reserved { name: name.clone() });
         }
-        let methods = named(self.methods)?;
+        let methods = by_name(self.methods)?;
         let mut capabilities =
             ServerCapabilities { others: self.capabilities, ..ServerCapabilities::default() };
         if !tools.tools().is_empty() {
@@ -159,13 +158,13 @@ impl<C: Send + 'static> ServerBuilder<C> {
         }
         let unwritable = |error: serde_json::Error| RegistryError::NotJson { reason: error.to_string() };
         let result_meta = result_meta(&self.info).map_err(unwritable)?;
-        let pages = Pages::new(&Contents {
+        let static_results = StaticResults::new(&Lists {
             capabilities: &capabilities,
             instructions: self.instructions.as_deref(),
             tools: &tools.list(),
             resources: &ListResourcesResult::new(listed),
             templates: &ListResourceTemplatesResult::new(listed_templates),
-            caching: self.caching,
+            caching: self.list_caching,
             result_meta: &result_meta,
         })
         .map_err(unwritable)?;
@@ -177,14 +176,14 @@ impl<C: Send + 'static> ServerBuilder<C> {
             tools,
             resources,
             templates,
-            reading: self.reading,
+            resource_caching: self.resource_caching,
             methods,
-            pages,
+            static_results,
         })
     }
 }
 
-fn named<C>(methods: Vec<(String, Method<C>)>) -> Result<HashMap<String, Method<C>>, RegistryError> {
+fn by_name<C>(methods: Vec<(String, Method<C>)>) -> Result<HashMap<String, Method<C>>, RegistryError> {
     let mut by_name = HashMap::with_capacity(methods.len());
     for (name, method) in methods {
         if OWN_METHODS.contains(&name.as_str()) || by_name.contains_key(&name) {

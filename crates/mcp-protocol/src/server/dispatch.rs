@@ -1,4 +1,4 @@
-//! From a message to its answer.
+//! Dispatches a message to its method.
 
 use serde_json::{Map, Value, json};
 
@@ -17,24 +17,26 @@ use crate::{
 };
 
 impl<C: Send + 'static> Server<C> {
-    /// Answers one message: `body` as it arrived, with the headers that the protocol gives a meaning.
+    /// Handles one message: the body as received, and the headers that the protocol defines.
     pub async fn handle(&self, context: C, headers: &MessageHeaders<'_>, body: &[u8]) -> ServerResponse {
         match Incoming::parse(body) {
             Ok(Incoming::Request(request)) => {
-                match revision::of(headers, &request.method, request.params.as_ref()) {
+                match revision::determine(headers, &request.method, request.params.as_ref()) {
                     Ok(version) => self.request(context, version, request).await,
-                    Err(refused) => ServerResponse::refusal(refused.status, Some(request.id), refused.error),
+                    Err(rejection) => {
+                        ServerResponse::error(rejection.status, Some(request.id), rejection.error)
+                    }
                 }
             }
             Ok(Incoming::Notification(notification)) => {
                 let params = notification.params.as_ref();
                 match revision::check_notification(headers, &notification.method, params) {
                     Ok(()) => ServerResponse::ACCEPTED,
-                    Err(refused) => ServerResponse::refusal(refused.status, None, refused.error),
+                    Err(rejection) => ServerResponse::error(rejection.status, None, rejection.error),
                 }
             }
-            Ok(Incoming::Response(_)) => unreadable(ParseFailure::unexpected_response()),
-            Err(failure) => unreadable(failure),
+            Ok(Incoming::Response(_)) => malformed(ParseFailure::unexpected_response()),
+            Err(failure) => malformed(failure),
         }
     }
 
@@ -42,21 +44,21 @@ impl<C: Send + 'static> Server<C> {
         let Request { id, method, params } = request;
         let is_legacy = version.is_legacy();
         let has_resources = self.capabilities.resources.is_some();
-        let pages = &self.pages;
+        let results = &self.static_results;
         match method.as_str() {
             methods::INITIALIZE if is_legacy => match self.initialize(params.as_ref()) {
                 Ok(result) => ServerResponse::success(id, result),
                 Err(error) => ServerResponse::failure(version, id, error),
             },
             methods::PING if is_legacy => ServerResponse::success(id, EmptyResult::default()),
-            methods::DISCOVER if !is_legacy => ServerResponse::written(&id, &pages.discover),
-            methods::TOOLS_LIST => one_page(version, id, params, pages.tools.at(version)),
+            methods::DISCOVER if !is_legacy => ServerResponse::serialised(&id, &results.discover),
+            methods::TOOLS_LIST => single_page(version, id, params, results.tools.at(version)),
             methods::TOOLS_CALL => self.call_tool(context, version, id, params).await,
             methods::RESOURCES_LIST if has_resources => {
-                one_page(version, id, params, pages.resources.at(version))
+                single_page(version, id, params, results.resources.at(version))
             }
             methods::RESOURCE_TEMPLATES_LIST if has_resources => {
-                one_page(version, id, params, pages.templates.at(version))
+                single_page(version, id, params, results.templates.at(version))
             }
             methods::RESOURCES_READ if has_resources => {
                 match self.read_resource(context, version, params).await {
@@ -64,7 +66,7 @@ impl<C: Send + 'static> Server<C> {
                     Err(error) => ServerResponse::failure(version, id, error),
                 }
             }
-            other => self.other(context, version, id, other, params).await,
+            other => self.added_method(context, version, id, other, params).await,
         }
     }
 
@@ -92,26 +94,25 @@ impl<C: Send + 'static> Server<C> {
             let error = ErrorObject::invalid_params(format!("unknown tool: {shown}"));
             return ServerResponse::failure(version, id, error);
         };
-        let can = capabilities(params.meta.as_ref());
+        let declared = declared_capabilities(params.meta.as_ref());
         match (tool.handler)(ToolCall { context, version, params }).await {
             ToolReply::Result(mut result) => {
                 if !version.is_legacy() {
                     result.result_type = Some(ResultType::Complete);
-                    result.meta = Some(self.described(result.meta));
+                    result.meta = Some(self.with_server_info(result.meta));
                 }
                 ServerResponse::success(id, result)
             }
             ToolReply::InputRequired(_) if version.is_legacy() => {
-                let told =
-                    "This tool has to ask back, which this client's revision of the protocol does not know.";
-                ServerResponse::success(id, CallToolResult::error(told))
+                let message = "This tool requires input from the user, which this client's protocol revision does not support.";
+                ServerResponse::success(id, CallToolResult::error(message))
             }
-            ToolReply::InputRequired(mut asked) => {
-                if let Some(error) = unanswerable(&asked, &can) {
+            ToolReply::InputRequired(mut required) => {
+                if let Some(error) = missing_capabilities(&required, &declared) {
                     return ServerResponse::failure(version, id, error);
                 }
-                asked.meta = Some(self.described(asked.meta));
-                ServerResponse::success(id, asked)
+                required.meta = Some(self.with_server_info(required.meta));
+                ServerResponse::success(id, required)
             }
             ToolReply::Refused(error) => ServerResponse::failure(version, id, error),
         }
@@ -140,15 +141,15 @@ impl<C: Send + 'static> Server<C> {
         let mut result = ReadResourceResult::new(contents);
         if !version.is_legacy() {
             result.result_type = Some(ResultType::Complete);
-            result.ttl_ms = Some(self.reading.ttl_ms);
-            result.cache_scope = Some(self.reading.scope);
-            result.meta = Some(self.described(None));
+            result.ttl_ms = Some(self.resource_caching.ttl_ms);
+            result.cache_scope = Some(self.resource_caching.scope);
+            result.meta = Some(self.with_server_info(None));
         }
         Ok(result)
     }
 
-    /// A method that whoever built the server added, or none.
-    async fn other(
+    /// Runs a method added by the builder.
+    async fn added_method(
         &self,
         context: C,
         version: ProtocolVersion,
@@ -167,7 +168,7 @@ impl<C: Send + 'static> Server<C> {
                         Some(Value::Object(meta)) => Some(meta),
                         _ => None,
                     };
-                    members.insert("_meta".to_owned(), self.described(meta).into());
+                    members.insert("_meta".to_owned(), self.with_server_info(meta).into());
                 }
                 ServerResponse::success(id, members)
             }
@@ -175,8 +176,8 @@ impl<C: Send + 'static> Server<C> {
         }
     }
 
-    /// The `_meta` of a result of the modern era.
-    fn described(&self, meta: Option<Meta>) -> Meta {
+    /// The `_meta` of a result of the modern era, with the server's description.
+    fn with_server_info(&self, meta: Option<Meta>) -> Meta {
         match meta {
             None => self.result_meta.clone(),
             Some(mut meta) => {
@@ -187,56 +188,61 @@ impl<C: Send + 'static> Server<C> {
     }
 }
 
-/// The names of what the client says that it can do.
-fn capabilities(meta: Option<&Meta>) -> Vec<String> {
+/// The names of the client's capabilities.
+fn declared_capabilities(meta: Option<&Meta>) -> Vec<String> {
     let declared =
         meta.and_then(|meta| meta.get(request_meta::CLIENT_CAPABILITIES)).and_then(Value::as_object);
     declared.into_iter().flat_map(|declared| declared.keys().cloned()).collect()
 }
 
-/// The refusal of a client that is asked for what it does not say that it can do.
-fn unanswerable(asked: &InputRequiredResult, can: &[String]) -> Option<ErrorObject> {
-    let questions = asked.input_requests.iter().flat_map(Map::values);
-    let needed = questions.filter_map(|question| match question.get("method")?.as_str()? {
+/// The error for a client that did not declare a capability that the input requires.
+fn missing_capabilities(required: &InputRequiredResult, declared: &[String]) -> Option<ErrorObject> {
+    let requests = required.input_requests.iter().flat_map(Map::values);
+    let needed = requests.filter_map(|request| match request.get("method")?.as_str()? {
         "elicitation/create" => Some("elicitation"),
         "sampling/createMessage" => Some("sampling"),
         "roots/list" => Some("roots"),
         _ => None,
     });
     let missing: Map<String, Value> = needed
-        .filter(|name| !can.iter().any(|known| known == name))
+        .filter(|name| !declared.iter().any(|known| known == name))
         .map(|name| (name.to_owned(), json!({})))
         .collect();
     (!missing.is_empty()).then(|| {
         ErrorObject::new(
             MISSING_REQUIRED_CLIENT_CAPABILITY,
-            "the tool has to ask for something that this client does not declare",
+            "the tool requires a capability that this client did not declare",
         )
         .with_data(json!({"requiredCapabilities": missing}))
     })
 }
 
-fn unreadable(failure: ParseFailure) -> ServerResponse {
+fn malformed(failure: ParseFailure) -> ServerResponse {
     let error = ErrorObject::new(failure.code(), failure.kind.to_string());
-    ServerResponse::refusal(400, failure.id, error)
+    ServerResponse::error(400, failure.id, error)
 }
 
-/// Everything stands on one page, so that no cursor was ever given out.
-fn one_page(version: ProtocolVersion, id: RequestId, params: Option<Params>, page: &[u8]) -> ServerResponse {
+/// Returns the only page of a list. Any cursor is invalid, because none is ever issued.
+fn single_page(
+    version: ProtocolVersion,
+    id: RequestId,
+    params: Option<Params>,
+    page: &[u8],
+) -> ServerResponse {
     let params = params.map(without_nulls);
     match Params::read::<ListToolsParams>(params.as_ref()) {
         Ok(params) if params.cursor.as_deref().is_none_or(str::is_empty) => {
-            ServerResponse::written(&id, page)
+            ServerResponse::serialised(&id, page)
         }
         Ok(_) => {
-            let message = "cursor: is not one of this server's; everything is on one page";
+            let message = "cursor: is not valid; this list has only one page";
             ServerResponse::failure(version, id, ErrorObject::invalid_params(message))
         }
         Err(error) => ServerResponse::failure(version, id, error.into()),
     }
 }
 
-/// Some clients write null for what they do not send, such as the arguments of a tool without any.
+/// Removes null members: some clients write null for absent ones, such as the arguments of a tool without any.
 fn without_nulls(params: Params) -> Params {
     match params {
         Params::Object(mut members) => {

@@ -1,4 +1,4 @@
-//! What runs when a message asks for it.
+//! The handlers of tools, resources and methods.
 
 use std::pin::Pin;
 
@@ -10,18 +10,18 @@ use crate::jsonrpc::{ErrorObject, Params};
 use crate::tools::InputRequiredResult;
 use crate::{ArgumentError, CallToolParams, CallToolResult, ProtocolVersion, parse_arguments, request_meta};
 
-/// A future on the heap, which may move between threads.
+/// A boxed future that can be sent between threads.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// One call of a tool.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ToolCall<C> {
-    /// Who calls, and what they may reach.
+    /// The caller and its permissions.
     pub context: C,
-    /// The revision that the caller speaks.
+    /// The caller's revision.
     pub version: ProtocolVersion,
-    /// What was sent.
+    /// The parameters as sent.
     pub params: CallToolParams,
 }
 
@@ -29,27 +29,27 @@ impl<C> ToolCall<C> {
     /// The arguments as a type.
     ///
     /// # Errors
-    /// When an argument is missing, of another type or out of range; the error names it.
+    /// If an argument is missing, of another type or out of range; the error names it.
     pub fn arguments<A: DeserializeOwned>(&self) -> Result<A, ArgumentError> {
         parse_arguments(&self.params.arguments)
     }
 
-    /// What the client says that it can do; revisions with `initialize` do not repeat it in a call.
+    /// The client's capabilities; `None` for legacy revisions, which send them only in `initialize`.
     pub fn client_capabilities(&self) -> Option<&Map<String, Value>> {
         self.params.meta.as_ref()?.get(request_meta::CLIENT_CAPABILITIES)?.as_object()
     }
 }
 
-/// What a tool gives back.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ToolReply {
-    /// It ran; that it failed is a result, too.
+    /// The tool ran, successfully or not.
     Result(CallToolResult),
-    /// It has to ask something first (from revision 2026-07-28 on). A client of an earlier one is told that the tool
-    /// cannot be used by it; one that does not say it can answer gets `MissingRequiredClientCapability`.
+    /// The tool requires input first (from revision 2026-07-28 on). A client of an earlier revision gets an error
+    /// result; one without the capability gets `MissingRequiredClientCapability`.
     InputRequired(InputRequiredResult),
-    /// The call itself is refused. What a model could do better next time belongs in a result instead.
+    /// The call is refused. An error that a model can correct belongs in a result instead.
     Refused(ErrorObject),
 }
 
@@ -60,8 +60,8 @@ impl From<CallToolResult> for ToolReply {
 }
 
 impl From<InputRequiredResult> for ToolReply {
-    fn from(asked: InputRequiredResult) -> Self {
-        Self::InputRequired(asked)
+    fn from(required: InputRequiredResult) -> Self {
+        Self::InputRequired(required)
     }
 }
 
@@ -86,11 +86,11 @@ impl Eras {
     }
 }
 
-/// A tool from a function of its arguments as a type. Arguments that do not fit are told to the model in a result.
+/// A handler with typed arguments. Invalid arguments give an error result for the model.
 ///
 /// ```
 /// use mcp_protocol::CallToolResult;
-/// use mcp_protocol::server::typed;
+/// use mcp_protocol::server::typed_handler;
 /// use serde::Deserialize;
 ///
 /// #[derive(Deserialize)]
@@ -98,11 +98,14 @@ impl Eras {
 ///     side: f64,
 /// }
 ///
-/// let area = typed(|(), square: Square| async move { CallToolResult::text((square.side * square.side).to_string()) });
+/// let area =
+///     typed_handler(|(), square: Square| async move { CallToolResult::text((square.side * square.side).to_string()) });
 /// # fn check(_: impl Fn(mcp_protocol::server::ToolCall<()>) -> mcp_protocol::server::BoxFuture<mcp_protocol::server::ToolReply>) {}
 /// # check(area);
 /// ```
-pub fn typed<C, A, F, R>(run: F) -> impl Fn(ToolCall<C>) -> BoxFuture<ToolReply> + Send + Sync + 'static
+pub fn typed_handler<C, A, F, R>(
+    run: F,
+) -> impl Fn(ToolCall<C>) -> BoxFuture<ToolReply> + Send + Sync + 'static
 where
     A: DeserializeOwned,
     F: Fn(C, A) -> R + Send + Sync + 'static,
@@ -114,31 +117,31 @@ where
             Box::pin(async move { running.await.into() })
         }
         Err(error) => {
-            let told =
+            let result =
                 CallToolResult::error(format!("{error}. Correct this argument and call the tool again."));
-            Box::pin(std::future::ready(told.into()))
+            Box::pin(std::future::ready(result.into()))
         }
     }
 }
 
 pub(super) type ToolHandler<C> = Box<dyn Fn(ToolCall<C>) -> BoxFuture<ToolReply> + Send + Sync>;
 
-/// Gives the contents of one resource.
+/// Reads one resource.
 pub(super) type ResourceHandler<C> = Box<dyn Fn(C) -> BoxFuture<Vec<ResourceContents>> + Send + Sync>;
 
-/// Gives the contents of what a template describes, and `None` for any other address.
+/// Reads a resource of a template; `None` for any other URI.
 pub(super) type TemplateHandler<C> =
     Box<dyn Fn(&C, &str) -> Option<BoxFuture<Option<Vec<ResourceContents>>>> + Send + Sync>;
 
-/// One call of a method that whoever built the server added.
+/// One call of an added method.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MethodCall<C> {
-    /// Who calls, and what they may reach.
+    /// The caller and its permissions.
     pub context: C,
-    /// The revision that the caller speaks.
+    /// The caller's revision.
     pub version: ProtocolVersion,
-    /// What was sent.
+    /// The parameters as sent.
     pub params: Option<Params>,
 }
 
@@ -147,6 +150,6 @@ pub(super) struct Method<C> {
     pub(super) handler: MethodHandler<C>,
 }
 
-/// Gives the members of a result.
+/// Returns the members of a result.
 pub(super) type MethodHandler<C> =
     Box<dyn Fn(MethodCall<C>) -> BoxFuture<Result<Map<String, Value>, ErrorObject>> + Send + Sync>;

@@ -1,35 +1,34 @@
-//! A server as one pure asynchronous function: [`Server::answer`] takes a message as it arrives and gives the answer as
-//! it leaves, with the HTTP status that goes with it. Who may call is decided before, and comes in as the context.
+//! A server as one async function without state: [`Server::handle`] takes a message and returns the response with its
+//! HTTP status. The caller authenticates the request before and passes the result as the context.
 //!
-//! One server speaks every revision: those that open with `initialize`, of which nothing is remembered, and 2026-07-28,
-//! in which each message describes itself. Errors of a method travel on status 200 in the former; in the latter an unknown
-//! method is 404 and a message that describes itself wrongly 400.
+//! One server supports all revisions: the legacy ones, which start with `initialize`, without storing anything between
+//! requests; and 2026-07-28, in which each message describes itself. In the legacy revisions errors of methods have the
+//! status 200. In 2026-07-28 an unknown method is 404, and a message with a wrong description 400.
 
-mod answer;
 mod builder;
 mod dispatch;
 mod handlers;
-mod pages;
+mod response;
 mod revision;
+mod static_results;
 
-pub use self::answer::ServerResponse;
 pub use self::builder::ServerBuilder;
-pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply, typed};
+pub use self::handlers::{BoxFuture, Eras, MethodCall, ToolCall, ToolReply, typed_handler};
+pub use self::response::ServerResponse;
 
 use std::collections::HashMap;
 
 use self::handlers::{Method, ResourceHandler, TemplateHandler, ToolHandler};
-use self::pages::Pages;
+use self::static_results::StaticResults;
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::{Caching, Meta, ToolRegistry};
 
-/// A server whose tools and resources run in a context `C`, made anew for each message: who calls, and what they may
-/// reach.
+/// A server whose tools and resources get a context `C` per message: the caller and its permissions.
 ///
 /// ```
 /// use mcp_protocol::headers::MessageHeaders;
 /// use mcp_protocol::lifecycle::Implementation;
-/// use mcp_protocol::server::{Server, typed};
+/// use mcp_protocol::server::{Server, typed_handler};
 /// use mcp_protocol::{CallToolResult, Tool};
 /// use schemars::JsonSchema;
 /// use serde::Deserialize;
@@ -40,47 +39,46 @@ use crate::{Caching, Meta, ToolRegistry};
 ///     name: String,
 /// }
 ///
-/// /// Who calls.
+/// /// The authenticated caller.
 /// struct Caller(&'static str);
 ///
-/// let greet = typed(|caller: Caller, greet: Greet| async move {
+/// let greet = typed_handler(|caller: Caller, greet: Greet| async move {
 ///     CallToolResult::text(format!("{} greets {}", caller.0, greet.name))
 /// });
 /// let server = Server::builder(Implementation::new("greeter", "1.0"))
-///     .tool(Tool::taking::<Greet>("greet", "Greets somebody."), greet)
+///     .tool(Tool::typed::<Greet>("greet", "Greets somebody."), greet)
 ///     .build()?;
 ///
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
 /// # runtime.block_on(async {
 /// let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"greet","arguments":{"name":"Bo"}}}"#;
-/// let answer = server.answer(Caller("Ann"), &MessageHeaders::default(), body).await;
-/// assert_eq!(answer.status, 200);
-/// assert!(String::from_utf8_lossy(&answer.body.unwrap()).contains("Ann greets Bo"));
+/// let response = server.handle(Caller("Ann"), &MessageHeaders::default(), body).await;
+/// assert_eq!(response.status, 200);
+/// assert!(String::from_utf8_lossy(&response.body.unwrap()).contains("Ann greets Bo"));
 /// # });
 /// # Ok::<(), mcp_protocol::RegistryError>(())
 /// ```
 pub struct Server<C> {
     info: Implementation,
-    /// What every result of the modern era says in `_meta`.
+    /// The `_meta` of every result of the modern era.
     result_meta: Meta,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
     tools: ToolRegistry<ToolHandler<C>>,
     resources: HashMap<String, ResourceHandler<C>>,
     templates: Vec<TemplateHandler<C>>,
-    /// How long what `resources/read` gives may be kept.
-    reading: Caching,
+    resource_caching: Caching,
     methods: HashMap<String, Method<C>>,
-    pages: Pages,
+    static_results: StaticResults,
 }
 
 impl<C: Send + 'static> Server<C> {
-    /// Starts a server that says this of itself.
+    /// Starts a server with this description.
     pub fn builder(info: Implementation) -> ServerBuilder<C> {
         ServerBuilder::new(info)
     }
 
-    /// The tools, in the order in which they are listed.
+    /// The tools, in the order of `tools/list`.
     pub fn tools(&self) -> &[crate::Tool] {
         self.tools.tools()
     }

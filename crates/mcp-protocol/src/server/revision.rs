@@ -1,29 +1,29 @@
-//! Which revision a message is written in, and whether it describes itself as that revision asks.
+//! Determines the revision of a message and checks its headers and `_meta`.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::headers::{MessageHeaders, decoded};
+use crate::headers::{MessageHeaders, decode};
 use crate::jsonrpc::{ErrorObject, HEADER_MISMATCH, INVALID_PARAMS, Params};
 use crate::{Meta, ProtocolVersion, UnsupportedProtocolVersion, methods, request_meta};
 
-/// What is spoken without a session.
+/// The revisions without sessions.
 pub(super) const MODERN: [ProtocolVersion; 1] = [ProtocolVersion::V2026_07_28];
 
-/// The refusal of a message before its method is looked at: HTTP 400, or 404 for a method of the other era.
+/// Why a message is refused before its method runs: HTTP 400, or 404 for a method of the other era.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Refused {
+pub(super) struct Rejection {
     pub(super) status: u16,
     pub(super) error: ErrorObject,
 }
 
-/// The revision of a message.
-pub(super) fn of(
+/// The revision of a request.
+pub(super) fn determine(
     headers: &MessageHeaders<'_>,
     method: &str,
     params: Option<&Params>,
-) -> Result<ProtocolVersion, Refused> {
+) -> Result<ProtocolVersion, Rejection> {
     let meta = params.and_then(Params::meta);
     let named = meta.and_then(|meta| meta.get(request_meta::PROTOCOL_VERSION));
     let header = headers.protocol_version.as_deref();
@@ -31,111 +31,115 @@ pub(super) fn of(
     let is_initialize = method == methods::INITIALIZE;
     match version {
         _ if named.is_some() && is_initialize => {
-            Err(Refused { status: 404, error: ErrorObject::method_not_found(method) })
+            Err(Rejection { status: 404, error: ErrorObject::method_not_found(method) })
         }
-        _ if named.is_some() => modern(headers, method, params, meta),
-        Ok(version) if !version.is_legacy() => modern(headers, method, params, meta),
-        // It negotiates the revision in its own way.
+        _ if named.is_some() => check_modern(headers, method, params, meta),
+        Ok(version) if !version.is_legacy() => check_modern(headers, method, params, meta),
+        // `initialize` negotiates the revision in its parameters.
         _ if is_initialize => Ok(ProtocolVersion::LATEST_LEGACY),
         Ok(version) => Ok(version),
-        Err(unsupported) => Err(bad(unsupported.error_object(&ProtocolVersion::ALL))),
+        Err(unsupported) => Err(bad_request(unsupported.error_object(&ProtocolVersion::ALL))),
     }
 }
 
-/// Checks a notification: a header that is present must not contradict the body. Nothing is required of it, because
-/// clients of every revision leave something out.
+/// Checks a notification: headers must not contradict the body. None is required, because clients of all revisions omit
+/// some.
 pub(super) fn check_notification(
     headers: &MessageHeaders<'_>,
     method: &str,
     params: Option<&Params>,
-) -> Result<(), Refused> {
+) -> Result<(), Rejection> {
     let named = params.and_then(Params::meta).and_then(|meta| meta.get(request_meta::PROTOCOL_VERSION));
     let named = named.and_then(Value::as_str);
     let version = trimmed(headers.protocol_version.as_deref());
-    agree("MCP-Protocol-Version", version, named)?;
-    // The other headers came with the revision without sessions.
+    check_consistent("MCP-Protocol-Version", version, named)?;
+    // Only modern revisions have the other headers.
     let is_modern = [version, named]
         .into_iter()
         .flatten()
         .any(|name| name.parse::<ProtocolVersion>().is_ok_and(|version| !version.is_legacy()));
-    if is_modern { agree("Mcp-Method", trimmed(headers.method.as_deref()), Some(method)) } else { Ok(()) }
+    if is_modern {
+        check_consistent("Mcp-Method", trimmed(headers.method.as_deref()), Some(method))
+    } else {
+        Ok(())
+    }
 }
 
-/// Checks what a message of the modern era must say about itself, in the body and again in headers.
-fn modern(
+/// Checks the `_meta` of a modern request, and that its headers repeat it.
+fn check_modern(
     headers: &MessageHeaders<'_>,
     method: &str,
     params: Option<&Params>,
     meta: Option<&Meta>,
-) -> Result<ProtocolVersion, Refused> {
+) -> Result<ProtocolVersion, Rejection> {
     let member = |name: &str| meta.and_then(|meta| meta.get(name));
     let version = match member(request_meta::PROTOCOL_VERSION) {
         Some(Value::String(version)) => version,
-        Some(_) => return Err(bad(invalid_meta(request_meta::PROTOCOL_VERSION, "must be a string"))),
-        None => return Err(bad(invalid_meta(request_meta::PROTOCOL_VERSION, "is required"))),
+        Some(_) => return Err(bad_request(invalid_meta(request_meta::PROTOCOL_VERSION, "must be a string"))),
+        None => return Err(bad_request(invalid_meta(request_meta::PROTOCOL_VERSION, "is required"))),
     };
-    same("MCP-Protocol-Version", trimmed(headers.protocol_version.as_deref()), Some(version))?;
+    check_equal("MCP-Protocol-Version", trimmed(headers.protocol_version.as_deref()), Some(version))?;
     let version = version
         .parse()
         .ok()
         .filter(|version| MODERN.contains(version))
         .ok_or_else(|| UnsupportedProtocolVersion { requested: version.clone() })
-        .map_err(|unsupported| bad(unsupported.error_object(&MODERN)))?;
-    same("Mcp-Method", trimmed(headers.method.as_deref()), Some(method))?;
+        .map_err(|unsupported| bad_request(unsupported.error_object(&MODERN)))?;
+    check_equal("Mcp-Method", trimmed(headers.method.as_deref()), Some(method))?;
     check_name(headers, method, params)?;
     match member(request_meta::CLIENT_CAPABILITIES) {
         Some(Value::Object(_)) => Ok(version),
-        Some(_) => Err(bad(invalid_meta(request_meta::CLIENT_CAPABILITIES, "must be an object"))),
-        None => Err(bad(invalid_meta(request_meta::CLIENT_CAPABILITIES, "is required"))),
+        Some(_) => Err(bad_request(invalid_meta(request_meta::CLIENT_CAPABILITIES, "must be an object"))),
+        None => Err(bad_request(invalid_meta(request_meta::CLIENT_CAPABILITIES, "is required"))),
     }
 }
 
-/// What is called or read stands in a header, too.
-fn check_name(headers: &MessageHeaders<'_>, method: &str, params: Option<&Params>) -> Result<(), Refused> {
+/// Checks that the header `Mcp-Name` repeats the tool's or prompt's name, or the resource's URI.
+fn check_name(headers: &MessageHeaders<'_>, method: &str, params: Option<&Params>) -> Result<(), Rejection> {
     let member = match method {
         methods::TOOLS_CALL | methods::PROMPTS_GET => "name",
         methods::RESOURCES_READ => "uri",
         _ => return Ok(()),
     };
-    let said = params.and_then(Params::as_object).and_then(|params| params.get(member));
-    let Some(said) = said.and_then(Value::as_str) else {
+    let name = params.and_then(Params::as_object).and_then(|params| params.get(member));
+    let Some(name) = name.and_then(Value::as_str) else {
         let message = format!("{member}: a string is required");
-        return Err(bad(ErrorObject::new(INVALID_PARAMS, message)));
+        return Err(bad_request(ErrorObject::new(INVALID_PARAMS, message)));
     };
     let header = match headers.name.as_deref() {
         None => None,
-        Some(value) => Some(decoded(value).ok_or_else(|| mismatch("Mcp-Name is not valid base64"))?),
+        Some(value) => Some(decode(value).ok_or_else(|| mismatch("Mcp-Name is not valid base64"))?),
     };
-    same("Mcp-Name", header.as_ref().map(Cow::as_ref), Some(said))
+    check_equal("Mcp-Name", header.as_ref().map(Cow::as_ref), Some(name))
 }
 
 fn trimmed(header: Option<&str>) -> Option<&str> {
     header.map(|value| value.trim_matches([' ', '\t']))
 }
 
-fn same(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refused> {
+fn check_equal(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Rejection> {
     match header {
         None => Err(mismatch(&format!("the header {name} is required"))),
         _ if header == body => Ok(()),
-        Some(_) => Err(mismatch(&format!("the header {name} differs from what the body says"))),
+        Some(_) => Err(mismatch(&format!("the header {name} differs from the body"))),
     }
 }
 
-/// A header and a body member that are both present must be equal.
-fn agree(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Refused> {
-    if header.is_none() || body.is_none() { Ok(()) } else { same(name, header, body) }
+/// Checks that a header and a body member are equal if both are present.
+fn check_consistent(name: &str, header: Option<&str>, body: Option<&str>) -> Result<(), Rejection> {
+    if header.is_none() || body.is_none() { Ok(()) } else { check_equal(name, header, body) }
 }
 
-fn mismatch(message: &str) -> Refused {
-    bad(ErrorObject::new(HEADER_MISMATCH, message))
+fn mismatch(message: &str) -> Rejection {
+    bad_request(ErrorObject::new(HEADER_MISMATCH, message))
 }
 
 fn invalid_meta(member: &str, problem: &str) -> ErrorObject {
     ErrorObject::new(INVALID_PARAMS, format!("_meta.{member}: {problem}"))
 }
 
-fn bad(error: ErrorObject) -> Refused {
-    Refused { status: 400, error }
+fn bad_request(error: ErrorObject) -> Rejection {
+    Rejection { status: 400, error }
 }
 
 #[cfg(test)]
@@ -151,7 +155,8 @@ mod tests {
         let [protocol_version, header_method, name] = headers.map(|value| value.map(Cow::Borrowed));
         let headers = MessageHeaders { protocol_version, method: header_method, name };
         let params = Params::of(params).unwrap();
-        of(&headers, method, Some(&params)).map_err(|refused| (refused.status, refused.error.code))
+        determine(&headers, method, Some(&params))
+            .map_err(|rejection| (rejection.status, rejection.error.code))
     }
 
     fn meta(version: &str) -> Value {
@@ -161,7 +166,7 @@ mod tests {
     const NEW: Option<&str> = Some("2026-07-28");
 
     #[test]
-    fn a_message_without_meta_goes_by_its_header() {
+    fn the_header_decides_without_meta() {
         use ProtocolVersion::{V2025_03_26, V2025_11_25};
         for (header, method, expect) in [
             (None, "tools/list", Ok(V2025_03_26)),
@@ -181,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_describes_itself_says_the_same_in_its_headers() {
+    fn headers_must_repeat_the_meta() {
         let modern = meta("2026-07-28");
         for (headers, expect) in [
             ([NEW, Some("tools/list"), None], Ok(ProtocolVersion::V2026_07_28)),
@@ -202,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_or_read_stands_in_a_header() {
+    fn the_name_header_must_repeat_the_name_or_uri() {
         for (method, member) in [("tools/call", "name"), ("resources/read", "uri"), ("prompts/get", "name")] {
             let mut params = meta("2026-07-28");
             params[member] = json!("größe");
@@ -221,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_says_what_its_client_can_do() {
+    fn client_capabilities_are_required() {
         for (capabilities, method, expect) in [
             (json!({}), "tools/list", Ok(ProtocolVersion::V2026_07_28)),
             (json!([]), "tools/list", Err((400, -32602))),
@@ -239,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn a_notification_is_refused_only_for_a_header_that_contradicts_it() {
+    fn a_notification_is_refused_only_for_contradicting_headers() {
         let check = |version: Option<&str>, method: Option<&str>, params: &Value| {
             let [protocol_version, method] = [version, method].map(|value| value.map(Cow::Borrowed));
             let headers = MessageHeaders { protocol_version, method, name: None };
             let params = Params::of(params).unwrap();
             check_notification(&headers, "notifications/cancelled", Some(&params))
-                .map_err(|refused| (refused.status, refused.error.code))
+                .map_err(|rejection| (rejection.status, rejection.error.code))
         };
         let (own, other) = (Some("notifications/cancelled"), Some("tools/call"));
         let (plain, described) =
@@ -271,11 +276,11 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_tells_what_is_served() {
+    fn an_unsupported_revision_lists_the_supported_ones() {
         let headers =
             MessageHeaders { protocol_version: Some("1900-01-01".into()), ..MessageHeaders::default() };
-        let refused = of(&headers, "tools/list", None).unwrap_err();
+        let rejection = determine(&headers, "tools/list", None).unwrap_err();
         let all = json!(["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
-        assert_eq!(refused.error.data, Some(json!({"supported": all, "requested": "1900-01-01"})));
+        assert_eq!(rejection.error.data, Some(json!({"supported": all, "requested": "1900-01-01"})));
     }
 }

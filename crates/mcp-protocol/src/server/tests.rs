@@ -11,7 +11,7 @@ fn reply(reply: impl Into<ToolReply>) -> BoxFuture<ToolReply> {
     Box::pin(std::future::ready(reply.into()))
 }
 
-/// A server with one of everything, whose context is a name.
+/// A server with one tool, resource, template and method of each kind; the context is a name.
 fn server() -> Server<&'static str> {
     let schema = || json!({"type": "object"});
     Server::builder(Implementation::new("s", "1"))
@@ -81,7 +81,7 @@ async fn ask(headers: &MessageHeaders<'_>, method: &str, params: Value) -> (u16,
 }
 
 #[tokio::test]
-async fn a_server_tells_of_itself_in_each_era() {
+async fn a_server_describes_itself_in_each_era() {
     let opening = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}});
     let (status, opened) = old("initialize", opening).await;
     assert_eq!((status, &opened["protocolVersion"]), (200, &json!("2025-06-18")));
@@ -120,7 +120,7 @@ async fn tools_run_in_the_context_of_their_caller() {
 }
 
 #[tokio::test]
-async fn a_tool_asks_back_only_who_can_answer() {
+async fn input_is_only_required_from_capable_clients() {
     let (_, asked) = asking(json!({"roots": {}})).await;
     assert_eq!((&asked["resultType"], &asked["requestState"]), (&json!("input_required"), &json!("s1")));
     assert_eq!(asked["inputRequests"]["q"]["method"], "roots/list");
@@ -136,7 +136,7 @@ async fn a_tool_asks_back_only_who_can_answer() {
     assert_eq!((status, &told["isError"]), (200, &json!(true)));
 }
 
-/// A call of the tool that asks, by a client with these capabilities.
+/// Calls the tool that requires input, as a client with these capabilities.
 async fn asking(capabilities: Value) -> (u16, Value) {
     let meta = json!({request_meta::PROTOCOL_VERSION: "2026-07-28", request_meta::CLIENT_CAPABILITIES: capabilities});
     let headers = MessageHeaders {
@@ -148,7 +148,7 @@ async fn asking(capabilities: Value) -> (u16, Value) {
 }
 
 #[test]
-fn names_that_the_server_has_itself_are_not_given_again() {
+fn reserved_names_are_refused() {
     let builder = || Server::<()>::builder(Implementation::new("s", "1"));
     let method = |builder: ServerBuilder<()>, name: &str| {
         builder.method(name, Eras::Both, |_| async { Ok(Map::new()) })
@@ -164,7 +164,7 @@ fn names_that_the_server_has_itself_are_not_given_again() {
 }
 
 #[tokio::test]
-async fn refusals_have_the_status_of_their_era() {
+async fn errors_have_the_status_of_their_era() {
     for (method, params, code, legacy, modern) in [
         ("tools/call", json!({"name": "refuse"}), -32021, 200, 400),
         ("tools/call", json!({"name": "none"}), -32602, 200, 200),
@@ -184,7 +184,7 @@ async fn refusals_have_the_status_of_their_era() {
 }
 
 #[tokio::test]
-async fn resources_are_read_by_address_or_by_template() {
+async fn resources_are_read_by_uri_or_template() {
     for (uri, text) in [("a:b", Some("Ann")), ("n:7", Some("7")), ("n:0", None), ("x:y", None)] {
         let (_, legacy) = old("resources/read", json!({"uri": uri})).await;
         let (_, modern) = new("resources/read", json!({"uri": uri})).await;
@@ -206,7 +206,7 @@ async fn resources_are_read_by_address_or_by_template() {
 }
 
 #[tokio::test]
-async fn added_methods_are_complete_in_the_modern_era() {
+async fn results_of_added_methods_are_completed_in_the_modern_era() {
     let (_, legacy) = old("prompts/list", json!({})).await;
     assert_eq!(legacy, json!({"prompts": ["Ann"]}));
     let (_, modern) = new("prompts/list", json!({})).await;
@@ -215,7 +215,7 @@ async fn added_methods_are_complete_in_the_modern_era() {
 }
 
 #[test]
-fn one_address_is_not_given_twice() {
+fn a_duplicate_uri_is_refused() {
     let read = |()| std::future::ready(Vec::new());
     let twice = Server::builder(Implementation::new("s", "1"))
         .resource(Resource::new("a:b", "one"), read)
@@ -232,7 +232,7 @@ async fn a_server_without_resources_has_no_such_method() {
     assert!(String::from_utf8(answer.body.unwrap()).unwrap().contains("-32601"));
 }
 
-/// Values that messages are made of, and others.
+/// Values from valid messages, and others.
 fn member() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -296,7 +296,7 @@ fn check(headers: [Option<String>; 3], body: &[u8]) -> Result<(), TestCaseError>
 
 proptest! {
     #[test]
-    fn any_message_gets_an_answer_of_json_rpc(
+    fn any_message_gets_a_json_rpc_response(
         id in proptest::option::of(member()), method in method(), params in proptest::option::of(member()),
         headers in [header(), header(), header()],
     ) {
@@ -311,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_get_an_answer_of_json_rpc(body: Vec<u8>, headers in [header(), header(), header()]) {
+    fn any_bytes_get_a_json_rpc_response(body: Vec<u8>, headers in [header(), header(), header()]) {
         check(headers, &body)?;
     }
 }

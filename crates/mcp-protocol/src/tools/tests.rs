@@ -2,7 +2,7 @@ use super::*;
 use serde_json::json;
 
 #[test]
-fn a_tool_is_written_with_the_protocols_names_and_read_back() {
+fn a_tool_survives_a_round_trip_with_the_protocols_names() {
     let annotations = ToolAnnotations::titled("T").read_only(false).destructive(false);
     let tool = Tool::new("t", "Does t.", json!({"type": "object"}))
         .with_title("T")
@@ -30,7 +30,7 @@ fn a_tool_is_written_with_the_protocols_names_and_read_back() {
 }
 
 #[test]
-fn a_foreign_tool_with_unknown_fields_is_read() {
+fn unknown_fields_of_a_tool_are_ignored() {
     let value = json!({"name": "t", "inputSchema": {"type": "object"}, "execution": {}, "icons": []});
     let tool: Tool = serde_json::from_value(value).unwrap();
     assert_eq!((tool.name.as_str(), tool.description), ("t", None));
@@ -74,7 +74,7 @@ fn the_two_ways_to_read_a_call_agree() {
 }
 
 #[test]
-fn results_say_error_only_when_there_is_one() {
+fn is_error_is_written_only_when_true() {
     for (result, expect) in [
         (CallToolResult::text("a"), json!({"content": [{"type": "text", "text": "a"}]})),
         (CallToolResult::error("no"), json!({"content": [{"type": "text", "text": "no"}], "isError": true})),
@@ -99,7 +99,7 @@ fn results_say_error_only_when_there_is_one() {
 }
 
 #[test]
-fn a_client_finds_the_text() {
+fn the_first_text_is_found() {
     let value = json!({
         "content": [{"type": "image", "data": "", "mimeType": "image/png"}, {"type": "text", "text": "a"}],
         "isError": false,

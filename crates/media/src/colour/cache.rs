@@ -1,18 +1,18 @@
-//! The conversions of the last profiles. Most photos of a library have one of a few profiles, and to prepare one takes
-//! about a millisecond, as long as to convert a small picture.
+//! LRU cache of conversions. Most photos of a library have one of a few profiles, and preparing a conversion takes about a
+//! millisecond, as long as converting a small picture.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use super::{Conversion, Unconverted, cicp, icc};
+use super::{Conversion, ProfileError, cicp, icc};
 
-/// Kept conversions.
-const KEPT: usize = 8;
+/// Number of cached conversions.
+const CAPACITY: usize = 8;
 
-/// The most nodes that a kept table may have, 1.5 MiB of them. Those of presses have up to 194 481.
-const KEPT_NODES: usize = 1 << 18;
+/// Maximum number of nodes of a cached table, 1.5 MiB. Profiles of printing presses have up to 194,481 nodes.
+const MAX_NODES: usize = 1 << 18;
 
-/// What a conversion is for.
+/// The source of a conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Key {
     /// Hash and length of a profile.
@@ -20,46 +20,46 @@ enum Key {
     CodePoints(u8, u8),
 }
 
-/// The hash has a key of its own in each process, so that nobody can make a profile that passes for another.
+/// The hash is keyed randomly in each process, so that no profile can be crafted to collide with another.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// The last used first.
-static RECENT: Mutex<Vec<(Key, Arc<Conversion>)>> = Mutex::new(Vec::new());
+/// Most recently used first.
+static CACHE: Mutex<Vec<(Key, Arc<Conversion>)>> = Mutex::new(Vec::new());
 
-pub(super) fn of_profile(profile: &[u8]) -> Result<Arc<Conversion>, Unconverted> {
+pub(super) fn of_profile(profile: &[u8]) -> Result<Arc<Conversion>, ProfileError> {
     if profile.len() > icc::MAX_PROFILE_BYTES {
-        return Err(Unconverted::Unreadable);
+        return Err(ProfileError::Unreadable);
     }
-    recent(Key::Profile(HASHER.hash_one(profile), profile.len()), || icc::conversion(profile))
+    cached(Key::Profile(HASHER.hash_one(profile), profile.len()), || icc::conversion(profile))
 }
 
-pub(super) fn of_code_points(primaries: u8, transfer: u8) -> Result<Arc<Conversion>, Unconverted> {
-    recent(Key::CodePoints(primaries, transfer), || cicp::conversion(primaries, transfer))
+pub(super) fn of_code_points(primaries: u8, transfer: u8) -> Result<Arc<Conversion>, ProfileError> {
+    cached(Key::CodePoints(primaries, transfer), || cicp::conversion(primaries, transfer))
 }
 
-fn recent(
+fn cached(
     key: Key,
-    prepare: impl FnOnce() -> Result<Conversion, Unconverted>,
-) -> Result<Arc<Conversion>, Unconverted> {
-    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    prepare: impl FnOnce() -> Result<Conversion, ProfileError>,
+) -> Result<Arc<Conversion>, ProfileError> {
+    let cached = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     let found = {
-        let mut recent = recent();
-        let place = recent.iter().position(|(kept, _)| *kept == key);
+        let mut cached = cached();
+        let place = cached.iter().position(|(kept, _)| *kept == key);
         place.and_then(|place| {
-            recent.get_mut(..=place)?.rotate_right(1);
-            recent.first().map(|(_, conversion)| Arc::clone(conversion))
+            cached.get_mut(..=place)?.rotate_right(1);
+            cached.first().map(|(_, conversion)| Arc::clone(conversion))
         })
     };
     if let Some(found) = found {
         return Ok(found);
     }
-    // Not under the lock: somebody else may need another one meanwhile.
+    // Without the lock, so that other threads are not blocked.
     let conversion = Arc::new(prepare()?);
-    if conversion.nodes() > KEPT_NODES {
+    if conversion.nodes() > MAX_NODES {
         return Ok(conversion);
     }
-    let mut recent = recent();
-    recent.insert(0, (key, Arc::clone(&conversion)));
-    recent.truncate(KEPT);
+    let mut cached = cached();
+    cached.insert(0, (key, Arc::clone(&conversion)));
+    cached.truncate(CAPACITY);
     Ok(conversion)
 }

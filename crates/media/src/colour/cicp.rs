@@ -1,9 +1,9 @@
-//! Colours by code points: ITU-T H.273, tables 2 (primaries) and 3 (transfer).
+//! Converts colours declared by code points: ITU-T H.273, tables 2 (primaries) and 3 (transfer).
 
 use moxcms::{CicpColorPrimaries, CicpProfile, ColorProfile, MatrixCoefficients, TransferCharacteristics};
 
 use super::hdr::{Signal, ToneMap};
-use super::{Change, Conversion, Unconverted, icc};
+use super::{Conversion, ProfileError, RgbConversion, icc};
 
 /// Perceptual quantisation, SMPTE ST 2084.
 pub(super) const PQ: u8 = 16;
@@ -14,8 +14,8 @@ const BT_709: u8 = 1;
 const UNSPECIFIED: u8 = 2;
 const BT_2020: u8 = 9;
 
-/// The conversion from the colours of code points.
-pub(super) fn conversion(primaries: u8, transfer: u8) -> Result<Conversion, Unconverted> {
+/// The conversion for these code points.
+pub(super) fn conversion(primaries: u8, transfer: u8) -> Result<Conversion, ProfileError> {
     let change = match transfer {
         PQ => tone_map(primaries, Signal::Pq)?,
         HLG => tone_map(primaries, Signal::Hlg)?,
@@ -27,29 +27,29 @@ pub(super) fn conversion(primaries: u8, transfer: u8) -> Result<Conversion, Unco
     Ok(Conversion::Rgb(change))
 }
 
-fn tone_map(primaries: u8, signal: Signal) -> Result<Change, Unconverted> {
+fn tone_map(primaries: u8, signal: Signal) -> Result<RgbConversion, ProfileError> {
     let profile = profile(known(primaries, BT_2020)?, TransferCharacteristics::Linear);
-    Ok(Change::ToneMap(Box::new(ToneMap::new(&profile, signal))))
+    Ok(RgbConversion::ToneMap(Box::new(ToneMap::new(&profile, signal))))
 }
 
-/// Those that lie in the plane of colours; `unspecified` where the file leaves them open.
-fn known(primaries: u8, unspecified: u8) -> Result<CicpColorPrimaries, Unconverted> {
+/// Valid primaries; `unspecified` if the file does not specify them.
+fn known(primaries: u8, unspecified: u8) -> Result<CicpColorPrimaries, ProfileError> {
     let primaries = if primaries == UNSPECIFIED { unspecified } else { primaries };
     match CicpColorPrimaries::try_from(primaries) {
-        Ok(CicpColorPrimaries::Reserved | CicpColorPrimaries::Xyz) | Err(_) => Err(Unconverted::Unreadable),
+        Ok(CicpColorPrimaries::Reserved | CicpColorPrimaries::Xyz) | Err(_) => Err(ProfileError::Unreadable),
         Ok(known) => Ok(known),
     }
 }
 
-/// The curve from a value to its light on a screen. The curves of cameras (BT.709 and its kin) are no inverse of it:
-/// what they make is meant for a screen of about sRGB's curve, and viewers show it so.
-fn curve(transfer: u8) -> Result<TransferCharacteristics, Unconverted> {
+/// The transfer curve of the display. The curves of cameras (BT.709 and others) are not its inverse: their output is meant
+/// for a display with about the curve of sRGB, and viewers treat it so.
+fn curve(transfer: u8) -> Result<TransferCharacteristics, ProfileError> {
     match transfer {
         1 | 2 | 6 | 7 | 11..=15 => Ok(TransferCharacteristics::Srgb),
         4 => Ok(TransferCharacteristics::Bt470M),
         5 => Ok(TransferCharacteristics::Bt470Bg),
         8 => Ok(TransferCharacteristics::Linear),
-        _ => Err(Unconverted::Unreadable),
+        _ => Err(ProfileError::Unreadable),
     }
 }
 

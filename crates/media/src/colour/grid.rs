@@ -1,45 +1,41 @@
-//! Colours on a grid over four channels, and between its nodes.
+//! Interpolates colours on a grid with four channels.
 
-/// A place of a channel: the node before it, and how far it is on the way to the next, 0 to 1.
+/// A position in one channel: the node before it, and the fraction of the way to the next node.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct GridPosition {
     node: usize,
-    on_the_way: f32,
+    fraction: f32,
 }
 
-impl Place {
-    /// The place of a value between 0 and 1 among so many nodes.
+impl GridPosition {
+    /// The position of a value between 0 and 1 among `nodes` nodes.
     pub(super) fn of(value: f32, nodes: usize) -> Self {
         let last = u16::try_from(nodes.saturating_sub(1)).unwrap_or(u16::MAX);
         let exact = value.clamp(0.0, 1.0) * f32::from(last);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "clamped; what is no number is 0"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped; NaN becomes 0")]
         let node = (exact as u16).min(last.saturating_sub(1));
-        Self { node: node.into(), on_the_way: exact - f32::from(node) }
+        Self { node: node.into(), fraction: exact - f32::from(node) }
     }
 }
 
-/// A value between the entries of a table, for 0 to 1 over all of them.
-pub(super) fn between(table: &[f32], value: f32) -> f32 {
-    let Place { node, on_the_way } = Place::of(value, table.len());
+/// Interpolates in a table whose entries span 0 to 1.
+pub(super) fn interpolate(table: &[f32], value: f32) -> f32 {
+    let GridPosition { node, fraction } = GridPosition::of(value, table.len());
     let before = table.get(node).copied().unwrap_or_default();
     let after = table.get(node + 1).copied().unwrap_or(before);
-    before + (after - before) * on_the_way
+    before + (after - before) * fraction
 }
 
-/// Three numbers on each node of a grid over four channels. A picture of three channels has one node in the first. The
-/// numbers are from 0 to 65 535, as profiles have them: a grid is read millions of times and should stay in the cache.
+/// Three numbers on each node of a grid with four channels. With three channels, the first has one node. The numbers are
+/// 16-bit, as in profiles, so that the grid fits into the processor's cache.
 pub(super) struct Grid {
-    /// From a node to the next of each channel; the last channel is the fastest.
+    /// The distance between nodes in each channel. The last channel is contiguous.
     strides: [usize; 4],
     nodes: Vec<[u16; 3]>,
 }
 
 impl Grid {
-    /// A grid of so many nodes in each channel; none if there are not that many.
+    /// A grid with these numbers of nodes in each channel; `None` if `nodes` has another length.
     pub(super) fn new(sides: [usize; 4], nodes: Vec<[u16; 3]>) -> Option<Self> {
         let [_, b, c, d] = sides;
         let strides = [b.checked_mul(c)?.checked_mul(d)?, c.checked_mul(d)?, d, 1];
@@ -47,23 +43,23 @@ impl Grid {
         (count > 0 && count == nodes.len()).then_some(Self { strides, nodes })
     }
 
-    /// How many nodes it has.
+    /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The numbers at a place, from 0 to 1. Straight on the way of the first channel, and by tetrahedra in the other three: each cell is cut along its
-    /// diagonal from dark to light, so that grey comes from grey nodes only.
+    /// The numbers at a position, from 0 to 1. Interpolation is linear in the first channel and tetrahedral in the others:
+    /// each cell is divided along its diagonal from dark to light, so that grey depends only on grey nodes.
     #[inline]
-    pub(super) fn between(&self, [first, rest @ ..]: [Place; 4]) -> [f32; 3] {
+    pub(super) fn interpolate(&self, [first, rest @ ..]: [GridPosition; 4]) -> [f32; 3] {
         let [stride, strides @ ..] = self.strides;
         let mut start = first.node * stride;
         let mut ways = [(0.0, 0); 3];
         for ((way, place), stride) in ways.iter_mut().zip(rest).zip(strides) {
             start += place.node * stride;
-            *way = (place.on_the_way, stride);
+            *way = (place.fraction, stride);
         }
-        // The longest way first.
+        // The largest fraction first.
         let [mut a, mut b, mut c] = ways;
         if a.0 < b.0 {
             (a, b) = (b, a);
@@ -75,11 +71,11 @@ impl Grid {
             (a, b) = (b, a);
         }
         let near = self.tetrahedron(start, [a, b, c]);
-        let numbers = if first.on_the_way == 0.0 {
+        let numbers = if first.fraction == 0.0 {
             near
         } else {
             let far = self.tetrahedron(start + stride, [a, b, c]);
-            plus(plus([0.0; 3], near, 1.0 - first.on_the_way), far, first.on_the_way)
+            add_scaled(add_scaled([0.0; 3], near, 1.0 - first.fraction), far, first.fraction)
         };
         numbers.map(|number| number * (1.0 / 65535.0))
     }
@@ -88,15 +84,15 @@ impl Grid {
     fn tetrahedron(&self, start: usize, [a, b, c]: [(f32, usize); 3]) -> [f32; 3] {
         let node = |at: usize| self.nodes.get(at).copied().unwrap_or_default().map(f32::from);
         let (second, third) = (start + a.1, start + a.1 + b.1);
-        let numbers = plus([0.0; 3], node(start), 1.0 - a.0);
-        let numbers = plus(numbers, node(second), a.0 - b.0);
-        let numbers = plus(numbers, node(third), b.0 - c.0);
-        plus(numbers, node(third + c.1), c.0)
+        let numbers = add_scaled([0.0; 3], node(start), 1.0 - a.0);
+        let numbers = add_scaled(numbers, node(second), a.0 - b.0);
+        let numbers = add_scaled(numbers, node(third), b.0 - c.0);
+        add_scaled(numbers, node(third + c.1), c.0)
     }
 }
 
-/// Numbers, and of others that share.
-fn plus([x, y, z]: [f32; 3], [a, b, c]: [f32; 3], share: f32) -> [f32; 3] {
+/// Adds the share of other numbers.
+fn add_scaled([x, y, z]: [f32; 3], [a, b, c]: [f32; 3], share: f32) -> [f32; 3] {
     [x + a * share, y + b * share, z + c * share]
 }
 
@@ -105,9 +101,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_straight_between_its_entries() {
+    fn table_is_linear_between_its_entries() {
         let check = |value, expect: f32| {
-            let found = between(&[0.0, 0.2, 1.0], value);
+            let found = interpolate(&[0.0, 0.2, 1.0], value);
             assert!((found - expect).abs() < 1e-6, "{value}: {found}");
         };
         check(-1.0, 0.0);
@@ -117,12 +113,12 @@ mod tests {
         check(0.75, 0.6);
         check(1.0, 1.0);
         check(2.0, 1.0);
-        assert_eq!(between(&[0.5], 0.7), 0.5);
-        assert_eq!(between(&[], 0.7), 0.0);
+        assert_eq!(interpolate(&[0.5], 0.7), 0.5);
+        assert_eq!(interpolate(&[], 0.7), 0.0);
     }
 
     #[test]
-    fn a_straight_function_is_met_everywhere() {
+    fn linear_function_is_reproduced() {
         // The steps of these sides divide 65 535.
         let sides = [4_u16, 2, 6, 16];
         let mut nodes = Vec::new();
@@ -140,17 +136,17 @@ mod tests {
         for number in 0..3000_u16 {
             let value = |step: u16| f32::from(number.wrapping_mul(step) % 101) / 100.0;
             let values = [value(1), value(7), value(13), value(29)];
-            let places = [0, 1, 2, 3].map(|at| Place::of(values[at], usize::from(sides[at])));
+            let places = [0, 1, 2, 3].map(|at| GridPosition::of(values[at], usize::from(sides[at])));
             let [a, b, c, d] = values;
             let expect = [(a + b) / 2.0, (3.0 * c + d) / 4.0, 1.0 - (a + d) / 2.0];
-            for (found, expect) in grid.between(places).into_iter().zip(expect) {
+            for (found, expect) in grid.interpolate(places).into_iter().zip(expect) {
                 assert!((found - expect).abs() < 1e-4, "{values:?}");
             }
         }
     }
 
     #[test]
-    fn a_grid_has_a_node_for_every_place() {
+    fn number_of_nodes_must_match() {
         assert!(Grid::new([2, 3, 4, 5], vec![[0; 3]; 120]).is_some());
         assert!(Grid::new([2, 3, 4, 5], vec![[0; 3]; 119]).is_none());
         assert!(Grid::new([0, 3, 4, 5], Vec::new()).is_none());

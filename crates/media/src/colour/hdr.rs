@@ -1,43 +1,43 @@
-//! From pictures that are brighter than paper (PQ and HLG of ITU-R BT.2100) to sRGB.
+//! Tone-maps HDR pictures (PQ and HLG of ITU-R BT.2100) to sRGB.
 //!
-//! White is 203 cd/m² (ITU-R BT.2408). What is darker than three quarters of it stays as it is; from there a shoulder
-//! takes the light of up to 1000 cd/m² into the rest, so that white becomes a value of 240 and the sun in a picture is
-//! brighter than the paper. The shoulder goes by a pixel's brightest channel, so that no hue is changed.
+//! Reference white is 203 cd/m² (ITU-R BT.2408). Colours darker than three quarters of it do not change. Above that, a
+//! shoulder maps light of up to 1000 cd/m² to the remaining range, so that white becomes 240 and highlights are brighter.
+//! The shoulder is applied to a pixel's brightest channel, so that the hue does not change.
 
 use moxcms::ColorProfile;
 
 use super::Encoder;
 
-/// cd/m² of a sheet of white paper.
+/// Reference white in cd/m².
 const WHITE: f32 = 203.0;
-/// cd/m² that become the brightest value; HLG's own peak, and what most pictures in PQ are made for.
+/// The light that becomes the brightest value, in cd/m²: the peak of HLG, and of most PQ pictures.
 const PEAK: f32 = 1000.0;
-/// Where the shoulder begins, in parts of white.
+/// Start of the shoulder, relative to white.
 const KNEE: f32 = 0.75;
 
-/// How a value stands for light.
+/// The transfer function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// For the light of the screen.
+    /// Values encode display light.
     Pq,
-    /// For the light of the scene, which the screen darkens.
+    /// Values encode scene light.
     Hlg,
 }
 
-/// A conversion to sRGB.
+/// A tone-mapping conversion to sRGB.
 pub(super) struct ToneMap {
     signal: Signal,
-    /// The light of each value: of PQ in parts of white, of HLG from 0 to 1.
+    /// The light of each value: for PQ relative to white, for HLG from 0 to 1.
     light: [f32; 256],
-    /// The share of each channel in the brightness.
+    /// The contribution of each channel to luminance.
     brightness: [f32; 3],
-    /// From the light of the picture's primaries to that of sRGB's.
+    /// From the picture's primaries to those of sRGB.
     matrix: [[f32; 3]; 3],
     values: Encoder,
 }
 
 impl ToneMap {
-    /// From the primaries of that profile.
+    /// A conversion from the primaries of a profile.
     pub(super) fn new(primaries: &ColorProfile, signal: Signal) -> Self {
         let of_value = |value: u8| {
             let value = f32::from(value) / 255.0;
@@ -55,7 +55,7 @@ impl ToneMap {
         Self { signal, light, brightness, matrix, values: Encoder::new() }
     }
 
-    /// From RGB to as much RGB.
+    /// Converts RGB pixels; both slices have the same length.
     pub(super) fn convert(&self, source: &[u8], target: &mut [u8]) {
         for (source, target) in source.as_chunks::<3>().0.iter().zip(target.as_chunks_mut::<3>().0) {
             *target = self.pixel(*source);
@@ -66,7 +66,7 @@ impl ToneMap {
         let light = values.map(|value| self.light.get(usize::from(value)).copied().unwrap_or_default());
         let screen = match self.signal {
             Signal::Pq => 1.0,
-            // The system gamma of a screen of 1000 cd/m².
+            // The system gamma of a display with 1000 cd/m².
             Signal::Hlg => PEAK / WHITE * dot(self.brightness, light).max(0.0).powf(0.2),
         };
         let light = self.matrix.map(|row| screen * dot(row, light));
@@ -81,8 +81,8 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a0 * b0 + a1 * b1 + a2 * b2
 }
 
-/// Light in parts of white, from the knee to the peak, as light from the knee to 1: Reinhard's curve with a white point,
-/// which begins as steep as what lies below it.
+/// Maps light from the knee to the peak, relative to white, to light from the knee to 1: Reinhard's curve with a white
+/// point, which has slope 1 at the knee.
 fn shoulder(light: f32) -> f32 {
     const REACH: f32 = (PEAK / WHITE - KNEE) / (1.0 - KNEE);
     let over = (light - KNEE) / (1.0 - KNEE);
@@ -90,7 +90,7 @@ fn shoulder(light: f32) -> f32 {
     KNEE + (1.0 - KNEE) * bent.min(1.0)
 }
 
-/// cd/m² of a PQ value between 0 and 1 (BT.2100, table 4).
+/// The light of a PQ value between 0 and 1, in cd/m² (BT.2100, table 4).
 fn pq(value: f32) -> f32 {
     const M1: f32 = 2610.0 / 16384.0;
     const M2: f32 = 2523.0 / 4096.0 * 128.0;
@@ -101,7 +101,7 @@ fn pq(value: f32) -> f32 {
     10_000.0 * ((root - C1).max(0.0) / (C2 - C3 * root)).powf(1.0 / M1)
 }
 
-/// The light of the scene, 0 to 1, of an HLG value between 0 and 1 (BT.2100, table 5).
+/// The scene light, 0 to 1, of an HLG value between 0 and 1 (BT.2100, table 5).
 fn hlg(value: f32) -> f32 {
     const A: f32 = 0.178_832_77;
     const B: f32 = 1.0 - 4.0 * A;
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn signals_stand_for_their_light() {
+    fn transfer_functions_give_known_light() {
         // BT.2408, table 1: white is 58 % of PQ and 75 % of HLG.
         near(pq(0.580_69), 203.0);
         near(pq(1.0), 10_000.0);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shoulder_has_no_kink_and_ends_at_the_peak() {
+    fn shoulder_is_smooth_and_ends_at_the_peak() {
         near(shoulder(KNEE), KNEE);
         near(shoulder(KNEE + 0.0001) - KNEE, 0.0001);
         near(shoulder(PEAK / WHITE), 1.0);

@@ -1,32 +1,32 @@
-//! ICC profiles: ICC.1, versions 2 and 4.
+//! Reads ICC profiles: ICC.1, versions 2 and 4.
 
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
 use super::table::Table;
-use super::{Change, Conversion, Unconverted, cicp, encode, light_of_lightness};
+use super::{Conversion, ProfileError, RgbConversion, cicp, encode, light_of_lightness};
 
 pub(super) use crate::container::MAX_BLOCK_BYTES as MAX_PROFILE_BYTES;
 
-/// The most tags that a profile may have, as in other programs. Real ones have a few dozen.
+/// Maximum number of tags, as in other programs. Real profiles have a few dozen.
 const MAX_TAGS: usize = 100;
 
-/// The header; behind it the number of tags, then the table of tags.
+/// The header. The number of tags and the tag table follow.
 const HEADER_BYTES: usize = 128;
 
 /// Name, offset and length of a tag.
 type Tag = [u8; 12];
 
-/// What the way from pixels to light needs. All else, the way back most of all, is left unread: it takes time, and a
-/// fault in it does no harm.
+/// The tags for the conversion from the profile to the connection space. The others, above all the reverse tables, are not
+/// parsed: that takes time, and errors in them do not matter.
 const NEEDED: [&[u8; 4]; 8] = [b"rXYZ", b"gXYZ", b"bXYZ", b"rTRC", b"gTRC", b"bTRC", b"kTRC", b"A2B0"];
 
-/// The conversion from a profile's colours.
-pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, Unconverted> {
+/// The conversion of a profile.
+pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, ProfileError> {
     let read = || {
-        let needed = needed_part(profile)?;
+        let needed = without_unused_tags(profile)?;
         ColorProfile::new_from_slice(&needed).ok()
     };
-    let source = read().ok_or(Unconverted::Unreadable)?;
+    let source = read().ok_or(ProfileError::Unreadable)?;
     match source.color_space {
         DataColorSpace::Gray => gray(&source),
         DataColorSpace::Rgb => match hdr_code_points(profile) {
@@ -35,31 +35,31 @@ pub(super) fn conversion(profile: &[u8]) -> Result<Conversion, Unconverted> {
         },
         DataColorSpace::Cmyk => Table::of(&source, 4)
             .map(|table| Conversion::Cmyk(Box::new(table)))
-            .ok_or(Unconverted::Unreadable),
-        _ => Err(Unconverted::Unfit),
+            .ok_or(ProfileError::Unreadable),
+        _ => Err(ProfileError::Unfit),
     }
 }
 
-/// The change from the colours of an RGB profile: by its table if it has one.
-pub(super) fn rgb(source: &ColorProfile) -> Result<Change, Unconverted> {
+/// The conversion of an RGB profile, by its table if it has one.
+pub(super) fn rgb(source: &ColorProfile) -> Result<RgbConversion, ProfileError> {
     let change = if source.lut_a_to_b_perceptual.is_some() {
-        Table::of(source, 3).map(|table| Change::Table(Box::new(table)))
+        Table::of(source, 3).map(|table| RgbConversion::Table(Box::new(table)))
     } else {
         let (srgb, options) = (ColorProfile::new_srgb(), TransformOptions::default());
         let transform = source.create_transform_8bit(Layout::Rgb, &srgb, Layout::Rgb, options);
-        transform.ok().filter(|_| source.is_matrix_shaper()).map(Change::Transform)
+        transform.ok().filter(|_| source.is_matrix_shaper()).map(RgbConversion::Transform)
     };
-    let change = change.ok_or(Unconverted::Unreadable)?;
-    Ok(if change.is_nothing() { Change::Nothing } else { change })
+    let change = change.ok_or(ProfileError::Unreadable)?;
+    Ok(if change.is_identity() { RgbConversion::Identity } else { change })
 }
 
-/// Grey has one curve, to light or to its lightness (F.2).
-fn gray(source: &ColorProfile) -> Result<Conversion, Unconverted> {
-    let curve = source.build_gray_linearize_table::<u8, 256, 8>().map_err(|_| Unconverted::Unreadable)?;
+/// Grey has one curve, to linear light or to lightness (F.2).
+fn gray(source: &ColorProfile) -> Result<Conversion, ProfileError> {
+    let curve = source.build_gray_linearize_table::<u8, 256, 8>().map_err(|_| ProfileError::Unreadable)?;
     let table = match source.pcs {
         DataColorSpace::Xyz => curve.map(encode),
         DataColorSpace::Lab => curve.map(|lightness| encode(light_of_lightness(lightness))),
-        _ => return Err(Unconverted::Unreadable),
+        _ => return Err(ProfileError::Unreadable),
     };
     Ok(Conversion::Gray(Box::new(table)))
 }
@@ -71,17 +71,17 @@ fn tags(profile: &[u8]) -> Option<&[Tag]> {
     tags.get(..count)
 }
 
-/// The profile with no other tags in its table than the needed ones.
-fn needed_part(profile: &[u8]) -> Option<Vec<u8>> {
+/// The profile with only the needed tags in its table.
+fn without_unused_tags(profile: &[u8]) -> Option<Vec<u8>> {
     let tags = tags(profile)?;
     let find = |name: &[u8; 4]| tags.iter().find(|tag| tag.starts_with(name));
     let mut needed: Vec<Tag> = NEEDED.into_iter().filter_map(find).copied().collect();
-    if let Some([_, _, _, _, place @ ..]) = find(b"A2B1")
+    if let Some([_, _, _, _, location @ ..]) = find(b"A2B1")
         && needed.is_empty()
     {
-        // A profile for one intent only, which then serves for every one.
+        // A profile with only one intent, which is used for every intent.
         let mut tag: Tag = *b"A2B0\0\0\0\0\0\0\0\0";
-        tag.get_mut(4..)?.copy_from_slice(place);
+        tag.get_mut(4..)?.copy_from_slice(location);
         needed.push(tag);
     }
     let mut part = profile.to_vec();
@@ -90,8 +90,7 @@ fn needed_part(profile: &[u8]) -> Option<Vec<u8>> {
     Some(part)
 }
 
-/// Primaries and transfer of a profile whose curves are not sRGB's kind of light but PQ or HLG (9.2.17): its tables
-/// are made for screens that can show it.
+/// Primaries and transfer of a PQ or HLG profile (9.2.17). Its tables are meant for HDR displays.
 fn hdr_code_points(profile: &[u8]) -> Option<(u8, u8)> {
     let [_, _, _, _, o0, o1, o2, o3, ..] = tags(profile)?.iter().find(|tag| tag.starts_with(b"cicp"))?;
     let start = usize::try_from(u32::from_be_bytes([*o0, *o1, *o2, *o3])).ok()?;

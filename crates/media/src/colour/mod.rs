@@ -1,11 +1,11 @@
-//! From the colours of a file to those of a rendition, which are sRGB (IEC 61966-2-1), 8 bits each.
+//! Converts the colours of a file to sRGB (IEC 61966-2-1) with 8 bits a channel.
 //!
-//! Profiles are followed as image servers do: by their perceptual table where they have one, with its black moved to
-//! that of sRGB, else by their primaries and curves, which is relative colorimetry and has a black of none. Colours
-//! outside of sRGB are clipped channel by channel.
+//! A profile with a perceptual table is applied with black point compensation. Other profiles are applied by their
+//! primaries and curves (relative colorimetric, without black point compensation). Colours outside of sRGB are clipped
+//! channel by channel.
 //!
-//! A profile that cannot be read, or that is one for other pixels, is left out of account and said so: a picture whose
-//! colours are a little off is worth more than none.
+//! A profile that is unreadable or does not fit the pixels is ignored and reported: a picture with slightly wrong colours
+//! is better than none.
 
 mod cache;
 mod cicp;
@@ -25,34 +25,34 @@ use self::table::Table;
 use crate::container::Colour;
 use crate::render::{Layout, Pixels};
 
-/// Pixels that are converted at a time: no second picture has to be kept, and both copies stay in the processor's cache.
-const STRETCH: usize = 4096;
+/// Number of pixels converted at a time. Both copies fit into the processor's cache.
+const CHUNK_PIXELS: usize = 4096;
 
-/// The most by which a conversion may change a channel, in steps of 0 to 255, for the colours to be taken as sRGB. The
-/// many profiles of that name differ so much by their rounding.
-const SAME: u8 = 2;
+/// A conversion that changes no channel by more than this counts as the identity. The many sRGB profiles differ by that
+/// much because of rounding.
+const MAX_IDENTITY_DIFFERENCE: u8 = 2;
 
-/// Why colours are taken as they are.
+/// Why colours are not converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unconverted {
-    /// What describes them is none of the descriptions that pictures have.
+pub(crate) enum ProfileError {
+    /// The profile or code points are invalid.
     Unreadable,
-    /// It describes other pixels, for example ink where there is light.
+    /// The profile is for another kind of pixels, for example CMYK for an RGB picture.
     Unfit,
 }
 
-impl Unconverted {
-    /// In words that a photo's owner can read.
-    pub(crate) const fn note(self) -> &'static str {
+impl ProfileError {
+    /// The message for the photo's owner.
+    pub(crate) const fn message(self) -> &'static str {
         match self {
-            Self::Unreadable => "its colour profile is unreadable; its colours are taken as sRGB",
-            Self::Unfit => "its colour profile is one for other pixels; its colours are taken as sRGB",
+            Self::Unreadable => "the colour profile is unreadable; the colours are treated as sRGB",
+            Self::Unfit => "the colour profile does not fit the pixels; the colours are treated as sRGB",
         }
     }
 }
 
-/// The picture in the colours of sRGB: RGB, or RGBA if it has an alpha channel.
-pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, Option<Unconverted>) {
+/// Converts the picture to sRGB: RGB, or RGBA if it has an alpha channel.
+pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, Option<ProfileError>) {
     let conversion = match colour {
         None => return (pixels.into_rgb(), None),
         Some(Colour::Icc(profile)) => cache::of_profile(profile),
@@ -64,40 +64,40 @@ pub(crate) fn to_srgb(pixels: Pixels, colour: Option<&Colour<'_>>) -> (Pixels, O
     }
 }
 
-/// A way to sRGB.
+/// A conversion to sRGB.
 enum Conversion {
-    /// From grey.
+    /// From grey, by a table.
     Gray(Box<[u8; 256]>),
-    /// From light in three colours.
-    Rgb(Change),
-    /// From ink.
+    /// From RGB.
+    Rgb(RgbConversion),
+    /// From CMYK.
     Cmyk(Box<Table>),
 }
 
-/// What is done to light in three colours.
-enum Change {
-    Nothing,
-    /// By primaries and curves.
+/// A conversion of RGB.
+enum RgbConversion {
+    Identity,
+    /// Primaries and curves.
     Transform(Arc<Transform8BitExecutor>),
     Table(Box<Table>),
     ToneMap(Box<ToneMap>),
 }
 
 impl Conversion {
-    /// The nodes of its table, if it has one.
+    /// The number of nodes in its table.
     fn nodes(&self) -> usize {
         match self {
-            Self::Rgb(Change::Table(table)) | Self::Cmyk(table) => table.nodes(),
+            Self::Rgb(RgbConversion::Table(table)) | Self::Cmyk(table) => table.nodes(),
             _ => 0,
         }
     }
 
-    fn apply(&self, mut pixels: Pixels) -> (Pixels, Option<Unconverted>) {
+    fn apply(&self, mut pixels: Pixels) -> (Pixels, Option<ProfileError>) {
         match (self, pixels.layout) {
             (Self::Gray(table), Layout::Gray | Layout::GrayAlpha) => {
                 (look_up(table, pixels).into_rgb(), None)
             }
-            // Some formats have no grey and keep it in three channels.
+            // Some formats have no grey and store it as RGB.
             (Self::Gray(table), Layout::Rgb | Layout::Rgba) if pixels.is_neutral() => {
                 (look_up(table, pixels), None)
             }
@@ -106,13 +106,13 @@ impl Conversion {
                 change.apply(&mut pixels);
                 (pixels, None)
             }
-            (Self::Cmyk(table), Layout::Cmyk { inverted }) => (ink_to_light(table, &pixels, inverted), None),
-            _ => (pixels.into_rgb(), Some(Unconverted::Unfit)),
+            (Self::Cmyk(table), Layout::Cmyk { inverted }) => (cmyk_to_rgb(table, &pixels, inverted), None),
+            _ => (pixels.into_rgb(), Some(ProfileError::Unfit)),
         }
     }
 }
 
-/// Every channel but alpha by a table.
+/// Maps every channel except alpha through a table.
 fn look_up(table: &[u8; 256], mut pixels: Pixels) -> Pixels {
     let channels = pixels.layout.channels();
     let coloured = if pixels.layout.has_alpha() { channels - 1 } else { channels };
@@ -124,55 +124,54 @@ fn look_up(table: &[u8; 256], mut pixels: Pixels) -> Pixels {
     pixels
 }
 
-impl Change {
-    /// Changes RGB or RGBA; alpha is left as it is.
+impl RgbConversion {
+    /// Converts RGB or RGBA in place; alpha does not change.
     fn apply(&self, pixels: &mut Pixels) {
-        if matches!(self, Self::Nothing) {
+        if matches!(self, Self::Identity) {
             return;
         }
-        let (mut source, mut target) = (vec![0; 3 * STRETCH], vec![0; 3 * STRETCH]);
+        let (mut source, mut target) = (vec![0; 3 * CHUNK_PIXELS], vec![0; 3 * CHUNK_PIXELS]);
         let channels = pixels.layout.channels();
-        for stretch in pixels.bytes.chunks_mut(channels * STRETCH) {
-            let length = stretch.len() / channels * 3;
+        for chunk in pixels.bytes.chunks_mut(channels * CHUNK_PIXELS) {
+            let length = chunk.len() / channels * 3;
             let (Some(source), Some(target)) = (source.get_mut(..length), target.get_mut(..length)) else {
                 continue;
             };
             if pixels.layout.has_alpha() {
-                for (pixel, colour) in stretch.as_chunks::<4>().0.iter().zip(source.as_chunks_mut::<3>().0) {
+                for (pixel, colour) in chunk.as_chunks::<4>().0.iter().zip(source.as_chunks_mut::<3>().0) {
                     let [r, g, b, _] = *pixel;
                     *colour = [r, g, b];
                 }
                 self.convert(source, target);
-                for (pixel, colour) in
-                    stretch.as_chunks_mut::<4>().0.iter_mut().zip(target.as_chunks::<3>().0)
+                for (pixel, colour) in chunk.as_chunks_mut::<4>().0.iter_mut().zip(target.as_chunks::<3>().0)
                 {
                     let ([r, g, b], [.., alpha]) = (*colour, *pixel);
                     *pixel = [r, g, b, alpha];
                 }
-            } else if let Some(stretch) = stretch.get_mut(..length) {
-                self.convert(stretch, target);
-                stretch.copy_from_slice(target);
+            } else if let Some(chunk) = chunk.get_mut(..length) {
+                self.convert(chunk, target);
+                chunk.copy_from_slice(target);
             }
         }
     }
 
-    /// From RGB to as much RGB.
+    /// Converts RGB pixels; both slices have the same length.
     fn convert(&self, source: &[u8], target: &mut [u8]) {
         match self {
-            Self::Nothing => target.copy_from_slice(source),
+            Self::Identity => target.copy_from_slice(source),
             Self::Transform(transform) => {
-                // Fails only if the lengths do not fit each other.
+                // Fails only if the lengths differ.
                 if transform.transform(source, target).is_err() {
                     target.copy_from_slice(source);
                 }
             }
-            Self::Table(table) => table.light(source, target),
+            Self::Table(table) => table.convert_rgb(source, target),
             Self::ToneMap(tone_map) => tone_map.convert(source, target),
         }
     }
 
-    /// Whether it changes so little that it need not be done: tried on colours all over the cube.
-    fn is_nothing(&self) -> bool {
+    /// Whether it hardly changes colours, tested on a grid of colours.
+    fn is_identity(&self) -> bool {
         const STEPS: [u8; 9] = [0, 8, 32, 64, 96, 128, 176, 224, 255];
         let source: Vec<u8> = STEPS
             .iter()
@@ -180,43 +179,43 @@ impl Change {
             .collect();
         let mut target = vec![0; source.len()];
         self.convert(&source, &mut target);
-        source.iter().zip(&target).all(|(before, after)| before.abs_diff(*after) <= SAME)
+        source.iter().zip(&target).all(|(before, after)| before.abs_diff(*after) <= MAX_IDENTITY_DIFFERENCE)
     }
 }
 
-/// CMYK to RGB. Profiles take ink; Adobe's programs store how much of it is missing.
-fn ink_to_light(table: &Table, pixels: &Pixels, inverted: bool) -> Pixels {
-    let mut ink = vec![0; 4 * STRETCH];
+/// Converts CMYK to RGB. Profiles expect amounts of ink; Adobe programs store the inverse.
+fn cmyk_to_rgb(table: &Table, pixels: &Pixels, inverted: bool) -> Pixels {
+    let mut ink = vec![0; 4 * CHUNK_PIXELS];
     let mut bytes = vec![0; pixels.bytes.len() / 4 * 3];
-    for (stretch, target) in pixels.bytes.chunks(4 * STRETCH).zip(bytes.chunks_mut(3 * STRETCH)) {
+    for (chunk, target) in pixels.bytes.chunks(4 * CHUNK_PIXELS).zip(bytes.chunks_mut(3 * CHUNK_PIXELS)) {
         let Some(ink) = ink.get_mut(..target.len() / 3 * 4) else { continue };
-        for (ink, stored) in ink.iter_mut().zip(stretch) {
+        for (ink, stored) in ink.iter_mut().zip(chunk) {
             *ink = if inverted { 255 - stored } else { *stored };
         }
-        table.ink(ink, target);
+        table.convert_cmyk(ink, target);
     }
     Pixels { size: pixels.size, layout: Layout::Rgb, bytes }
 }
 
-/// The white of the space that profiles connect to, as XYZ (ICC.1, 7.2.16).
+/// The white point of the profile connection space, as XYZ (ICC.1, 7.2.16).
 const D50: [f32; 3] = [0.964_2, 1.0, 0.824_9];
 
-/// From XYZ relative to [`D50`] to the light of sRGB's primaries.
+/// The matrix from XYZ relative to [`D50`] to linear sRGB.
 fn light_of_xyz() -> [[f32; 3]; 3] {
     ColorProfile::new_srgb().colorant_matrix().inverse().to_f32().v
 }
 
-/// The light, 0 to 1, of CIE lightness, 0 to 1 too.
+/// Linear light from CIE lightness, both 0 to 1.
 fn light_of_lightness(lightness: f32) -> f32 {
     light_of_root((lightness * 100.0 + 16.0) / 116.0)
 }
 
-/// The light, 0 to 1, of what CIELAB has for its cube root: below a hundredth that is a straight line.
-fn light_of_root(root: f32) -> f32 {
+/// Linear light, 0 to 1, from the cube root that CIELAB uses, which is linear near black (CIE 15).
+pub(crate) fn light_of_root(root: f32) -> f32 {
     if root > 6.0 / 29.0 { root * root * root } else { (root - 4.0 / 29.0) * (108.0 / 841.0) }
 }
 
-/// The sRGB value, 0 to 255, of light, 0 to 1.
+/// The sRGB value, 0 to 255, of linear light, 0 to 1.
 fn encode(light: f32) -> u8 {
     let value = if light <= 0.003_130_8 { 12.92 * light } else { 1.055 * light.powf(1.0 / 2.4) - 0.055 };
     #[expect(
@@ -228,18 +227,18 @@ fn encode(light: f32) -> u8 {
     byte
 }
 
-/// [`encode`] by a table.
-struct Encoder(Vec<u8>);
+/// A lookup table of [`encode`].
+pub(crate) struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// Steps from black to white: fine enough for dark values, which are 1/3300 of white apart.
+    /// Steps from black to white. Dark sRGB values are 1/3300 of white apart.
     const STEPS: u16 = 16_384;
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self((0..=Self::STEPS).map(|step| encode(f32::from(step) / f32::from(Self::STEPS))).collect())
     }
 
-    fn of(&self, light: f32) -> u8 {
+    pub(crate) fn of(&self, light: f32) -> u8 {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,

@@ -1,38 +1,39 @@
-//! Profiles by tables (`A2B0`): lut8Type, lut16Type and lutAToBType, ICC.1 10.10 to 10.12.
+//! Applies the tables of profiles (`A2B0`): lut8Type, lut16Type and lutAToBType, ICC.1 10.10 to 10.12.
 
 use moxcms::{
     ColorProfile, DataColorSpace, LutDataType, LutMultidimensionalType, LutStore, LutType, LutWarehouse,
     ParametricCurve, ProfileVersion, ToneReprCurve,
 };
 
-use super::grid::{Grid, Place, between};
+use super::grid::{Grid, GridPosition, interpolate};
 use super::{D50, Encoder, light_of_root, light_of_xyz};
 
-/// The black of perceptual tables of version 4 (ICC.1, 6.3.3), as XYZ.
+/// The black point of perceptual tables in version 4 (ICC.1, 6.3.3), as XYZ.
 const PERCEPTUAL_BLACK: [f32; 3] = [0.003_36, 0.003_473_1, 0.002_87];
-/// Y of half of the way to white: a profile whose black seems lighter is wrong about it.
+/// Y of lightness 50. A profile with a lighter black point is wrong.
 const LIGHTEST_BLACK: f32 = 0.184_187;
 
-/// Entries of a table that stands for a formula.
+/// Number of entries in the table of a formula.
 const CURVE_ENTRIES: u16 = 4096;
 
-/// An affine map: rows, each with what is added.
+/// An affine map: rows, each with its offset.
 type Affine = [[f32; 4]; 3];
 
 const UNCHANGED: Affine = scaled(1.0);
 
-/// What the numbers of the connection space, 0 to 1, stand for (ICC.1, 6.3.4): XYZ.
+/// Decodes XYZ from the connection space, 0 to 1 (ICC.1, 6.3.4).
 const XYZ: Affine = scaled(1.0 + 32767.0 / 32768.0);
-/// L*, a* and b*, as the roots of XYZ.
+/// Decodes L*, a* and b* to the cube roots of XYZ.
 const LAB: Affine = roots(1.0, 255.0);
-/// The same as lut16Type has it, in which white is not the highest number.
+/// The same in the encoding of lut16Type, in which white is not the highest number.
 const OLD_LAB: Affine = roots(65535.0 / 65280.0, 65535.0 / 256.0);
 
 const fn scaled(factor: f32) -> Affine {
     [[factor, 0.0, 0.0, 0.0], [0.0, factor, 0.0, 0.0], [0.0, 0.0, factor, 0.0]]
 }
 
-/// From lightness in so many hundreds, and colour in so many steps from -128 on, to the roots of XYZ (CIE 15, 8.2.1).
+/// Lightness from 0 to `lightness` × 100, and a* and b* from -128 in `colour` steps, to the cube roots of XYZ (CIE 15,
+/// 8.2.1).
 const fn roots(lightness: f32, colour: f32) -> Affine {
     let (base, lightness) = (16.0 / 116.0, lightness * 100.0 / 116.0);
     [
@@ -42,24 +43,24 @@ const fn roots(lightness: f32, colour: f32) -> Affine {
     ]
 }
 
-/// The way from light in three colours, or from four inks, to sRGB. Of the four channels the first is unused by light.
+/// The conversion from RGB or CMYK to sRGB. RGB does not use the first of the four channels.
 pub(super) struct Table {
-    /// Where each value of each channel lies on the grid, behind its curve.
-    places: [Box<[Place; 256]>; 4],
+    /// The grid position of each value of each channel, after the input curve.
+    places: [Box<[GridPosition; 256]>; 4],
     grid: Grid,
     middle: Vec<Curve>,
     matrix: Option<Affine>,
     output: Vec<Curve>,
-    /// From the numbers of the connection space to XYZ, or to the roots of it.
+    /// Decodes the connection space to XYZ, or to its cube roots.
     connection: Affine,
     lab: bool,
-    /// From XYZ to the light of sRGB.
+    /// From XYZ to linear sRGB.
     light: Affine,
     values: Encoder,
 }
 
 impl Table {
-    /// The table of a profile, if it has one for so many channels.
+    /// The table of a profile, if it has one for this number of channels.
     pub(super) fn of(profile: &ColorProfile, channels: usize) -> Option<Self> {
         let table = profile.lut_a_to_b_perceptual.as_ref()?;
         let lab = match profile.pcs {
@@ -78,11 +79,11 @@ impl Table {
             LutWarehouse::Lut(table) => Self::of_luts(table, channels, lab),
             LutWarehouse::Multidimensional(table) => Self::of_stages(table, channels, lab),
         }?;
-        table.move_black(if profile.version() >= ProfileVersion::V4_0 {
+        table.set_black_point(if profile.version() >= ProfileVersion::V4_0 {
             PERCEPTUAL_BLACK
         } else {
-            // The darkest of ink is all of it.
-            darkest(table.xyz(if channels == 4 { [255; 4] } else { [0; 4] }))
+            // The darkest colour has all inks.
+            black_point(table.xyz(if channels == 4 { [255; 4] } else { [0; 4] }))
         });
         Some(table)
     }
@@ -95,7 +96,7 @@ impl Table {
             grid,
             middle: Vec::new(),
             matrix: None,
-            output: bent(tables(&table.output_table, 3)?),
+            output: non_linear(tables(&table.output_table, 3)?),
             connection: match (lab, table.lut_type) {
                 (false, _) => XYZ,
                 (true, LutType::Lut16) => OLD_LAB,
@@ -111,7 +112,7 @@ impl Table {
         let [a, b, c, d, ..] = table.grid_points;
         let (sides, grid) = match &table.clut {
             Some(clut) => grid([a, b, c, d], channels, clut)?,
-            None if channels == 3 => plain_grid()?,
+            None if channels == 3 => identity_grid()?,
             None => return None,
         };
         let mut matrix = UNCHANGED;
@@ -122,9 +123,9 @@ impl Table {
         Some(Self {
             places: places(sides, &curves(&table.a_curves, channels)?),
             grid,
-            middle: bent(curves(&table.m_curves, 3)?),
+            middle: non_linear(curves(&table.m_curves, 3)?),
             matrix: Some(matrix),
-            output: bent(curves(&table.b_curves, 3)?),
+            output: non_linear(curves(&table.b_curves, 3)?),
             connection: if lab { LAB } else { XYZ },
             lab,
             light: UNCHANGED,
@@ -132,9 +133,8 @@ impl Table {
         })
     }
 
-    /// Makes that XYZ black; white stays white, and what lies between moves in proportion (black point compensation,
-    /// ISO 18619).
-    fn move_black(&mut self, black: [f32; 3]) {
+    /// Maps `black` to 0 and keeps white (black point compensation, ISO 18619).
+    fn set_black_point(&mut self, black: [f32; 3]) {
         let mut light = UNCHANGED;
         for (row, factors) in light.iter_mut().zip(light_of_xyz()) {
             let [x, y, z, added] = row;
@@ -147,20 +147,20 @@ impl Table {
         self.light = light;
     }
 
-    /// How many nodes it has; what it takes in memory is some bytes for each.
+    /// The number of nodes, each a few bytes.
     pub(super) fn nodes(&self) -> usize {
         self.grid.len()
     }
 
-    /// From RGB to as much RGB.
-    pub(super) fn light(&self, source: &[u8], target: &mut [u8]) {
+    /// Converts RGB pixels; both slices have the same length.
+    pub(super) fn convert_rgb(&self, source: &[u8], target: &mut [u8]) {
         for ([r, g, b], target) in source.as_chunks::<3>().0.iter().zip(target.as_chunks_mut::<3>().0) {
             *target = self.colour([0, *r, *g, *b]);
         }
     }
 
-    /// From CMYK, as much of each as there is ink, to as many pixels of RGB.
-    pub(super) fn ink(&self, source: &[u8], target: &mut [u8]) {
+    /// Converts CMYK pixels (amounts of ink) to as many RGB pixels.
+    pub(super) fn convert_cmyk(&self, source: &[u8], target: &mut [u8]) {
         for (ink, target) in source.as_chunks::<4>().0.iter().zip(target.as_chunks_mut::<3>().0) {
             *target = self.colour(*ink);
         }
@@ -172,11 +172,11 @@ impl Table {
 
     /// XYZ relative to [`D50`].
     fn xyz(&self, values: [u8; 4]) -> [f32; 3] {
-        let mut places = [Place::default(); 4];
+        let mut places = [GridPosition::default(); 4];
         for ((place, value), channel) in places.iter_mut().zip(values).zip(&self.places) {
             *place = channel.get(usize::from(value)).copied().unwrap_or_default();
         }
-        let mut colour = self.grid.between(places);
+        let mut colour = self.grid.interpolate(places);
         apply(&self.middle, &mut colour);
         if let Some(matrix) = &self.matrix {
             colour = affine(matrix, colour);
@@ -187,19 +187,19 @@ impl Table {
     }
 }
 
-/// XYZ of its roots.
+/// XYZ from its cube roots.
 fn light_of_roots(roots: [f32; 3]) -> [f32; 3] {
     let ([x, y, z], [white_x, _, white_z]) = (roots.map(light_of_root), D50);
     [white_x * x, y, white_z * z]
 }
 
-/// The XYZ that becomes black.
-fn darkest(xyz: [f32; 3]) -> [f32; 3] {
+/// The black point for the darkest colour.
+fn black_point(xyz: [f32; 3]) -> [f32; 3] {
     let [_, luminance, _] = xyz;
     let part = if luminance > LIGHTEST_BLACK { LIGHTEST_BLACK / luminance } else { 1.0 };
     let mut black = D50;
     for (black, found) in black.iter_mut().zip(xyz) {
-        // Of a broken table it may be anything, but never white.
+        // A broken table may give any number, but black must not be white.
         *black = (found * part).max(0.0).min(*black / 2.0);
     }
     black
@@ -209,27 +209,27 @@ fn affine(map: &Affine, [x, y, z]: [f32; 3]) -> [f32; 3] {
     map.map(|[a, b, c, added]| a * x + b * y + c * z + added)
 }
 
-/// The places of the values of four channels on a grid of such sides. Three curves are those of the last three.
-fn places(sides: [usize; 4], curves: &[Curve]) -> [Box<[Place; 256]>; 4] {
+/// The grid positions of all values of four channels. Three curves belong to the last three channels.
+fn places(sides: [usize; 4], curves: &[Curve]) -> [Box<[GridPosition; 256]>; 4] {
     let unused = sides.len() - curves.len().min(sides.len());
     let mut curves = curves.iter();
     let mut channel = 0;
     sides.map(|side| {
         let curve = if channel < unused { None } else { curves.next() };
         channel += 1;
-        let mut places = Box::new([Place::default(); 256]);
+        let mut places = Box::new([GridPosition::default(); 256]);
         for (place, value) in places.iter_mut().zip(0..=u8::MAX) {
             let value = f32::from(value) / 255.0;
-            *place = Place::of(curve.map_or(value, |curve| curve.at(value)), side);
+            *place = GridPosition::of(curve.map_or(value, |curve| curve.at(value)), side);
         }
         places
     })
 }
 
-/// A curve of a channel, as a table; none is straight.
+/// The curve of a channel as a table; `None` is the identity.
 struct Curve(Option<Vec<f32>>);
 
-/// Each number by its curve, if there are curves.
+/// Applies the curves, if any.
 fn apply(curves: &[Curve], numbers: &mut [f32]) {
     for (curve, number) in curves.iter().zip(numbers) {
         *number = curve.at(*number);
@@ -262,18 +262,18 @@ impl Curve {
         Self((!straight).then_some(table))
     }
 
-    /// Of numbers below 0 and above 1 only a straight curve makes anything but its ends.
+    /// Numbers outside of 0 to 1 are clamped, except by the identity.
     fn at(&self, number: f32) -> f32 {
-        self.0.as_ref().map_or(number, |table| between(table, number))
+        self.0.as_ref().map_or(number, |table| interpolate(table, number))
     }
 }
 
-/// No curves, if all of them are straight.
-fn bent(curves: Vec<Curve>) -> Vec<Curve> {
+/// Drops the curves if all are the identity.
+fn non_linear(curves: Vec<Curve>) -> Vec<Curve> {
     if curves.iter().all(|curve| curve.0.is_none()) { Vec::new() } else { curves }
 }
 
-/// The curves of so many channels; where there are none they are straight.
+/// The curves of `channels` channels; the identity if there are none.
 fn curves(curves: &[ToneReprCurve], channels: usize) -> Option<Vec<Curve>> {
     match curves.len() {
         0 => Some((0..channels).map(|_| Curve(None)).collect()),
@@ -281,7 +281,7 @@ fn curves(curves: &[ToneReprCurve], channels: usize) -> Option<Vec<Curve>> {
     }
 }
 
-/// The tables of so many channels, one behind the other.
+/// The tables of `channels` channels, stored consecutively.
 fn tables(store: &LutStore, channels: usize) -> Option<Vec<Curve>> {
     let numbers = numbers(store);
     let length = numbers.len() / channels;
@@ -289,7 +289,7 @@ fn tables(store: &LutStore, channels: usize) -> Option<Vec<Curve>> {
     (length >= 2).then(|| tables().collect())
 }
 
-/// The grid of so many channels, of whose sides only these count, with its sides in all four.
+/// The grid of `channels` channels, with its sides in all four channels.
 fn grid([a, b, c, d]: [u8; 4], channels: usize, store: &LutStore) -> Option<([usize; 4], Grid)> {
     let sides = if channels == 4 { [a, b, c, d] } else { [1, a, b, c] }.map(usize::from);
     let nodes = match store {
@@ -301,8 +301,8 @@ fn grid([a, b, c, d]: [u8; 4], channels: usize, store: &LutStore) -> Option<([us
     Some((sides, Grid::new(sides, nodes)?))
 }
 
-/// The grid that gives back its values.
-fn plain_grid() -> Option<([usize; 4], Grid)> {
+/// The identity.
+fn identity_grid() -> Option<([usize; 4], Grid)> {
     let sides = [1, 2, 2, 2];
     let ends = [0, u16::MAX];
     let corners = ends.iter().flat_map(|a| ends.iter().flat_map(|b| ends.iter().map(|c| [*a, *b, *c])));
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_stand_for_xyz() {
+    fn connection_space_is_decoded() {
         let check = |connection: Affine, numbers, expect: [f32; 3]| {
             for (found, expect) in light_of_roots(affine(&connection, numbers)).into_iter().zip(expect) {
                 assert!((found - expect).abs() < 1e-4, "{found} is not {expect}");
@@ -339,11 +339,11 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_grid_gives_back_its_values() {
-        let (sides, grid) = plain_grid().unwrap();
-        let places = [0.0, 0.3, 0.9, 0.5].map(|value| Place::of(value, 2));
+    fn identity_grid_does_not_change_values() {
+        let (sides, grid) = identity_grid().unwrap();
+        let places = [0.0, 0.3, 0.9, 0.5].map(|value| GridPosition::of(value, 2));
         assert_eq!(sides, [1, 2, 2, 2]);
-        for (found, expect) in grid.between(places).into_iter().zip([0.3, 0.9, 0.5]) {
+        for (found, expect) in grid.interpolate(places).into_iter().zip([0.3, 0.9, 0.5]) {
             assert!((found - expect).abs() < 1e-6);
         }
     }

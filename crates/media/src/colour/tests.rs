@@ -33,8 +33,8 @@ fn read(path: &str) -> Vec<u8> {
 
 /// The pixels as stored, and what describes their colours.
 fn stored(file: &[u8]) -> (Pixels, Option<Colour<'_>>) {
-    let crate::probe::Inspected { probe, header, blocks } =
-        crate::probe::inspect(file, &Limits::default()).unwrap();
+    let crate::probe::ParsedHeaders { probe, header, blocks } =
+        crate::probe::parse_headers(file, &Limits::default()).unwrap();
     let decoded = crate::decode::decode(probe.format, file, &header, header.size).unwrap();
     (decoded.pixels, blocks.colour)
 }
@@ -68,7 +68,7 @@ fn patches(pixels: &Pixels) -> Vec<[u8; 3]> {
 }
 
 #[test]
-fn colours_are_those_of_little_cms_within_2_of_255_and_half_of_one_on_average() {
+fn colours_match_little_cms() {
     for name in PICTURES {
         let file = read(&format!("colour/{name}"));
         let (before, colour) = stored(&file);
@@ -92,7 +92,7 @@ fn colours_are_those_of_little_cms_within_2_of_255_and_half_of_one_on_average() 
 }
 
 #[test]
-fn alpha_is_left_alone() {
+fn alpha_does_not_change() {
     let file = read("colour/display-p3-alpha.png");
     let (before, colour) = stored(&file);
     let (after, _) = to_srgb(before, colour.as_ref());
@@ -100,7 +100,7 @@ fn alpha_is_left_alone() {
 }
 
 #[test]
-fn long_pictures_are_converted_to_their_end() {
+fn all_pixels_are_converted() {
     for (layout, name) in [
         (Layout::Rgb, "display-p3.png"),
         (Layout::Rgba, "display-p3.png"),
@@ -109,10 +109,10 @@ fn long_pictures_are_converted_to_their_end() {
         let profile = profile(name);
         let long = pixels(
             layout,
-            &[200, 30, 60, 90].repeat(3 * STRETCH + 7)[..layout.channels() * (3 * STRETCH + 7)],
+            &[200, 30, 60, 90].repeat(3 * CHUNK_PIXELS + 7)[..layout.channels() * (3 * CHUNK_PIXELS + 7)],
         );
         let (converted, _) = to_srgb(long.clone(), Some(&icc(&profile)));
-        for at in [0, STRETCH - 1, STRETCH, 3 * STRETCH + 6] {
+        for at in [0, CHUNK_PIXELS - 1, CHUNK_PIXELS, 3 * CHUNK_PIXELS + 6] {
             let channels = layout.channels();
             let one = pixels(layout, &long.bytes[at * channels..(at + 1) * channels]);
             let (one, _) = to_srgb(one, Some(&icc(&profile)));
@@ -123,19 +123,19 @@ fn long_pictures_are_converted_to_their_end() {
 }
 
 #[test]
-fn what_is_called_srgb_is_left_as_it_is() {
+fn srgb_profiles_are_the_identity() {
     let facebook = read("samples/polemonium.jpg");
     let Some(Colour::Icc(compact)) = stored(&facebook).1 else { panic!() };
     let own = ColorProfile::new_srgb().encode().unwrap();
     for profile in [&*compact, &own] {
-        assert!(matches!(icc::conversion(profile), Ok(Conversion::Rgb(Change::Nothing))));
+        assert!(matches!(icc::conversion(profile), Ok(Conversion::Rgb(RgbConversion::Identity))));
     }
-    assert!(matches!(cicp::conversion(1, 13), Ok(Conversion::Rgb(Change::Nothing))));
-    assert!(matches!(cicp::conversion(2, 2), Ok(Conversion::Rgb(Change::Nothing))));
+    assert!(matches!(cicp::conversion(1, 13), Ok(Conversion::Rgb(RgbConversion::Identity))));
+    assert!(matches!(cicp::conversion(2, 2), Ok(Conversion::Rgb(RgbConversion::Identity))));
 }
 
 #[test]
-fn a_profile_for_other_pixels_is_told() {
+fn profile_for_other_pixels_is_reported() {
     let (rgb, grey, ink) = (profile("display-p3.png"), profile("grey-gamma-2.2.png"), profile("inks.jpg"));
     let check = |layout, bytes: &[u8], profile: &[u8], expect| {
         let plain = pixels(layout, bytes);
@@ -144,28 +144,28 @@ fn a_profile_for_other_pixels_is_told() {
         assert_eq!(expect.is_some(), converted == plain.into_rgb(), "{layout:?}");
     };
     let cmyk = Layout::Cmyk { inverted: true };
-    check(Layout::Rgb, &[200, 30, 60], &ink, Some(Unconverted::Unfit));
-    check(Layout::Rgb, &[200, 30, 60], &grey, Some(Unconverted::Unfit));
-    check(Layout::Gray, &[30], &ink, Some(Unconverted::Unfit));
-    check(cmyk, &[200, 30, 60, 90], &rgb, Some(Unconverted::Unfit));
-    check(cmyk, &[200, 30, 60, 90], &grey, Some(Unconverted::Unfit));
-    check(Layout::Rgb, &[200, 30, 60], b"not a profile", Some(Unconverted::Unreadable));
-    check(Layout::Rgb, &[200, 30, 60], &rgb[..200], Some(Unconverted::Unreadable));
-    check(Layout::Rgb, &[200, 30, 60], &vec![0; icc::MAX_PROFILE_BYTES + 1], Some(Unconverted::Unreadable));
+    check(Layout::Rgb, &[200, 30, 60], &ink, Some(ProfileError::Unfit));
+    check(Layout::Rgb, &[200, 30, 60], &grey, Some(ProfileError::Unfit));
+    check(Layout::Gray, &[30], &ink, Some(ProfileError::Unfit));
+    check(cmyk, &[200, 30, 60, 90], &rgb, Some(ProfileError::Unfit));
+    check(cmyk, &[200, 30, 60, 90], &grey, Some(ProfileError::Unfit));
+    check(Layout::Rgb, &[200, 30, 60], b"not a profile", Some(ProfileError::Unreadable));
+    check(Layout::Rgb, &[200, 30, 60], &rgb[..200], Some(ProfileError::Unreadable));
+    check(Layout::Rgb, &[200, 30, 60], &vec![0; icc::MAX_PROFILE_BYTES + 1], Some(ProfileError::Unreadable));
     // Grey in three channels.
     check(Layout::Rgba, &[30, 30, 30, 9], &grey, None);
 }
 
 #[test]
-fn a_profile_of_endless_tags_is_not_read() {
+fn profile_with_too_many_tags_is_refused() {
     let mut profile = profile("rgb-table.png");
     profile.resize(profile.len() + 12 * 200, 0);
     profile[128..132].copy_from_slice(&101_u32.to_be_bytes());
-    assert!(matches!(icc::conversion(&profile), Err(Unconverted::Unreadable)));
+    assert!(matches!(icc::conversion(&profile), Err(ProfileError::Unreadable)));
 }
 
 #[test]
-fn a_profile_for_one_intent_serves_for_all() {
+fn single_intent_profile_is_used_for_every_intent() {
     let mut profile = profile("rgb-table.png");
     let before = pixels(Layout::Rgb, &[200, 30, 60]);
     let (expect, _) = to_srgb(before.clone(), Some(&icc(&profile)));
@@ -176,7 +176,7 @@ fn a_profile_for_one_intent_serves_for_all() {
 
 /// Expected values by the formulas of BT.2100 in double precision.
 #[test]
-fn light_beyond_white_is_bent_into_srgb() {
+fn highlights_are_tone_mapped() {
     let check = |primaries, transfer, expect: [([u8; 3], [u8; 3]); 8]| {
         for (before, expect) in expect {
             let colour = Colour::Cicp { primaries, transfer };
@@ -212,7 +212,7 @@ fn light_beyond_white_is_bent_into_srgb() {
 }
 
 #[test]
-fn code_points_are_as_good_as_a_profile() {
+fn code_points_equal_the_matching_profile() {
     let file = read("colour/display-p3.png");
     let (before, colour) = stored(&file);
     let by_profile = to_srgb(before.clone(), colour.as_ref()).0;
@@ -222,21 +222,21 @@ fn code_points_are_as_good_as_a_profile() {
         assert!(differ <= Some(1), "{transfer}: {differ:?}");
     }
     for (primaries, transfer) in [(3, 13), (255, 13), (10, 13), (12, 9), (12, 255), (255, 16)] {
-        assert!(matches!(cicp::conversion(primaries, transfer), Err(Unconverted::Unreadable)));
+        assert!(matches!(cicp::conversion(primaries, transfer), Err(ProfileError::Unreadable)));
     }
 }
 
 #[test]
-fn a_profile_that_says_hdr_is_tone_mapped() {
+fn hdr_profile_is_tone_mapped() {
     let mut profile = profile("display-p3.png");
     // Its description becomes the tag of code points.
     let entry = profile.windows(4).position(|name| name == b"desc").unwrap();
     let at = profile.windows(4).position(|name| name == b"mluc").unwrap();
     profile[entry..entry + 4].copy_from_slice(b"cicp");
     profile[at..at + 12].copy_from_slice(b"cicp\0\0\0\0\x0C\x10\0\x01");
-    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(Change::ToneMap(_)))));
+    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(RgbConversion::ToneMap(_)))));
     profile[at + 9] = 13;
-    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(Change::Transform(_)))));
+    assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(RgbConversion::Transform(_)))));
 }
 
 /// A file of one colour with a profile, in each format that has a place for it.
@@ -270,7 +270,7 @@ fn with_profile(colour: [u8; 3], profile: &[u8]) -> Vec<(Format, Vec<u8>)> {
 }
 
 #[test]
-fn renditions_have_the_colours_of_srgb() {
+fn renditions_are_in_srgb() {
     // As Little CMS has it.
     let (p3, srgb) = ([200, 80, 60], [216, 72, 49]);
     for (format, file) in with_profile(p3, &profile("display-p3.png")) {
@@ -286,7 +286,7 @@ fn renditions_have_the_colours_of_srgb() {
 }
 
 #[test]
-fn a_broken_profile_is_told_and_the_picture_kept() {
+fn broken_profile_is_reported_and_the_picture_kept() {
     for (format, file) in with_profile([200, 80, 60], &[7; 3000]) {
         let rendered = render(&file, &[Rendition::Thumb], &Limits::default()).unwrap();
         let note = "its colour profile is unreadable; its colours are taken as sRGB";

@@ -1,4 +1,4 @@
-//! GIF: version 89a, sections 18 (logical screen), 20 (image descriptor) and 15 (data sub-blocks).
+//! Reads GIF headers: version 89a, sections 18 (logical screen), 20 (image descriptor) and 15 (data sub-blocks).
 
 use domain::PixelSize;
 
@@ -14,13 +14,13 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
         take(&mut rest, 3 << ((packed & 0x07) + 1)).ok_or(MediaError::Truncated)?;
     }
     let frame = first_frame(rest).ok_or(MediaError::Truncated)?;
-    // Four channels on the screen and in the frame.
+    // Four channels each for the screen and the frame.
     let frame_bytes = frame.area().saturating_mul(4);
     let header = Header { decoded_size: frame, ..Header::plain(size, 4) };
     Ok(Header { decode_bytes: header.decode_bytes.saturating_add(frame_bytes), ..header })
 }
 
-/// Passes over extensions to the first image descriptor. Its frame may be larger than the screen.
+/// Skips extensions up to the first image descriptor. Its frame may be larger than the screen.
 fn first_frame(mut rest: &[u8]) -> Option<PixelSize> {
     loop {
         match take(&mut rest, 1)? {

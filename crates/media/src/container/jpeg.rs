@@ -1,4 +1,4 @@
-//! JPEG: ITU T.81, annex B. Blocks: EXIF 2.32, 4.7.2; XMP part 3, 1.1.3; ICC.1, annex B.4; Photoshop File Formats.
+//! Reads JPEG headers: ITU T.81, annex B. Metadata blocks: EXIF 2.32, 4.7.2; XMP part 3, 1.1.3; ICC.1, annex B.4; Photoshop File Formats.
 
 use std::borrow::Cow;
 
@@ -14,8 +14,8 @@ const APP2: u8 = 0xE2;
 const APP13: u8 = 0xED;
 const APP14: u8 = 0xEE;
 
-/// Gives the marker segments one after the other. After a start of scan the caller passes over the entropy-coded
-/// data with [`Segments::skip_scan`].
+/// Iterates over the marker segments. After a start of scan the caller skips the entropy-coded data with
+/// [`Segments::skip_scan`].
 struct Segments<'a> {
     rest: &'a [u8],
 }
@@ -30,7 +30,7 @@ impl<'a> Segments<'a> {
         Self { rest: bytes.get(2..).unwrap_or_default() }
     }
 
-    /// Moves to the next marker, over fill bytes and whatever else lies before it, as decoders do.
+    /// Moves to the next marker. Skips fill bytes and garbage before it, as decoders do.
     fn marker(&mut self) -> Option<u8> {
         loop {
             let at = self.rest.iter().position(|byte| *byte == 0xFF)?;
@@ -46,11 +46,11 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// Passes over the entropy-coded data of a scan, up to the next marker that ends it.
+    /// Skips the entropy-coded data of a scan.
     fn skip_scan(&mut self) {
         while let Some(at) = self.rest.iter().position(|byte| *byte == 0xFF) {
             match self.rest.get(at + 1) {
-                // A stuffed byte, a restart marker or a fill byte belongs to the scan.
+                // Stuffed bytes, restart markers and fill bytes are part of the scan.
                 Some(0x00 | 0xD0..=0xD7) => self.rest = self.rest.get(at + 2..).unwrap_or_default(),
                 Some(0xFF) => self.rest = self.rest.get(at + 1..).unwrap_or_default(),
                 Some(_) => {
@@ -71,7 +71,7 @@ impl<'a> Iterator for Segments<'a> {
         loop {
             match self.marker()? {
                 END_OF_IMAGE => return None,
-                // Restart, start of image and TEM stand alone.
+                // Restart, start of image and TEM have no payload.
                 0xD0..=0xD8 | 0x01 => {}
                 marker => {
                     let length = take(&mut self.rest, 2)?.try_into().ok().map(u16::from_be_bytes)?;
@@ -88,7 +88,7 @@ struct Frame {
     size: PixelSize,
     progressive: bool,
     components: u64,
-    /// Bytes of coefficients that a decoder keeps when the picture comes in several scans.
+    /// Bytes of coefficients that a decoder keeps if there are several scans.
     coefficient_bytes: u64,
 }
 
@@ -124,10 +124,10 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     while let Some(Segment { marker, payload }) = segments.next() {
         match marker {
             APP14 if payload.starts_with(b"Adobe") => inverted_cmyk = true,
-            // Every start of frame; C4, C8 and CC are something else.
+            // Every start of frame; C4, C8 and CC are other segments.
             0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF if frame.is_none() => {
                 let read = Frame::read(marker, payload);
-                frame = Some(read.ok_or_else(|| MediaError::Corrupt("its JPEG header is cut short".into()))?);
+                frame = Some(read.ok_or_else(|| MediaError::Corrupt("the JPEG header is cut off".into()))?);
             }
             START_OF_SCAN => {
                 let Some(frame) = frame else { break };
@@ -139,12 +139,12 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     Err(match frame {
         Some(_) => MediaError::Truncated,
         None if segments.rest.is_empty() => MediaError::Truncated,
-        None => MediaError::Corrupt("its JPEG header has no size".into()),
+        None => MediaError::Corrupt("the JPEG header has no size".into()),
     })
 }
 
-/// Counts the scans of a picture that comes in more than one: only those make a decoder keep everything and pass
-/// over it again and again.
+/// Counts the scans if there is more than one. Only then a decoder keeps all coefficients and passes over the picture
+/// several times.
 fn with_scans(frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>, inverted_cmyk: bool) -> Header {
     let header = Header { inverted_cmyk, ..Header::plain(frame.size, frame.components.clamp(3, 4)) };
     let in_first_scan = first_scan.first().map_or(0, |count| u64::from(*count));
@@ -162,11 +162,11 @@ fn with_scans(frame: &Frame, first_scan: &[u8], mut segments: Segments<'_>, inve
     Header { scans, decode_bytes: header.decode_bytes.saturating_add(frame.coefficient_bytes), ..header }
 }
 
-/// The most segments that one block may be cut into; a profile's are counted in a byte.
+/// Maximum number of segments of one block. Profiles count them in a byte.
 const MAX_PARTS: usize = 255;
 
-/// Of each kind the first block. Of XMP that is the main packet: what is left over of one that is too long for a
-/// segment (ExtendedXMP) are depth maps and thumbnails, and is passed over.
+/// The first block of each kind. XMP that does not fit into one segment (ExtendedXMP) is skipped: it contains depth maps
+/// and thumbnails.
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let (mut exif, mut xmp) = (None, None);
     let (mut profile, mut resources) = (Vec::new(), Vec::new());
@@ -191,8 +191,8 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     }
 }
 
-/// The profile of its chunks, each with its number from 1 and their count before it. They may come in any order, but
-/// all of them, and each once.
+/// Joins the chunks of a profile. Each starts with its number from 1 and the number of chunks. The order does not matter,
+/// but every chunk must be there exactly once.
 fn profile_block(mut chunks: Vec<&[u8]>) -> Option<Cow<'_, [u8]>> {
     if let [[1, 1, profile @ ..]] = chunks.as_slice() {
         return Some(Cow::Borrowed(profile));
@@ -209,7 +209,7 @@ fn profile_block(mut chunks: Vec<&[u8]>) -> Option<Cow<'_, [u8]>> {
     join(&parts).map(Cow::Owned)
 }
 
-/// The resources of several segments are those of one that was too long.
+/// Joins the resources that were split over several segments.
 fn iptc_block<'a>(parts: &[&'a [u8]]) -> Option<Cow<'a, [u8]>> {
     match parts {
         [resources] => photoshop::iptc(resources).map(Cow::Borrowed),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_joined_of_all_its_chunks() {
+    fn profile_chunks_are_joined() {
         let check = |segments: &[Vec<u8>], expect: Option<&[u8]>| {
             let file = file(segments);
             let found = blocks(&file).colour;
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_over_the_limit_is_none() {
+    fn too_large_profile_is_ignored() {
         let chunk = vec![0; 65_000];
         let of = |count: u8| file(&(1..=count).map(|number| icc(number, count, &chunk)).collect::<Vec<_>>());
         assert!(blocks(&of(64)).colour.is_some());
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn iptc_is_found_in_one_segment_and_across_several() {
+    fn iptc_is_found_in_one_or_several_segments() {
         let resource =
             [photoshop_resource(0x0425, "digest", &[9; 15]), photoshop_resource(0x0404, "", b"\x1C\x02data")]
                 .concat();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_block_of_a_kind_counts() {
+    fn first_block_of_a_kind_counts() {
         let xmp = b"http://ns.adobe.com/xap/1.0/\0";
         let file = file(&[
             segment(APP1, b"http://ns.adobe.com/xmp/extension/\0", b"more"),

@@ -1,4 +1,4 @@
-//! The headers of each format, read without decoding anything.
+//! Reads the headers of each format without decoding pixels.
 
 pub(crate) mod bmff;
 mod gif;
@@ -15,77 +15,77 @@ use domain::PixelSize;
 
 use crate::{Format, MediaError, Orientation};
 
-/// The most bytes of a block that is joined or unpacked, 4 MiB; the colour profiles of presses take 2.
+/// Maximum size of a metadata block, 4 MiB. Colour profiles of printing presses have 2 MiB.
 pub(crate) const MAX_BLOCK_BYTES: usize = 4 << 20;
 
-/// What a decoder and a memory budget need to know of a file.
+/// The parameters of decoding and of the memory budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The size of the stored picture.
     pub(crate) size: PixelSize,
-    /// The size of what the decoder unpacks; differs where a frame and its canvas do.
+    /// The size that the decoder unpacks. It differs from `size` if a frame differs from its canvas.
     pub(crate) decoded_size: PixelSize,
-    /// The most memory that decoding takes at full size.
+    /// Upper bound of the memory for decoding at full size, in bytes.
     pub(crate) decode_bytes: u64,
-    /// Passes over the picture that the file asks for; 1 unless it is a JPEG in several scans.
+    /// Number of scans of a JPEG, each a pass over the picture; else 1.
     pub(crate) scans: u32,
-    /// Whether the samples of a CMYK JPEG are inverted, as Adobe's programs write them.
+    /// Whether the samples of a CMYK JPEG are inverted, as Adobe programs write them.
     pub(crate) inverted_cmyk: bool,
-    /// How the container itself has the picture turned, for the decoder to leave alone or to do; EXIF then has no say.
+    /// The orientation that the container declares, after what the decoder does itself. It overrides EXIF.
     pub(crate) orientation: Option<Orientation>,
-    /// Where the JPEG lies that is decoded in the picture's stead; of a RAW file.
-    pub(crate) preview: Option<Extent>,
+    /// The embedded JPEG of a RAW file, which is decoded instead.
+    pub(crate) preview: Option<ByteRange>,
 }
 
-/// A part of a file.
+/// A range of bytes in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub(crate) struct ByteRange {
     pub(crate) start: usize,
     pub(crate) length: usize,
 }
 
-impl Extent {
-    /// Those bytes, if the file has them.
+impl ByteRange {
+    /// The bytes, if the file has them.
     pub(crate) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
         bytes.get(self.start..self.start.checked_add(self.length)?)
     }
 }
 
-/// What a file carries beside its picture, each as its own standard has it.
+/// The metadata blocks of a file, in the format of their standards.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Blocks<'a> {
-    /// EXIF, from its TIFF header on or with an `Exif\0\0` before it; of a TIFF file, the file.
+    /// EXIF, starting at its TIFF header or at `Exif\0\0`. For a TIFF this is the whole file.
     pub(crate) exif: Option<Cow<'a, [u8]>>,
     /// An XMP packet.
     pub(crate) xmp: Option<Cow<'a, [u8]>>,
     /// IPTC-IIM datasets.
     pub(crate) iptc: Option<Cow<'a, [u8]>>,
-    /// What the numbers of the pixels mean.
+    /// The colour space of the pixels.
     pub(crate) colour: Option<Colour<'a>>,
     /// The text chunks of a PNG.
-    pub(crate) texts: Texts<'a>,
+    pub(crate) texts: PngTexts<'a>,
 }
 
-/// The texts of a PNG that tell something about its picture, in UTF-8 or Latin-1.
+/// The text chunks of a PNG that describe the picture, in UTF-8 or Latin-1.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Texts<'a> {
+pub(crate) struct PngTexts<'a> {
     pub(crate) title: Option<Cow<'a, [u8]>>,
     pub(crate) description: Option<Cow<'a, [u8]>>,
     pub(crate) comment: Option<Cow<'a, [u8]>>,
     pub(crate) creation_time: Option<Cow<'a, [u8]>>,
 }
 
-/// What the numbers of the pixels mean.
+/// The colour space of the pixels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Colour<'a> {
     /// An ICC profile.
     Icc(Cow<'a, [u8]>),
-    /// Code points of ITU-T H.273; the matrix has been undone by the decoder.
+    /// Code points of ITU-T H.273. The decoder has already applied the matrix.
     Cicp { primaries: u8, transfer: u8 },
 }
 
 impl Header {
-    /// The header of a file that is decoded in one pass.
+    /// The header of a file without special parameters.
     fn plain(size: PixelSize, bytes_per_pixel: u64) -> Self {
         Self {
             size,
@@ -99,7 +99,7 @@ impl Header {
     }
 }
 
-/// Tells the format, looking deeper than [`Format::sniff`] into what begins like a TIFF.
+/// Detects the format. Looks deeper than [`Format::sniff`] into files that start like a TIFF.
 pub(crate) fn format(bytes: &[u8]) -> Option<Format> {
     match Format::sniff(bytes)? {
         Format::Tiff if raw::is_raw_tiff(bytes) => Some(Format::Raw),
@@ -120,7 +120,7 @@ pub(crate) fn header(format: Format, bytes: &[u8]) -> Result<Header, MediaError>
     }
 }
 
-/// Finds what the file carries beside its picture.
+/// Finds the metadata blocks.
 pub(crate) fn blocks(format: Format, bytes: &[u8]) -> Blocks<'_> {
     match format {
         Format::Jpeg => jpeg::blocks(bytes),
@@ -133,7 +133,7 @@ pub(crate) fn blocks(format: Format, bytes: &[u8]) -> Blocks<'_> {
     }
 }
 
-/// Cuts `count` bytes off the front.
+/// Splits `count` bytes off the front.
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
     let (head, tail) = rest.split_at_checked(count)?;
     *rest = tail;

@@ -1,12 +1,12 @@
-//! Image resources of Photoshop: the "Image Resources Section" of Adobe's Photoshop File Formats Specification.
-//! JPEG, TIFF and ImageMagick's PNG carry them, and IPTC is one of them.
+//! Finds IPTC in Photoshop image resources ("Image Resources Section" of Adobe's Photoshop File Formats Specification).
+//! JPEG, TIFF and PNG files of ImageMagick contain such resources.
 
 use super::take;
 
-/// The resource that holds IPTC-IIM datasets.
+/// The id of the resource with IPTC-IIM datasets.
 const IPTC: [u8; 2] = 0x0404_u16.to_be_bytes();
 
-/// What a resource may begin with; all but the first are of old programs.
+/// Signatures of a resource. All but the first come from old programs.
 const SIGNATURES: [&[u8]; 5] = [b"8BIM", b"MeSa", b"AgHg", b"PHUT", b"DCSR"];
 
 /// The IPTC-IIM datasets among the resources.
@@ -18,7 +18,7 @@ pub(super) fn iptc(mut resources: &[u8]) -> Option<&[u8]> {
         }
         let id = take(&mut resources, 2)?;
         let [name_length] = take(&mut resources, 1)? else { return None };
-        // The name with its length is even.
+        // Name and length byte are padded to an even size.
         take(&mut resources, usize::from(name_length | 1))?;
         let length = take(&mut resources, 4)?.try_into().ok().map(u32::from_be_bytes)?;
         let length = usize::try_from(length).ok()?;
@@ -37,7 +37,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn iptc_is_found_behind_names_of_any_length() {
+    fn iptc_is_found_after_names_of_any_length() {
         for name in ["", "a", "ab", "abc"] {
             let resources = [
                 photoshop_resource(0x03ED, name, &[1, 2, 3]),
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_longer_than_its_block_is_none() {
+    fn truncated_resource_is_ignored() {
         let resource = photoshop_resource(0x0404, "", &[7; 20]);
         assert_eq!(iptc(&resource[..resource.len() - 1]), None);
     }

@@ -1,4 +1,4 @@
-//! PNG: chunk layout of the W3C specification, section 5, and `cICP`, `iCCP`, `tEXt`, `zTXt`, `iTXt` and `eXIf` of its
+//! Reads PNG headers: chunk layout of the W3C specification, section 5, and `cICP`, `iCCP`, `tEXt`, `zTXt`, `iTXt` and `eXIf` of its
 //! section 11, third edition; XMP part 3, 1.1.5.
 
 use std::borrow::Cow;
@@ -7,10 +7,10 @@ use std::io::Read as _;
 use domain::PixelSize;
 use flate2::bufread::ZlibDecoder;
 
-use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, Texts, photoshop, take};
+use super::{Blocks, Colour, Header, MAX_BLOCK_BYTES, PngTexts, photoshop, take};
 use crate::MediaError;
 
-/// The longest text that is read, in bytes; far fewer are kept.
+/// Maximum length of a text, in bytes. Far less is kept.
 const MAX_TEXT_BYTES: usize = 256 << 10;
 
 struct Chunks<'a> {
@@ -40,54 +40,54 @@ impl<'a> Iterator for Chunks<'a> {
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     let Some((kind, data)) = Chunks::new(bytes).next() else { return Err(MediaError::Truncated) };
     let (b"IHDR", [w3, w2, w1, w0, h3, h2, h1, h0, ..]) = (kind, data) else {
-        return Err(MediaError::Corrupt("its PNG header is missing".into()));
+        return Err(MediaError::Corrupt("the PNG header is missing".into()));
     };
     let size = PixelSize {
         width: u32::from_be_bytes([*w3, *w2, *w1, *w0]),
         height: u32::from_be_bytes([*h3, *h2, *h1, *h0]),
     };
-    // Four channels of eight bits, the most that the decoder is asked to give.
+    // At most four channels of eight bits.
     Ok(Header::plain(size, 4))
 }
 
-/// The chunks that hold blocks, of each kind the first. At most these are unpacked.
+/// The chunks with metadata blocks, the first of each kind. Only these are uncompressed.
 #[derive(Default)]
-struct Found<'a> {
+struct RawBlocks<'a> {
     exif: Option<&'a [u8]>,
     code_points: Option<&'a [u8]>,
     profile: Option<&'a [u8]>,
-    xmp: Option<Text<'a>>,
-    raw_exif: Option<Text<'a>>,
-    raw_iptc: Option<Text<'a>>,
-    raw_xmp: Option<Text<'a>>,
-    title: Option<Text<'a>>,
-    description: Option<Text<'a>>,
-    comment: Option<Text<'a>>,
-    creation_time: Option<Text<'a>>,
+    xmp: Option<TextChunk<'a>>,
+    raw_exif: Option<TextChunk<'a>>,
+    raw_iptc: Option<TextChunk<'a>>,
+    raw_xmp: Option<TextChunk<'a>>,
+    title: Option<TextChunk<'a>>,
+    description: Option<TextChunk<'a>>,
+    comment: Option<TextChunk<'a>>,
+    creation_time: Option<TextChunk<'a>>,
 }
 
-/// Blocks beside the standard's own: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in hexadecimal digits.
+/// Reads the standard blocks and others: ImageMagick and ExifTool write EXIF, IPTC and XMP as text in hexadecimal digits.
 ///
-/// `gAMA` and `cHRM` are passed over: pictures that have only these and differ from sRGB are test pictures, and most
-/// programs do not heed them. An `sRGB` chunk says what holds without it.
+/// `gAMA` and `cHRM` are ignored, as in most programs: only test pictures have these alone and differ from sRGB. An
+/// `sRGB` chunk declares the default.
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
-    let mut found = Found::default();
+    let mut found = RawBlocks::default();
     for (kind, data) in Chunks::new(bytes) {
         match kind {
             b"eXIf" => found.exif = found.exif.or(Some(data)),
             b"cICP" => found.code_points = found.code_points.or(Some(data)),
             b"iCCP" => found.profile = found.profile.or(Some(data)),
-            b"tEXt" => found.keep_text(data, Text::Plain),
-            b"zTXt" => found.keep_text(data, Text::Packed),
-            b"iTXt" => found.keep_text(data, Text::International),
+            b"tEXt" => found.keep_text(data, TextChunk::Plain),
+            b"zTXt" => found.keep_text(data, TextChunk::Compressed),
+            b"iTXt" => found.keep_text(data, TextChunk::International),
             _ => {}
         }
     }
-    found.unpack()
+    found.into_blocks()
 }
 
-impl<'a> Found<'a> {
-    fn keep_text(&mut self, data: &'a [u8], text: fn(&'a [u8]) -> Text<'a>) {
+impl<'a> RawBlocks<'a> {
+    fn keep_text(&mut self, data: &'a [u8], text: fn(&'a [u8]) -> TextChunk<'a>) {
         let Some((keyword, rest)) = split_at_nul(data) else { return };
         let slot = match keyword {
             b"XML:com.adobe.xmp" => &mut self.xmp,
@@ -105,11 +105,12 @@ impl<'a> Found<'a> {
         slot.get_or_insert(text(rest));
     }
 
-    fn unpack(self) -> Blocks<'a> {
-        let block = |text: Option<Text<'a>>| text?.bytes(MAX_BLOCK_BYTES);
-        let raw = |text: Option<Text<'a>>| hexadecimal(&block(text)?);
-        let words =
-            |text: Option<Text<'a>>| text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES);
+    fn into_blocks(self) -> Blocks<'a> {
+        let block = |text: Option<TextChunk<'a>>| text?.bytes(MAX_BLOCK_BYTES);
+        let raw = |text: Option<TextChunk<'a>>| hexadecimal(&block(text)?);
+        let words = |text: Option<TextChunk<'a>>| {
+            text?.bytes(MAX_TEXT_BYTES).filter(|text| text.len() <= MAX_TEXT_BYTES)
+        };
         Blocks {
             exif: self.exif.map(Cow::Borrowed).or_else(|| raw(self.raw_exif).map(Cow::Owned)),
             xmp: block(self.xmp).or_else(|| raw(self.raw_xmp).map(Cow::Owned)),
@@ -118,7 +119,7 @@ impl<'a> Found<'a> {
                 .code_points
                 .and_then(code_points)
                 .or_else(|| self.profile.and_then(profile).map(|profile| Colour::Icc(profile.into()))),
-            texts: Texts {
+            texts: PngTexts {
                 title: words(self.title),
                 description: words(self.description),
                 comment: words(self.comment),
@@ -128,27 +129,27 @@ impl<'a> Found<'a> {
     }
 }
 
-/// A text chunk, from behind its keyword on.
+/// A text chunk without its keyword.
 #[derive(Clone, Copy)]
-enum Text<'a> {
+enum TextChunk<'a> {
     /// `tEXt`: the text.
     Plain(&'a [u8]),
-    /// `zTXt`: how it is packed, the packed text.
-    Packed(&'a [u8]),
-    /// `iTXt`: whether it is packed, how, its language, the keyword in it, the text.
+    /// `zTXt`: compression method, compressed text.
+    Compressed(&'a [u8]),
+    /// `iTXt`: compression flag, method, language, translated keyword, text.
     International(&'a [u8]),
 }
 
-impl<'a> Text<'a> {
-    /// The text; `None` when it unpacks to more than so many bytes.
+impl<'a> TextChunk<'a> {
+    /// The text; `None` if it inflates to more than `max` bytes.
     fn bytes(self, max: usize) -> Option<Cow<'a, [u8]>> {
         match self {
             Self::Plain(text) => Some(Cow::Borrowed(text)),
-            Self::Packed(packed) => inflate(packed.strip_prefix(&[0])?, max).map(Cow::Owned),
-            Self::International([is_packed, method, rest @ ..]) => {
+            Self::Compressed(compressed) => inflate(compressed.strip_prefix(&[0])?, max).map(Cow::Owned),
+            Self::International([is_compressed, method, rest @ ..]) => {
                 let (_language, rest) = split_at_nul(rest)?;
                 let (_keyword, text) = split_at_nul(rest)?;
-                match (is_packed, method) {
+                match (is_compressed, method) {
                     (0, _) => Some(Cow::Borrowed(text)),
                     (_, 0) => inflate(text, max).map(Cow::Owned),
                     _ => None,
@@ -164,19 +165,19 @@ fn split_at_nul(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((bytes.get(..at)?, bytes.get(at + 1..)?))
 }
 
-/// `cICP`: the matrix must be 0, as PNG has no colours but RGB.
+/// `cICP`. The matrix must be 0, because PNG stores RGB.
 fn code_points(data: &[u8]) -> Option<Colour<'static>> {
     let [primaries, transfer, 0, _full_range] = data else { return None };
     Some(Colour::Cicp { primaries: *primaries, transfer: *transfer })
 }
 
-/// `iCCP`: a name, the compression method, the packed profile.
+/// `iCCP`: name, compression method, compressed profile.
 fn profile(data: &[u8]) -> Option<Vec<u8>> {
     let (_name, rest) = split_at_nul(data)?;
     inflate(rest.strip_prefix(&[0])?, MAX_BLOCK_BYTES)
 }
 
-/// The content of a `Raw profile type …`: its name, its length, its bytes in hexadecimal digits, on many lines.
+/// The content of a `Raw profile type …`: name, length and hexadecimal digits, on separate lines.
 fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
     let mut lines = text.trim_ascii_start().splitn(3, |byte| *byte == b'\n');
     let (_name, length, digits) = (lines.next()?, lines.next()?, lines.next()?);
@@ -190,17 +191,17 @@ fn hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
     (bytes.len() == length).then_some(bytes)
 }
 
-/// Datasets stand alone or among the resources of Photoshop.
+/// Finds the datasets, alone or in Photoshop resources.
 fn iptc_datasets(bytes: Vec<u8>) -> Option<Vec<u8>> {
     if bytes.starts_with(&[0x1C]) { Some(bytes) } else { photoshop::iptc(&bytes).map(<[u8]>::to_vec) }
 }
 
-/// Unpacks zlib data of at most so many bytes.
-fn inflate(packed: &[u8], max: usize) -> Option<Vec<u8>> {
-    let mut unpacked = Vec::new();
+/// Inflates zlib data; `None` if the result has more than `max` bytes.
+fn inflate(compressed: &[u8], max: usize) -> Option<Vec<u8>> {
+    let mut uncompressed = Vec::new();
     let limit = u64::try_from(max).ok()?.saturating_add(1);
-    ZlibDecoder::new(packed).take(limit).read_to_end(&mut unpacked).ok()?;
-    (unpacked.len() <= max).then_some(unpacked)
+    ZlibDecoder::new(compressed).take(limit).read_to_end(&mut uncompressed).ok()?;
+    (uncompressed.len() <= max).then_some(uncompressed)
 }
 
 #[cfg(test)]
@@ -227,7 +228,7 @@ mod tests {
         png_chunk(b"iCCP", &[b"name\0\0", zlib(profile).as_slice()].concat())
     }
 
-    /// As ImageMagick writes it.
+    /// In the format of ImageMagick.
     fn raw(kind: &[u8; 4], name: &str, bytes: &[u8]) -> Vec<u8> {
         let digits: Vec<String> = bytes
             .chunks(36)
@@ -243,13 +244,13 @@ mod tests {
     }
 
     #[test]
-    fn code_points_win_over_a_profile() {
+    fn code_points_override_a_profile() {
         let check = |chunks: &[Vec<u8>], expect| assert_eq!(blocks(&file(chunks)).colour, expect);
         let profile = || Some(Colour::Icc(b"profile"[..].into()));
         let codes = |codes: [u8; 4]| png_chunk(b"cICP", &codes);
         check(&[iccp(b"profile")], profile());
         check(&[iccp(b"profile"), codes([12, 13, 0, 1])], Some(Colour::Cicp { primaries: 12, transfer: 13 }));
-        // With a matrix it would not be RGB.
+        // A matrix means that it is not RGB.
         check(&[iccp(b"profile"), codes([9, 16, 9, 1])], profile());
         check(&[png_chunk(b"sRGB", &[0])], None);
         check(&[png_chunk(b"iCCP", b"name\0\0not zlib")], None);
@@ -257,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn what_unpacks_to_too_much_is_none() {
+    fn too_large_profile_is_ignored() {
         assert!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES])])).colour.is_some());
         assert_eq!(blocks(&file(&[iccp(&vec![0; MAX_BLOCK_BYTES + 1])])).colour, None);
     }
 
     #[test]
-    fn xmp_is_found_packed_and_plain() {
+    fn xmp_is_found_compressed_and_plain() {
         let check = |rest: &[u8]| {
             let chunk = png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0", rest].concat());
             let comment = png_chunk(b"iTXt", b"Comment\0\0\0\0\0<other/>");
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn raw_profiles_are_read_when_there_is_nothing_better() {
+    fn raw_profiles_are_used_without_standard_blocks() {
         let iptc = b"\x1C\x02\x05\0\x01x";
         let exif = [b"Exif\0\0II*\0", [7; 50].as_slice()].concat();
         for kind in [b"tEXt", b"zTXt"] {
@@ -315,8 +316,8 @@ mod tests {
         ) {
             let chunks: Vec<_> = chunks
                 .iter()
-                .map(|(kind, head, packed, rest)| {
-                    let rest = if *packed { zlib(rest) } else { rest.clone() };
+                .map(|(kind, head, compressed, rest)| {
+                    let rest = if *compressed { zlib(rest) } else { rest.clone() };
                     png_chunk(kind, &[*head, rest.as_slice()].concat())
                 })
                 .collect();

@@ -1,25 +1,25 @@
-//! RAW files of cameras: where their embedded preview lies. The sensor's own data are not developed.
+//! Finds the embedded preview of RAW files. Sensor data are not developed.
 
 mod cr3;
 mod preview;
 
-use super::{Blocks, Extent, Header, jpeg};
+use super::{Blocks, ByteRange, Header, jpeg};
 use crate::MediaError;
 use crate::tiff::{Structure, tag};
 
-/// How the file is built.
+/// The structure of the file.
 enum Kind<'a> {
-    /// Directories as in a TIFF, whatever the signature.
+    /// TIFF directories, with any signature.
     Tiff(Structure<'a>),
-    /// Boxes as in MP4 (Canon's CR3).
+    /// MP4 boxes (Canon's CR3).
     Boxes,
-    /// A header that says where the preview lies (Fujifilm's RAF).
+    /// A header with the position of the preview (Fujifilm's RAF).
     Fujifilm,
-    /// Known by its signature only; a preview is looked for everywhere.
+    /// Only the signature is known. The whole file is searched for a preview.
     Other,
 }
 
-/// Tags of RAW files, by their numbers.
+/// Tag numbers of RAW files.
 mod raw_tag {
     pub(super) const COMPRESSION: u16 = 259;
     pub(super) const PHOTOMETRIC: u16 = 262;
@@ -32,11 +32,11 @@ mod raw_tag {
     pub(super) const XMP: u16 = 700;
     pub(super) const IPTC: u16 = 33_723;
     pub(super) const DNG_VERSION: u16 = 0xC612;
-    /// Also Sony's.
+    /// Sony writes it as well.
     pub(super) const DNG_PRIVATE_DATA: u16 = 0xC634;
 }
 
-/// Tells a RAW file that begins like any TIFF by what only a sensor's data have.
+/// Whether a file that starts like a TIFF contains sensor data.
 pub(super) fn is_raw_tiff(bytes: &[u8]) -> bool {
     let Some(structure) = Structure::read(bytes) else { return false };
     let first = structure.first();
@@ -44,7 +44,7 @@ pub(super) fn is_raw_tiff(bytes: &[u8]) -> bool {
         return true;
     }
     structure.directories().iter().any(|ifd| {
-        // A colour filter array or linear raw; the packing of Sony, Epson, Samsung, Nikon, Kodak, Pentax.
+        // A colour filter array or linear raw; the compression of Sony, Epson, Samsung, Nikon, Kodak, Pentax.
         matches!(ifd.number(raw_tag::PHOTOMETRIC), Some(32_803 | 34_892))
             || matches!(
                 ifd.number(raw_tag::COMPRESSION),
@@ -62,20 +62,20 @@ fn kind(bytes: &[u8]) -> Kind<'_> {
 }
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let (extent, header) = find(bytes, &kind(bytes))?;
-    Ok(Header { preview: Some(extent), ..header })
+    let (range, header) = find_preview(bytes, &kind(bytes))?;
+    Ok(Header { preview: Some(range), ..header })
 }
 
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let kind = kind(bytes);
-    let preview = find(bytes, &kind).ok().and_then(|(extent, _)| extent.of(bytes));
+    let preview = find_preview(bytes, &kind).ok().and_then(|(range, _)| range.of(bytes));
     let in_preview = preview.map(jpeg::blocks).unwrap_or_default();
     match kind {
         Kind::Tiff(structure) => {
             let first = structure.first();
-            let says_nothing = first.entry(tag::EXIF_DIRECTORY).is_none();
+            let has_no_exif = first.entry(tag::EXIF_DIRECTORY).is_none();
             Blocks {
-                exif: in_preview.exif.filter(|_| says_nothing).or_else(|| Some(bytes.into())),
+                exif: in_preview.exif.filter(|_| has_no_exif).or_else(|| Some(bytes.into())),
                 xmp: first.bytes(raw_tag::XMP).map(Into::into).or(in_preview.xmp),
                 iptc: first.bytes(raw_tag::IPTC).map(Into::into).or(in_preview.iptc),
                 ..in_preview
@@ -86,9 +86,9 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
             xmp: cr3::xmp(bytes).map(Into::into).or(in_preview.xmp),
             ..in_preview
         },
-        // Its first preview knows about the shot, whichever is shown.
+        // The first preview has the metadata, whichever preview is decoded.
         Kind::Fujifilm => {
-            let first = in_fujifilm_header(bytes).first().and_then(|extent| bytes.get(extent.start..));
+            let first = previews_in_fujifilm_header(bytes).first().and_then(|range| bytes.get(range.start..));
             let exif = first.and_then(|first| jpeg::blocks(first).exif);
             Blocks { exif: exif.or(in_preview.exif), ..in_preview }
         }
@@ -97,19 +97,19 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
 }
 
 /// The largest preview, with its header.
-fn find(bytes: &[u8], kind: &Kind<'_>) -> Result<(Extent, Header), MediaError> {
+fn find_preview(bytes: &[u8], kind: &Kind<'_>) -> Result<(ByteRange, Header), MediaError> {
     let listed = match kind {
-        Kind::Tiff(structure) => in_directories(structure),
+        Kind::Tiff(structure) => previews_in_directories(structure),
         Kind::Boxes => cr3::previews(bytes),
-        Kind::Fujifilm => in_fujifilm_header(bytes),
+        Kind::Fujifilm => previews_in_fujifilm_header(bytes),
         Kind::Other => Vec::new(),
     };
-    // A DNG lists its previews, and what else looks like a JPEG in it may be a piece of the raw picture.
+    // A DNG lists its previews. Any other JPEG in it may be a tile of the raw picture.
     let may_scan = match kind {
         Kind::Tiff(structure) => structure.first().entry(raw_tag::DNG_VERSION).is_none(),
         Kind::Boxes | Kind::Fujifilm | Kind::Other => true,
     };
-    let is_cut = listed.iter().any(|extent| extent.start >= bytes.len());
+    let is_cut = listed.iter().any(|range| range.start >= bytes.len());
     match preview::largest(bytes, listed, may_scan) {
         Some(found) => Ok(found),
         None if is_cut => Err(MediaError::Truncated),
@@ -117,14 +117,14 @@ fn find(bytes: &[u8], kind: &Kind<'_>) -> Result<(Extent, Header), MediaError> {
     }
 }
 
-/// What the directories name: a JPEG file, or a picture whose only strip is one.
-fn in_directories(structure: &Structure<'_>) -> Vec<Extent> {
+/// The JPEG files in the directories: separate ones, and pictures whose only strip is one.
+fn previews_in_directories(structure: &Structure<'_>) -> Vec<ByteRange> {
     let mut found = Vec::new();
     for ifd in structure.directories() {
         let mut add = |start: Option<u64>, length: Option<u64>| {
             let number = |number: Option<u64>| number.and_then(|number| usize::try_from(number).ok());
             if let Some((start, length)) = number(start).zip(number(length)) {
-                found.push(Extent { start, length });
+                found.push(ByteRange { start, length });
             }
         };
         add(ifd.number(raw_tag::JPEG_START), ifd.number(raw_tag::JPEG_LENGTH));
@@ -134,18 +134,18 @@ fn in_directories(structure: &Structure<'_>) -> Vec<Extent> {
             add(ifd.number(raw_tag::STRIP_OFFSETS), ifd.number(raw_tag::STRIP_BYTE_COUNTS));
         }
         if let Some(entry) = ifd.entry(raw_tag::JPG_FROM_RAW) {
-            found.push(Extent { start: entry.start, length: entry.value.len() });
+            found.push(ByteRange { start: entry.start, length: entry.value.len() });
         }
     }
     found
 }
 
-fn in_fujifilm_header(bytes: &[u8]) -> Vec<Extent> {
+fn previews_in_fujifilm_header(bytes: &[u8]) -> Vec<ByteRange> {
     let number = |at: usize| {
         let number = bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)?;
         usize::try_from(number).ok()
     };
-    number(84).zip(number(88)).map(|(start, length)| Extent { start, length }).into_iter().collect()
+    number(84).zip(number(88)).map(|(start, length)| ByteRange { start, length }).into_iter().collect()
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! TIFF 6.0 with its technical notes, and BigTIFF. Of several pictures the first that is not a reduced one counts.
+//! Reads TIFF headers: TIFF 6.0 with its technical notes, and BigTIFF. The first picture that is not a thumbnail counts.
 
 mod chunks;
 mod picture;
 
 pub(crate) use self::chunks::Chunks;
-pub(crate) use self::picture::{Alpha, Colours, Compression, Picture, Predictor};
+pub(crate) use self::picture::{Alpha, ColourSpace, Compression, Predictor, TiffImage};
 use super::{Blocks, Colour, Header};
 use crate::MediaError;
 use crate::tiff::{Ifd, Structure};
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
-    let picture = Picture::read(bytes)?;
+    let picture = TiffImage::read(bytes)?;
     let channels = u64::try_from(picture.layout().channels()).unwrap_or(u64::MAX);
     let header = Header::plain(picture.size, channels);
     let decode_bytes = header.decode_bytes.saturating_add(picture.working_bytes());
@@ -26,7 +26,7 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let first = structure.first();
     let colour = || {
         let shown = shown(&structure)?;
-        // The numbers of these become sRGB when they are decoded; the profile says how else they could.
+        // Lab is converted to sRGB when it is decoded, without the profile.
         let device_independent = picture::is_lab(&shown);
         let profile = shown.bytes(ICC_PROFILE).or_else(|| first.bytes(ICC_PROFILE));
         profile.filter(|_| !device_independent).map(|profile| Colour::Icc(profile.into()))
@@ -40,13 +40,13 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     }
 }
 
-/// The directory of the picture that is shown.
+/// The directory of the picture that is decoded.
 fn shown<'a>(structure: &Structure<'a>) -> Option<Ifd<'a>> {
     let first = structure.first();
     if picture::is_full(&first) {
         return Some(first);
     }
-    // What follows a thumbnail may be the picture; without one, the thumbnail is.
+    // The picture may follow a thumbnail. Without one, the thumbnail is the picture.
     let full = structure.directories().into_iter().find(picture::is_full);
     full.or_else(|| picture::is_picture(&first).then_some(first))
 }

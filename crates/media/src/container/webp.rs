@@ -1,4 +1,4 @@
-//! WebP: RFC 9649, sections 2.3 to 2.7 (container) and 3.4.1 (lossless header); RFC 6386, 9.1 (lossy header).
+//! Reads WebP headers: RFC 9649, sections 2.3 to 2.7 (container) and 3.4.1 (lossless header); RFC 6386, 9.1 (lossy header).
 
 use domain::PixelSize;
 
@@ -19,7 +19,7 @@ impl<'a> Chunks<'a> {
 impl<'a> Iterator for Chunks<'a> {
     type Item = (&'a [u8], &'a [u8]);
 
-    /// The next chunk's type and data; of a chunk that the file cuts off, what there is.
+    /// The next chunk's type and data, up to the end of the file.
     fn next(&mut self) -> Option<Self::Item> {
         let kind = take(&mut self.rest, 4)?;
         let length = take(&mut self.rest, 4)?.try_into().ok().map(u32::from_le_bytes)?;
@@ -39,16 +39,16 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
         return Ok(Header::plain(size, stream_bytes_per_pixel(kind)));
     }
     let canvas = canvas_size(data).ok_or_else(|| unreadable(data))?;
-    // The decoders unpack a stream before they compare its size with the canvas, so it is compared here.
+    // Compared here because the decoders unpack a stream before they compare its size with the canvas.
     let (stream, placed) = chunks.find_map(picture).ok_or(MediaError::Truncated)?;
     let header = Header { decoded_size: stream, ..Header::plain(canvas, 12) };
     match placed {
         None if stream == canvas => Ok(header),
         Some(frame) if stream == frame.size && frame.is_within(canvas) => {
-            // The canvas is unpacked with four channels beside the frame.
+            // The canvas has four channels and is unpacked besides the frame.
             Ok(Header { decode_bytes: header.decode_bytes.saturating_add(canvas.area() * 4), ..header })
         }
-        _ => Err(MediaError::Corrupt("its WebP frame does not fit its canvas".into())),
+        _ => Err(MediaError::Corrupt("the WebP frame does not fit its canvas".into())),
     }
 }
 
@@ -56,11 +56,11 @@ fn unreadable(data: &[u8]) -> MediaError {
     if data.len() < 10 {
         MediaError::Truncated
     } else {
-        MediaError::Corrupt("its WebP header is unreadable".into())
+        MediaError::Corrupt("the WebP header is unreadable".into())
     }
 }
 
-/// Where an animation frame lies on its canvas.
+/// The position and size of an animation frame on its canvas.
 struct Placement {
     left: u64,
     top: u64,
@@ -84,7 +84,7 @@ impl Placement {
     }
 }
 
-/// The size of the stream in a picture or animation frame chunk, with its placement when it is a frame.
+/// The size of the stream in an image or animation frame chunk, with the placement of a frame.
 fn picture((kind, data): (&[u8], &[u8])) -> Option<(PixelSize, Option<Placement>)> {
     if kind != b"ANMF" {
         return Some((stream_size(kind, data)?, None));
@@ -108,7 +108,7 @@ fn stream_size(kind: &[u8], data: &[u8]) -> Option<PixelSize> {
     }
 }
 
-/// Planes and pixels of a lossy picture; transform buffers and pixels of a lossless one.
+/// Lossy: planes and pixels. Lossless: transform buffers and pixels.
 fn stream_bytes_per_pixel(kind: &[u8]) -> u64 {
     if kind == b"VP8L" { 12 } else { 6 }
 }
@@ -127,7 +127,7 @@ fn le24([b0, b1, b2]: [u8; 3]) -> u32 {
     u32::from_le_bytes([b0, b1, b2, 0])
 }
 
-/// Of each kind the first block.
+/// The first block of each kind.
 pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     let mut blocks = Blocks::default();
     for (kind, data) in Chunks::of_file(bytes) {
@@ -148,7 +148,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_first_block_of_a_kind_counts() {
+    fn first_block_of_a_kind_counts() {
         let file = riff_file(
             &[
                 riff_chunk(b"ICCP", b"profile"),

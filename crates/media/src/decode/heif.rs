@@ -1,4 +1,4 @@
-//! HEIC and AVIF by the system's libheif, which also crops and turns them.
+//! Decodes HEIC and AVIF with the system's libheif, which also crops and rotates them.
 
 use domain::PixelSize;
 use heif::{Codec, DecodeOptions, DecodedImage, Error, Libheif};
@@ -8,31 +8,29 @@ use crate::MediaError;
 use crate::container::Header;
 use crate::container::bmff::{self, Coding};
 use crate::decoders::{any_library, library};
+use crate::error::CUT_OFF;
 use crate::render::{Layout, Pixels};
 
-/// How far, in pixels, a side may be from the one that the header announced: releases of libheif round the edges of a
-/// crop between pixels differently.
+/// Maximum difference of a side from the declared one, in pixels: releases of libheif round the edges of a crop
+/// differently.
 const MAX_ROUNDING: u32 = 1;
-
-/// The reason why a file whose end is missing counts as damaged.
-const CUT_OFF: &str = "it is cut off";
 
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
     let coding = bmff::coding(bytes);
     let library = library_for(coding)?;
-    // Tiles may reach over the edges of the picture.
+    // Tiles may extend over the edges of the picture.
     let max_pixels = header.size.area().max(header.decoded_size.area());
     let missing = bmff::missing_tail(bytes);
     let padded = missing.filter(|missing| *missing > 0).map(|missing| padded(bytes, missing));
     let decoded = library.decode(padded.as_deref().unwrap_or(bytes), &DecodeOptions { max_pixels });
     drop(padded);
-    let DecodedImage { width, height, layout, bytes } =
+    let DecodedImage { width, height, format, bytes } =
         decoded.map_err(|error| refusal(&error, coding, bytes))?;
     let size = PixelSize { width, height };
     if !is_close(size, header.size) {
-        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+        return Err(MediaError::size_mismatch());
     }
-    let layout = match layout {
+    let layout = match format {
         heif::PixelFormat::Rgb => Layout::Rgb,
         heif::PixelFormat::Rgba => Layout::Rgba,
     };
@@ -40,7 +38,7 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     Ok(Decoded { pixels: Pixels { size, layout, bytes }, damaged })
 }
 
-/// The file with zeros for what is missing behind its picture: libheif refuses a file that lacks data of any item.
+/// The file with zeros for the missing data: libheif refuses a file without the data of every item.
 fn padded(bytes: &[u8], missing: usize) -> Vec<u8> {
     let mut padded = Vec::with_capacity(bytes.len().saturating_add(missing));
     padded.extend_from_slice(bytes);
@@ -48,7 +46,7 @@ fn padded(bytes: &[u8], missing: usize) -> Vec<u8> {
     padded
 }
 
-/// What decodes that coding. Whether it knows one that is neither HEVC nor AV1 has to be tried.
+/// libheif with a decoder for the codec. It does not report codecs other than HEVC and AV1.
 fn library_for(coding: Coding) -> Result<&'static Libheif, MediaError> {
     match coding {
         Coding::Hevc => library(Codec::Hevc),
@@ -64,12 +62,12 @@ fn is_close(size: PixelSize, expected: PixelSize) -> bool {
 
 fn refusal(error: &Error, coding: Coding, bytes: &[u8]) -> MediaError {
     match (error, coding) {
-        (Error::NoMemory, _) => MediaError::Conversion("it does not fit into memory".into()),
+        (Error::NoMemory, _) => MediaError::out_of_memory(),
         (Error::Damaged(_), _) if bmff::is_cut(bytes) => MediaError::Corrupt(CUT_OFF.into()),
-        // What libheif knows besides HEVC and AV1 depends on its release.
+        // Other codecs depend on the release of libheif.
         (Error::Damaged(_) | Error::Unsupported(_), Coding::Other) => MediaError::NoDecoder {
-            format: "such HEIF",
-            missing: "a libheif that knows how they are coded",
+            format: "these HEIF",
+            missing: "a libheif with their codec",
             install: "a newer libheif1",
         },
         (Error::Damaged(_) | Error::Unsupported(_) | Error::TooManyPixels, _) => {

@@ -1,21 +1,18 @@
-//! JPEG by libjpeg-turbo, which can decode at an eighth, a quarter or half the size; what it refuses goes to
-//! zune-jpeg, which reads more broken files but always at full size.
-
-use std::io::Cursor;
+//! Decodes JPEG with libjpeg-turbo, at full size or an eighth, a quarter or half of it. Files that it refuses go to
+//! zune-jpeg, which reads more broken files, but only at full size.
 
 use domain::PixelSize;
-use image::ImageDecoder as _;
-use image::codecs::jpeg::JpegDecoder;
 use turbojpeg::{Colorspace, Decompressor, PixelFormat, ScalingFactor};
 
-use super::{Decoded, blank, salvage};
+use super::{Decoded, image_crate, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
+use crate::error::SIZE_MISMATCH;
 use crate::probe::MAX_SCANS;
 use crate::render::{Layout, Pixels};
 
-/// The beginnings of libjpeg's warnings (jerror.h, `JWRN_`). The binding gives warnings as errors, and only the text
-/// tells the two apart: after a warning the pixels are complete, with grey where data were missing.
+/// Prefixes of libjpeg's warnings (jerror.h, `JWRN_`). The binding reports warnings as errors, and only the text
+/// distinguishes them. After a warning the pixels are complete, with grey where data were missing.
 const WARNINGS: [&str; 6] = [
     "Corrupt JPEG data",
     "Premature end of JPEG file",
@@ -25,36 +22,36 @@ const WARNINGS: [&str; 6] = [
     "Warning: unknown JFIF revision",
 ];
 
-/// In the warnings about data that are missing, wherever that may leave the picture grey.
-const CUT_OFF: &str = "remature end";
+/// Part of the warnings about missing data, which may leave the picture grey.
+const MISSING_DATA: &str = "remature end";
 
-/// The scales that have fast code, smallest first.
+/// The scales with fast code, smallest first.
 const SCALES: [ScalingFactor; 4] =
     [ScalingFactor::ONE_EIGHTH, ScalingFactor::ONE_QUARTER, ScalingFactor::ONE_HALF, ScalingFactor::ONE];
 
 pub(super) fn decode(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<Decoded, MediaError> {
     match turbo(bytes, header, at_least) {
         Ok((pixels, None)) => Ok(Decoded { pixels, damaged: None }),
-        Ok((pixels, Some(warning))) if warning.contains(CUT_OFF) => salvage(pixels, warning),
+        Ok((pixels, Some(warning))) if warning.contains(MISSING_DATA) => salvage(pixels, warning),
         Ok((pixels, warning)) => Ok(Decoded { pixels, damaged: warning }),
-        // libjpeg's reasons read better than those of the decoder that was tried after it.
-        Err(refusal) => match zune(bytes, header) {
-            Ok(pixels) => salvage(pixels, refusal),
-            Err(_) => Err(MediaError::Corrupt(refusal)),
+        // libjpeg's reason is clearer than that of zune-jpeg.
+        Err(refusal) => match image_crate::jpeg(bytes, header) {
+            Ok(Decoded { pixels, damaged: None }) => salvage(pixels, refusal),
+            _ => Err(MediaError::Corrupt(refusal)),
         },
     }
 }
 
 type WithWarning = (Pixels, Option<String>);
 
-/// Fails with libjpeg's reason; a warning comes with the pixels.
+/// Decodes with libjpeg-turbo. The error is its reason; a warning comes with the pixels.
 fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarning, String> {
     let mut decompressor = Decompressor::new().map_err(|error| error.to_string())?;
     decompressor.set_scan_limit(MAX_SCANS).map_err(|error| error.to_string())?;
     let found = decompressor.read_header(bytes).map_err(|error| reason(&error))?;
     let size = pixel_size(found.width, found.height);
     if size != Some(header.size) {
-        return Err("its headers disagree about its size".into());
+        return Err(SIZE_MISMATCH.into());
     }
     let (format, layout) = match found.colorspace {
         Colorspace::Gray => (PixelFormat::GRAY, Layout::Gray),
@@ -66,8 +63,8 @@ fn turbo(bytes: &[u8], header: &Header, at_least: PixelSize) -> Result<WithWarni
     let scale = if found.is_lossless { ScalingFactor::ONE } else { scale_for(header.size, at_least) };
     decompressor.set_scaling_factor(scale).map_err(|error| error.to_string())?;
     let scaled = found.scaled(scale);
-    let size = pixel_size(scaled.width, scaled.height).ok_or("it has no size")?;
-    let mut pixels = blank(size, format.size()).map_err(|error| error.to_string())?;
+    let size = pixel_size(scaled.width, scaled.height).ok_or("the picture has no size")?;
+    let mut pixels = zeroed(size, format.size()).map_err(|error| error.to_string())?;
     let target = turbojpeg::Image {
         pixels: pixels.as_mut_slice(),
         width: scaled.width,
@@ -95,7 +92,7 @@ fn pixel_size(width: usize, height: usize) -> Option<PixelSize> {
     (size.width > 0 && size.height > 0).then_some(size)
 }
 
-/// The smallest scale at which both sides are still at least as long.
+/// The smallest scale at which both sides are at least as long as in `at_least`.
 fn scale_for(size: PixelSize, at_least: PixelSize) -> ScalingFactor {
     let suffices = |scale: &ScalingFactor| {
         let side = |stored: u32, wanted: u32| {
@@ -107,30 +104,12 @@ fn scale_for(size: PixelSize, at_least: PixelSize) -> ScalingFactor {
     SCALES.into_iter().find(suffices).unwrap_or(ScalingFactor::ONE)
 }
 
-fn zune(bytes: &[u8], header: &Header) -> Result<Pixels, MediaError> {
-    let corrupt = |error: image::ImageError| MediaError::Corrupt(error.to_string());
-    let decoder = JpegDecoder::new(Cursor::new(bytes)).map_err(corrupt)?;
-    let (width, height) = decoder.dimensions();
-    let size = PixelSize { width, height };
-    if size != header.size {
-        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
-    }
-    let layout = match decoder.color_type() {
-        image::ColorType::L8 => Layout::Gray,
-        image::ColorType::Rgb8 => Layout::Rgb,
-        other => return Err(MediaError::Corrupt(format!("its colours are stored as {other:?}"))),
-    };
-    let mut pixels = blank(size, layout.channels())?;
-    decoder.read_image(&mut pixels).map_err(corrupt)?;
-    Ok(Pixels { size, layout, bytes: pixels })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_smallest_scale_that_suffices() {
+    fn smallest_sufficient_scale() {
         let check = |size: (u32, u32), at_least: (u32, u32), expect| {
             let size = PixelSize { width: size.0, height: size.1 };
             let at_least = PixelSize { width: at_least.0, height: at_least.1 };

@@ -1,11 +1,11 @@
-//! The pixels of each format, unpacked once and at the smallest size that serves.
+//! Decodes the pixels of each format, at the smallest sufficient size.
 
 #[cfg(test)]
 mod appended;
 mod heif;
+mod image_crate;
 mod jpeg;
 mod png;
-mod stills;
 mod tiff;
 
 use domain::PixelSize;
@@ -14,16 +14,16 @@ use crate::container::Header;
 use crate::render::Pixels;
 use crate::{Format, MediaError};
 
-/// An unpacked picture.
+/// A decoded picture.
 #[derive(Debug)]
 pub(crate) struct Decoded {
-    /// The pixels as stored, not turned; of a JPEG maybe at a fraction of its size.
+    /// The pixels as stored, not yet upright; those of a JPEG may be scaled down.
     pub(crate) pixels: Pixels,
-    /// What is wrong with the file, when not all of the picture could be read.
+    /// Why a part of the picture is missing, if so.
     pub(crate) damaged: Option<String>,
 }
 
-/// Unpacks the picture, at its own size or any smaller one that is not below `at_least`.
+/// Decodes the picture, at its own size or a smaller one that is at least `at_least`.
 pub(crate) fn decode(
     format: Format,
     bytes: &[u8],
@@ -33,7 +33,8 @@ pub(crate) fn decode(
     match format {
         Format::Jpeg => jpeg::decode(bytes, header, at_least),
         Format::Png => png::decode(bytes, header),
-        Format::WebP | Format::Gif => stills::decode(format, bytes, header),
+        Format::WebP => image_crate::webp(bytes, header),
+        Format::Gif => image_crate::gif(bytes, header),
         Format::Tiff => tiff::decode(bytes, header),
         Format::Heif | Format::Avif => heif::decode(bytes, header),
         Format::Raw => {
@@ -44,7 +45,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Keeps what a decoder gave before it stopped, unless that is a single colour: then it gave nothing.
+/// Keeps the pixels that a decoder gave before an error. Pixels of a single colour mean that it decoded nothing.
 fn salvage(pixels: Pixels, reason: String) -> Result<Decoded, MediaError> {
     if pixels.is_uniform() {
         return Err(MediaError::Corrupt(reason));
@@ -52,10 +53,8 @@ fn salvage(pixels: Pixels, reason: String) -> Result<Decoded, MediaError> {
     Ok(Decoded { pixels, damaged: Some(reason) })
 }
 
-/// Bytes for `size` pixels of so many channels. Sizes were checked against the limits before.
-fn blank(size: PixelSize, channels: usize) -> Result<Vec<u8>, MediaError> {
+/// A zeroed buffer for `size` pixels. The size was checked against the limits before.
+pub(crate) fn zeroed(size: PixelSize, channels: usize) -> Result<Vec<u8>, MediaError> {
     let bytes = usize::try_from(size.area()).ok().and_then(|pixels| pixels.checked_mul(channels));
-    bytes
-        .map(|bytes| vec![0; bytes])
-        .ok_or_else(|| MediaError::Conversion("it does not fit into memory".into()))
+    bytes.map(|bytes| vec![0; bytes]).ok_or_else(MediaError::out_of_memory)
 }

@@ -1,20 +1,20 @@
-//! PNG by the png crate itself: it can be told not to unpack text and colour profiles, which may be bombs, and to
-//! give 16-bit samples as 8 bits without a second copy.
+//! Decodes PNG with the png crate. It can skip text and colour profiles, which may be decompression bombs, and converts 16
+//! bits to 8 without a second copy.
 
 use std::io::Cursor;
 
 use domain::PixelSize;
 use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
-use super::{Decoded, blank, salvage};
+use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
 use crate::render::{Layout, Pixels};
 
-/// For chunks other than the picture, and rows in work.
+/// Memory limit for other chunks and unfinished rows.
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;
 
-/// The reason why a file with a wrong checksum counts as damaged.
+/// The reason for a file with a wrong checksum.
 const WRONG_CHECKSUM: &str = "a checksum in it is wrong";
 
 /// Whether the decoder stops at a wrong checksum.
@@ -24,31 +24,31 @@ enum Checksums {
     Ignored,
 }
 
-/// A wrong checksum stops the decoder, although the rows behind it may be whole. Such a file is decoded once more with
-/// its checksums ignored.
+/// Decodes a PNG. A wrong checksum stops the decoder, although the rows after it may be intact. Such a file is decoded
+/// again without checksums.
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    let verified = unpack(bytes, header, Checksums::Verified);
+    let verified = read(bytes, header, Checksums::Verified);
     let has_wrong_checksum = match &verified {
         Ok(Decoded { damaged: Some(reason), .. }) | Err(MediaError::Corrupt(reason)) => {
             reason == WRONG_CHECKSUM
         }
         _ => false,
     };
-    let unpacked = if has_wrong_checksum {
+    let decoded = if has_wrong_checksum {
         drop(verified);
-        unpack(bytes, header, Checksums::Ignored)?
+        read(bytes, header, Checksums::Ignored)?
     } else {
         verified?
     };
-    match unpacked.damaged {
-        Some(reason) => salvage(unpacked.pixels, reason),
-        None => Ok(Decoded { damaged: has_wrong_checksum.then(|| WRONG_CHECKSUM.to_owned()), ..unpacked }),
+    match decoded.damaged {
+        Some(damage) => salvage(decoded.pixels, damage),
+        None => Ok(Decoded { damaged: has_wrong_checksum.then(|| WRONG_CHECKSUM.to_owned()), ..decoded }),
     }
 }
 
 /// Decodes the rows before the first error. [`Decoded::damaged`] holds that error.
-fn unpack(bytes: &[u8], header: &Header, checksums: Checksums) -> Result<Decoded, MediaError> {
-    let corrupt = |error: png::DecodingError| MediaError::Corrupt(in_words(&error));
+fn read(bytes: &[u8], header: &Header, checksums: Checksums) -> Result<Decoded, MediaError> {
+    let corrupt = |error: png::DecodingError| MediaError::Corrupt(reason(&error));
     let mut decoder = Decoder::new_with_limits(Cursor::new(bytes), Limits { bytes: MAX_AUXILIARY_BYTES });
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
@@ -66,24 +66,24 @@ fn unpack(bytes: &[u8], header: &Header, checksums: Checksums) -> Result<Decoded
         (ColorType::Rgb, BitDepth::Eight) => Layout::Rgb,
         (ColorType::Rgba, BitDepth::Eight) => Layout::Rgba,
         (color, depth) => {
-            return Err(MediaError::Corrupt(format!("its colours are {color:?} of {depth:?} bits")));
+            return Err(MediaError::Corrupt(format!("{color:?} pixels of {depth:?} bits are not supported")));
         }
     };
-    let mut pixels = blank(size, layout.channels())?;
+    let mut pixels = zeroed(size, layout.channels())?;
     if size != header.size || reader.output_buffer_size() != Some(pixels.len()) {
-        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+        return Err(MediaError::size_mismatch());
     }
-    let damaged = reader.next_frame(&mut pixels).err().map(|error| in_words(&error));
+    let damaged = reader.next_frame(&mut pixels).err().map(|error| reason(&error));
     Ok(Decoded { pixels: Pixels { size, layout, bytes: pixels }, damaged })
 }
 
-/// What is wrong, in words for the photo's owner: the decoder names its own types in some of its messages.
-fn in_words(error: &png::DecodingError) -> String {
+/// The reason for the photo's owner. Some messages of the decoder name Rust types.
+fn reason(error: &png::DecodingError) -> String {
     let text = error.to_string();
     if text.starts_with("CRC error") {
         WRONG_CHECKSUM.into()
     } else if text.contains("ChunkType") {
-        "a part of it is malformed".into()
+        "a chunk is malformed".into()
     } else {
         text
     }
@@ -107,9 +107,9 @@ mod tests {
     const PALETTE: u8 = 3;
     const RGBA: u8 = 6;
 
-    /// A picture of which no two rows are alike.
+    /// A picture whose rows all differ.
     #[derive(Debug, Clone, Copy)]
-    struct Made {
+    struct TestPicture {
         color: u8,
         depth: u8,
         interlaced: bool,
@@ -117,15 +117,15 @@ mod tests {
 
     const SIDE: u32 = 150;
 
-    /// The color types, with samples of 8 and 16 bits, each stored in one pass and in seven.
-    fn pictures() -> impl Iterator<Item = Made> {
+    /// The colour types with 8 and 16 bits, each with and without interlacing.
+    fn pictures() -> impl Iterator<Item = TestPicture> {
         let kinds = [(GRAY, 8), (GRAY, 16), (RGB, 8), (RGB, 16), (PALETTE, 8), (RGBA, 8), (RGBA, 16)];
-        kinds
-            .into_iter()
-            .flat_map(|(color, depth)| [false, true].map(|interlaced| Made { color, depth, interlaced }))
+        kinds.into_iter().flat_map(|(color, depth)| {
+            [false, true].map(|interlaced| TestPicture { color, depth, interlaced })
+        })
     }
 
-    impl Made {
+    impl TestPicture {
         fn bytes_per_pixel(self) -> usize {
             let channels = match self.color {
                 RGB => 3,
@@ -135,7 +135,7 @@ mod tests {
             channels * usize::from(self.depth / 8)
         }
 
-        /// The rows of all passes, each behind its filter type.
+        /// The rows of all passes, each with its filter type.
         fn rows(self) -> Vec<Vec<u8>> {
             let passes: &[[u32; 4]] = if self.interlaced {
                 &[
@@ -176,7 +176,7 @@ mod tests {
             encoder.finish().unwrap()
         }
 
-        /// The chunks of a file with these picture data, of 1,500 bytes in each `IDAT`.
+        /// The chunks of a file with these picture data, 1,500 bytes in each `IDAT`.
         fn chunks(self, packed: &[u8]) -> Vec<Vec<u8>> {
             let side = SIDE.to_be_bytes();
             let rest = [self.depth, self.color, 0, 0, u8::from(self.interlaced)];
@@ -201,13 +201,13 @@ mod tests {
         decode(file, &container::header(Format::Png, file)?)
     }
 
-    /// Makes the checksum of a chunk wrong.
+    /// Corrupts the checksum of a chunk.
     fn spoil(chunk: &mut [u8]) {
         *chunk.last_mut().unwrap() ^= 1;
     }
 
     #[test]
-    fn a_wrong_checksum_costs_no_row() {
+    fn wrong_checksum_loses_no_row() {
         for made in pictures() {
             let packed = made.packed();
             let chunks = made.chunks(&packed);
@@ -233,8 +233,8 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_one_color_with_a_wrong_checksum_is_kept() {
-        let made = Made { color: GRAY, depth: 8, interlaced: false };
+    fn uniform_picture_with_a_wrong_checksum_is_kept() {
+        let made = TestPicture { color: GRAY, depth: 8, interlaced: false };
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         let white = [&[0][..], &[255; 150]].concat().repeat(150);
         encoder.write_all(&white).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_that_is_cut_off_all_rows_that_inflate_are_kept() {
+    fn truncated_file_keeps_all_rows_that_inflate() {
         for made in pictures().filter(|made| !made.interlaced) {
             let packed = made.packed();
             let whole = made.decoded(&made.chunks(&packed));
@@ -275,8 +275,8 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_does_not_hide_other_damage() {
-        let made = Made { color: RGB, depth: 8, interlaced: false };
+    fn wrong_checksum_does_not_hide_other_damage() {
+        let made = TestPicture { color: RGB, depth: 8, interlaced: false };
         let packed = made.packed();
         let mut chunks = made.chunks(&packed[..packed.len() / 2]);
         spoil(&mut chunks[1]);

@@ -1,8 +1,7 @@
-//! TIFF, row by row: however it is packed and however wide its samples are, only the finished 8-bit picture is ever
-//! whole in memory, and whatever could be read before an error is kept.
+//! Decodes TIFF row by row. Only the final 8-bit picture is in memory as a whole, and the rows before an error are kept.
 //!
-//! The strips and tiles are found here and their rows are put together here; LZW, Deflate, fax and JPEG are undone by
-//! the crates that know them.
+//! This module finds the strips and tiles and assembles their rows. LZW, Deflate, fax and JPEG are decoded by other
+//! crates.
 
 mod fax;
 mod jpeg;
@@ -12,37 +11,36 @@ mod unpack;
 
 use std::borrow::Cow;
 
-use self::samples::Rows;
-use self::unpack::Unpacker;
-use super::{Decoded, blank, salvage};
+use self::samples::RowWriter;
+use self::unpack::Decompressor;
+use super::{Decoded, salvage, zeroed};
 use crate::MediaError;
 use crate::container::Header;
-use crate::container::tiff::{Compression, Picture};
+use crate::container::tiff::{Compression, TiffImage};
+use crate::error::CUT_OFF;
 use crate::render::Pixels;
 
-/// How much may be read in all, in lengths of the file. A real file has each byte in one strip; a hostile one may
-/// have a million strips that are all the same bytes.
+/// Maximum number of bytes to read, as a multiple of the file's length. Each byte of a real file belongs to one strip. A
+/// hostile file may have a million strips with the same bytes.
 const MAX_PASSES: usize = 4;
 
-const CUT_OFF: &str = "it is cut off";
-
 pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaError> {
-    let picture = Picture::read(bytes)?;
+    let picture = TiffImage::read(bytes)?;
     if picture.size != header.size {
-        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+        return Err(MediaError::size_mismatch());
     }
     let layout = picture.layout();
-    let mut pixels = Pixels { size: picture.size, layout, bytes: blank(picture.size, layout.channels())? };
-    let mut reading = Reading {
-        rows: Rows::new(&picture)?,
-        unpacker: Unpacker::new(picture.compression),
+    let mut pixels = Pixels { size: picture.size, layout, bytes: zeroed(picture.size, layout.channels())? };
+    let mut decoder = TiffDecoder {
+        rows: RowWriter::new(&picture)?,
+        decompressor: Decompressor::new(picture.compression),
         allowance: bytes.len().saturating_mul(MAX_PASSES),
         damaged: None,
         file: bytes,
         picture: &picture,
     };
-    reading.all_chunks(&mut pixels.bytes);
-    let damaged = reading.damaged;
+    decoder.read_chunks(&mut pixels.bytes);
+    let damaged = decoder.damaged;
     samples::divide_by_alpha(&picture, &mut pixels.bytes);
     match damaged {
         None => Ok(Decoded { pixels, damaged: None }),
@@ -50,44 +48,44 @@ pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Decoded, MediaErro
     }
 }
 
-/// A picture on the way into memory.
-struct Reading<'a> {
+/// The state of decoding.
+struct TiffDecoder<'a> {
     file: &'a [u8],
-    picture: &'a Picture<'a>,
-    rows: Rows<'a>,
-    unpacker: Unpacker,
-    /// How many more bytes of the file may be read.
+    picture: &'a TiffImage<'a>,
+    rows: RowWriter<'a>,
+    decompressor: Decompressor,
+    /// Number of bytes that may still be read.
     allowance: usize,
-    /// What was wrong first.
+    /// The first error.
     damaged: Option<String>,
 }
 
-impl Reading<'_> {
-    fn all_chunks(&mut self, pixels: &mut [u8]) {
+impl TiffDecoder<'_> {
+    fn read_chunks(&mut self, pixels: &mut [u8]) {
         let chunks = self.picture.chunks;
         for plane in 0..self.rows.planes() {
             for row in 0..chunks.down {
                 for column in 0..chunks.across {
                     let compressed = self.picture.compression != Compression::None;
                     let Some(chunk) = chunks.get(self.file, (plane, row, column), compressed) else {
-                        self.note(CUT_OFF);
+                        self.record_damage(CUT_OFF);
                         return;
                     };
                     let chunk = chunk.get(..self.allowance).unwrap_or(chunk);
-                    if let Err(reason) = self.chunk(chunk, (plane, row, column), pixels) {
-                        self.note(&reason);
+                    if let Err(reason) = self.read_chunk(chunk, (plane, row, column), pixels) {
+                        self.record_damage(&reason);
                     }
                 }
             }
         }
     }
 
-    fn note(&mut self, reason: &str) {
+    fn record_damage(&mut self, reason: &str) {
         self.damaged.get_or_insert_with(|| reason.to_owned());
     }
 
-    /// Unpacks one strip or tile into its place.
-    fn chunk(
+    /// Decodes a strip or tile into its position.
+    fn read_chunk(
         &mut self,
         chunk: &[u8],
         (plane, row, column): (usize, u32, u32),
@@ -104,17 +102,17 @@ impl Reading<'_> {
         } else {
             Cow::Borrowed(chunk)
         };
-        let (unpacked, problem) = match picture.compression {
+        let (unpacked, damage) = match picture.compression {
             Compression::Jpeg => jpeg::unpack(&stored, picture)?,
             Compression::Fax3 { byte_aligned } => fax::group_3(&stored, size.width, height, byte_aligned),
             Compression::Fax4 => fax::group_4(&stored, size.width, height),
             _ => {
-                self.unpacker.restart(&stored);
+                self.decompressor.restart(&stored);
                 let mut rest = &*stored;
-                let unpacker = &mut self.unpacker;
+                let decompressor = &mut self.decompressor;
                 let read = self
                     .rows
-                    .put_all(plane, (left, top, height), pixels, |row| unpacker.fill(&mut rest, row));
+                    .write_chunk(plane, (left, top, height), pixels, |row| decompressor.fill(&mut rest, row));
                 let read_bytes =
                     if picture.lowest_bit_first { chunk.len() } else { chunk.len() - rest.len() };
                 self.allowance = self.allowance.saturating_sub(read_bytes);
@@ -123,8 +121,9 @@ impl Reading<'_> {
         };
         self.allowance = self.allowance.saturating_sub(chunk.len());
         let mut rest = unpacked.as_slice();
-        let read = self.rows.put_all(plane, (left, top, height), pixels, |row| unpack::copy(&mut rest, row));
-        problem.map_or(read, Err)
+        let read =
+            self.rows.write_chunk(plane, (left, top, height), pixels, |row| unpack::copy(&mut rest, row));
+        damage.map_or(read, Err)
     }
 }
 

@@ -1,11 +1,11 @@
-//! What somebody wrote about a photo, told from what cameras write into the same tags.
+//! The description of a photo, without the boilerplate that cameras write into the same tags.
 
 use domain::clean_text;
 
 use super::{Sources, xmp::Xmp};
 use crate::tiff::{ByteOrder, Directory, Tags, tag};
 
-/// What cameras and programs write where a description belongs; compared without regard to case.
+/// Boilerplate of cameras and programs, compared without case.
 const BOILERPLATE: [&str; 42] = [
     "ASCII",
     "BINARY COMMENT",
@@ -51,11 +51,10 @@ const BOILERPLATE: [&str; 42] = [
     "USER COMMENTS",
 ];
 
-/// What somebody wrote, best first: in a sidecar, then in the file as XMP and IPTC have it, because those hold any
-/// letter and are what photo managers write, then as EXIF has it, then in the text chunks of a PNG. A title counts when
-/// there is nothing else.
+/// The description from the best source: a sidecar, then XMP and IPTC in the file (photo managers write these, and they
+/// hold any character), then EXIF, then the text chunks of a PNG. Without any of these, a title counts.
 ///
-/// Whatever the place, what cameras write there counts as missing: programs copy it from one place to the next.
+/// Boilerplate counts as missing in every source, because programs copy it from one to the next.
 pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Option<String> {
     let Sources { xmp, iptc, png, sidecars, .. } = sources;
     let in_sidecars =
@@ -73,18 +72,18 @@ pub(super) fn description(sources: &Sources<'_>, file_name: Option<&str>) -> Opt
 
     let models =
         [sources.tags.as_ref().and_then(|tags| tags.text(Directory::Primary, tag::MODEL)), xmp.model()];
-    let written = |text: &str| {
-        // Some cameras write their own name.
+    let usable = |text: &str| {
+        // Some cameras write their model.
         let is_camera = models.iter().flatten().any(|model| model.trim() == text.trim());
-        written(text).filter(|_| !is_camera)
+        without_boilerplate(text).filter(|_| !is_camera)
     };
     in_sidecars
         .chain(in_takeout)
         .chain(in_file)
-        .find_map(written)
-        .or_else(|| exif_descriptions(sources.tags.as_ref()?).iter().find_map(|text| written(text)))
-        .or_else(|| xmp.exif_descriptions().chain(in_png).find_map(written))
-        .or_else(|| titles.filter(|title| !is_file_name(title, file_name)).find_map(written))
+        .find_map(usable)
+        .or_else(|| exif_descriptions(sources.tags.as_ref()?).iter().find_map(|text| usable(text)))
+        .or_else(|| xmp.exif_descriptions().chain(in_png).find_map(usable))
+        .or_else(|| titles.filter(|title| !is_file_name(title, file_name)).find_map(usable))
 }
 
 /// `ImageDescription`, then `UserComment`.
@@ -93,28 +92,28 @@ fn exif_descriptions(tags: &Tags<'_>) -> Vec<String> {
     tags.text(Directory::Primary, tag::IMAGE_DESCRIPTION).into_iter().chain(comment()).collect()
 }
 
-/// Whether a title is the name of the photo's file, with or without its ending, as programs fill it in.
+/// Whether a title is the file's name, with or without its extension. Programs fill that in.
 fn is_file_name(title: &str, file_name: Option<&str>) -> bool {
     let Some(name) = file_name.and_then(|name| name.rsplit(['/', '\\']).next()) else { return false };
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     [name, stem].contains(&title.trim())
 }
 
-/// The text, unless a camera wrote it.
-fn written(text: &str) -> Option<String> {
+/// The cleaned text, unless it is boilerplate.
+fn without_boilerplate(text: &str) -> Option<String> {
     let text = clean_text(text)?;
-    let shouted = text.to_ascii_uppercase();
-    let is_boilerplate = BOILERPLATE.contains(&shouted.as_str())
-        // The path on the camera's card, and settings as JSON.
-        || shouted.starts_with("DCIM\\")
-        || shouted.starts_with("DCIM/")
+    let uppercase = text.to_ascii_uppercase();
+    let is_boilerplate = BOILERPLATE.contains(&uppercase.as_str())
+        // A path on the camera's card, or settings as JSON.
+        || uppercase.starts_with("DCIM\\")
+        || uppercase.starts_with("DCIM/")
         || (text.starts_with('{') && text.ends_with('}'))
         || !text.chars().any(char::is_alphanumeric);
     (!is_boilerplate).then_some(text)
 }
 
-/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), the rest is text. JIS and
-/// undefined encodings are read only when they turn out to be UTF-8.
+/// Decodes a `UserComment`: eight bytes name the encoding (EXIF 2.32, table 9), then comes the text. JIS and undefined
+/// encodings are read only if the text is valid UTF-8.
 fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
     let (code, text) = value.split_at_checked(8)?;
     if code == b"UNICODE\0" {
@@ -126,7 +125,8 @@ fn user_comment(value: &[u8], order: ByteOrder) -> Option<String> {
     (!text.chars().any(|c| c.is_control() && !c.is_whitespace())).then(|| text.to_owned())
 }
 
-/// UTF-16 in the order that its mark, its letters or else the block says: many writers ignore the block's order.
+/// Decodes UTF-16. The byte order comes from the byte order mark, else from the letters, else from the block: many
+/// programs ignore the order of the block.
 fn utf16(text: &[u8], order: ByteOrder) -> Option<String> {
     let (pairs, _) = text.as_chunks::<2>();
     let (pairs, order) = match pairs {
@@ -138,7 +138,7 @@ fn utf16(text: &[u8], order: ByteOrder) -> Option<String> {
     char::decode_utf16(units).collect::<Result<String, _>>().ok()
 }
 
-/// The order that makes more of the text Latin.
+/// The byte order in which more of the text is Latin.
 fn likely_order(pairs: &[[u8; 2]]) -> Option<ByteOrder> {
     let big = pairs.iter().filter(|[first, second]| *first == 0 && *second != 0).count();
     let little = pairs.iter().filter(|[first, second]| *first != 0 && *second == 0).count();
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_come_before_comments() {
+    fn image_description_comes_before_user_comment() {
         check(Some(b"On the beach\0"), Some(b"ASCII\0\0\0a comment"), Some("On the beach"));
         check(Some(b"  spaced  \0"), None, Some("spaced"));
         check(Some("Zürich".as_bytes()), None, Some("Zürich"));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn boilerplate_is_no_description() {
+    fn boilerplate_is_dropped() {
         for boilerplate in [
             &b"OLYMPUS DIGITAL CAMERA         \0"[..],
             b"SAMSUNG\0",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_that_are_none() {
+    fn unreadable_comments_are_dropped() {
         check(None, Some(b"ASCII\0\0\0                    "), None);
         check(None, Some(b"ASCII\0\0\0ab\x01\x02"), None);
         check(None, Some(b"JIS\0\0\0\0\0\x93\xFA\x96\x7B"), None);
@@ -227,16 +227,16 @@ mod tests {
     }
 
     #[test]
-    fn unmarked_unicode_follows_the_block() {
+    fn utf16_without_mark_uses_the_byte_order_of_the_block() {
         let block = ExifBlock::in_order(true)
             .bytes(Directory::Exif, tag::USER_COMMENT, 7, &unicode("東京", u16::to_be_bytes))
             .build();
         assert_eq!(in_exif(&block).as_deref(), Some("東京"));
     }
 
-    /// A place where a description may stand, with the text that stands there.
+    /// A source of a description.
     #[derive(Clone, Copy)]
-    enum Place {
+    enum Source {
         SidecarXmp,
         SidecarExif,
         Takeout,
@@ -252,44 +252,44 @@ mod tests {
         PngTitle,
     }
 
-    const BEST_FIRST: [Place; 13] = [
-        Place::SidecarXmp,
-        Place::SidecarExif,
-        Place::Takeout,
-        Place::Xmp,
-        Place::Iptc,
-        Place::Exif,
-        Place::XmpExif,
-        Place::Png,
-        Place::PngComment,
-        Place::SidecarTitle,
-        Place::XmpTitle,
-        Place::IptcTitle,
-        Place::PngTitle,
+    const BEST_FIRST: [Source; 13] = [
+        Source::SidecarXmp,
+        Source::SidecarExif,
+        Source::Takeout,
+        Source::Xmp,
+        Source::Iptc,
+        Source::Exif,
+        Source::XmpExif,
+        Source::Png,
+        Source::PngComment,
+        Source::SidecarTitle,
+        Source::XmpTitle,
+        Source::IptcTitle,
+        Source::PngTitle,
     ];
 
-    fn found(texts: &[(Place, &str)], file_name: Option<&str>) -> Option<String> {
+    fn found(texts: &[(Source, &str)], file_name: Option<&str>) -> Option<String> {
         let mut exif = ExifBlock::default();
         let (mut sidecar, mut packet) = (String::new(), String::new());
         let mut sources = Sources::default();
-        for (place, text) in texts {
-            match place {
-                Place::SidecarXmp => sidecar += &format!("dc:description='{text}' "),
-                Place::SidecarExif => sidecar += &format!("exif:UserComment='{text}' "),
-                Place::SidecarTitle => sidecar += &format!("dc:title='{text}' "),
-                Place::Xmp => packet += &format!("dc:description='{text}' "),
-                Place::XmpExif => packet += &format!("tiff:ImageDescription='{text}' "),
-                Place::XmpTitle => packet += &format!("dc:title='{text}' "),
-                Place::Takeout => {
+        for (source, text) in texts {
+            match source {
+                Source::SidecarXmp => sidecar += &format!("dc:description='{text}' "),
+                Source::SidecarExif => sidecar += &format!("exif:UserComment='{text}' "),
+                Source::SidecarTitle => sidecar += &format!("dc:title='{text}' "),
+                Source::Xmp => packet += &format!("dc:description='{text}' "),
+                Source::XmpExif => packet += &format!("tiff:ImageDescription='{text}' "),
+                Source::XmpTitle => packet += &format!("dc:title='{text}' "),
+                Source::Takeout => {
                     let file = format!(r#"{{"photoTakenTime":{{}},"description":"{text}"}}"#);
                     sources.sidecars.takeout.extend(Takeout::read(file.as_bytes()));
                 }
-                Place::Iptc => sources.iptc.caption = Some((*text).into()),
-                Place::IptcTitle => sources.iptc.title = Some((*text).into()),
-                Place::Png => sources.png.description = Some((*text).into()),
-                Place::PngComment => sources.png.comment = Some((*text).into()),
-                Place::PngTitle => sources.png.title = Some((*text).into()),
-                Place::Exif => exif = exif.text(Directory::Primary, tag::IMAGE_DESCRIPTION, text),
+                Source::Iptc => sources.iptc.caption = Some((*text).into()),
+                Source::IptcTitle => sources.iptc.title = Some((*text).into()),
+                Source::Png => sources.png.description = Some((*text).into()),
+                Source::PngComment => sources.png.comment = Some((*text).into()),
+                Source::PngTitle => sources.png.title = Some((*text).into()),
+                Source::Exif => exif = exif.text(Directory::Primary, tag::IMAGE_DESCRIPTION, text),
             }
         }
         let exif = exif.text(Directory::Primary, tag::MODEL, "X-1").build();
@@ -300,9 +300,9 @@ mod tests {
     }
 
     #[test]
-    fn places_in_their_order() {
+    fn sources_in_their_order() {
         for rank in 0..BEST_FIRST.len() {
-            let texts: Vec<_> = BEST_FIRST[rank..].iter().map(|place| (*place, "worse")).collect();
+            let texts: Vec<_> = BEST_FIRST[rank..].iter().map(|source| (*source, "worse")).collect();
             let best = [(BEST_FIRST[rank], "best")];
             assert_eq!(found(&[&best, &texts[1..]].concat(), None).as_deref(), Some("best"), "{rank}");
             for blank in ["", " ", "OLYMPUS DIGITAL CAMERA", "X-1"] {
@@ -314,9 +314,9 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_file_is_no_title() {
+    fn title_equal_to_the_file_name_is_dropped() {
         let check = |title: &str, name, expect| {
-            assert_eq!(found(&[(Place::XmpTitle, title)], name), expect, "{title}");
+            assert_eq!(found(&[(Source::XmpTitle, title)], name), expect, "{title}");
         };
         check("DSC_0001", Some("a/DSC_0001.jpg"), None);
         check("DSC_0001.jpg", Some("DSC_0001.jpg"), None);

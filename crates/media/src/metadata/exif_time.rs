@@ -1,13 +1,13 @@
-//! Times as EXIF writes them, read as tolerantly as cameras write them.
+//! Parses times in the format of EXIF, with the variations that cameras write.
 
 use jiff::civil::{Date, DateTime, Time};
 
-/// Offsets beyond this are no time zone.
+/// The largest offset of a time zone.
 pub(super) const MAX_OFFSET_MINUTES: i32 = 14 * 60;
 
-/// Reads `YYYY:MM:DD HH:MM:SS` (EXIF 2.32, tag 0x9003) and what cameras make of it: other separators, blanks
-/// for leading zeros, no seconds, a blank or missing time of day (midnight). `sub_sec` is the fraction of a second.
-/// `None` for blanks and for days and times that do not exist.
+/// Parses `YYYY:MM:DD HH:MM:SS` (EXIF 2.32, tag 0x9003) and the variations that cameras write: other separators, spaces
+/// for leading zeros, no seconds, a blank or missing time (midnight). `sub_sec` is the fraction of a second. `None` if it
+/// is blank, or if the date or time does not exist.
 pub(super) fn parse_wall(text: &str, sub_sec: Option<&str>) -> Option<DateTime> {
     let numbers = numbers(text)?;
     let (date, time) = numbers.split_at_checked(3)?;
@@ -22,7 +22,7 @@ pub(super) fn parse_wall(text: &str, sub_sec: Option<&str>) -> Option<DateTime> 
     Some(parse_numbers_as_date(date)?.to_datetime(time))
 }
 
-/// Reads `YYYY:MM:DD`.
+/// Parses `YYYY:MM:DD`.
 pub(super) fn parse_date(text: &str) -> Option<Date> {
     parse_numbers_as_date(&numbers(text)?)
 }
@@ -37,8 +37,8 @@ fn time_of_day(hour: i16, minute: i16, second: i16, millis: i32) -> Option<Time>
     Time::new(part(hour)?, part(minute)?, part(second)?, millis * 1_000_000).ok()
 }
 
-/// The numbers of a date and time: four digits, then two or one each, up to the first character that belongs to
-/// neither numbers nor their separators.
+/// The numbers of a date and time: four digits, then one or two each. Stops at the first character that is neither a
+/// digit nor a separator.
 fn numbers(text: &str) -> Option<Vec<i16>> {
     let end = text.find(|c: char| !c.is_ascii_digit() && !" :-/.T".contains(c)).unwrap_or(text.len());
     let runs = text.get(..end)?.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty());
@@ -50,7 +50,7 @@ fn numbers(text: &str) -> Option<Vec<i16>> {
     Some(numbers)
 }
 
-/// The milliseconds of the digits behind a decimal point; blanks and NULs end them.
+/// Milliseconds from the digits after a decimal point, up to the first other character.
 pub(super) fn millis_of_fraction(digits: &str) -> i32 {
     let mut digits = digits.trim().chars().map_while(|c| c.to_digit(10));
     (0..3).fold(0, |millis, _| {
@@ -59,7 +59,7 @@ pub(super) fn millis_of_fraction(digits: &str) -> i32 {
     })
 }
 
-/// Reads the minutes east of UTC of `+HH:MM`, `-HH:MM`, `+HHMM` or `Z`. `None` for blanks and nonsense.
+/// Parses `+HH:MM`, `-HH:MM`, `+HHMM` or `Z` into an offset from UTC in minutes.
 pub(super) fn parse_offset(text: &str) -> Option<i32> {
     let text = text.trim();
     if text == "Z" {

@@ -1,24 +1,25 @@
-//! Times in file names, as cameras, phones and messengers write them.
+//! Finds times in file names of cameras, phones and messengers.
 
 use jiff::civil::{Date, DateTime, Time};
 
-/// A time found in a name.
+/// A time found in a file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NamedTime {
-    /// What the name says; midnight when it says only the day.
+pub(super) struct FileNameTime {
+    /// Date and time; midnight if the name has only a date.
     pub(super) wall: DateTime,
-    /// Whether it is in UTC; else the camera's local time.
+    /// Whether it is in UTC instead of local time.
     pub(super) utc: bool,
 }
 
-/// Eight digits in a row are taken for a day only in the years of digital cameras: they may be any number.
+/// Eight digits in a row may be any number. They are read as a date only from this year on, the first with digital
+/// cameras.
 const FIRST_COMPACT_YEAR: i16 = 1990;
 const LAST_YEAR: i16 = 2199;
 
-/// Finds the first date, with the time of day behind it if there is one: `IMG_20180725_163423`,
+/// Finds the first date, with the time after it if there is one: `IMG_20180725_163423`,
 /// `2019-07-04 18.03.22`, `Screenshot_20200101-101112`, `IMG-20190704-WA0001` (day only),
 /// `PXL_20210102_030405123` (UTC), `signal-2021-03-04-10-11-12-345`, `Screen Shot 2019-07-04 at 6.03.22 PM`.
-pub(super) fn named_time(name: &str) -> Option<NamedTime> {
+pub(super) fn parse_file_name(name: &str) -> Option<FileNameTime> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let bytes = name.as_bytes();
     let starts = (0..bytes.len()).filter(|at| {
@@ -27,7 +28,7 @@ pub(super) fn named_time(name: &str) -> Option<NamedTime> {
     });
     let wall = starts.filter_map(|at| bytes.get(at..)).find_map(|rest| Scanner { rest }.date_time())?;
     // Pixel phones name their photos in UTC.
-    Some(NamedTime { wall, utc: name.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("PXL_")) })
+    Some(FileNameTime { wall, utc: name.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("PXL_")) })
 }
 
 #[derive(Clone, Copy)]
@@ -44,7 +45,7 @@ impl<'a> Scanner<'a> {
         self.peek().is_some_and(|byte| byte.is_ascii_digit())
     }
 
-    /// Takes exactly so many digits.
+    /// Takes exactly `count` digits.
     fn digits(&mut self, count: usize) -> Option<i16> {
         let (digits, rest) = self.rest.split_at_checked(count)?;
         let number = std::str::from_utf8(digits).ok().filter(|_| digits.iter().all(u8::is_ascii_digit))?;
@@ -56,7 +57,7 @@ impl<'a> Scanner<'a> {
         self.digits(2).and_then(|number| i8::try_from(number).ok())
     }
 
-    /// Takes one of these bytes, if it is next.
+    /// Takes the next byte if it is one of these.
     fn one_of(&mut self, bytes: &[u8]) -> Option<u8> {
         let byte = self.peek().filter(|byte| bytes.contains(byte))?;
         self.rest = self.rest.get(1..)?;
@@ -69,7 +70,7 @@ impl<'a> Scanner<'a> {
         stripped.is_some()
     }
 
-    /// A day, with the time behind it or at midnight.
+    /// A date with the time after it, or at midnight.
     fn date_time(mut self) -> Option<DateTime> {
         let year = self.digits(4).filter(|year| *year <= LAST_YEAR)?;
         let separator = self.one_of(b"-_. ");
@@ -89,7 +90,7 @@ impl<'a> Scanner<'a> {
         Some(date.to_datetime(time.unwrap_or(Time::midnight())))
     }
 
-    /// A time of day behind a day; `None` when something else stands there.
+    /// The time after a date.
     fn time(mut self) -> Option<Time> {
         let _ = self.literal(b" at ") || self.literal(b", ") || self.one_of(b"_- T.").is_some();
         let spaced = self;
@@ -106,7 +107,7 @@ impl<'a> Scanner<'a> {
         Time::new(hour, minute, second, i32::from(millis) * 1_000_000).ok()
     }
 
-    /// `HH.MM.SS` with the same separator twice, and then `.mmm` or an AM or PM.
+    /// `HH.MM.SS` with the same separator twice, then `.mmm`, AM or PM.
     fn separated_time(mut self) -> Option<Time> {
         let mut short = self;
         let hour = match short.digits(1).filter(|_| !short.at_digit()) {
@@ -143,7 +144,7 @@ impl<'a> Scanner<'a> {
         Some(millis)
     }
 
-    /// Reads an AM or PM behind the time; macOS puts a narrow no-break space before it.
+    /// Applies AM or PM after the time; macOS puts a narrow no-break space before it.
     fn to_24_hours(mut self, hour: i8) -> Option<i8> {
         let _ = self.literal("\u{202F}".as_bytes()) || self.literal(b" ");
         let half = match self.rest {
@@ -161,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(name: &str, expect: Option<&str>) {
-        let found = named_time(name).map(|time| time.wall.to_string());
+        let found = parse_file_name(name).map(|time| time.wall.to_string());
         assert_eq!(found.as_deref(), expect, "{name}");
     }
 
@@ -219,14 +220,14 @@ mod tests {
 
     #[test]
     fn only_pixel_phones_write_utc() {
-        assert!(named_time("PXL_20210102_030405123.jpg").unwrap().utc);
-        assert!(!named_time("IMG_20180725_163423.jpg").unwrap().utc);
+        assert!(parse_file_name("PXL_20210102_030405123.jpg").unwrap().utc);
+        assert!(!parse_file_name("IMG_20180725_163423.jpg").unwrap().utc);
     }
 
     proptest! {
         #[test]
         fn nothing_panics(name in "[0-9_. -]{0,40}|.*") {
-            let _ = named_time(&name);
+            let _ = parse_file_name(&name);
         }
     }
 }

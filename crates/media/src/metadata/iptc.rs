@@ -1,31 +1,31 @@
-//! What the IPTC-IIM datasets of a file say about its photo (IPTC-IIM 4.2, chapter 1.5 and 6).
+//! Reads IPTC-IIM datasets (IPTC-IIM 4.2, chapters 1.5 and 6).
 
-use super::written_time::{WrittenTime, parse_iptc};
+use super::written_time::{ParsedTime, parse_iptc};
 
-/// More datasets than any program writes.
+/// Maximum number of datasets; more than any program writes.
 const MAX_DATASETS: usize = 10_000;
 
-/// The longest length field of an extended dataset that is read, in bytes.
+/// Maximum size of the length field of an extended dataset, in bytes.
 const MAX_LENGTH_BYTES: usize = 4;
 
-/// The coded character set that says UTF-8: `ESC % G`.
+/// The coded character set UTF-8: `ESC % G`.
 const UTF_8: &[u8] = b"\x1B%G";
 
-/// What is read of the datasets; each the first of its number.
+/// The datasets that are read; the first of each number counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Iptc {
-    /// When what the picture shows was there to be seen: 2:55 and 2:60.
-    pub(super) created: Option<WrittenTime>,
-    /// When the picture became a file: 2:62 and 2:63.
-    pub(super) digitized: Option<WrittenTime>,
-    /// 2:120.
+    /// Creation of the depicted content, 2:55 and 2:60.
+    pub(super) created: Option<ParsedTime>,
+    /// Digitisation, 2:62 and 2:63.
+    pub(super) digitized: Option<ParsedTime>,
+    /// Caption, 2:120.
     pub(super) caption: Option<String>,
-    /// The object's name, 2:05.
+    /// Object name, 2:05.
     pub(super) title: Option<String>,
 }
 
 impl Iptc {
-    /// Reads the datasets up to the first that is broken.
+    /// Reads the datasets up to the first broken one.
     pub(super) fn read(bytes: &[u8]) -> Self {
         let found: Vec<Dataset<'_>> = Datasets { rest: bytes }.take(MAX_DATASETS).collect();
         let value = |record: u8, number: u8| {
@@ -68,8 +68,8 @@ impl<'a> Iterator for Datasets<'a> {
     }
 }
 
-/// Text in the declared UTF-8, whose last letter programs cut to fit the standard's lengths; undeclared in UTF-8 when
-/// it is, else in Latin-1 as Windows has it.
+/// Decodes text. Valid UTF-8 is read as such. Other text is UTF-8 with a truncated last character if UTF-8 is declared,
+/// else Windows-1252.
 pub(super) fn text(value: &[u8], is_utf8: bool) -> String {
     match std::str::from_utf8(value) {
         Ok(text) => text.to_owned(),
@@ -81,7 +81,7 @@ pub(super) fn text(value: &[u8], is_utf8: bool) -> String {
 }
 
 fn windows_1252(byte: u8) -> char {
-    /// The letters of 0x80 to 0x9F; where there is none, the control character of Latin-1.
+    /// The characters 0x80 to 0x9F. Unassigned ones are the control characters of Latin-1.
     const LETTERS: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}',
         '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
@@ -105,12 +105,12 @@ mod tests {
         [&[0x1C, 2, number], &count.to_be_bytes()[..], length, value].concat()
     }
 
-    fn wall(time: Option<WrittenTime>) -> Option<(String, Option<i32>)> {
+    fn wall(time: Option<ParsedTime>) -> Option<(String, Option<i32>)> {
         time.map(|time| (time.wall.to_string(), time.offset_minutes))
     }
 
     #[test]
-    fn times_are_paired_with_their_days() {
+    fn times_belong_to_their_dates() {
         let read = Iptc::read(
             &[
                 dataset(2, 0, &[0, 4]),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn letters() {
+    fn encodings() {
         let check = |charset: Option<&[u8]>, caption: &[u8], expect: &str| {
             let charset = charset.map(|charset| dataset(1, 90, charset)).unwrap_or_default();
             let read = Iptc::read(&[charset, dataset(2, 120, caption)].concat());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_break_is_kept() {
+    fn datasets_before_a_broken_one_are_kept() {
         let whole = [dataset(2, 5, b"title"), dataset(2, 120, b"caption")].concat();
         let cut = Iptc::read(&whole[..whole.len() - 1]);
         assert_eq!((cut.title.as_deref(), cut.caption), (Some("title"), None));

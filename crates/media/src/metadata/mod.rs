@@ -1,4 +1,4 @@
-//! What a file says about the photo in it.
+//! Reads a photo's metadata from its file and its sidecars.
 
 mod capture;
 mod description;
@@ -12,7 +12,7 @@ mod takeout;
 mod written_time;
 mod xmp;
 
-use domain::{CaptureTime, Position, SidecarKind, Timestamp, clean_text};
+use domain::{FileInfo, Metadata, PhotoDetails, Sidecar, SidecarKind, clean_text};
 
 use crate::container::{self, Blocks};
 use crate::tiff::{Directory, Tags, tag};
@@ -23,55 +23,18 @@ use xmp::Xmp;
 
 pub use sidecar_name::{PhotoSidecars, SidecarMatches, match_sidecars, sidecar_kind};
 
-/// What is known of a file besides its bytes.
-#[derive(Debug, Clone, Copy)]
-pub struct FileFacts<'a> {
-    /// Its name; a path before it is ignored.
-    pub file_name: Option<&'a str>,
-    /// When it was last changed, as its client says.
-    pub modified: Option<Timestamp>,
-    /// When it arrived.
-    pub added: Timestamp,
-    /// The files beside it that describe it.
-    pub sidecars: &'a [Sidecar<'a>],
-}
-
-/// A file that describes a photo beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sidecar<'a> {
-    /// How it is written.
-    pub kind: SidecarKind,
-    /// What is in it.
-    pub content: &'a [u8],
-}
-
-/// What a photo's file says about it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Metadata {
-    /// When it was taken; there is always some time, and it says how it is known.
-    pub capture: CaptureTime,
-    /// Where it was taken.
-    pub position: Option<Position>,
-    /// What its author wrote about it.
-    pub description: Option<String>,
-    /// Who made the camera.
-    pub camera_make: Option<String>,
-    /// The camera's model.
-    pub camera_model: Option<String>,
-}
-
-/// Reads the metadata. Never fails: what is broken, blank or nonsense counts as missing, and a file without any
-/// metadata still has a capture time, at the worst the moment when it was added.
+/// Reads the metadata. It never fails: a broken, blank or implausible value counts as missing. A file without a capture
+/// time gets the time when it was added.
 ///
-/// What a sidecar says comes before what the file says, and XMP sidecars before those of a Takeout export. A capture
-/// time without an offset has `offset_minutes` `None` and is read as UTC: who knows the zones of positions can do
-/// better.
-pub fn metadata(bytes: &[u8], facts: &FileFacts<'_>) -> Metadata {
-    let blocks = container::format(bytes).map(|format| container::blocks(format, bytes)).unwrap_or_default();
-    metadata_of(&blocks, facts)
+/// Sidecars come before the file, and XMP sidecars before those of a Takeout export. A capture time without an offset
+/// is read as UTC; a caller that knows time zones can complete it.
+pub fn metadata(content: &[u8], info: &FileInfo) -> Metadata {
+    let blocks =
+        container::format(content).map(|format| container::blocks(format, content)).unwrap_or_default();
+    metadata_of(&blocks, info)
 }
 
-/// Whether a file's content is a sidecar of that kind: exports and folders hold other `.json` and `.xmp` files, too.
+/// Whether the content is a sidecar of that kind. Exports and folders hold other `.json` and `.xmp` files as well.
 pub fn is_sidecar_content(kind: SidecarKind, content: &[u8]) -> bool {
     match kind {
         SidecarKind::Xmp => Xmp::read(content).is_some(),
@@ -79,35 +42,37 @@ pub fn is_sidecar_content(kind: SidecarKind, content: &[u8]) -> bool {
     }
 }
 
-fn metadata_of(blocks: &Blocks<'_>, facts: &FileFacts<'_>) -> Metadata {
-    let sources = Sources::read(blocks, facts.sidecars);
-    let camera = |tag| sources.tags.as_ref()?.text(Directory::Primary, tag).as_deref().and_then(clean_text);
-    let in_xmp = |part: fn(&Xmp) -> Option<String>| sources.every_xmp().find_map(part);
+fn metadata_of(blocks: &Blocks<'_>, info: &FileInfo) -> Metadata {
+    let sources = Sources::read(blocks, &info.sidecars);
+    let exif_text =
+        |tag| sources.tags.as_ref()?.text(Directory::Primary, tag).as_deref().and_then(clean_text);
+    let xmp_text = |property: fn(&Xmp) -> Option<String>| sources.all_xmp().find_map(property);
     Metadata {
-        capture: capture::capture_time(&sources, facts),
-        position: position::position(&sources),
-        description: description::description(&sources, facts.file_name),
-        camera_make: camera(tag::MAKE).or_else(|| in_xmp(Xmp::make)),
-        camera_model: camera(tag::MODEL).or_else(|| in_xmp(Xmp::model)),
+        capture: capture::capture_time(&sources, info),
+        details: PhotoDetails {
+            position: position::position(&sources),
+            description: description::description(&sources, info.name.as_deref()),
+            camera_make: exif_text(tag::MAKE).or_else(|| xmp_text(Xmp::make)),
+            camera_model: exif_text(tag::MODEL).or_else(|| xmp_text(Xmp::model)),
+        },
     }
 }
 
-/// All that was written about one photo.
+/// Everything that describes one photo.
 #[derive(Debug, Default)]
 struct Sources<'a> {
-    /// The EXIF of its file.
+    /// The EXIF tags in the file.
     tags: Option<Tags<'a>>,
-    /// The XMP of its file.
+    /// The XMP in the file.
     xmp: Xmp,
-    /// The IPTC of its file.
+    /// The IPTC in the file.
     iptc: Iptc,
-    /// The text chunks of its file.
+    /// The PNG text chunks in the file.
     png: PngText,
-    /// The files beside it.
     sidecars: Sidecars,
 }
 
-/// The files beside a photo, those of each kind as they were given.
+/// The sidecars of a photo, by kind.
 #[derive(Debug, Default)]
 struct Sidecars {
     xmp: Vec<Xmp>,
@@ -115,9 +80,13 @@ struct Sidecars {
 }
 
 impl<'a> Sources<'a> {
-    fn read(blocks: &'a Blocks<'_>, sidecars: &[Sidecar<'_>]) -> Self {
-        let of_kind =
-            |kind| sidecars.iter().filter(move |sidecar| sidecar.kind == kind).map(|sidecar| sidecar.content);
+    fn read(blocks: &'a Blocks<'_>, sidecars: &[Sidecar]) -> Self {
+        let of_kind = |kind| {
+            sidecars
+                .iter()
+                .filter(move |sidecar| sidecar.kind == kind)
+                .map(|sidecar| sidecar.content.as_slice())
+        };
         Self {
             tags: blocks.exif.as_deref().and_then(Tags::read),
             xmp: blocks.xmp.as_deref().and_then(Xmp::read).unwrap_or_default(),
@@ -130,8 +99,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// The XMP in the file and beside it.
-    fn every_xmp(&self) -> impl Iterator<Item = &Xmp> {
+    /// The XMP in the file, then in the sidecars.
+    fn all_xmp(&self) -> impl Iterator<Item = &Xmp> {
         std::iter::once(&self.xmp).chain(&self.sidecars.xmp)
     }
 }

@@ -1,4 +1,4 @@
-//! What the text chunks of a PNG say about its picture (PNG, third edition, section 11.3.3).
+//! Reads the text chunks of a PNG (PNG, third edition, section 11.3.3).
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use jiff::fmt::rfc2822::DateTimeParser;
 
 use super::exif_time::MAX_OFFSET_MINUTES;
 use super::iptc;
-use super::written_time::{WrittenTime, parse_xmp_date};
-use crate::container::Texts;
+use super::written_time::{ParsedTime, parse_xmp_date};
+use crate::container::PngTexts;
 
-/// The longest date that is read as one of RFC 1123, in bytes.
+/// Maximum length of an RFC 1123 date, in bytes.
 const MAX_DATE_BYTES: usize = 100;
 
-/// The texts of a PNG.
+/// The texts in the chunks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PngText {
     /// `Title`.
@@ -22,12 +22,12 @@ pub(super) struct PngText {
     /// `Comment`.
     pub(super) comment: Option<String>,
     /// `Creation Time`.
-    pub(super) created: Option<WrittenTime>,
+    pub(super) created: Option<ParsedTime>,
 }
 
 impl PngText {
-    /// Reads the texts in UTF-8, which many programs write into chunks of Latin-1, else in Latin-1.
-    pub(super) fn read(texts: &Texts<'_>) -> Self {
+    /// Decodes the texts as UTF-8, which many programs write into Latin-1 chunks, else as Windows-1252.
+    pub(super) fn read(texts: &PngTexts<'_>) -> Self {
         let text = |bytes: &Option<Cow<'_, [u8]>>| Some(iptc::text(bytes.as_deref()?, false));
         Self {
             title: text(&texts.title),
@@ -38,19 +38,19 @@ impl PngText {
     }
 }
 
-/// Reads a date of RFC 1123, which the standard suggests, or of ISO 8601 or EXIF, which programs write.
-fn parse_creation_time(text: &str) -> Option<WrittenTime> {
+/// Parses a date in the format of RFC 1123, which the standard suggests, or of ISO 8601 or EXIF, which programs write.
+fn parse_creation_time(text: &str) -> Option<ParsedTime> {
     parse_xmp_date(text).or_else(|| parse_rfc_1123(text))
 }
 
-fn parse_rfc_1123(text: &str) -> Option<WrittenTime> {
+fn parse_rfc_1123(text: &str) -> Option<ParsedTime> {
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
     if text.len() > MAX_DATE_BYTES {
         return None;
     }
     let zoned = DateTimeParser::new().relaxed_weekday(true).parse_zoned(text).ok()?;
     let offset_minutes = zoned.offset().seconds() / 60;
-    (offset_minutes.abs() <= MAX_OFFSET_MINUTES).then(|| WrittenTime {
+    (offset_minutes.abs() <= MAX_OFFSET_MINUTES).then(|| ParsedTime {
         wall: zoned.datetime(),
         offset_minutes: Some(offset_minutes),
         has_time: true,
@@ -92,7 +92,7 @@ mod tests {
             }
             let bytes = || Some(Cow::Borrowed(bytes.as_slice()));
             let texts =
-                Texts { title: bytes(), description: bytes(), comment: bytes(), creation_time: bytes() };
+                PngTexts { title: bytes(), description: bytes(), comment: bytes(), creation_time: bytes() };
             let _ = PngText::read(&texts);
         }
     }

@@ -1,29 +1,29 @@
-//! Where a photo was taken (EXIF 2.32, section 4.6.6; XMP specification, part 2, section 2.6).
+//! The position of a photo (EXIF 2.32, section 4.6.6; XMP specification, part 2, section 2.6).
 
 use domain::Position;
 
 use super::{Sidecars, Sources, xmp::Xmp};
 use crate::tiff::{Directory, Rational, Tags, tag};
 
-/// The position: of a sidecar, where somebody put the photo on a map, else of the EXIF tags, else of the XMP.
+/// The position from a sidecar (somebody placed the photo on a map), else from EXIF, else from XMP.
 pub(super) fn position(sources: &Sources<'_>) -> Option<Position> {
     let Sidecars { xmp, takeout } = &sources.sidecars;
     let in_sidecars = xmp.iter().find_map(Xmp::position);
     in_sidecars
         .or_else(|| takeout.iter().find_map(|takeout| takeout.position))
-        .or_else(|| of_tags(sources.tags.as_ref()?))
+        .or_else(|| from_tags(sources.tags.as_ref()?))
         .or_else(|| sources.xmp.position())
 }
 
-/// The position, unless a part of it is missing, impossible or a placeholder.
-fn of_tags(tags: &Tags<'_>) -> Option<Position> {
+/// The position in the EXIF tags, if it is complete and plausible.
+fn from_tags(tags: &Tags<'_>) -> Option<Position> {
     let latitude = degrees(tags, tag::GPS_LATITUDE, tag::GPS_LATITUDE_REF, ['N', 'S'])?;
     let longitude = degrees(tags, tag::GPS_LONGITUDE, tag::GPS_LONGITUDE_REF, ['E', 'W'])?;
     plausible(latitude, longitude, is_measuring(tags))
 }
 
-/// The position, unless it is impossible or a placeholder. Cameras without a fix write zeros; only a receiver that
-/// says it measures is believed to be off Africa.
+/// The position, unless it is impossible or a placeholder. Cameras without a GPS fix write zeros, so 0, 0 counts only if
+/// the receiver reports a measurement.
 pub(super) fn plausible(latitude: f64, longitude: f64, is_measuring: bool) -> Option<Position> {
     if latitude == 0.0 && longitude == 0.0 && !is_measuring {
         return None;
@@ -35,8 +35,7 @@ fn is_measuring(tags: &Tags<'_>) -> bool {
     tags.text(Directory::Gps, tag::GPS_STATUS).is_some_and(|status| status.trim() == "A")
 }
 
-/// Degrees, minutes and seconds with their hemisphere. Without the hemisphere the sign is unknown, and no position
-/// is better than one on the wrong side of the Earth.
+/// Degrees, minutes and seconds with their hemisphere. `None` without the hemisphere, because the sign is unknown then.
 fn degrees(tags: &Tags<'_>, value: u16, hemisphere: u16, [positive, negative]: [char; 2]) -> Option<f64> {
     let parts = tags.three_rationals(Directory::Gps, value)?;
     let [degrees, minutes, seconds] = [number(parts[0])?, number(parts[1])?, number(parts[2])?];
@@ -53,9 +52,9 @@ fn signed(angle: f64, hemisphere: char, [positive, negative]: [char; 2]) -> Opti
     }
 }
 
-/// Reads the degrees of an XMP coordinate: `48,51.4923N` or `48,51,29N`, and what else is written there, decimal
-/// degrees with a sign or a hemisphere. `reference` is the hemisphere where a property of its own names it.
-pub(super) fn written_angle(text: &str, reference: Option<&str>, hemispheres: [char; 2]) -> Option<f64> {
+/// Parses an XMP coordinate: `48,51.4923N`, `48,51,29N`, or decimal degrees with a sign or a hemisphere. `reference` is
+/// the hemisphere from a separate property.
+pub(super) fn parse_angle(text: &str, reference: Option<&str>, hemispheres: [char; 2]) -> Option<f64> {
     let text = text.trim();
     let (number, own) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
         Some(number) => (number.trim_end(), text.chars().next_back()),
@@ -74,7 +73,7 @@ pub(super) fn written_angle(text: &str, reference: Option<&str>, hemispheres: [c
         let angle = decimal(degrees)? + sixtieths(minutes)? / 60.0 + sixtieths(seconds)? / 3600.0;
         return signed(angle, hemisphere, hemispheres);
     }
-    // In parts and without a hemisphere the sign is unknown.
+    // Minutes without a hemisphere: the sign is unknown.
     let (None, None) = (minutes, seconds) else { return None };
     match degrees.strip_prefix('-') {
         Some(degrees) => decimal(degrees).map(|angle| 0.0 - angle),
@@ -82,7 +81,7 @@ pub(super) fn written_angle(text: &str, reference: Option<&str>, hemispheres: [c
     }
 }
 
-/// A plain decimal number without a sign.
+/// Parses a decimal number without a sign or exponent.
 fn decimal(text: &str) -> Option<f64> {
     let text = text.trim();
     let is_plain = text.starts_with(|c: char| c.is_ascii_digit())
@@ -114,7 +113,7 @@ mod tests {
             .rationals(Directory::Gps, tag::GPS_LONGITUDE, &lon.1)
             .text(Directory::Gps, tag::GPS_STATUS, status)
             .build();
-        let found = of_tags(&Tags::read(&block).unwrap());
+        let found = from_tags(&Tags::read(&block).unwrap());
         let rounded =
             found.map(|at| ((at.latitude() * 1e6).round() / 1e6, (at.longitude() * 1e6).round() / 1e6));
         assert_eq!(rounded, expect, "{lat:?} {lon:?}");
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_counts_as_missing() {
+    fn implausible_positions_are_dropped() {
         let paris = ("N", [(48, 1), (51, 1), (2954, 100)]);
         let east = ("E", [(2, 1), (17, 1), (4013, 100)]);
         check(("", paris.1), east, "", None);
@@ -152,7 +151,7 @@ mod tests {
     #[test]
     fn written_coordinates() {
         let check = |text: &str, reference: Option<&str>, expect: Option<f64>| {
-            let found = written_angle(text, reference, ['N', 'S']).map(|angle| (angle * 1e6).round() / 1e6);
+            let found = parse_angle(text, reference, ['N', 'S']).map(|angle| (angle * 1e6).round() / 1e6);
             assert_eq!(found, expect, "{text:?} {reference:?}");
         };
         check("53,7.9535400N", None, Some(53.132_559));
@@ -192,13 +191,13 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_panics(text in "[0-9,.NSEW+-]{0,20}|.*", reference in ".?") {
-            let angle = written_angle(&text, Some(&reference), ['N', 'S']);
+            let angle = parse_angle(&text, Some(&reference), ['N', 'S']);
             prop_assert!(angle.is_none_or(f64::is_finite));
         }
     }
 
     #[test]
-    fn a_measured_zero_is_believed() {
+    fn measured_zero_is_kept() {
         check(("N", [(0, 1); 3]), ("E", [(0, 1); 3]), "A", Some((0.0, 0.0)));
     }
 }

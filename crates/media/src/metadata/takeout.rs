@@ -1,48 +1,48 @@
-//! What the JSON file says that a Google Takeout export puts beside a photo.
+//! Reads the JSON file that a Google Takeout export puts beside a photo.
 
 use domain::{Position, Timestamp};
 use serde_json::Value;
 
 use super::position::plausible;
 
-/// Larger files are no sidecars: those have some kilobytes.
+/// Maximum size of a sidecar. Real ones have a few kilobytes.
 const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// A sidecar of a Takeout export.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Takeout {
-    /// When the photo was taken. Only the moment: the export knows no local time.
-    pub(super) taken: Option<Timestamp>,
-    /// Where: as its owner or Google placed it, else as its file said when it was uploaded.
+    /// The capture time, without the local time.
+    pub(super) taken_at: Option<Timestamp>,
+    /// The position set by the owner or Google, else the one in the uploaded file.
     pub(super) position: Option<Position>,
-    /// What its owner wrote about it.
+    /// The description that the owner wrote.
     pub(super) description: Option<String>,
 }
 
 impl Takeout {
-    /// Reads a sidecar. `None` when the file is not one: exports hold other JSON files too, about albums and orders.
+    /// Reads a sidecar. `None` for any other file: exports contain JSON files about albums and orders as well.
     pub(super) fn read(file: &[u8]) -> Option<Self> {
         let file = file.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(file);
         if file.len() > MAX_FILE_BYTES {
             return None;
         }
-        // The parser refuses what is nested deeper than 128 times.
+        // The parser refuses more than 128 levels of nesting.
         let file: Value = serde_json::from_slice(file).ok()?;
-        let taken = file.get("photoTakenTime");
-        // An album may have a place, too, but it has a day of its own and no time of capture.
-        let is_of_photo = taken.is_some() || (file.get("geoData").is_some() && file.get("date").is_none());
+        let taken_at = file.get("photoTakenTime");
+        // The file of an album may have `geoData`, but it has a `date` and no `photoTakenTime`.
+        let is_of_photo = taken_at.is_some() || (file.get("geoData").is_some() && file.get("date").is_none());
         if !is_of_photo {
             return None;
         }
         Some(Self {
-            taken: taken.and_then(|taken| seconds(taken.get("timestamp")?)),
+            taken_at: taken_at.and_then(|taken_at| seconds(taken_at.get("timestamp")?)),
             position: ["geoData", "geoDataExif"].iter().find_map(|name| position(file.get(name)?)),
             description: file.get("description").and_then(Value::as_str).map(ToOwned::to_owned),
         })
     }
 }
 
-/// Seconds since 1970, which the export writes as text.
+/// Seconds since 1970, which exports write as text.
 fn seconds(value: &Value) -> Option<Timestamp> {
     let seconds = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok())?;
     Timestamp::from_millis(seconds.checked_mul(1000)?)
@@ -75,7 +75,7 @@ mod tests {
             }"#,
         )
         .unwrap();
-        assert_eq!(read.taken.unwrap().to_string(), "2019-07-04T16:03:22.000Z");
+        assert_eq!(read.taken_at.unwrap().to_string(), "2019-07-04T16:03:22.000Z");
         assert_eq!(read.position, Position::new(48.858_206, 2.294_481).ok());
         assert_eq!(read.description.as_deref(), Some("On the beach"));
     }
@@ -84,8 +84,9 @@ mod tests {
     fn times() {
         let check = |timestamp: &str, expect: Option<&str>| {
             let file = format!(r#"{{"photoTakenTime": {{"timestamp": {timestamp}}}}}"#);
-            let taken = Takeout::read(file.as_bytes()).unwrap().taken.map(|taken| taken.to_string());
-            assert_eq!(taken.as_deref(), expect, "{timestamp}");
+            let taken_at =
+                Takeout::read(file.as_bytes()).unwrap().taken_at.map(|taken_at| taken_at.to_string());
+            assert_eq!(taken_at.as_deref(), expect, "{timestamp}");
         };
         check(r#""1562256202""#, Some("2019-07-04T16:03:22.000Z"));
         check("1562256202", Some("2019-07-04T16:03:22.000Z"));
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn other_json_is_none() {
+    fn other_json_is_refused() {
         for other in [
             "",
             "{}",

@@ -1,5 +1,7 @@
 use std::collections::HashSet;
 
+use domain::{CaptureTime, Position, Timestamp};
+
 use super::*;
 use crate::samples::{ExifBlock, png_chunk};
 use date_cases::{DATE_CASES_ADDED, DateCase};
@@ -13,19 +15,19 @@ fn cases() -> Vec<DateCase> {
     date_cases::date_cases(include_str!("../../../../fixtures/dates.json"))
 }
 
-fn read(case: &DateCase, read: impl Fn(&FileFacts<'_>) -> Metadata) -> CaptureTime {
-    let sidecars: Vec<Sidecar<'_>> = case
-        .sidecars
-        .iter()
-        .map(|sidecar| Sidecar { kind: sidecar.kind, content: &sidecar.content })
-        .collect();
-    let facts = FileFacts {
-        file_name: Some(&case.file_name),
-        modified: case.modified,
-        added: Timestamp::parse_iso(DATE_CASES_ADDED).unwrap(),
-        sidecars: &sidecars,
+fn added() -> FileInfo {
+    FileInfo::added_at(Timestamp::parse_iso(DATE_CASES_ADDED).unwrap())
+}
+
+fn read(case: &DateCase, read: impl Fn(&FileInfo) -> Metadata) -> CaptureTime {
+    let sidecar = |file: &date_cases::SidecarFile| Sidecar { kind: file.kind, content: file.content.clone() };
+    let info = FileInfo {
+        name: Some(case.file_name.clone()),
+        modified_at: case.modified,
+        sidecars: case.sidecars.iter().map(sidecar).collect(),
+        ..added()
     };
-    read(&facts).capture
+    read(&info).capture
 }
 
 fn check(case: &DateCase, found: CaptureTime) {
@@ -45,19 +47,19 @@ fn every_case_from_its_blocks() {
             iptc: case.iptc.as_deref().map(Into::into),
             ..Blocks::default()
         };
-        check(&case, read(&case, |facts| metadata_of(&blocks, facts)));
+        check(&case, read(&case, |info| metadata_of(&blocks, info)));
     }
 }
 
 #[test]
 fn every_case_as_a_file() {
     for case in &cases() {
-        check(case, read(case, |facts| metadata(&case.jpeg, facts)));
+        check(case, read(case, |info| metadata(&case.jpeg, info)));
     }
 }
 
 #[test]
-fn an_import_knows_more_of_offsets_and_nothing_else() {
+fn import_adds_only_offsets() {
     for case in cases().iter().filter(|case| case.expect != case.expect_import) {
         assert_eq!(case.expect.offset_minutes, None, "{}", case.name);
         assert_eq!(case.expect.wall, case.expect_import.wall, "{}", case.name);
@@ -66,7 +68,7 @@ fn an_import_knows_more_of_offsets_and_nothing_else() {
 }
 
 #[test]
-fn the_cases_are_files_that_can_be_imported() {
+fn cases_can_be_imported() {
     let cases = cases();
     let files: HashSet<&[u8]> = cases.iter().map(|case| case.jpeg.as_slice()).collect();
     let names: HashSet<&str> = cases.iter().map(|case| case.name.as_str()).collect();
@@ -85,21 +87,17 @@ fn the_cases_are_files_that_can_be_imported() {
 
 /// The metadata of these attributes in EXIF, in XMP and in sidecars.
 fn of(exif: ExifBlock, xmp: &str, sidecars: &[(SidecarKind, &str)]) -> Metadata {
-    let sidecars: Vec<(SidecarKind, String)> = sidecars
-        .iter()
-        .map(|(kind, content)| {
-            (*kind, if *kind == SidecarKind::Xmp { packet_of(content) } else { (*content).into() })
-        })
-        .collect();
-    let sidecars: Vec<Sidecar<'_>> =
-        sidecars.iter().map(|(kind, content)| Sidecar { kind: *kind, content: content.as_bytes() }).collect();
+    let sidecar = |(kind, content): &(SidecarKind, &str)| {
+        let content = if *kind == SidecarKind::Xmp { packet_of(content) } else { (*content).to_owned() };
+        Sidecar { kind: *kind, content: content.into_bytes() }
+    };
+    let sidecars = sidecars.iter().map(sidecar).collect();
     let blocks = Blocks {
         exif: Some(exif.build().into()),
         xmp: Some(packet_of(xmp).into_bytes().into()),
         ..Blocks::default()
     };
-    let added = Timestamp::parse_iso(DATE_CASES_ADDED).unwrap();
-    metadata_of(&blocks, &FileFacts { file_name: None, modified: None, added, sidecars: &sidecars })
+    metadata_of(&blocks, &FileInfo { sidecars, ..added() })
 }
 
 #[test]
@@ -118,7 +116,7 @@ fn positions_in_their_order() {
     let check = |exif_degrees, xmp_degrees, takeout_degrees, sidecar_degrees, expect: f64| {
         let (takeout, sidecar) = (takeout(takeout_degrees), xmp(sidecar_degrees));
         let sidecars = [(SidecarKind::Takeout, takeout.as_str()), (SidecarKind::Xmp, &sidecar)];
-        let found = of(exif(exif_degrees), &xmp(xmp_degrees), &sidecars).position;
+        let found = of(exif(exif_degrees), &xmp(xmp_degrees), &sidecars).details.position;
         assert_eq!(found, Position::new(expect, expect).ok().filter(|_| expect > 0.0));
     };
     check(4, 3, 2, 1, 1.0);
@@ -133,15 +131,16 @@ fn cameras_in_their_order() {
     let exif = ExifBlock::default().text(Directory::Primary, tag::MAKE, "Canon");
     let xmp = "tiff:Make='Nikon' tiff:Model=' EOS R '";
     let sidecar = (SidecarKind::Xmp, "tiff:Make='Sony' tiff:Model='A7'");
-    let camera =
-        |found: Metadata| (found.camera_make.unwrap_or_default(), found.camera_model.unwrap_or_default());
+    let camera = |Metadata { details, .. }| {
+        (details.camera_make.unwrap_or_default(), details.camera_model.unwrap_or_default())
+    };
     assert_eq!(camera(of(exif, xmp, &[sidecar])), ("Canon".into(), "EOS R".into()));
     assert_eq!(camera(of(ExifBlock::default(), xmp, &[sidecar])), ("Nikon".into(), "EOS R".into()));
     assert_eq!(camera(of(ExifBlock::default(), "", &[sidecar])), ("Sony".into(), "A7".into()));
 }
 
 #[test]
-fn sidecars_are_told_by_content() {
+fn sidecars_are_detected_by_content() {
     let check = |kind, content: &str, expect| {
         assert_eq!(is_sidecar_content(kind, content.as_bytes()), expect, "{content}");
     };
@@ -155,9 +154,8 @@ fn sidecars_are_told_by_content() {
 /// What a PNG with these chunks before its picture says.
 fn of_png(chunks: &[Vec<u8>], file_name: Option<&str>) -> Metadata {
     let picture = crate::samples::encode(&crate::samples::quarters(8, 8).into(), crate::Format::Png);
-    let added = Timestamp::parse_iso(DATE_CASES_ADDED).unwrap();
-    let facts = FileFacts { file_name, modified: None, added, sidecars: &[] };
-    metadata(&[&picture[..33], &chunks.concat(), &picture[33..]].concat(), &facts)
+    let info = FileInfo { name: file_name.map(ToOwned::to_owned), ..added() };
+    metadata(&[&picture[..33], &chunks.concat(), &picture[33..]].concat(), &info)
 }
 
 fn plain_text(keyword: &str, text: &[u8]) -> Vec<u8> {
@@ -184,9 +182,9 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_png_is_described_by_its_text() {
+fn png_text_gives_the_description() {
     let check = |chunks: &[Vec<u8>], expect: Option<&str>| {
-        assert_eq!(of_png(chunks, Some("a/beach.png")).description.as_deref(), expect, "{chunks:?}");
+        assert_eq!(of_png(chunks, Some("a/beach.png")).details.description.as_deref(), expect, "{chunks:?}");
     };
     check(&[plain_text("Description", b"On the beach")], Some("On the beach"));
     check(&[plain_text("Description", b"Z\xFCrich \x96 See")], Some("Zürich – See"));
@@ -218,13 +216,13 @@ fn a_png_is_described_by_its_text() {
 }
 
 #[test]
-fn the_text_of_a_png_comes_after_xmp_and_before_its_titles() {
+fn png_text_comes_after_xmp_and_before_titles() {
     let xmp = |properties: &str| {
         let packet = packet_of(properties);
         png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0\0\0\0\0", packet.as_bytes()].concat())
     };
     let check = |chunks: &[Vec<u8>], expect: &str| {
-        assert_eq!(of_png(chunks, None).description.as_deref(), Some(expect));
+        assert_eq!(of_png(chunks, None).details.description.as_deref(), Some(expect));
     };
     let text = plain_text("Description", b"png");
     check(&[text.clone(), xmp("dc:description='xmp'")], "xmp");
@@ -234,7 +232,7 @@ fn the_text_of_a_png_comes_after_xmp_and_before_its_titles() {
 }
 
 #[test]
-fn a_png_says_when_it_was_created() {
+fn png_text_gives_the_creation_time() {
     let check = |text: &str, at: &str, offset: Option<i32>| {
         let found = of_png(&[plain_text("Creation Time", text.as_bytes())], None).capture;
         assert_eq!((found.at.to_string().as_str(), found.offset_minutes), (at, offset), "{text}");

@@ -1,42 +1,42 @@
-//! Times as XMP and IPTC write them, each with the offset that stands beside it.
+//! Parses times in the formats of XMP and IPTC.
 
 use domain::Timestamp;
 use jiff::civil::DateTime;
 
 use super::exif_time::{parse_offset, parse_wall};
 
-/// A time as some text has it.
+/// A time parsed from text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WrittenTime {
-    /// What the clock showed; midnight when the text says only the day.
+pub(super) struct ParsedTime {
+    /// Date and time on the clock; midnight if the text has only a date.
     pub(super) wall: DateTime,
-    /// Minutes east of UTC of that clock, when the text says so.
+    /// Offset from UTC in minutes, if the text has one.
     pub(super) offset_minutes: Option<i32>,
-    /// Whether the text says more than the day.
+    /// Whether the text has a time besides the date.
     pub(super) has_time: bool,
 }
 
-impl WrittenTime {
-    /// The moment, in UTC when there is no offset. `None` when the text says only the day.
+impl ParsedTime {
+    /// The moment, read as UTC if there is no offset. `None` if there is only a date.
     pub(super) fn moment(self) -> Option<Timestamp> {
         Timestamp::from_wall(self.wall, self.offset_minutes.unwrap_or(0)).filter(|_| self.has_time)
     }
 }
 
-/// Reads an XMP date (XMP specification, part 1, section 8.2.1.1): `YYYY-MM-DD`, then `Thh:mm`, `:ss`, a fraction
-/// and `Z` or `±hh:mm`, each if it is there. Colons or slashes between the parts of the day and a blank before the
-/// time are understood as well.
+/// Parses an XMP date (XMP specification, part 1, section 8.2.1.1): `YYYY-MM-DD`, then `Thh:mm`, `:ss`, a fraction
+/// and `Z` or `±hh:mm`, each optional. Colons or slashes in the date and a space before the time are
+/// accepted as well.
 ///
-/// `None` for `YYYY` and `YYYY-MM`, which the standard knows too: they name no day, and a photo that is filed under
-/// the first of January would be filed wrongly.
-pub(super) fn parse_xmp_date(text: &str) -> Option<WrittenTime> {
+/// `None` for `YYYY` and `YYYY-MM`, which the standard allows as well: without a day, the photo would be sorted under a
+/// wrong date.
+pub(super) fn parse_xmp_date(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
     let (day, rest) = text.split_at_checked(10)?;
     let Some(rest) = rest.strip_prefix(['T', 't', ' ']) else {
-        // A zone behind a day says nothing, and whatever else stands there does not make it another day.
+        // A zone after a date is ignored, and so is any text that does not start with a digit.
         let ends_there = !rest.starts_with(|c: char| c.is_ascii_digit());
         let wall = parse_wall(day, None).filter(|_| ends_there && !day.contains(['T', ' ']))?;
-        return Some(WrittenTime { wall, offset_minutes: None, has_time: false });
+        return Some(ParsedTime { wall, offset_minutes: None, has_time: false });
     };
     let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, ':' | '.')).unwrap_or(rest.len());
     let (time, zone) = rest.split_at_checked(end)?;
@@ -44,12 +44,12 @@ pub(super) fn parse_xmp_date(text: &str) -> Option<WrittenTime> {
         time.split_once('.').map_or((time, None), |(clock, digits)| (clock, Some(digits)));
     let wall = parse_wall(&format!("{day} {clock}"), fraction)?;
     let zone = if zone.trim_start().starts_with('z') { "Z" } else { zone };
-    Some(WrittenTime { wall, offset_minutes: parse_offset(zone), has_time: !clock.is_empty() })
+    Some(ParsedTime { wall, offset_minutes: parse_offset(zone), has_time: !clock.is_empty() })
 }
 
-/// Reads an IPTC date `CCYYMMDD` with its time `HHMMSS±HHMM` (IPTC-IIM 4.2, datasets 2:55 and 2:60). Separators
-/// between the parts and a time without an offset are understood as well.
-pub(super) fn parse_iptc(date: &str, time: Option<&str>) -> Option<WrittenTime> {
+/// Parses an IPTC date `CCYYMMDD` with its time `HHMMSS±HHMM` (IPTC-IIM 4.2, datasets 2:55 and 2:60). Separators
+/// and a time without an offset are accepted as well.
+pub(super) fn parse_iptc(date: &str, time: Option<&str>) -> Option<ParsedTime> {
     let digits = |text: &str| -> String { text.chars().filter(|c| !"-:/ ".contains(*c)).collect() };
     let day = digits(date.trim_matches(['\0', ' ']));
     let [year, month, day] = [day.get(..4)?, day.get(4..6)?, day.get(6..)?];
@@ -63,8 +63,8 @@ pub(super) fn parse_iptc(date: &str, time: Option<&str>) -> Option<WrittenTime> 
     let day = format!("{year}-{month}-{day}");
     let at = |clock: &str| parse_wall(&format!("{day} {clock}"), None);
     match clock.as_deref().and_then(at) {
-        Some(wall) => Some(WrittenTime { wall, offset_minutes: parse_offset(zone), has_time: true }),
-        None => Some(WrittenTime { wall: at("")?, offset_minutes: None, has_time: false }),
+        Some(wall) => Some(ParsedTime { wall, offset_minutes: parse_offset(zone), has_time: true }),
+        None => Some(ParsedTime { wall: at("")?, offset_minutes: None, has_time: false }),
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(time: Option<WrittenTime>) -> Option<(String, Option<i32>, bool)> {
+    fn shown(time: Option<ParsedTime>) -> Option<(String, Option<i32>, bool)> {
         time.map(|time| (time.wall.to_string(), time.offset_minutes, time.has_time))
     }
 
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn xmp_dates_that_are_none() {
+    fn invalid_xmp_dates() {
         for missing in [
             "",
             "2019",

@@ -1,52 +1,51 @@
-//! From a file to its WebP renditions.
+//! Makes the WebP renditions of a file.
 
 mod encode;
+mod orient;
 mod pixels;
-mod plain;
-mod turn;
+mod rgb;
 
 use domain::{PixelSize, Rendition};
 
 pub(crate) use self::pixels::{Layout, Pixels};
-pub use self::plain::{RgbPicture, RgbPictures, decode_rgb};
-use crate::colour::{self, Unconverted};
+pub use self::rgb::{RgbPicture, RgbPictures, decode_rgb};
+use crate::colour::{self, ProfileError};
 use crate::container::Colour;
 use crate::decode::{Decoded, decode};
-use crate::probe::{Inspected, Probe, inspect};
+use crate::probe::{ParsedHeaders, Probe, parse_headers};
 use crate::{Limits, MediaError, Orientation};
 
 /// The renditions of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rendered {
-    /// The size of the upright full rendition, whether or not it was asked for.
+    /// The size of the upright full rendition, even if it was not requested.
     pub full_size: PixelSize,
-    /// What is wrong with the file, when only a part of the picture or not its colour profile could be read.
+    /// The damage, if a part of the picture or its colour profile could not be read.
     pub damaged: Option<String>,
-    /// What was asked for, in that order, each kind once.
+    /// The requested renditions in that order, each once.
     pub renditions: Vec<EncodedRendition>,
 }
 
 /// One rendition as a WebP file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedRendition {
-    /// Which one it is.
+    /// The kind of rendition.
     pub rendition: Rendition,
     /// Its size.
     pub size: PixelSize,
-    /// The file: pixels and nothing else, no EXIF, XMP or colour profile.
+    /// The file, without EXIF, XMP or colour profile.
     pub webp: Vec<u8>,
 }
 
-/// Makes the renditions: upright, never larger than the original, in the colours of sRGB, encoded the same way every
-/// time. Renditions of the same size are the same bytes, encoded once.
+/// Makes the renditions: upright, never larger than the original, in sRGB, with deterministic encoding. Renditions of the
+/// same size have the same bytes and are encoded once.
 ///
-/// Everything is checked as in [`probe`](crate::probe()) before a pixel is decoded.
+/// The headers are checked as in [`probe`](crate::probe()) before any pixel is decoded.
 ///
 /// # Errors
-/// Any [`MediaError`]. A file that is only damaged gives what can be read of it, and says so in
-/// [`Rendered::damaged`].
+/// Any [`MediaError`]. A file that can be read in part is no error; see [`Rendered::damaged`].
 pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Rendered, MediaError> {
-    let Inspected { probe, header, blocks } = inspect(bytes, limits)?;
+    let ParsedHeaders { probe, header, blocks } = parse_headers(bytes, limits)?;
     let full_size = probe.upright_size.fit_within(Rendition::Full.longest_side_px());
     let steps = steps(&probe, wanted.iter().map(|rendition| rendition.longest_side_px()));
     let Some(largest) = steps.first() else {
@@ -55,12 +54,12 @@ pub fn render(bytes: &[u8], wanted: &[Rendition], limits: &Limits) -> Result<Ren
     let at_least = probe.orientation.apply(*largest);
     let Decoded { pixels, damaged } = decode(probe.format, bytes, &header, at_least)?;
     let (encoded, unconverted) =
-        make_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, encode::webp)?;
-    let damaged = notes(damaged, unconverted);
+        resize_steps(pixels, blocks.colour.as_ref(), probe.orientation, &steps, encode::webp)?;
+    let damaged = join_damage(damaged, unconverted);
     let renditions = wanted
         .iter()
         .enumerate()
-        .filter(|(place, rendition)| !wanted.iter().take(*place).any(|before| before == *rendition))
+        .filter(|(index, rendition)| !wanted.iter().take(*index).any(|before| before == *rendition))
         .filter_map(|(_, rendition)| {
             let size = rendition_size(&probe, *rendition);
             let (_, webp) = encoded.iter().find(|(step, _)| *step == size)?;
@@ -74,7 +73,7 @@ fn rendition_size(probe: &Probe, rendition: Rendition) -> PixelSize {
     probe.upright_size.fit_within(rendition.longest_side_px())
 }
 
-/// The upright sizes to be made, largest first, each once.
+/// The upright sizes to make, largest first, each once.
 fn steps(probe: &Probe, longest_sides_px: impl IntoIterator<Item = u32>) -> Vec<PixelSize> {
     let size = |side| probe.upright_size.fit_within(side);
     let mut sizes: Vec<_> = longest_sides_px.into_iter().map(size).collect();
@@ -83,32 +82,32 @@ fn steps(probe: &Probe, longest_sides_px: impl IntoIterator<Item = u32>) -> Vec<
     sizes
 }
 
-/// All that is wrong with a file, in one text.
-fn notes(damaged: Option<String>, unconverted: Option<Unconverted>) -> Option<String> {
-    let notes: Vec<String> =
-        damaged.into_iter().chain(unconverted.map(|reason| reason.note().to_owned())).collect();
-    (!notes.is_empty()).then(|| notes.join("; "))
+/// All damage to a file in one text.
+fn join_damage(damaged: Option<String>, unconverted: Option<ProfileError>) -> Option<String> {
+    let reasons: Vec<String> =
+        damaged.into_iter().chain(unconverted.map(|error| error.message().to_owned())).collect();
+    (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// Sizes with what was made of them, and why their colours are not converted when they are not.
-type Made<T> = (Vec<(PixelSize, T)>, Option<Unconverted>);
+/// The result for each size, and why colours were not converted.
+type Steps<T> = (Vec<(PixelSize, T)>, Option<ProfileError>);
 
-/// Makes each size from the one before, and something of it. Colours are converted and the picture turned once: after
-/// the first resize, when there is least of it.
-fn make_steps<T>(
+/// Resizes to each size in turn and calls `make` with the pixels. Colours are converted and the picture is turned upright
+/// once, after the first resize, when there are fewest pixels.
+fn resize_steps<T>(
     mut pixels: Pixels,
     colour: Option<&Colour<'_>>,
     orientation: Orientation,
     steps: &[PixelSize],
     make: impl Fn(&Pixels) -> Result<T, MediaError>,
-) -> Result<Made<T>, MediaError> {
+) -> Result<Steps<T>, MediaError> {
     let mut made = Vec::with_capacity(steps.len());
     let mut unconverted = None;
-    for (place, size) in steps.iter().enumerate() {
-        if place == 0 {
+    for (index, size) in steps.iter().enumerate() {
+        if index == 0 {
             pixels = pixels.resize(orientation.apply(*size))?;
             (pixels, unconverted) = colour::to_srgb(pixels, colour);
-            pixels = turn::turn(pixels, orientation);
+            pixels = orient::orient(pixels, orientation);
         } else {
             pixels = pixels.resize(*size)?;
         }

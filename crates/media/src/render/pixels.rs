@@ -1,17 +1,21 @@
+use std::fmt::Display;
+
 use domain::PixelSize;
-use fast_image_resize::images::{Image, ImageRef};
-use fast_image_resize::{FilterType, MulDiv, PixelType, ResizeAlg, ResizeOptions, Resizer};
+use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::pixels::{InnerPixel, U8, U8x2, U8x3, U8x4};
+use fast_image_resize::{FilterType, MulDiv, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
 use crate::MediaError;
+use crate::decode::zeroed;
 
-/// What the bytes of a pixel mean, 8 bits each.
+/// The channels of a pixel, 8 bits each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
     Gray,
     GrayAlpha,
     Rgb,
     Rgba,
-    /// Ink, or its absence when inverted.
+    /// Amounts of ink; inverted, 255 means no ink.
     Cmyk {
         inverted: bool,
     },
@@ -28,21 +32,12 @@ impl Layout {
         }
     }
 
-    const fn pixel_type(self) -> PixelType {
-        match self {
-            Self::Gray => PixelType::U8,
-            Self::GrayAlpha => PixelType::U8x2,
-            Self::Rgb => PixelType::U8x3,
-            Self::Rgba | Self::Cmyk { .. } => PixelType::U8x4,
-        }
-    }
-
     pub(crate) const fn has_alpha(self) -> bool {
         matches!(self, Self::GrayAlpha | Self::Rgba)
     }
 }
 
-/// An unpacked picture: rows from top to bottom without gaps.
+/// A decoded picture: rows from top to bottom without gaps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pixels {
     pub(crate) size: PixelSize,
@@ -51,53 +46,53 @@ pub(crate) struct Pixels {
 }
 
 impl Pixels {
-    /// Whether every pixel is the same.
+    /// Whether all pixels are equal.
     pub(crate) fn is_uniform(&self) -> bool {
         let mut pixels = self.bytes.chunks_exact(self.layout.channels());
         let first = pixels.next();
         pixels.all(|pixel| Some(pixel) == first)
     }
 
-    /// Whether every pixel, of RGB or RGBA, is grey.
+    /// Whether all RGB or RGBA pixels are grey.
     pub(crate) fn is_neutral(&self) -> bool {
         let mut pixels = self.bytes.chunks_exact(self.layout.channels());
         pixels.all(|pixel| matches!(pixel, [r, g, b, ..] if r == g && g == b))
     }
 
-    /// The picture at another size, by Lanczos3. Frees the larger one.
-    pub(super) fn resize(mut self, size: PixelSize) -> Result<Self, MediaError> {
+    /// Resizes with a Lanczos3 filter and frees the source.
+    pub(super) fn resize(self, size: PixelSize) -> Result<Self, MediaError> {
         if size == self.size {
             return Ok(self);
         }
-        let failed = |error: &dyn std::fmt::Display| MediaError::Conversion(error.to_string());
-        // Colours of transparent pixels must not bleed. Done in place: the resizer itself would copy everything.
-        self.edit(|image| MulDiv::new().multiply_alpha_inplace(image)).map_err(|error| failed(&error))?;
-        let source = ImageRef::new(self.size.width, self.size.height, &self.bytes, self.layout.pixel_type())
-            .map_err(|error| failed(&error))?;
-        let mut target = Image::new(size.width, size.height, self.layout.pixel_type());
+        // `Resizer::resize` would compile the code for all 13 pixel types of the crate.
+        match self.layout {
+            Layout::Gray => self.resize_typed::<U8>(size),
+            Layout::GrayAlpha => self.resize_typed::<U8x2>(size),
+            Layout::Rgb => self.resize_typed::<U8x3>(size),
+            Layout::Rgba | Layout::Cmyk { .. } => self.resize_typed::<U8x4>(size),
+        }
+    }
+
+    fn resize_typed<P: InnerPixel + PixelTrait>(mut self, size: PixelSize) -> Result<Self, MediaError> {
+        let has_alpha = self.layout.has_alpha();
+        // Colours of transparent pixels must not bleed. Done in place: the resizer itself would copy all pixels.
+        if has_alpha {
+            let mut source = typed::<P>(self.size, &mut self.bytes)?;
+            MulDiv::new().multiply_alpha_inplace_typed(&mut source).map_err(failed)?;
+        }
+        let source = TypedImageRef::<P>::from_buffer(self.size.width, self.size.height, &self.bytes);
+        let mut bytes = zeroed(size, self.layout.channels())?;
+        let mut target = typed::<P>(size, &mut bytes)?;
         let options =
             ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3)).use_alpha(false);
-        Resizer::new().resize(&source, &mut target, &options).map_err(|error| failed(&error))?;
-        let mut resized = Self { size, layout: self.layout, bytes: target.into_vec() };
-        resized.edit(|image| MulDiv::new().divide_alpha_inplace(image)).map_err(|error| failed(&error))?;
-        Ok(resized)
-    }
-
-    /// Runs an edit of the alpha channel, if there is one.
-    fn edit<E: std::fmt::Display>(
-        &mut self,
-        edit: impl FnOnce(&mut Image<'_>) -> Result<(), E>,
-    ) -> Result<(), String> {
-        if !self.layout.has_alpha() {
-            return Ok(());
+        Resizer::new().resize_typed(&source.map_err(failed)?, &mut target, &options).map_err(failed)?;
+        if has_alpha {
+            MulDiv::new().divide_alpha_inplace_typed(&mut target).map_err(failed)?;
         }
-        let PixelSize { width, height } = self.size;
-        let mut image = Image::from_slice_u8(width, height, &mut self.bytes, self.layout.pixel_type())
-            .map_err(|error| error.to_string())?;
-        edit(&mut image).map_err(|error| error.to_string())
+        Ok(Self { size, layout: self.layout, bytes })
     }
 
-    /// The same values in RGB, or RGBA if there is an alpha channel.
+    /// Converts to RGB, or RGBA if there is an alpha channel.
     pub(crate) fn into_rgb(self) -> Self {
         let Self { size, layout, bytes } = self;
         match layout {
@@ -120,7 +115,15 @@ impl Pixels {
     }
 }
 
-/// Without a profile there is no exact answer: each ink takes its share of light, and so does black.
+fn typed<P: InnerPixel>(size: PixelSize, bytes: &mut [u8]) -> Result<TypedImage<'_, P>, MediaError> {
+    TypedImage::from_buffer(size.width, size.height, bytes).map_err(failed)
+}
+
+fn failed(error: impl Display) -> MediaError {
+    MediaError::Conversion(error.to_string())
+}
+
+/// Approximate conversion without a profile: each ink and black absorb their share of light.
 fn cmyk_to_rgb([c, m, y, k]: [u8; 4], inverted: bool) -> [u8; 3] {
     let light = |ink: u8| if inverted { ink } else { 255 - ink };
     let black = u16::from(light(k));
@@ -170,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fourth_ink_is_no_alpha() {
+    fn black_ink_is_no_alpha() {
         let cmyk = pixels(16, 16, Layout::Cmyk { inverted: true }, [200, 100, 50, 0].repeat(256));
         let half = cmyk.resize(PixelSize { width: 8, height: 8 }).unwrap();
         assert_eq!(half.bytes, [200, 100, 50, 0].repeat(64));

@@ -1,4 +1,5 @@
 use domain::Rendition::{Full, Medium, Thumb};
+use domain::{FileInfo, Timestamp};
 use image::{DynamicImage, GrayImage, ImageBuffer, Luma, Rgba, RgbaImage};
 use proptest::prelude::*;
 
@@ -7,7 +8,7 @@ use crate::samples::{
     ExifBlock, Number, encode, png_chunk, quarters, riff_chunk, riff_file, small_files, with_exif,
 };
 use crate::tiff::{Directory, tag};
-use crate::{FileFacts, Format, metadata, probe};
+use crate::{Format, metadata, probe};
 
 fn size(width: u32, height: u32) -> PixelSize {
     PixelSize { width, height }
@@ -69,7 +70,7 @@ fn store(picture: &DynamicImage, orientation: u16) -> DynamicImage {
 }
 
 #[test]
-fn every_orientation_in_every_format_stands_upright() {
+fn every_orientation_in_every_format_becomes_upright() {
     let upright = DynamicImage::from(quarters(64, 40));
     for format in [Format::Jpeg, Format::Png, Format::WebP] {
         for orientation in 0..=9 {
@@ -85,7 +86,7 @@ fn every_orientation_in_every_format_stands_upright() {
 }
 
 #[test]
-fn sizes_shrink_and_never_grow() {
+fn renditions_are_never_enlarged() {
     let check = |stored: (u32, u32), orientation, expect: [(u32, u32); 3]| {
         let picture = DynamicImage::from(quarters(stored.0, stored.1));
         let block =
@@ -110,7 +111,7 @@ fn sizes_shrink_and_never_grow() {
 }
 
 #[test]
-fn equal_sizes_are_equal_bytes_and_every_run_gives_the_same() {
+fn encoding_is_deterministic_and_shared_by_equal_sizes() {
     let file = encode(&DynamicImage::from(quarters(400, 300)), Format::Jpeg);
     let rendered = render(&file, &[Full, Medium, Thumb, Full], &Limits::default()).unwrap();
     assert_eq!(rendered.renditions.len(), 3);
@@ -120,7 +121,7 @@ fn equal_sizes_are_equal_bytes_and_every_run_gives_the_same() {
 }
 
 #[test]
-fn renditions_carry_no_metadata() {
+fn renditions_have_no_metadata() {
     let block = ExifBlock::default()
         .text(Directory::Primary, tag::MAKE, "Nikon")
         .rationals(Directory::Gps, tag::GPS_LATITUDE, &[(48, 1); 3])
@@ -154,7 +155,7 @@ fn grey_and_deep_samples_keep_their_brightness() {
 }
 
 #[test]
-fn a_cut_file_is_kept_and_flagged() {
+fn truncated_file_is_kept_and_marked_as_damaged() {
     let noise = image::RgbImage::from_fn(200, 200, |x, y| {
         let value = u8::try_from((x * 7 + y * 13) % 251).unwrap();
         image::Rgb([value, value / 2, 255 - value])
@@ -170,7 +171,7 @@ fn a_cut_file_is_kept_and_flagged() {
 }
 
 #[test]
-fn what_is_no_picture_is_refused() {
+fn files_without_a_picture_are_refused() {
     let refused = |file: &[u8]| render(file, &[Full], &Limits::default()).unwrap_err();
     assert_eq!(refused(b""), MediaError::Empty);
     assert_eq!(refused(b"hello, I am a text"), MediaError::UnknownFormat);
@@ -180,7 +181,7 @@ fn what_is_no_picture_is_refused() {
 }
 
 #[test]
-fn bombs_are_refused_before_anything_is_decoded() {
+fn decompression_bombs_are_refused_before_decoding() {
     let check = |what: &str, file: &[u8]| {
         for error in [
             probe(file, &Limits::default()).unwrap_err(),
@@ -201,7 +202,7 @@ fn bombs_are_refused_before_anything_is_decoded() {
 }
 
 #[test]
-fn a_webp_stream_that_is_not_its_canvas_is_refused() {
+fn webp_stream_of_another_size_than_its_canvas_is_refused() {
     let vp8 = b"\0\0\0\x9D\x01\x2A\xFF\x3F\xFF\x3F";
     let canvas = riff_chunk(b"VP8X", &[0; 10]);
     let hidden = riff_file(&[canvas.clone(), riff_chunk(b"VP8 ", vp8)].concat());
@@ -214,7 +215,7 @@ fn a_webp_stream_that_is_not_its_canvas_is_refused() {
 }
 
 #[test]
-fn a_limit_is_a_limit() {
+fn picture_above_the_pixel_limit_is_refused() {
     let file = encode(&DynamicImage::from(quarters(20, 10)), Format::Png);
     assert!(probe(&file, &Limits { max_pixels: 200 }).is_ok());
     let error = probe(&file, &Limits { max_pixels: 199 }).unwrap_err();
@@ -223,7 +224,7 @@ fn a_limit_is_a_limit() {
 }
 
 #[test]
-fn endless_scans_are_refused() {
+fn too_many_scans_are_refused() {
     let picture = turbojpeg::Image::mandelbrot(64, 64, turbojpeg::PixelFormat::RGB);
     let mut compressor = turbojpeg::Compressor::new().unwrap();
     compressor.set_progressive(true).unwrap();
@@ -238,7 +239,7 @@ fn endless_scans_are_refused() {
 }
 
 #[test]
-fn compressed_text_is_never_unpacked() {
+fn compressed_text_is_not_inflated_for_decoding() {
     let file = encode(&DynamicImage::from(quarters(32, 32)), Format::Png);
     // Ten megabytes of claimed compressed data that are none: a reader would fail or blow up.
     let text = png_chunk(b"zTXt", &[b"Comment\0\0", &vec![0xAA; 10 << 20][..]].concat());
@@ -248,7 +249,7 @@ fn compressed_text_is_never_unpacked() {
 }
 
 #[test]
-fn memory_grows_with_what_is_wanted() {
+fn memory_estimate_grows_with_the_renditions() {
     let bytes = |file: &[u8], wanted: &[Rendition]| {
         probe(file, &Limits::default()).unwrap().decode_memory_bytes(wanted)
     };
@@ -257,14 +258,10 @@ fn memory_grows_with_what_is_wanted() {
     assert!(bytes(&file, &[Medium]) < bytes(&file, &[Full]));
 }
 
-fn facts() -> FileFacts<'static> {
-    FileFacts { file_name: None, modified: None, added: domain::Timestamp::MAX, sidecars: &[] }
-}
-
 /// Everything that may be asked of a file, on a limit that keeps a test small.
-fn ask_everything(file: &[u8]) {
+fn call_everything(file: &[u8]) {
     let limits = Limits { max_pixels: 4_000_000 };
-    let _ = metadata(file, &facts());
+    let _ = metadata(file, &FileInfo::added_at(Timestamp::MAX));
     let probed = probe(file, &limits);
     let rendered = render(file, &[Medium, Thumb], &limits);
     assert!(probed.is_ok() || rendered.is_err());
@@ -278,7 +275,7 @@ proptest! {
         head in prop::sample::select(vec![&b"\xFF\xD8\xFF"[..], b"\x89PNG\r\n\x1A\n", b"RIFF\0\0\0\0WEBP", b"GIF89a", b""]),
         rest in prop::collection::vec(any::<u8>(), 0..400),
     ) {
-        ask_everything(&[head, &rest].concat());
+        call_everything(&[head, &rest].concat());
     }
 
     #[test]
@@ -301,6 +298,6 @@ proptest! {
         if cut {
             file.truncate(keep.index(file.len()));
         }
-        ask_everything(&file);
+        call_everything(&file);
     }
 }

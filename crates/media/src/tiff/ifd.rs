@@ -1,17 +1,17 @@
-//! The image file directories that a TIFF structure is made of (TIFF 6.0, section 2), read one at a time and each in
-//! bounded work. BigTIFF has the same with wider numbers; some cameras change only the signature.
+//! Reads the image file directories of a TIFF structure (TIFF 6.0, section 2) in bounded work. BigTIFF is the same with
+//! wider numbers; the RAW formats of some cameras differ only in the signature.
 
 use std::collections::VecDeque;
 
 use super::{ByteOrder, tag};
 
-/// More entries than any camera writes into one directory.
+/// Maximum number of entries in a directory; more than any camera writes.
 pub(crate) const MAX_ENTRIES: usize = 1024;
 
-/// More directories than any camera writes into one file.
+/// Maximum number of directories in a file; more than any camera writes.
 const MAX_DIRECTORIES: usize = 64;
 
-/// A TIFF structure whose signature is known.
+/// A TIFF structure with a known signature.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Structure<'a> {
     data: &'a [u8],
@@ -20,36 +20,36 @@ pub(crate) struct Structure<'a> {
     big: bool,
 }
 
-/// One directory. Whatever entry is broken is left out.
+/// A directory. Broken entries are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Ifd<'a> {
     pub(crate) entries: Vec<Entry<'a>>,
-    /// Where the next one of its chain lies.
+    /// Offset of the next directory in the chain.
     next: Option<u64>,
 }
 
-/// A value with its tag.
+/// A tag with its value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub(crate) tag: u16,
-    /// The number of its type.
+    /// The number of the value's type.
     pub(crate) kind: u16,
-    /// Where the value lies in the structure.
+    /// Offset of the value in the structure.
     pub(crate) start: usize,
     pub(crate) value: &'a [u8],
     order: ByteOrder,
 }
 
 impl<'a> Structure<'a> {
-    /// `None` when the signature is unknown.
+    /// `None` if the signature is unknown.
     pub(crate) fn read(data: &'a [u8]) -> Option<Self> {
         let (order, big) = match data {
             [b'I', b'I', 42, 0, ..] => (ByteOrder::Little, false),
             [b'M', b'M', 0, 42, ..] => (ByteOrder::Big, false),
-            // BigTIFF; the 8 is the length of its offsets.
+            // BigTIFF; 8 is the length of its offsets.
             [b'I', b'I', 43, 0, 8, 0, 0, 0, ..] => (ByteOrder::Little, true),
             [b'M', b'M', 0, 43, 0, 8, 0, 0, ..] => (ByteOrder::Big, true),
-            // RAW files of Panasonic, and of Olympus.
+            // RAW files of Panasonic and of Olympus.
             [b'I', b'I', b'U', 0, ..] | [b'I', b'I', b'R', b'O' | b'S', ..] => (ByteOrder::Little, false),
             [b'M', b'M', b'O', b'R', ..] => (ByteOrder::Big, false),
             _ => return None,
@@ -61,12 +61,12 @@ impl<'a> Structure<'a> {
         self.order
     }
 
-    /// The bytes that all offsets count from.
+    /// The bytes that offsets refer to.
     pub(crate) fn data(&self) -> &'a [u8] {
         self.data
     }
 
-    /// The first directory; empty when the file is cut off before it.
+    /// The first directory; empty if the file is cut off before it.
     pub(crate) fn first(&self) -> Ifd<'a> {
         self.first_offset().map(|offset| self.directory(offset)).unwrap_or_default()
     }
@@ -75,13 +75,13 @@ impl<'a> Structure<'a> {
         if self.big { self.u64_at(8) } else { self.u32_at(4).map(u64::from) }
     }
 
-    /// The first directory and those that it leads to: the rest of its chain, the sub-directories of each, and the
-    /// EXIF directory. Each is read once, whatever leads to it.
+    /// The first directory and all that are reachable from it: the rest of its chain, sub-directories and the EXIF
+    /// directory. Each is read once.
     pub(crate) fn directories(&self) -> Vec<Ifd<'a>> {
         let mut seen: Vec<u64> = self.first_offset().into_iter().collect();
-        let mut waiting: VecDeque<u64> = seen.iter().copied().collect();
+        let mut queue: VecDeque<u64> = seen.iter().copied().collect();
         let mut found = Vec::new();
-        while let Some(offset) = waiting.pop_front() {
+        while let Some(offset) = queue.pop_front() {
             let ifd = self.directory(offset);
             let children = [tag::SUB_DIRECTORIES, tag::EXIF_DIRECTORY]
                 .into_iter()
@@ -90,7 +90,7 @@ impl<'a> Structure<'a> {
             for child in children.chain(ifd.next).take(MAX_DIRECTORIES) {
                 if seen.len() < MAX_DIRECTORIES && !seen.contains(&child) {
                     seen.push(child);
-                    waiting.push_back(child);
+                    queue.push_back(child);
                 }
             }
             found.push(ifd);
@@ -98,7 +98,7 @@ impl<'a> Structure<'a> {
         found
     }
 
-    /// The directory at that offset, with as many of its entries as are there.
+    /// The directory at that offset, with its readable entries.
     pub(crate) fn directory(&self, offset: u64) -> Ifd<'a> {
         let read = || {
             let start = usize::try_from(offset).ok()?;
@@ -108,9 +108,9 @@ impl<'a> Structure<'a> {
                 (usize::from(self.u16_at(start)?), 2, 12)
             };
             let first = start.checked_add(head)?;
-            let behind = count.checked_mul(length).and_then(|bytes| first.checked_add(bytes));
+            let end = count.checked_mul(length).and_then(|bytes| first.checked_add(bytes));
             let next =
-                behind.and_then(|at| if self.big { self.u64_at(at) } else { self.u32_at(at).map(u64::from) });
+                end.and_then(|at| if self.big { self.u64_at(at) } else { self.u32_at(at).map(u64::from) });
             let starts = (0..count.min(MAX_ENTRIES)).map(|place| first + place * length);
             let entries = starts.take_while(|at| at + length <= self.data.len());
             Some(Ifd {
@@ -166,19 +166,19 @@ impl<'a> Ifd<'a> {
         self.entry(tag)?.number(0)
     }
 
-    /// The value of an entry as it is stored, whatever its type.
+    /// The value of an entry as stored, of any type.
     pub(crate) fn bytes(&self, tag: u16) -> Option<&'a [u8]> {
         self.entry(tag).map(|entry| entry.value)
     }
 }
 
 impl<'a> Entry<'a> {
-    /// How many values it has.
+    /// The number of values.
     pub(crate) fn count(&self) -> usize {
         unit_length(self.kind).map_or(0, |length| self.value.len() / length)
     }
 
-    /// The number at that place, if the values are whole and not negative by their type.
+    /// The value at that index, if the type is an unsigned integer.
     pub(crate) fn number(&self, place: usize) -> Option<u64> {
         let length = match self.kind {
             1 | 3 | 4 | 13 | 16 | 18 => unit_length(self.kind)?,
@@ -194,13 +194,13 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Its numbers from the first on.
+    /// All values, if the type is an unsigned integer.
     pub(crate) fn numbers(self) -> impl Iterator<Item = u64> + use<'a> {
         (0..).map_while(move |place| self.number(place))
     }
 }
 
-/// Bytes of one value of a TIFF type; 129 is the UTF-8 text of EXIF 3.0.
+/// The size in bytes of a value of a TIFF type; 129 is the UTF-8 text of EXIF 3.0.
 fn unit_length(kind: u16) -> Option<usize> {
     match kind {
         1 | 2 | 6 | 7 | 129 => Some(1),

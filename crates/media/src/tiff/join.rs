@@ -1,16 +1,16 @@
-//! One EXIF block from structures that hold its directories apart.
+//! Joins directories from separate TIFF structures into one EXIF block.
 
 use super::{ByteOrder, Directory, Entry, Structure, tag};
 
-/// The most bytes of values that are taken over; real ones have a few thousand.
+/// Maximum size of all values; real blocks have a few thousand bytes.
 const MAX_VALUE_BYTES: usize = 1 << 20;
 
-/// Bytes of an entry, and of what frames a directory.
+/// Bytes of an entry, and of the rest of a directory.
 const ENTRY: usize = 12;
 const FRAME: usize = 6;
 
-/// Puts the first directory of each structure into its place. What has another byte order than the primary one is
-/// left out, and so are values that would make it far longer than it can be.
+/// Builds a block from the first directory of each structure. Structures with another byte order than the primary one are
+/// left out, and so are values beyond the maximum size.
 pub(crate) fn join<'a>(
     primary: &Structure<'a>,
     others: impl IntoIterator<Item = (Directory, Structure<'a>)>,
@@ -58,7 +58,7 @@ pub(crate) fn join<'a>(
     block.bytes
 }
 
-/// A block that is being written: directories, and the values that will follow them all.
+/// A block that is being written: directories, then the values.
 struct Block {
     order: ByteOrder,
     bytes: Vec<u8>,
@@ -116,13 +116,13 @@ mod tests {
     use crate::tiff::Tags;
 
     #[test]
-    fn directories_are_put_together() {
+    fn directories_are_joined() {
         for big_endian in [false, true] {
             let block = || ExifBlock::in_order(big_endian);
             let primary = block()
                 .text(Directory::Primary, tag::MAKE, "Canon")
                 .number(Directory::Primary, tag::ORIENTATION, Number::Short(6))
-                // Points nowhere in the new block.
+                // An invalid pointer in the new block.
                 .number(Directory::Primary, tag::EXIF_DIRECTORY, Number::Long(7))
                 .build();
             let exif =
@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn values_that_lie_over_each_other_do_not_add_up() {
-        // A thousand values, each of which is the whole block.
+    fn overlapping_values_are_bounded() {
+        // A thousand values, each the whole block.
         let mut block = b"II*\0\x08\0\0\0\x00\x04".to_vec();
         let length = u32::try_from(10 + 1024 * 12 + 100_000).unwrap();
         for number in 0..1024_u16 {

@@ -1,4 +1,4 @@
-//! TIFF structures made for tests.
+//! TIFF structures for tests.
 
 /// A value of an entry.
 #[derive(Debug, Clone)]
@@ -10,8 +10,8 @@ pub(crate) enum Value {
     Undefined(Vec<u8>),
 }
 
-/// Writes a structure: data and directories from the last to the first, as each has to know where the ones that it
-/// names lie.
+/// Writes a structure. Data and directories are added from last to first, because a directory contains the offsets of
+/// the ones it refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     big_endian: bool,
@@ -33,20 +33,20 @@ impl Writer {
         writer
     }
 
-    /// Another signature in the place of TIFF's.
+    /// Replaces the signature.
     pub(crate) fn signed(mut self, signature: &[u8]) -> Self {
         self.bytes[..signature.len()].copy_from_slice(signature);
         self
     }
 
-    /// Adds bytes and says where they lie.
+    /// Adds bytes and returns their offset.
     pub(crate) fn data(&mut self, data: &[u8]) -> u32 {
         let at = u32::try_from(self.bytes.len()).unwrap();
         self.bytes.extend_from_slice(data);
         at
     }
 
-    /// Adds a directory that another one follows (0 for none), and says where it lies.
+    /// Adds a directory with the offset of the next one (0 for none), and returns its offset.
     pub(crate) fn directory(&mut self, entries: &[(u16, Value)], next: u32) -> u32 {
         let stored: Vec<_> = entries.iter().map(|(tag, value)| (*tag, self.stored(value))).collect();
         let inline = if self.big { 8 } else { 4 };
@@ -75,7 +75,7 @@ impl Writer {
         at
     }
 
-    /// The structure, with the place of its first directory.
+    /// The finished structure, with the offset of its first directory.
     pub(crate) fn finish(mut self, first: u32) -> Vec<u8> {
         let head = self.bytes.clone();
         self.bytes = Vec::new();

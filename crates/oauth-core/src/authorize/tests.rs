@@ -3,7 +3,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use super::*;
-use crate::testing::{Bench, CHALLENGE, LEGACY, REDIRECT, V1, authorize_query, parameter};
+use crate::testing::{CHALLENGE, LEGACY, REDIRECT, TestServer, V1, authorize_query, parameter};
 
 /// The query with a parameter taken away and others put behind it.
 fn changed(query: &str, without: &str, with: &str) -> String {
@@ -12,10 +12,10 @@ fn changed(query: &str, without: &str, with: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_is_required_is_enough() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let request = bench.server.authorize(&authorize_query(&id)).await.unwrap();
+async fn required_parameters_suffice() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let request = test.server.authorize(&authorize_query(&id)).await.unwrap();
     assert_eq!(request.client.id, id);
     assert_eq!((request.redirect_uri.as_str(), request.challenge.as_str()), (REDIRECT, CHALLENGE));
     assert_eq!((request.resource.as_str(), request.state.as_deref()), (V1, None));
@@ -29,13 +29,13 @@ async fn what_is_required_is_enough() {
 
 #[tokio::test]
 async fn scopes_follow_registration_and_resource() {
-    let bench = Bench::new();
-    let all = bench.register(json!({})).await.client_id;
-    let images = bench.register(json!({"scope": "mcp:images"})).await.client_id;
-    let photos = bench.register(json!({"scope": "mcp:photos"})).await.client_id;
+    let test = TestServer::new();
+    let all = test.register(json!({})).await.client_id;
+    let images = test.register(json!({"scope": "mcp:images"})).await.client_id;
+    let photos = test.register(json!({"scope": "mcp:photos"})).await.client_id;
     let check = async |id: &str, resource: &str, scope: &str, expect: Result<&[&str], &str>| {
         let query = format!("{}&resource={resource}&scope={scope}", authorize_query(id));
-        match (bench.server.authorize(&query).await, expect) {
+        match (test.server.authorize(&query).await, expect) {
             (Ok(request), Ok(scopes)) => assert_eq!(request.scopes, scopes, "{query}"),
             (Err(AuthorizeError::Redirect(Redirect { to, code })), Err(words)) => {
                 assert_eq!(code, "invalid_scope");
@@ -54,8 +54,8 @@ async fn scopes_follow_registration_and_resource() {
     check(&photos, V1, "", granted).await;
     check(&photos, LEGACY, "", Ok(&["mcp:photos"])).await;
     check(&images, V1, "", granted).await;
-    check(&images, LEGACY, "", Err("none that applies")).await;
-    check(&all, LEGACY, "mcp:images", Err("none that applies")).await;
+    check(&images, LEGACY, "", Err("no value that applies")).await;
+    check(&all, LEGACY, "mcp:images", Err("no value that applies")).await;
     check(&images, V1, "mcp:photos", Err("did not register")).await;
     check(&photos, V1, "mcp:images", Err("did not register")).await;
     for scope in [
@@ -71,11 +71,11 @@ async fn scopes_follow_registration_and_resource() {
 }
 
 #[tokio::test]
-async fn without_a_trusted_address_the_user_is_told() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
+async fn an_untrusted_redirect_uri_shows_an_error_page() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
     let query = authorize_query(&id);
-    let check = async |query: &str, expect: PageError| match bench.server.authorize(query).await {
+    let check = async |query: &str, expect: PageError| match test.server.authorize(query).await {
         Err(AuthorizeError::Page(page)) => {
             assert_eq!(page, expect, "{query}");
             assert!(page.to_string().ends_with('.'));
@@ -130,19 +130,18 @@ async fn without_a_trusted_address_the_user_is_told() {
         check(&query, PageError::UnregisteredRedirectUri).await;
     }
     check("", PageError::BadClientId).await;
-    assert_eq!(bench.store.writes.load(Ordering::SeqCst), 1, "only the registration was written");
+    assert_eq!(test.store.writes.load(Ordering::SeqCst), 1, "only the registration was written");
 }
 
 #[tokio::test]
-async fn other_faults_go_to_the_client() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
+async fn other_errors_are_redirected_to_the_client() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
     let query = format!("{}&state=a+b%26%00%0d%C3%A4", authorize_query(&id));
     let check = async |without: &str, with: &str, expect: &str, words: &str| {
         let query = changed(&query, without, with);
-        let Err(AuthorizeError::Redirect(Redirect { to, code })) = bench.server.authorize(&query).await
-        else {
-            panic!("{query} is not answered by redirect");
+        let Err(AuthorizeError::Redirect(Redirect { to, code })) = test.server.authorize(&query).await else {
+            panic!("{query} is not redirected");
         };
         let shown = [parameter(&to, "error").unwrap(), parameter(&to, "error_description").unwrap()];
         assert_eq!((code, shown[0].as_str()), (expect, expect), "{query}");
@@ -179,10 +178,10 @@ async fn other_faults_go_to_the_client() {
         check("code_challenge", &format!("code_challenge={challenge}"), request, "code_challenge").await;
     }
     for name in ["response_type", "code_challenge", "code_challenge_method", "resource", "scope"] {
-        check("", &format!("{name}=x&{name}=x"), request, &format!("{name} stands more than once")).await;
+        check("", &format!("{name}=x&{name}=x"), request, &format!("{name} is given more than once")).await;
         check(name, &format!("{name}=%ff"), request, &format!("{name} is not text")).await;
     }
-    check("state", "state=a&state=b", request, "state stands more than once").await;
+    check("state", "state=a&state=b", request, "state is given more than once").await;
     check("state", "state=%ff", request, "state is not text").await;
     for resource in [
         "/api/mcp/v1",
@@ -198,47 +197,49 @@ async fn other_faults_go_to_the_client() {
 }
 
 #[tokio::test]
-async fn the_first_fault_counts() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
+async fn the_first_error_is_reported() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
     let query = authorize_query(&id);
     let wrong = "&response_type=token&code_challenge=x&code_challenge_method=plain&resource=x&scope=x";
     let order = ["response_type", "code_challenge", "code_challenge_method", "resource", "scope"];
     for (index, name) in order.into_iter().enumerate() {
-        let mut asked = format!("client_id={id}");
+        let mut query_with_errors = format!("client_id={id}");
         for pair in query.split('&').chain(wrong.split('&').skip(1)) {
             let (key, value) = pair.split_once('=').unwrap();
             let rank = order.iter().position(|known| *known == key);
             let is_right = query.contains(&format!("{key}={value}"));
             if key != "client_id" && rank.is_none_or(|rank| (rank < index) == is_right) {
-                asked = format!("{asked}&{pair}");
+                query_with_errors = format!("{query_with_errors}&{pair}");
             }
         }
-        let answer = bench.server.authorize(&asked).await.unwrap_err();
-        let AuthorizeError::Redirect(Redirect { to, .. }) = answer else { panic!("{asked}: {answer:?}") };
-        assert!(parameter(&to, "error_description").unwrap().starts_with(name), "{asked}: {to}");
+        let answer = test.server.authorize(&query_with_errors).await.unwrap_err();
+        let AuthorizeError::Redirect(Redirect { to, .. }) = answer else {
+            panic!("{query_with_errors}: {answer:?}")
+        };
+        assert!(parameter(&to, "error_description").unwrap().starts_with(name), "{query_with_errors}: {to}");
     }
 }
 
 #[tokio::test]
-async fn a_store_out_of_order_is_no_fault_of_anyone() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let request = bench.server.authorize(&authorize_query(&id)).await.unwrap();
-    bench.store.out_of_order.store(true, Ordering::SeqCst);
-    let asked = bench.server.authorize(&authorize_query(&id)).await;
-    assert!(matches!(asked, Err(AuthorizeError::Unavailable(_))));
-    let allowed = bench.server.allow(&request, "1", &[7; 32]).await;
+async fn a_store_failure_is_unavailable() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let request = test.server.authorize(&authorize_query(&id)).await.unwrap();
+    test.store.is_down.store(true, Ordering::SeqCst);
+    let query_with_errors = test.server.authorize(&authorize_query(&id)).await;
+    assert!(matches!(query_with_errors, Err(AuthorizeError::Unavailable(_))));
+    let allowed = test.server.allow(&request, "1", &[7; 32]).await;
     assert!(matches!(allowed, Err(crate::AllowError::Unavailable(_))));
 }
 
 #[tokio::test]
-async fn consent_gives_one_code_however_often_it_is_sent() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
+async fn a_repeated_consent_gives_the_same_code() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
     let query = format!("{}&state=x+y", authorize_query(&id));
-    let request = bench.server.authorize(&query).await.unwrap();
-    let allowed = bench.server.allow(&request, "1", &[7; 32]).await.unwrap();
+    let request = test.server.authorize(&query).await.unwrap();
+    let allowed = test.server.allow(&request, "1", &[7; 32]).await.unwrap();
     let code = parameter(&allowed.to, "code").unwrap();
     assert_eq!(code, data_encoding::BASE64URL_NOPAD.encode(&[7; 32]));
     assert_eq!(
@@ -246,40 +247,39 @@ async fn consent_gives_one_code_however_often_it_is_sent() {
         format!("{REDIRECT}&code={code}&state=x+y&iss=https%3A%2F%2Fphotos.example%2Fapi")
     );
     assert!(!format!("{allowed:?}").contains(&code));
-    bench.clock.advance_ms(1000);
-    assert_eq!(bench.server.allow(&request, "1", &[7; 32]).await.unwrap(), allowed);
-    let other_user = bench.server.allow(&request, "2", &[7; 32]).await;
+    test.clock.advance_ms(1000);
+    assert_eq!(test.server.allow(&request, "1", &[7; 32]).await.unwrap(), allowed);
+    let other_user = test.server.allow(&request, "2", &[7; 32]).await;
     assert!(matches!(other_user, Err(crate::AllowError::AlreadyAnswered)));
-    bench.token(&crate::testing::code_form(&id, &code)).await.unwrap();
-    let again = bench.server.allow(&request, "1", &[7; 32]).await;
+    test.token(&crate::testing::code_form(&id, &code)).await.unwrap();
+    let again = test.server.allow(&request, "1", &[7; 32]).await;
     assert!(matches!(again, Err(crate::AllowError::AlreadyAnswered)));
-    assert_eq!(bench.server.store().connections("1").await.unwrap().len(), 1);
-    assert_eq!(bench.server.store().connections("2").await.unwrap(), []);
+    assert_eq!(test.server.store().connections("1").await.unwrap().len(), 1);
+    assert_eq!(test.server.store().connections("2").await.unwrap(), []);
 }
 
 #[tokio::test]
-async fn refusal_is_told_and_not_stored() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let request = bench.server.authorize(&format!("{}&state=x", authorize_query(&id))).await.unwrap();
-    let before = bench.store.calls.load(Ordering::SeqCst);
-    let Redirect { to, code } = bench.server.deny(&request);
+async fn a_denial_is_redirected_and_not_stored() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let request = test.server.authorize(&format!("{}&state=x", authorize_query(&id))).await.unwrap();
+    let before = test.store.calls.load(Ordering::SeqCst);
+    let Redirect { to, code } = test.server.deny(&request);
     assert_eq!(code, "access_denied");
     let expect = "error=access_denied&error_description=the+user+refused&state=x&iss=https%3A%2F%2Fphotos.example%2Fapi";
     assert_eq!(to, format!("{REDIRECT}&{expect}"));
-    assert_eq!(bench.store.calls.load(Ordering::SeqCst), before);
+    assert_eq!(test.store.calls.load(Ordering::SeqCst), before);
 }
 
 #[tokio::test]
-async fn a_registered_uri_is_judged_by_the_rules_of_today() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let mut old = bench.server.store().client(&id).await.unwrap().unwrap();
+async fn a_registered_uri_is_checked_by_the_current_rules() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let mut old = test.server.store().client(&id).await.unwrap().unwrap();
     "registered-long-ago".clone_into(&mut old.id);
     old.metadata.redirect_uris = ["intent://x/", "http://app.example/", REDIRECT].map(str::to_owned).to_vec();
     let query = authorize_query(&old.id);
-    bench
-        .server
+    test.server
         .store()
         .register_client(crate::NewClient { client: old, digest: None, eviction: None })
         .await
@@ -288,22 +288,22 @@ async fn a_registered_uri_is_judged_by_the_rules_of_today() {
         // No error is sent to such an address, whatever else is wrong with the request.
         for query in [query.clone(), changed(&query, "response_type", "response_type=token")] {
             let query = changed(&query, "redirect_uri", &format!("redirect_uri={uri}"));
-            let refused = bench.server.authorize(&query).await;
+            let refused = test.server.authorize(&query).await;
             assert!(matches!(refused, Err(AuthorizeError::Page(_))), "{uri}: {refused:?}");
         }
     }
-    bench.server.authorize(&query).await.unwrap();
+    test.server.authorize(&query).await.unwrap();
 }
 
 #[tokio::test]
-async fn an_answer_that_stays_on_the_device_is_known_by_its_own_address() {
-    let bench = Bench::new();
+async fn redirects_to_the_device_are_recognised() {
+    let test = TestServer::new();
     let registered = ["https://app.example/cb", "http://127.0.0.1:1/", "https://localhost/", "my-app:/cb"];
     let body = json!({"client_name": "An app", "redirect_uris": registered}).to_string();
-    let id = bench.server.register(body.as_bytes()).await.unwrap().client_id;
+    let id = test.server.register(body.as_bytes()).await.unwrap().client_id;
     for (uri, stays) in registered.into_iter().zip([false, true, true, true]) {
         let query = changed(&authorize_query(&id), "redirect_uri", &format!("redirect_uri={uri}"));
-        let request = bench.server.authorize(&query).await.unwrap();
+        let request = test.server.authorize(&query).await.unwrap();
         assert_eq!(request.redirect_stays_on_device(), stays, "{uri}");
     }
 }

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     AuthMethod, AuthorizationRequest, AuthorizeError, GrantType,
-    testing::{self, Bench, CHALLENGE, CLIENT_URL, REDIRECT, authorize_query, code_form, parameter},
+    testing::{self, CHALLENGE, CLIENT_URL, REDIRECT, TestServer, authorize_query, code_form, parameter},
 };
 
-fn least() -> Value {
+fn minimal() -> Value {
     json!({"client_id": CLIENT_URL, "client_name": "An app", "redirect_uris": [REDIRECT]})
 }
 
 fn with(name: &str, value: Value) -> Value {
-    let mut document = least();
+    let mut document = minimal();
     document[name] = value;
     document
 }
@@ -28,8 +28,8 @@ fn read(document: &Value) -> Result<ClientMetadata, String> {
 }
 
 #[test]
-fn a_document_says_what_a_registration_says() {
-    let metadata = read(&least()).unwrap();
+fn a_document_has_the_metadata_of_a_registration() {
+    let metadata = read(&minimal()).unwrap();
     assert_eq!(
         metadata,
         ClientMetadata {
@@ -64,10 +64,10 @@ fn a_document_says_what_a_registration_says() {
 }
 
 #[test]
-fn what_is_wrong_with_a_document_is_told() {
+fn errors_in_a_document_are_reported() {
     let check = |document: &str, words: &str| {
-        let told = metadata(&testing::config(), &url(), document.as_bytes()).unwrap_err();
-        assert!(told.contains(words), "{document}: {told}");
+        let fault = metadata(&testing::config(), &url(), document.as_bytes()).unwrap_err();
+        assert!(fault.contains(words), "{document}: {fault}");
     };
     for text in ["", "<html>", "{", "{}{}"] {
         check(text, "the document is not JSON");
@@ -76,13 +76,13 @@ fn what_is_wrong_with_a_document_is_told() {
     check(r#"{"client_id":"a","client_id":"b"}"#, "twice");
     check("{}", "client_id is missing");
     for (name, value, words) in [
-        ("client_id", json!("https://app.example/client.json/"), "client_id is not the address"),
-        ("client_id", json!("HTTPS://app.example/client.json"), "client_id is not the address"),
-        ("client_id", json!("https://evil.example/client.json"), "client_id is not the address"),
-        ("client_id", json!([CLIENT_URL]), "client_id is not the address"),
-        ("client_id", json!(null), "client_id is not the address"),
-        ("client_secret", json!("x"), "client_secret stands in it"),
-        ("client_secret_expires_at", json!(0), "client_secret_expires_at stands in it"),
+        ("client_id", json!("https://app.example/client.json/"), "client_id is not the URL"),
+        ("client_id", json!("HTTPS://app.example/client.json"), "client_id is not the URL"),
+        ("client_id", json!("https://evil.example/client.json"), "client_id is not the URL"),
+        ("client_id", json!([CLIENT_URL]), "client_id is not the URL"),
+        ("client_id", json!(null), "client_id is not the URL"),
+        ("client_secret", json!("x"), "contains a client_secret,"),
+        ("client_secret_expires_at", json!(0), "contains a client_secret_expires_at,"),
         ("token_endpoint_auth_method", json!("client_secret_basic"), "is not none"),
         ("token_endpoint_auth_method", json!("client_secret_post"), "is not none"),
         ("token_endpoint_auth_method", json!("client_secret_jwt"), "is not none"),
@@ -101,65 +101,65 @@ fn what_is_wrong_with_a_document_is_told() {
     }
 }
 
-/// Asks for authorization with that redirect URI.
-async fn asked(bench: &Bench, redirect_uri: &str) -> Result<AuthorizationRequest, AuthorizeError> {
+/// Sends an authorization request with that redirect URI.
+async fn authorize(test: &TestServer, redirect_uri: &str) -> Result<AuthorizationRequest, AuthorizeError> {
     let query = authorize_query(CLIENT_URL);
     let kept: Vec<&str> = query.split('&').filter(|pair| !pair.starts_with("redirect_uri=")).collect();
     let encoded: String = url::form_urlencoded::byte_serialize(redirect_uri.as_bytes()).collect();
-    bench.server.authorize(&format!("{}&redirect_uri={encoded}", kept.join("&"))).await
+    test.server.authorize(&format!("{}&redirect_uri={encoded}", kept.join("&"))).await
 }
 
 #[tokio::test]
-async fn a_client_that_describes_itself_gets_in_and_is_remembered() {
-    let (bench, documents) = Bench::with_documents();
-    documents.put(&least());
-    let request = bench.server.authorize(&authorize_query(CLIENT_URL)).await.unwrap();
+async fn a_client_with_a_document_is_authorized_and_stored() {
+    let (test, documents) = TestServer::with_documents();
+    documents.put(&minimal());
+    let request = test.server.authorize(&authorize_query(CLIENT_URL)).await.unwrap();
     assert_eq!(request.client.id, CLIENT_URL);
     assert_eq!(request.client_url, Some(url()));
     assert_eq!((request.challenge.as_str(), request.redirect_uri.as_str()), (CHALLENGE, REDIRECT));
     assert!(!request.redirects_to_other_host() && !request.redirect_stays_on_device());
-    assert_eq!(bench.store.writes.load(Ordering::SeqCst), 0, "nothing is kept before consent");
-    let unknown = bench.token(&code_form(CLIENT_URL, "a-code")).await.unwrap_err();
+    assert_eq!(test.store.writes.load(Ordering::SeqCst), 0, "nothing is stored before consent");
+    let unknown = test.token(&code_form(CLIENT_URL, "a-code")).await.unwrap_err();
     assert_eq!(unknown.code(), "invalid_client");
 
-    let to = bench.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
+    let to = test.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
     // From here on the document is not needed.
     documents.fail(DocumentError::Busy);
-    let asked = documents.asked.load(Ordering::SeqCst);
+    let requests = documents.requests.load(Ordering::SeqCst);
     let code = parameter(&to, "code").unwrap();
-    let tokens = bench.token(&code_form(CLIENT_URL, &code)).await.unwrap();
+    let tokens = test.token(&code_form(CLIENT_URL, &code)).await.unwrap();
     let refresh = tokens.refresh_token.unwrap();
-    let next = bench.refresh(CLIENT_URL, refresh.expose()).await.unwrap();
-    let connections = bench.server.store().connections("1").await.unwrap();
+    let next = test.refresh(CLIENT_URL, refresh.expose()).await.unwrap();
+    let connections = test.server.store().connections("1").await.unwrap();
     assert_eq!(connections[0].client_name.as_deref(), Some("An app"));
-    bench.server.revoke(next.refresh_token.unwrap().expose()).await.unwrap();
-    assert_eq!(documents.asked.load(Ordering::SeqCst), asked);
+    test.server.revoke(next.refresh_token.unwrap().expose()).await.unwrap();
+    assert_eq!(documents.requests.load(Ordering::SeqCst), requests);
     assert!(matches!(
-        bench.server.authorize(&authorize_query(CLIENT_URL)).await,
+        test.server.authorize(&authorize_query(CLIENT_URL)).await,
         Err(AuthorizeError::Page(PageError::Busy))
     ));
 }
 
 #[tokio::test]
-async fn without_documents_there_are_no_such_clients() {
-    let (described, documents) = Bench::with_documents();
-    let bench = Bench::new();
-    documents.put(&least());
+async fn without_documents_such_clients_are_unknown() {
+    let (with_documents, documents) = TestServer::with_documents();
+    let test = TestServer::new();
+    documents.put(&minimal());
     let query = authorize_query(CLIENT_URL);
-    assert_eq!(described.server.client_url(&query), Some(url()));
-    assert_eq!(described.server.client_url(&authorize_query("abc")), None);
-    assert_eq!(described.server.client_url(&format!("{query}&client_id=x")), None);
-    assert_eq!(bench.server.client_url(&query), None);
-    let page = bench.server.authorize(&query).await;
+    assert_eq!(with_documents.server.client_url(&query), Some(url()));
+    assert_eq!(with_documents.server.client_url(&authorize_query("abc")), None);
+    assert_eq!(with_documents.server.client_url(&format!("{query}&client_id=x")), None);
+    assert_eq!(test.server.client_url(&query), None);
+    let page = test.server.authorize(&query).await;
     assert!(matches!(page, Err(AuthorizeError::Page(PageError::UnknownClient))));
-    assert!(described.server.server_metadata().client_id_metadata_document_supported);
-    assert!(!bench.server.server_metadata().client_id_metadata_document_supported);
+    assert!(with_documents.server.server_metadata().client_id_metadata_document_supported);
+    assert!(!test.server.server_metadata().client_id_metadata_document_supported);
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_is_told_to_the_user_and_nobody_is_redirected() {
-    let (bench, documents) = Bench::with_documents();
-    let page = async |client_id: &str| match bench.server.authorize(&authorize_query(client_id)).await {
+async fn an_unusable_document_shows_an_error_page() {
+    let (test, documents) = TestServer::with_documents();
+    let page = async |client_id: &str| match test.server.authorize(&authorize_query(client_id)).await {
         Err(AuthorizeError::Page(page)) => {
             assert!(page.to_string().ends_with('.'));
             page
@@ -177,26 +177,26 @@ async fn what_cannot_be_used_is_told_to_the_user_and_nobody_is_redirected() {
     ] {
         assert!(matches!(page(bad).await, PageError::BadClientUrl(_)), "{bad}");
     }
-    assert_eq!(documents.asked.load(Ordering::SeqCst), 0, "nothing was fetched");
-    let unread = page(CLIENT_URL).await;
-    assert!(unread.to_string().contains("there is none"), "{unread}");
+    assert_eq!(documents.requests.load(Ordering::SeqCst), 0, "nothing was fetched");
+    let unreadable = page(CLIENT_URL).await;
+    assert!(unreadable.to_string().contains("it is missing"), "{unreadable}");
     documents.put(&json!({}));
     assert!(
         matches!(page(CLIENT_URL).await, PageError::RefusedDocument(words) if words == "client_id is missing")
     );
-    assert_eq!(documents.refused.load(Ordering::SeqCst), 1);
-    documents.put(&least());
+    assert_eq!(documents.rejections.load(Ordering::SeqCst), 1);
+    documents.put(&minimal());
     assert!(matches!(
-        asked(&bench, "https://evil.example/").await,
+        authorize(&test, "https://evil.example/").await,
         Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))
     ));
-    assert_eq!(documents.refused.load(Ordering::SeqCst), 1);
-    assert_eq!(bench.store.calls.load(Ordering::SeqCst), 0, "the store was not asked");
+    assert_eq!(documents.rejections.load(Ordering::SeqCst), 1);
+    assert_eq!(test.store.calls.load(Ordering::SeqCst), 0, "the store was not called");
 }
 
 #[tokio::test]
-async fn the_port_of_a_loopback_redirect_does_not_count() {
-    let (bench, documents) = Bench::with_documents();
+async fn the_port_of_a_loopback_redirect_is_ignored() {
+    let (test, documents) = TestServer::with_documents();
     let uris = [
         "http://127.0.0.1/cb",
         "http://[::1]:7/cb",
@@ -215,8 +215,8 @@ async fn the_port_of_a_loopback_redirect_does_not_count() {
         "http://localhost:33418/cb?a=%20b",
         "https://localhost:8443/cb",
     ] {
-        let request = asked(&bench, good).await.unwrap();
-        assert_eq!(request.redirect_uri, good, "the answer goes to the port that was asked for");
+        let request = authorize(&test, good).await.unwrap();
+        assert_eq!(request.redirect_uri, good, "the requested port is used");
         assert!(request.redirect_stays_on_device() && request.redirects_to_other_host());
     }
     for bad in [
@@ -243,40 +243,40 @@ async fn the_port_of_a_loopback_redirect_does_not_count() {
         "https://app.example:8443/cb",
         "com.example.app://localhost:1/cb",
     ] {
-        let refused = asked(&bench, bad).await;
+        let refused = authorize(&test, bad).await;
         assert!(
             matches!(refused, Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))),
             "{bad}: {refused:?}"
         );
     }
     // The code is bound to the URI with its port.
-    let request = asked(&bench, "http://127.0.0.1:5/cb").await.unwrap();
-    let to = bench.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
+    let request = authorize(&test, "http://127.0.0.1:5/cb").await.unwrap();
+    let to = test.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
     assert!(to.starts_with("http://127.0.0.1:5/cb?code="), "{to}");
     let form = |uri: &str| {
         code_form(CLIENT_URL, &parameter(&to, "code").unwrap())
             .replace(&url::form_urlencoded::byte_serialize(REDIRECT.as_bytes()).collect::<String>(), uri)
     };
-    let other = bench.token(&form("http://127.0.0.1:6/cb")).await.unwrap_err();
+    let other = test.token(&form("http://127.0.0.1:6/cb")).await.unwrap_err();
     assert_eq!(other.code(), "invalid_grant");
-    bench.token(&form("http://127.0.0.1:5/cb")).await.unwrap();
+    test.token(&form("http://127.0.0.1:5/cb")).await.unwrap();
 }
 
 #[tokio::test]
-async fn of_a_registered_client_the_port_counts() {
-    let (bench, _) = Bench::with_documents();
-    let id = bench.register(json!({})).await.client_id;
+async fn the_port_matters_for_a_registered_client() {
+    let (test, _) = TestServer::with_documents();
+    let id = test.register(json!({})).await.client_id;
     let query = authorize_query(&id);
     let encoded: String = url::form_urlencoded::byte_serialize(REDIRECT.as_bytes()).collect();
-    let known = bench.server.authorize(&query.replace(&encoded, "http://127.0.0.1/")).await.unwrap();
+    let known = test.server.authorize(&query.replace(&encoded, "http://127.0.0.1/")).await.unwrap();
     assert!(known.client_url.is_none() && !known.redirects_to_other_host());
-    let page = bench.server.authorize(&query.replace(&encoded, "http://127.0.0.1:5/")).await;
+    let page = test.server.authorize(&query.replace(&encoded, "http://127.0.0.1:5/")).await;
     assert!(matches!(page, Err(AuthorizeError::Page(PageError::UnregisteredRedirectUri))));
 }
 
 proptest! {
     #[test]
-    fn any_document_is_judged(document in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn any_document_is_parsed_without_panic(document in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = metadata(&testing::config(), &url(), &document);
     }
 
@@ -284,9 +284,9 @@ proptest! {
     fn only_the_port_may_differ(port in "[0-9]{0,6}", host in "127\\.0\\.0\\.1|localhost|\\[::1\\]", path in "[/?a-c]{0,4}") {
         let (plain, other) = (format!("http://{host}{path}"), format!("http://{host}:{port}{path}"));
         if check_both(&plain, &other) {
-            prop_assert!(crate::redirect_uri::is_same_on_another_port(&plain, &other));
+            prop_assert!(crate::redirect_uri::differs_only_in_port(&plain, &other));
             let longer = format!("{other}x");
-            prop_assert!(!crate::redirect_uri::is_same_on_another_port(&plain, &longer));
+            prop_assert!(!crate::redirect_uri::differs_only_in_port(&plain, &longer));
         }
     }
 }

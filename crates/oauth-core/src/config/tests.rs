@@ -2,7 +2,7 @@ use super::*;
 use crate::testing;
 
 #[test]
-fn resources_are_compared_by_what_counts() {
+fn equivalent_resource_urls_are_equal() {
     let config = testing::config();
     let check = |url: &str, expect: Option<&str>| {
         assert_eq!(config.resource(url).map(|resource| resource.url.as_str()), expect, "{url}");
@@ -44,7 +44,7 @@ fn resources_are_compared_by_what_counts() {
 }
 
 #[test]
-fn a_wrong_configuration_is_told() {
+fn an_invalid_configuration_is_refused() {
     type Change = fn(&mut Config);
     let check = |change: Change, expect: ConfigError| {
         let mut config = testing::config();
@@ -80,7 +80,7 @@ fn a_wrong_configuration_is_told() {
 }
 
 #[test]
-fn documents_and_endpoints_have_their_usual_places() {
+fn documents_and_endpoints_have_well_known_urls() {
     let check = |url: &str, expect: &str| {
         assert_eq!(Resource::new(url, "Photos", &["photos"]).metadata_url, expect);
     };

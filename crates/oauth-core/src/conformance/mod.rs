@@ -1,25 +1,24 @@
-//! A suite of cases that every [`Store`](crate::Store) passes.
+//! A test suite for every [`Store`](crate::Store).
 //!
-//! An adapter runs it from its own tests: [`conformance_suite!`](crate::conformance_suite) makes one test of every
-//! case, each on a fresh store, in modules named for the topics.
+//! An adapter runs it from its own tests: [`conformance_suite!`](crate::conformance_suite) makes one test of each case,
+//! on a fresh store, in one module per topic.
 //!
 //! ```text
-//! async fn fresh_store() -> (MyStore, TempDir) { /* open and migrate; what is dropped with the test */ }
+//! async fn fresh_store() -> (MyStore, TempDir) { /* open and migrate */ }
 //!
 //! oauth_core::conformance_suite!(fresh_store);
 //! ```
 //!
-//! The cases name users only by [`SUBJECTS`]: a store that knows its users has them made before a case begins. They
-//! give grants to clients that they did not register, too.
+//! The cases use only the users in [`SUBJECTS`]; a store with a table of users creates them beforehand. Some cases
+//! grant access to clients that were never registered.
 //!
-//! A new case is an `async fn` named for the rule that it proves, in its topic's module under `cases`, and its name
-//! in the list in `suite.rs`; a case that is not in the list is dead code, which the compiler reports.
+//! To add a case, write an `async fn` named after the rule in its topic's module under `cases`, and add its name to the
+//! list in `suite.rs`. The compiler reports a case that is missing in the list as dead code.
 #![expect(clippy::unwrap_used, reason = "a case fails by panicking")]
 
 mod cases;
-mod random;
-mod seed;
+mod fixture;
 mod suite;
 
-pub use seed::SUBJECTS;
+pub use fixture::SUBJECTS;
 pub use suite::run_case;

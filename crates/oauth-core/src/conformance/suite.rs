@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use super::{cases, seed::Seed};
+use super::{cases, fixture::Fixture};
 use crate::Store;
 
-/// Calls the macro `callback` with what stands in the second brackets and the list of all cases.
+/// Calls the macro in the first brackets with the tokens in the second brackets and the list of all cases.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! each_store_case {
@@ -11,71 +11,71 @@ macro_rules! each_store_case {
         $($callback)*! {
             [$($with)*]
             clients {
-                a_client_is_kept_as_it_was_registered,
-                nobody_has_an_unknown_id,
+                a_client_survives_a_round_trip,
+                an_unknown_id_finds_nothing,
                 the_same_digest_is_the_same_client,
                 another_digest_or_none_is_another_client,
-                the_oldest_clients_without_a_grant_make_room,
-                only_clients_of_some_age_make_room,
-                a_client_that_had_a_grant_never_makes_room,
-                a_client_that_registers_again_makes_room_later,
-                a_client_that_is_known_evicts_nobody,
+                the_oldest_clients_without_a_grant_are_evicted,
+                recent_clients_are_not_evicted,
+                a_client_that_had_a_grant_is_never_evicted,
+                a_client_that_registers_again_is_evicted_later,
+                a_known_client_evicts_none,
             }
             codes {
-                a_code_is_kept_with_its_grant,
-                a_waiting_code_can_be_issued_again,
-                a_code_stands_for_one_consent,
+                a_code_is_stored_with_its_grant,
+                a_pending_code_can_be_issued_again,
+                a_code_belongs_to_one_consent,
                 a_redeemed_or_revoked_code_is_spent,
                 a_code_is_redeemed_once,
                 a_code_is_redeemed_before_it_expires,
-                a_code_may_come_without_a_refresh_token,
-                an_unknown_code_opens_nothing,
-                a_revoked_code_opens_nothing,
-                a_client_that_describes_itself_is_kept_with_its_code,
-                a_code_that_is_not_new_keeps_no_client,
+                a_code_can_be_redeemed_without_a_refresh_token,
+                an_unknown_code_is_not_redeemed,
+                a_revoked_code_is_not_redeemed,
+                a_client_with_a_document_is_stored_with_its_code,
+                an_existing_code_stores_no_client,
             }
             refresh {
                 a_grant_is_found_by_its_handle,
                 a_token_is_replaced_once,
                 only_the_current_token_is_replaced,
                 a_token_is_replaced_before_it_expires,
-                a_revoked_grant_has_its_token_replaced_no_more,
-                the_moments_of_rotations_are_kept,
-                generations_and_moments_have_their_whole_range,
+                the_token_of_a_revoked_grant_is_not_replaced,
+                rotation_times_are_stored,
+                extreme_generations_and_times_are_stored,
             }
             revocation {
-                a_grant_ends_once,
-                all_grants_of_a_user_end,
+                a_grant_is_revoked_once,
+                all_grants_of_a_user_are_revoked,
             }
             connections {
                 connections_are_listed_newest_first,
                 only_redeemed_unrevoked_grants_of_the_user_are_listed,
                 a_connection_names_its_client,
-                a_connection_tells_where_its_code_went,
-                the_last_use_is_noted_and_never_moves_back,
+                a_connection_has_the_redirect_uri_of_its_code,
+                the_last_use_never_moves_back,
             }
             sweeping {
-                expired_codes_go_with_their_grants,
-                revoked_grants_go,
-                a_grant_goes_when_its_last_tokens_expired,
+                expired_codes_are_swept_with_their_grants,
+                revoked_grants_are_swept,
+                a_grant_is_swept_after_its_last_tokens_expired,
                 the_longer_lived_token_keeps_a_grant,
-                a_waiting_code_is_no_grant_that_ended,
-                clients_without_a_grant_go,
-                a_client_with_a_grant_stays,
-                a_client_that_went_can_register_again,
-                a_client_that_registers_again_stays_longer,
-                a_client_that_describes_itself_goes_with_its_last_grant,
-                a_sweep_goes_batch_by_batch,
+                a_grant_with_a_pending_code_has_not_ended,
+                clients_without_a_grant_are_swept,
+                a_client_with_a_grant_is_kept,
+                a_swept_client_can_register_again,
+                a_client_that_registers_again_is_kept_longer,
+                a_client_with_a_document_is_swept_after_its_last_grant,
+                a_sweep_deletes_in_batches,
             }
             concurrency {
-                of_many_redemptions_one_wins,
-                of_many_rotations_one_wins,
-                nothing_is_alive_after_a_refresh_that_races_a_revocation,
-                nothing_is_alive_after_a_redemption_that_races_the_end_of_all,
-                a_grant_is_ended_by_one,
-                of_many_equal_registrations_one_is_kept,
-                a_consent_that_is_sent_many_times_makes_one_grant,
-                the_latest_of_many_uses_stays,
+                one_of_many_redemptions_succeeds,
+                one_of_many_rotations_succeeds,
+                a_rotation_racing_a_revocation_leaves_no_valid_grant,
+                a_redemption_racing_revoke_all_leaves_no_valid_grant,
+                one_of_many_revocations_succeeds,
+                one_of_many_equal_registrations_is_stored,
+                repeated_consents_make_one_grant,
+                the_latest_of_many_uses_is_kept,
             }
             model {
                 random_operations_agree_with_a_model,
@@ -89,13 +89,13 @@ macro_rules! dispatch {
         /// Runs one case, named as `topic::case`, on a fresh store.
         ///
         /// # Panics
-        /// When the store does not do what the port promises, and when there is no such case.
+        /// If the store breaks the port's contract, or there is no such case.
         pub async fn run_case(name: &str, store: Arc<dyn Store>) {
-            let seed = Seed::new(store);
+            let fixture = Fixture::new(store);
             match name {
                 $($(
                     concat!(stringify!($topic), "::", stringify!($case)) => {
-                        Box::pin(cases::$topic::$case(&seed)).await;
+                        Box::pin(cases::$topic::$case(&fixture)).await;
                     }
                 )+)+
                 _ => panic!("there is no case {name}"),
@@ -106,8 +106,8 @@ macro_rules! dispatch {
 
 each_store_case!([dispatch] []);
 
-/// Makes one test of every case. It takes the name of an `async fn` without parameters that gives a fresh store and a
-/// guard, which is dropped when the case is over. The crate that runs the suite depends on tokio.
+/// Makes one test of each case. The argument is the name of an `async fn` that returns a fresh store and a guard, which
+/// is dropped after the case. The calling crate must depend on tokio.
 #[macro_export]
 macro_rules! conformance_suite {
     ($make_store:ident) => {

@@ -6,20 +6,20 @@ use serde_json::json;
 use super::*;
 use crate::{
     Clock as _,
-    testing::{self, Bench, NOW},
+    testing::{self, NOW, TestServer},
 };
 
-fn least() -> Value {
+fn minimal() -> Value {
     json!({"client_name": "An app", "redirect_uris": ["https://app.example/cb"]})
 }
 
 fn with(name: &str, value: Value) -> Value {
-    let mut body = least();
+    let mut body = minimal();
     body[name] = value;
     body
 }
 
-/// Redirect URIs of 8,000 characters, and one more of that many.
+/// Redirect URIs of 8,000 characters together, and one more of `last` characters.
 fn long_uris(last: usize) -> Value {
     let of_length = |(number, length): (usize, usize)| {
         let start = format!("https://app.example/{number}/");
@@ -30,8 +30,8 @@ fn long_uris(last: usize) -> Value {
 }
 
 #[tokio::test]
-async fn what_is_missing_has_its_default() {
-    let registration = Bench::new().server.register(least().to_string().as_bytes()).await.unwrap();
+async fn missing_members_have_defaults() {
+    let registration = TestServer::new().server.register(minimal().to_string().as_bytes()).await.unwrap();
     let id = registration.client_id.clone();
     assert!(id.len() == 26 && id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
     assert_eq!(
@@ -53,7 +53,7 @@ async fn what_is_missing_has_its_default() {
 fn metadata_are_normalised() {
     let check = |name: &str, value: Value, expect: fn(&ClientMetadata) -> bool| {
         let body = with(name, value.clone());
-        let metadata = normalised(&testing::config(), body.to_string().as_bytes()).unwrap();
+        let metadata = parse_metadata(&testing::config(), body.to_string().as_bytes()).unwrap();
         assert!(expect(&metadata), "{name}: {value}: {metadata:?}");
     };
     check("anything", json!({"a": [1]}), |_| true);
@@ -86,14 +86,14 @@ fn metadata_are_normalised() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_and_not_stored() {
-    let bench = Bench::new();
+async fn invalid_metadata_is_refused_and_not_stored() {
+    let test = TestServer::new();
     let check = async |body: &str, code: &str, words: &str| {
-        let error = bench.server.register(body.as_bytes()).await.unwrap_err();
-        let told = error.body();
+        let error = test.server.register(body.as_bytes()).await.unwrap_err();
+        let response = error.body();
         let start: String = body.chars().take(100).collect();
-        assert_eq!((told.error, error.code()), (code, code), "{start}");
-        assert!(told.error_description.contains(words), "{start}: {}", told.error_description);
+        assert_eq!((response.error, error.code()), (code, code), "{start}");
+        assert!(response.error_description.contains(words), "{start}: {}", response.error_description);
     };
     let metadata = "invalid_client_metadata";
     for body in ["", "client_name=x", "{", "\u{0}"] {
@@ -122,7 +122,7 @@ async fn what_is_wrong_is_told_and_not_stored() {
         ("redirect_uris", json!([null]), "not text"),
         ("redirect_uris", json!(many[..21]), "1 to 20"),
         ("redirect_uris", json!(many), "1 to 20"),
-        ("redirect_uris", long_uris(193), "8,192"),
+        ("redirect_uris", long_uris(193), "8192"),
         ("grant_types", json!([]), "lacks authorization_code"),
         ("grant_types", json!(["refresh_token"]), "lacks authorization_code"),
         ("grant_types", json!(["implicit"]), "lacks authorization_code"),
@@ -135,7 +135,7 @@ async fn what_is_wrong_is_told_and_not_stored() {
         ("scope", json!("MCP:IMAGES"), "has none of"),
         ("scope", json!("mcp:images\tmcp:photos"), "has none of"),
         ("scope", json!(["mcp:images"]), "is not text"),
-        ("token_endpoint_auth_method", json!("private_key_jwt"), "is none of"),
+        ("token_endpoint_auth_method", json!("private_key_jwt"), "must be none, "),
         ("token_endpoint_auth_method", json!(false), "is not text"),
         ("software_id", json!(long), "longer than 200"),
         ("software_version", json!(long), "longer than 200"),
@@ -160,13 +160,13 @@ async fn what_is_wrong_is_told_and_not_stored() {
     }
     let body = with("redirect_uris", json!([format!("https://app.example/{}", "x".repeat(2000))]));
     check(&body.to_string(), "invalid_redirect_uri", "2,000").await;
-    assert_eq!(bench.store.calls.load(Ordering::SeqCst), 0, "the store was not asked");
+    assert_eq!(test.store.calls.load(Ordering::SeqCst), 0, "the store was not called");
 }
 
 #[tokio::test]
 async fn the_same_public_client_is_registered_once() {
-    let bench = Bench::new();
-    let register = async |body: &Value| bench.server.register(body.to_string().as_bytes()).await.unwrap();
+    let test = TestServer::new();
+    let register = async |body: &Value| test.server.register(body.to_string().as_bytes()).await.unwrap();
     let body = json!({
         "client_name": "An app",
         "redirect_uris": ["https://app.example/a", "myapp:/b"],
@@ -174,7 +174,7 @@ async fn the_same_public_client_is_registered_once() {
         "scope": "mcp:images mcp:photos",
     });
     let first = register(&body).await;
-    bench.clock.advance_ms(5000);
+    test.clock.advance_ms(5000);
     let changed = |name: &str, value: Value| {
         let mut body = body.clone();
         body[name] = value;
@@ -213,21 +213,21 @@ async fn the_same_public_client_is_registered_once() {
 
 #[tokio::test]
 async fn a_confidential_client_is_always_new() {
-    let bench = Bench::new();
+    let test = TestServer::new();
     for method in ["client_secret_basic", "client_secret_post"] {
         let body = with("token_endpoint_auth_method", json!(method)).to_string();
         let mut seen = Vec::new();
         for _ in 0..2 {
-            let registration = bench.server.register(body.as_bytes()).await.unwrap();
-            let told = serde_json::to_value(&registration).unwrap();
+            let registration = test.server.register(body.as_bytes()).await.unwrap();
+            let body = serde_json::to_value(&registration).unwrap();
             assert_eq!(
-                (&told["token_endpoint_auth_method"], &told["client_secret_expires_at"]),
+                (&body["token_endpoint_auth_method"], &body["client_secret_expires_at"]),
                 (&json!(method), &json!(0))
             );
-            let secret = told["client_secret"].as_str().unwrap().to_owned();
+            let secret = body["client_secret"].as_str().unwrap().to_owned();
             assert_eq!(data_encoding::BASE64URL_NOPAD.decode(secret.as_bytes()).unwrap().len(), 32);
             assert!(!format!("{registration:?}").contains(&secret));
-            let stored = bench.server.store().client(&registration.client_id).await.unwrap().unwrap();
+            let stored = test.server.store().client(&registration.client_id).await.unwrap().unwrap();
             assert_eq!(stored.secret, Some(SecretHash::of(&secret)));
             seen.push((registration.client_id, secret));
         }
@@ -236,17 +236,17 @@ async fn a_confidential_client_is_always_new() {
 }
 
 #[tokio::test]
-async fn a_store_out_of_order_is_no_fault_of_the_client() {
-    let bench = Bench::new();
-    bench.store.out_of_order.store(true, Ordering::SeqCst);
-    let error = bench.server.register(least().to_string().as_bytes()).await.unwrap_err();
+async fn a_store_failure_is_unavailable() {
+    let test = TestServer::new();
+    test.store.is_down.store(true, Ordering::SeqCst);
+    let error = test.server.register(minimal().to_string().as_bytes()).await.unwrap_err();
     assert!(matches!(error, RegisterError::Unavailable(_)));
-    let told = error.body();
-    assert_eq!(told.error, "temporarily_unavailable");
-    assert!(!told.error_description.contains("disk"));
+    let body = error.body();
+    assert_eq!(body.error, "temporarily_unavailable");
+    assert!(!body.error_description.contains("disk"));
 }
 
-/// Metadata of all sorts, valid ones among them.
+/// Arbitrary metadata, mostly valid.
 fn metadata() -> impl Strategy<Value = ClientMetadata> {
     let types = [GrantType::AuthorizationCode, GrantType::RefreshToken];
     (
@@ -275,15 +275,15 @@ fn body_of(metadata: &ClientMetadata) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn normalising_twice_is_normalising_once(metadata in metadata()) {
+    fn normalising_is_idempotent(metadata in metadata()) {
         let config = testing::config();
-        let once = normalised(&config, &body_of(&metadata)).unwrap();
+        let once = parse_metadata(&config, &body_of(&metadata)).unwrap();
         prop_assert_eq!(&once, &metadata);
-        prop_assert_eq!(normalised(&config, &body_of(&once)).unwrap(), once);
+        prop_assert_eq!(parse_metadata(&config, &body_of(&once)).unwrap(), once);
     }
 
     #[test]
-    fn the_order_of_lists_does_not_count(metadata in metadata(), turns in 0..5_usize, reverse: bool) {
+    fn the_order_of_lists_is_ignored(metadata in metadata(), turns in 0..5_usize, reverse: bool) {
         let config = testing::config();
         let mut turned = metadata.clone();
         let count = turned.redirect_uris.len();
@@ -293,7 +293,7 @@ proptest! {
             turned.grant_types.reverse();
         }
         turned.redirect_uris.push(turned.redirect_uris[0].clone());
-        let turned = normalised(&config, &body_of(&turned)).unwrap();
+        let turned = parse_metadata(&config, &body_of(&turned)).unwrap();
         prop_assert_eq!(digest(&turned), digest(&metadata));
     }
 
@@ -305,53 +305,53 @@ proptest! {
 
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// Registers a client of that name and gives its id.
-async fn registered(bench: &Bench, name: &str) -> String {
+/// Registers a client with that name and returns its id.
+async fn registered(test: &TestServer, name: &str) -> String {
     let body = with("client_name", json!(name)).to_string();
-    bench.server.register(body.as_bytes()).await.unwrap().client_id
+    test.server.register(body.as_bytes()).await.unwrap().client_id
 }
 
-async fn is_known(bench: &Bench, id: &str) -> bool {
-    bench.server.store().client(id).await.unwrap().is_some()
+async fn is_known(test: &TestServer, id: &str) -> bool {
+    test.server.store().client(id).await.unwrap().is_some()
 }
 
 #[tokio::test]
-async fn the_oldest_registrations_without_a_grant_make_room_after_a_day() {
-    let bench = Bench::new();
-    let granted = bench.register(json!({})).await.client_id;
-    bench.tokens(&granted).await;
-    bench.server.store().revoke_all("1", bench.clock.now()).await.unwrap();
+async fn the_oldest_registrations_without_a_grant_are_evicted_after_a_day() {
+    let test = TestServer::new();
+    let granted = test.register(json!({})).await.client_id;
+    test.tokens(&granted).await;
+    test.server.store().revoke_all("1", test.clock.now()).await.unwrap();
     let mut ids = Vec::new();
     for number in 0..20_100 {
-        bench.clock.advance_ms(1);
-        ids.push(registered(&bench, &number.to_string()).await);
+        test.clock.advance_ms(1);
+        ids.push(registered(&test, &number.to_string()).await);
     }
-    assert!(is_known(&bench, &ids[0]).await, "none of them is a day old");
-    bench.clock.advance_ms(DAY_MS);
+    assert!(is_known(&test, &ids[0]).await, "none of them is a day old");
+    test.clock.advance_ms(DAY_MS);
     for number in 0..20 {
-        ids.push(registered(&bench, &format!("after a day {number}")).await);
+        ids.push(registered(&test, &format!("after a day {number}")).await);
     }
     let mut left = Vec::new();
     for id in &ids {
-        left.push(is_known(&bench, id).await);
+        left.push(is_known(&test, id).await);
     }
     let gone = left.iter().take_while(|known| !**known).count();
     assert_eq!(gone, 120, "20,000 are left, the newest ones");
     assert!(left[gone..].iter().all(|known| *known));
-    assert!(is_known(&bench, &granted).await, "it had a grant once");
-    assert_eq!(registered(&bench, "0").await.len(), 26, "what went can register again");
+    assert!(is_known(&test, &granted).await, "it had a grant once");
+    assert_eq!(registered(&test, "0").await.len(), 26, "an evicted client can register again");
 }
 
 #[tokio::test]
 async fn a_client_that_registers_again_is_kept_ninety_days_more() {
-    let bench = Bench::new();
-    let (again, once) = (registered(&bench, "Again").await, registered(&bench, "Once").await);
-    bench.clock.advance_ms(60 * DAY_MS);
-    assert_eq!(registered(&bench, "Again").await, again);
-    bench.clock.advance_ms(31 * DAY_MS);
-    while bench.server.sweep(10).await.unwrap() > 0 {}
-    assert!(is_known(&bench, &again).await && !is_known(&bench, &once).await);
-    bench.clock.advance_ms(60 * DAY_MS);
-    while bench.server.sweep(10).await.unwrap() > 0 {}
-    assert!(!is_known(&bench, &again).await);
+    let test = TestServer::new();
+    let (again, once) = (registered(&test, "Again").await, registered(&test, "Once").await);
+    test.clock.advance_ms(60 * DAY_MS);
+    assert_eq!(registered(&test, "Again").await, again);
+    test.clock.advance_ms(31 * DAY_MS);
+    while test.server.sweep(10).await.unwrap() > 0 {}
+    assert!(is_known(&test, &again).await && !is_known(&test, &once).await);
+    test.clock.advance_ms(60 * DAY_MS);
+    while test.server.sweep(10).await.unwrap() > 0 {}
+    assert!(!is_known(&test, &again).await);
 }

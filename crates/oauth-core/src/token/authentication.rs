@@ -6,7 +6,7 @@ use crate::{
     parameters::{Parameters, bad, decode},
 };
 
-/// Who a client says it is, and its secret.
+/// The claimed id of a client, and its secret.
 #[derive(PartialEq, Eq)]
 pub(super) struct Credentials {
     pub(super) client_id: String,
@@ -14,7 +14,7 @@ pub(super) struct Credentials {
 }
 
 impl Credentials {
-    /// Takes them from the header or from the body, never the secret from both (RFC 6749, section 2.3).
+    /// Reads the credentials from the header or the body; a secret in both is an error (RFC 6749, section 2.3).
     pub(super) fn read(parameters: &Parameters, authorization: Option<&str>) -> Result<Self, TokenError> {
         let (in_body, secret) = (parameters.get("client_id")?, parameters.get("client_secret")?);
         let Some(header) = authorization else {
@@ -22,17 +22,17 @@ impl Credentials {
             return Ok(Self { client_id, secret: secret.map(str::to_owned) });
         };
         if secret.is_some() {
-            return Err(bad("client_secret", "is not sent together with an Authorization header").into());
+            return Err(bad("client_secret", "must not be sent together with an Authorization header").into());
         }
         let (client_id, secret) = basic(header).ok_or(TokenError::InvalidClient)?;
         if in_body.is_some_and(|other| other != client_id) {
-            return Err(bad("client_id", "is another than in the Authorization header").into());
+            return Err(bad("client_id", "differs from the one in the Authorization header").into());
         }
         Ok(Self { client_id, secret: Some(secret).filter(|secret| !secret.is_empty()) })
     }
 }
 
-/// The id and secret of a header by RFC 7617, each form-encoded within (RFC 6749, section 2.3.1).
+/// The id and secret of a Basic header (RFC 7617), each form-encoded (RFC 6749, section 2.3.1).
 fn basic(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -46,18 +46,19 @@ fn basic(header: &str) -> Option<(String, String)> {
 }
 
 impl AuthorizationServer {
-    /// The client, if it is who it says. A confidential client may send its secret either way; a public one has none.
+    /// The authenticated client. A confidential client may send its secret in the header or the body; a public one has
+    /// none.
     pub(super) async fn authenticate(&self, credentials: &Credentials) -> Result<Client, TokenError> {
         if !is_client_id(&credentials.client_id) {
             return Err(TokenError::InvalidClient);
         }
         let client = self.store.client(&credentials.client_id).await.map_err(Unavailable::from)?;
         let client = client.ok_or(TokenError::InvalidClient)?;
-        let is_proven = match (&client.secret, &credentials.secret) {
+        let is_authentic = match (&client.secret, &credentials.secret) {
             (None, None) => true,
-            (Some(hash), Some(secret)) => hash.is(&SecretHash::of(secret)),
+            (Some(hash), Some(secret)) => hash.matches(&SecretHash::of(secret)),
             _ => false,
         };
-        if is_proven { Ok(client) } else { Err(TokenError::InvalidClient) }
+        if is_authentic { Ok(client) } else { Err(TokenError::InvalidClient) }
     }
 }

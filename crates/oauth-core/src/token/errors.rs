@@ -7,10 +7,10 @@ use crate::{
 /// Why a client gets no tokens (RFC 6749, section 5.2).
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    /// The request is malformed; in words.
+    /// The request is malformed.
     #[error("{0}")]
     InvalidRequest(String),
-    /// The client is unknown or its secret wrong: 401, with `WWW-Authenticate: Basic`.
+    /// The client is unknown or its secret is wrong: 401 with `WWW-Authenticate: Basic`.
     #[error("the client is not registered here, or its secret is wrong")]
     InvalidClient,
     /// The code or refresh token does not work.
@@ -22,30 +22,30 @@ pub enum TokenError {
     /// Neither `authorization_code` nor `refresh_token`.
     #[error("grant_type is neither authorization_code nor refresh_token")]
     UnsupportedGrantType,
-    /// Not now: 503.
+    /// A temporary failure: 503.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
-/// Why a code or refresh token does not work. Clients are told little of it; the security log may be told all.
+/// Why a code or refresh token is invalid. Clients get little of this; the security log gets all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidGrantReason {
-    /// Nobody was given this, or it was forgotten long ago.
+    /// It was never issued, or was swept.
     #[error("it is unknown")]
     Unknown,
-    /// It is another client's. Nothing changed.
-    #[error("it was given to another client")]
+    /// It belongs to another client. Nothing changed.
+    #[error("it was issued to another client")]
     OtherClient,
     /// The code went to another redirect URI. Nothing changed.
-    #[error("redirect_uri is not the one of the authorization request")]
+    #[error("redirect_uri differs from that of the authorization request")]
     OtherRedirectUri,
-    /// The verifier does not belong to the challenge. Nothing changed.
+    /// The verifier does not match the challenge. Nothing changed.
     #[error("code_verifier does not match")]
     WrongVerifier,
-    /// It is expired.
-    #[error("it is expired")]
+    /// It has expired.
+    #[error("it has expired")]
     Expired,
-    /// Its grant was ended before.
+    /// Its grant was revoked.
     #[error("its grant was revoked")]
     Revoked,
     /// The code was redeemed before; the grant stays as it is.
@@ -59,16 +59,16 @@ pub enum InvalidGrantReason {
     TokenReplayed {
         /// The grant.
         grant_id: String,
-        /// Whether the grant was ended for it.
+        /// Whether the grant was revoked because of the replay.
         ended: bool,
     },
     /// Another request with the same code or token came first.
-    #[error("it was used at the same moment")]
+    #[error("it was used by another request at the same time")]
     LostRace,
 }
 
 impl TokenError {
-    /// The code of RFC 6749.
+    /// The error code (RFC 6749, section 5.2).
     pub fn code(&self) -> &'static str {
         match self {
             Self::InvalidRequest(_) => "invalid_request",
@@ -80,20 +80,20 @@ impl TokenError {
         }
     }
 
-    /// What the client is told.
+    /// The message for the client's developer.
     pub fn description(&self) -> String {
         match self {
             Self::Unavailable(_) => TRY_AGAIN.to_owned(),
-            // What belongs to others, or to nobody, reads the same.
+            // The message does not reveal whether the token exists.
             Self::InvalidGrant(InvalidGrantReason::Unknown | InvalidGrantReason::OtherClient) => {
-                "the code or refresh token is not one of this client".to_owned()
+                "the code or refresh token was not issued to this client".to_owned()
             }
-            Self::InvalidGrant(reason) => format!("the code or refresh token does not work: {reason}"),
+            Self::InvalidGrant(reason) => format!("the code or refresh token is invalid: {reason}"),
             other => other.to_string(),
         }
     }
 
-    /// The HTTP status to answer with.
+    /// The HTTP status of the response.
     pub fn status(&self) -> u16 {
         match self {
             Self::InvalidClient => 401,
@@ -102,7 +102,7 @@ impl TokenError {
         }
     }
 
-    /// The answer's body.
+    /// The body of the response.
     pub fn body(&self) -> ErrorBody {
         ErrorBody { error: self.code(), error_description: self.description() }
     }

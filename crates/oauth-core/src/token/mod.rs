@@ -1,4 +1,4 @@
-//! The token endpoint: what is asked, who asks, and what comes of it.
+//! The token endpoint: request, client authentication, and the two grant types.
 
 mod authentication;
 mod code;
@@ -7,53 +7,56 @@ mod refresh;
 mod refresh_token;
 mod request;
 
+use std::ops::RangeInclusive;
+
 pub use errors::{InvalidGrantReason, TokenError};
 pub use request::TokenRequest;
 use serde::Serialize;
 
 use crate::{
-    AccessTokenClaims, AuthorizationServer, Grant, SecretString, Unavailable, UnixMillis, secret::new_id,
+    AccessTokenClaims, AuthorizationServer, Grant, MAX_REDIRECT_URI_CHARS, SecretString, Unavailable,
+    UnixMillis, new_id,
 };
 use refresh_token::RefreshToken;
-use request::Asked;
+use request::GrantRequest;
 
-/// What a client gets (RFC 6749, section 5.1).
+/// A successful response (RFC 6749, section 5.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TokenResponse {
     /// The access token.
     pub access_token: SecretString,
     /// `Bearer`.
     pub token_type: &'static str,
-    /// How long the access token lives, in seconds.
+    /// The lifetime of the access token in seconds.
     pub expires_in: u32,
-    /// The refresh token; none for a client that may not refresh.
+    /// The refresh token; none for a client without that grant type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refresh_token: Option<SecretString>,
-    /// What was granted, separated by spaces.
+    /// The granted scopes, separated by spaces.
     pub scope: String,
 }
 
-/// A signed access token that nobody has yet, and when it expires.
-struct Signed {
+/// A signed access token that is not yet issued.
+struct SignedAccessToken {
     token: String,
     expires_at: UnixMillis,
 }
 
 impl AuthorizationServer {
-    /// Exchanges a code or a refresh token. Everything is checked before anything changes; of several that come with
-    /// the same one at once exactly one succeeds.
+    /// Exchanges a code or a refresh token. Everything is checked before anything changes. Of concurrent requests with
+    /// the same code or token exactly one succeeds.
     ///
     /// # Errors
     /// [`TokenError`].
     pub async fn token(&self, request: TokenRequest) -> Result<TokenResponse, TokenError> {
         let client = self.authenticate(&request.credentials).await?;
-        match &request.asked {
-            Asked::Code(exchange) => self.redeem(&client, exchange).await,
-            Asked::Refresh(token) => self.refresh(&client, token).await,
+        match &request.grant {
+            GrantRequest::Code(exchange) => self.redeem(&client, exchange).await,
+            GrantRequest::Refresh(token) => self.refresh(&client, token).await,
         }
     }
 
-    async fn sign(&self, grant: &Grant, now: UnixMillis) -> Result<Signed, Unavailable> {
+    async fn sign(&self, grant: &Grant, now: UnixMillis) -> Result<SignedAccessToken, Unavailable> {
         let issued_at = now.seconds();
         let expires_at = issued_at.saturating_add(i64::from(self.config.lifetimes().access_token_seconds));
         let claims = AccessTokenClaims {
@@ -68,10 +71,15 @@ impl AuthorizationServer {
             grant_id: grant.id.clone(),
         };
         let token = self.tokens.sign(&claims).await?;
-        Ok(Signed { token, expires_at: UnixMillis(expires_at.saturating_mul(1000)) })
+        Ok(SignedAccessToken { token, expires_at: UnixMillis(expires_at.saturating_mul(1000)) })
     }
 
-    fn response(&self, grant: &Grant, access: Signed, refresh: Option<RefreshToken>) -> TokenResponse {
+    fn response(
+        &self,
+        grant: &Grant,
+        access: SignedAccessToken,
+        refresh: Option<RefreshToken>,
+    ) -> TokenResponse {
         TokenResponse {
             access_token: SecretString::new(access.token),
             token_type: "Bearer",
@@ -86,9 +94,12 @@ impl AuthorizationServer {
     }
 }
 
-/// Whether a text could be the id of a client; for any other the store is not asked.
+/// The length of a PKCE verifier, and of a challenge (RFC 7636, section 4).
+pub(crate) const PKCE_LENGTH: RangeInclusive<usize> = 43..=128;
+
+/// Whether a text can be the id of a client; others are not looked up. The longest ids are URLs.
 pub(crate) fn is_client_id(text: &str) -> bool {
-    (1..=2000).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    (1..=MAX_REDIRECT_URI_CHARS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 #[cfg(test)]

@@ -4,25 +4,28 @@ use crate::{
     StoreError, Unavailable, UnixMillis,
 };
 
-/// How long after its rotation a token that comes again is only refused: parallel processes of one client do that.
+/// How long after its rotation a replayed token is only refused: parallel processes of one client cause such replays.
 const REPLAY_GRACE_MS: i64 = 30_000;
 
-/// A refresh token that this server issued, and what the store has for it.
-pub(crate) struct Presented {
+/// A genuine refresh token of a request, with its grant.
+pub(crate) struct PresentedToken {
     token: RefreshToken,
     pub(crate) found: RefreshableGrant,
     is_current: bool,
 }
 
 impl AuthorizationServer {
-    /// What the store has for a refresh token; `None` when this server did not issue the token, or forgot it. Whoever
-    /// knows only a handle changes nothing.
-    pub(crate) async fn presented(&self, text: &str) -> Result<Option<Presented>, StoreError> {
+    /// Looks up the grant of a refresh token; `None` when this server did not issue the token, or its grant was swept.
+    /// A forged token with the right handle is not genuine.
+    pub(crate) async fn look_up_refresh_token(
+        &self,
+        text: &str,
+    ) -> Result<Option<PresentedToken>, StoreError> {
         let Some(token) = RefreshToken::decode(text) else { return Ok(None) };
         let Some(found) = self.store.refreshable_grant(&token.handle_hash()).await? else { return Ok(None) };
-        let is_current = found.current.hash.is(&token.hash());
+        let is_current = found.current.hash.matches(&token.hash());
         let is_genuine = is_current || token.is_authentic(&self.keys.refresh_tokens);
-        Ok(is_genuine.then_some(Presented { token, found, is_current }))
+        Ok(is_genuine.then_some(PresentedToken { token, found, is_current }))
     }
 
     /// Exchanges a refresh token for new tokens. The scopes stay those that the user consented to.
@@ -31,8 +34,8 @@ impl AuthorizationServer {
             return Err(TokenError::UnauthorizedClient);
         }
         let now = self.now();
-        let presented =
-            self.presented(text).await.map_err(Unavailable::from)?.ok_or(InvalidGrantReason::Unknown)?;
+        let presented = self.look_up_refresh_token(text).await.map_err(Unavailable::from)?;
+        let presented = presented.ok_or(InvalidGrantReason::Unknown)?;
         let RefreshableGrant { grant, current } = presented.found;
         if grant.client_id != client.id {
             return Err(InvalidGrantReason::OtherClient.into());
@@ -41,7 +44,10 @@ impl AuthorizationServer {
             return Err(InvalidGrantReason::Revoked.into());
         }
         if !presented.is_current {
-            return Err(self.replayed(grant.id, presented.token.generation, &current, now).await?.into());
+            return Err(self
+                .handle_replay(grant.id, presented.token.generation, &current, now)
+                .await?
+                .into());
         }
         if current.expires_at <= now {
             return Err(InvalidGrantReason::Expired.into());
@@ -71,9 +77,9 @@ impl AuthorizationServer {
         Ok(self.response(&grant, access, Some(next)))
     }
 
-    /// Deals with a token that is not the grant's current one: an older one that comes long after its rotation was
-    /// stolen, from the client or by it, and ends the grant (RFC 9700, section 4.14.2).
-    async fn replayed(
+    /// Handles a token that is not the current one. A replay long after the rotation means that the old or the new
+    /// token was stolen: the grant is revoked (RFC 9700, section 4.14.2).
+    async fn handle_replay(
         &self,
         grant_id: String,
         generation: u32,
@@ -90,18 +96,18 @@ impl AuthorizationServer {
     }
 }
 
-/// Whether a token that was replaced `since` rotations before the last one was replaced too long ago to be excused.
+/// Whether a token was replaced longer ago than the grace period; `since` is the number of rotations after its own.
 fn is_late(since: u32, rotations: &[UnixMillis], now: UnixMillis) -> bool {
     let is_long_ago = |at: &UnixMillis| now.0.saturating_sub(at.0) > REPLAY_GRACE_MS;
     match usize::try_from(since).ok().and_then(|since| rotations.get(since)) {
         Some(at) => is_long_ago(at),
-        // Beyond a list that has room, rotations were dropped for their age; beyond a full one they are at least as
-        // old as its last.
+        // A list that is not full lacks only rotations that are too old. In a full one, the missing rotations are at
+        // least as old as its last.
         None => rotations.len() < MAX_RECENT_ROTATIONS || rotations.last().is_none_or(is_long_ago),
     }
 }
 
-/// The moments of rotations with one more, without those that are too old to excuse a replay.
+/// Adds a rotation to the list and drops those older than the grace period.
 fn with_rotation(rotations: &[UnixMillis], now: UnixMillis) -> Vec<UnixMillis> {
     let recent = rotations.iter().take_while(|at| now.0.saturating_sub(at.0) <= REPLAY_GRACE_MS);
     [now].iter().chain(recent).take(MAX_RECENT_ROTATIONS).copied().collect()
@@ -112,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replay_is_excused_for_thirty_seconds() {
+    fn a_replay_is_late_after_thirty_seconds() {
         let at = |seconds: i64| UnixMillis(1_000_000_000 + seconds * 1000);
         let check = |since: u32, rotations: &[UnixMillis], now: UnixMillis, expect: bool| {
             assert_eq!(is_late(since, rotations, now), expect, "{since} of {} at {now:?}", rotations.len());

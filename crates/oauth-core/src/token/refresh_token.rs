@@ -3,12 +3,16 @@ use ring::hmac;
 
 use crate::{
     Random, RandomError, SecretHash,
-    secret::{base64url, is_same, random, sha256},
+    random::random_bytes,
+    secret::{base64url, constant_time_eq, sha256},
 };
 
-/// A refresh token taken apart. All tokens of a grant share the handle, which finds the grant. The generation is the
-/// number of tokens that the grant had before. The nonce is random, and the tag authenticates the rest. So one row
-/// holds all that is known of a grant's tokens, and a replaced token can still be told from one that was made up.
+/// The length of an encoded token: 52 bytes in base64url.
+const ENCODED_CHARS: usize = 70;
+
+/// A decoded refresh token. All tokens of a grant share the handle, by which the grant is looked up. The generation
+/// counts the tokens before it. The nonce is random, and the tag authenticates the other fields. So one row per grant
+/// is enough to distinguish a replaced token from a forged one.
 pub(crate) struct RefreshToken {
     handle: [u8; 16],
     pub(super) generation: u32,
@@ -17,12 +21,12 @@ pub(crate) struct RefreshToken {
 }
 
 impl RefreshToken {
-    /// The first one of a grant.
+    /// The first token of a grant.
     pub(super) fn first(source: &dyn Random, key: &hmac::Key) -> Result<Self, RandomError> {
-        Self::new(random(source)?, 0, source, key)
+        Self::new(random_bytes(source)?, 0, source, key)
     }
 
-    /// The one that takes its place.
+    /// The token after this one.
     pub(super) fn next(
         &self,
         generation: u32,
@@ -38,28 +42,27 @@ impl RefreshToken {
         source: &dyn Random,
         key: &hmac::Key,
     ) -> Result<Self, RandomError> {
-        let token = Self { handle, generation, nonce: random(source)?, tag: [0; 16] };
-        Ok(Self { tag: token.tag_under(key), ..token })
+        let token = Self { handle, generation, nonce: random_bytes(source)?, tag: [0; 16] };
+        Ok(Self { tag: token.compute_tag(key), ..token })
     }
 
     /// The first half of an HMAC-SHA256 over handle, generation and nonce.
-    fn tag_under(&self, key: &hmac::Key) -> [u8; 16] {
+    fn compute_tag(&self, key: &hmac::Key) -> [u8; 16] {
         let message = [&self.handle[..], &self.generation.to_be_bytes(), &self.nonce].concat();
         let mut tag = [0; 16];
         tag.iter_mut().zip(hmac::sign(key, &message).as_ref()).for_each(|(to, from)| *to = *from);
         tag
     }
 
-    /// Whether this server issued it. Versions before the tag filled its place with random bytes; their tokens are
-    /// known by their hash alone.
+    /// Whether the tag is right, so that this server issued the token. Earlier versions wrote random bytes instead of a
+    /// tag; their tokens are recognised by the hash only.
     pub(super) fn is_authentic(&self, key: &hmac::Key) -> bool {
-        is_same(&self.tag, &self.tag_under(key))
+        constant_time_eq(&self.tag, &self.compute_tag(key))
     }
 
-    /// Reads what [`RefreshToken::encode`] wrote; `None` for anything else.
+    /// Decodes the output of [`RefreshToken::encode`]; `None` for anything else.
     pub(crate) fn decode(text: &str) -> Option<Self> {
-        // 52 bytes are 70 characters; nothing longer is looked at.
-        if text.len() != 70 {
+        if text.len() != ENCODED_CHARS {
             return None;
         }
         let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
@@ -74,7 +77,7 @@ impl RefreshToken {
         base64url(&[&self.handle[..], &self.generation.to_be_bytes(), &self.nonce, &self.tag].concat())
     }
 
-    /// The hash under which the grant is found.
+    /// The hash by which the grant is looked up.
     pub(crate) fn handle_hash(&self) -> SecretHash {
         SecretHash(sha256(&self.handle))
     }
@@ -91,7 +94,7 @@ mod tests {
     use crate::{secret::DerivedKeys, testing::SeededRandom};
 
     #[test]
-    fn tokens_are_read_as_they_were_written() {
+    fn tokens_survive_a_round_trip() {
         let (random, keys) = (SeededRandom::new(1), DerivedKeys::of(&[1; 32]));
         let first = RefreshToken::first(&random, &keys.refresh_tokens).unwrap();
         let next = first.next(0x0102_0304, &random, &keys.refresh_tokens).unwrap();
@@ -107,7 +110,7 @@ mod tests {
             assert!(read.is_authentic(&keys.refresh_tokens));
             assert!(!read.is_authentic(&keys.subjects) && !read.is_authentic(&other.refresh_tokens));
             assert_eq!(read.encode(), text);
-            assert_eq!(text.len(), 70);
+            assert_eq!(text.len(), ENCODED_CHARS);
         }
         let text = next.encode();
         let not_canonical = format!("{}{}", &text[..69], if text.ends_with('A') { 'B' } else { 'Z' });

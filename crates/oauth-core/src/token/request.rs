@@ -1,13 +1,12 @@
 use std::fmt;
 
-use super::{TokenError, authentication::Credentials};
+use super::{PKCE_LENGTH, TokenError, authentication::Credentials};
 use crate::{
     SecretHash,
     parameters::{Parameters, bad},
 };
 
-/// `resource` is not among them: what a token opens was settled by the user's consent, and whatever a client sends
-/// under that name is no error.
+/// Without `resource`: the user's consent decided about it, so its value is ignored and never an error.
 const KNOWN: [&str; 8] = [
     "grant_type",
     "code",
@@ -19,19 +18,19 @@ const KNOWN: [&str; 8] = [
     "scope",
 ];
 
-/// What a token allows was settled by the user's consent: a scope that is no text is no error either.
-const UNREAD: [&str; 1] = ["scope"];
+/// The user's consent decided about scopes, too, so a value that is not text is not an error.
+const UNUSED: [&str; 1] = ["scope"];
 
 /// A well-formed request for tokens.
 #[derive(PartialEq, Eq)]
 pub struct TokenRequest {
     pub(super) credentials: Credentials,
-    pub(super) asked: Asked,
+    pub(super) grant: GrantRequest,
 }
 
-/// What a client comes with.
+/// The grant type with its parameters.
 #[derive(PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum GrantRequest {
     Code(CodeExchange),
     /// A refresh token.
     Refresh(String),
@@ -46,9 +45,9 @@ pub(super) struct CodeExchange {
 
 impl fmt::Debug for TokenRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let grant_type = match self.asked {
-            Asked::Code(_) => "authorization_code",
-            Asked::Refresh(_) => "refresh_token",
+        let grant_type = match self.grant {
+            GrantRequest::Code(_) => "authorization_code",
+            GrantRequest::Refresh(_) => "refresh_token",
         };
         f.debug_struct("TokenRequest")
             .field("client_id", &self.claimed_client_id())
@@ -73,41 +72,41 @@ impl TokenRequest {
     /// As [`TokenRequest::from_form`].
     pub fn from_json(body: &[u8], authorization: Option<&str>) -> Result<Self, TokenError> {
         let parameters = Parameters::from_json(body, &KNOWN)
-            .map_err(|words| TokenError::InvalidRequest(words.to_owned()))?;
+            .map_err(|message| TokenError::InvalidRequest(message.to_owned()))?;
         Self::read(&parameters, authorization)
     }
 
     fn read(parameters: &Parameters, authorization: Option<&str>) -> Result<Self, TokenError> {
-        let asked = match parameters.required("grant_type")? {
+        let grant = match parameters.required("grant_type")? {
             "authorization_code" => {
-                parameters.first_bad_but_for(&UNREAD)?;
-                Asked::Code(CodeExchange::read(parameters)?)
+                parameters.check_except(&UNUSED)?;
+                GrantRequest::Code(CodeExchange::read(parameters)?)
             }
             "refresh_token" => {
-                parameters.first_bad_but_for(&UNREAD)?;
-                Asked::Refresh(parameters.required("refresh_token")?.to_owned())
+                parameters.check_except(&UNUSED)?;
+                GrantRequest::Refresh(parameters.required("refresh_token")?.to_owned())
             }
             _ => return Err(TokenError::UnsupportedGrantType),
         };
         let credentials = Credentials::read(parameters, authorization)?;
-        Ok(Self { credentials, asked })
+        Ok(Self { credentials, grant })
     }
 
-    /// The id of the client as it was sent: whoever sent it did not prove anything yet.
+    /// The client's id as sent, not yet authenticated.
     pub fn claimed_client_id(&self) -> &str {
         &self.credentials.client_id
     }
 
-    /// Whether it comes with a refresh token rather than a code.
+    /// Whether the grant type is `refresh_token`.
     pub fn is_refresh(&self) -> bool {
-        matches!(self.asked, Asked::Refresh(_))
+        matches!(self.grant, GrantRequest::Refresh(_))
     }
 
-    /// The hash of the code or refresh token that was sent, to count attempts by.
+    /// The hash of the code or refresh token, for rate limits.
     pub fn token_hash(&self) -> SecretHash {
-        match &self.asked {
-            Asked::Code(exchange) => SecretHash::of(&exchange.code),
-            Asked::Refresh(token) => SecretHash::of(token),
+        match &self.grant {
+            GrantRequest::Code(exchange) => SecretHash::of(&exchange.code),
+            GrantRequest::Refresh(token) => SecretHash::of(token),
         }
     }
 }
@@ -117,7 +116,7 @@ impl CodeExchange {
         let code = parameters.required("code")?.to_owned();
         let redirect_uri = parameters.required("redirect_uri")?.to_owned();
         let verifier = parameters.required("code_verifier")?;
-        let is_verifier = (43..=128).contains(&verifier.len())
+        let is_verifier = PKCE_LENGTH.contains(&verifier.len())
             && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
         if !is_verifier {
             let fault = "is not 43 to 128 characters from A-Z a-z 0-9 - . _ ~";

@@ -1,15 +1,17 @@
+//! Denies file access with Landlock.
+
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _,
     RulesetError, RulesetStatus, Scope,
 };
 
-/// The newest rules that are asked for; an older kernel enforces those it knows.
+/// The newest supported version of Landlock. An older kernel enforces what it supports.
 const RULES: ABI = ABI::V6;
 
-/// Denies every access to files and TCP ports, and signals and abstract sockets of other processes. `false`: this
-/// kernel has no Landlock.
-pub(super) fn close() -> Result<bool, String> {
-    let restrict = || -> Result<_, RulesetError> {
+/// Denies access to all files and TCP ports, signals to other processes, and abstract sockets. Returns `false` if the kernel
+/// has no Landlock.
+pub(super) fn restrict() -> Result<bool, String> {
+    let apply = || -> Result<_, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
             .handle_access(AccessFs::from_all(RULES))?
@@ -18,7 +20,7 @@ pub(super) fn close() -> Result<bool, String> {
             .create()?
             .restrict_self()
     };
-    let status = restrict().map_err(|error| error.to_string())?;
+    let status = apply().map_err(|error| error.to_string())?;
     Ok(status.ruleset != RulesetStatus::NotEnforced)
 }
 
@@ -27,10 +29,10 @@ mod tests {
     use std::{fs, io, net, thread};
 
     #[test]
-    fn a_closed_thread_opens_nothing() {
-        // It binds the thread that asks for it; the other tests go on as they were.
+    fn restricted_thread_opens_no_files() {
+        // Only the calling thread is restricted, so other tests are not affected.
         let outcomes = thread::spawn(|| {
-            let enforced = super::close().unwrap();
+            let enforced = super::restrict().unwrap();
             let read = fs::read("/proc/self/status").map(drop);
             let listed = fs::read_dir("/").map(drop);
             let written = fs::write(std::env::temp_dir().join("must-not-be-written"), "x");
@@ -42,7 +44,7 @@ mod tests {
             let denied = outcome.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
             assert_eq!(denied, enforced);
         }
-        // Ports are closed by newer kernels only.
+        // Older kernels do not restrict ports.
         assert!(enforced || bound.is_ok());
     }
 }

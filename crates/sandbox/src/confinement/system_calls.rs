@@ -1,3 +1,5 @@
+//! Restricts system calls with seccomp.
+
 use std::collections::BTreeMap;
 
 use libc::c_long;
@@ -7,9 +9,9 @@ use seccompiler::{
     SeccompRule,
 };
 
-/// What is called with any arguments.
+/// Allowed with any arguments.
 const ALLOWED: &[c_long] = &[
-    // What is open already.
+    // Open files.
     libc::SYS_read,
     libc::SYS_readv,
     libc::SYS_write,
@@ -33,13 +35,13 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_gettid,
     libc::SYS_exit,
     libc::SYS_exit_group,
-    // Signals to itself: a crash must be able to end in one.
+    // Signals to the process itself: a crash ends in one.
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
     libc::SYS_restart_syscall,
-    // Clocks, randomness of hash maps, facts of the machine.
+    // Clocks, randomness for hash maps, facts about the machine.
     libc::SYS_clock_gettime,
     libc::SYS_clock_getres,
     libc::SYS_clock_nanosleep,
@@ -51,9 +53,9 @@ const ALLOWED: &[c_long] = &[
     libc::SYS_uname,
 ];
 
-/// What no decoder ever does: whoever tries has taken the process over. All else is refused with an error, so that
-/// libraries that look for a file of settings go on without it.
-const DEADLY: &[c_long] = &[
+/// Kill the process: no decoder calls these, so the process was taken over. All other calls fail with an error, so that a
+/// library that looks for a configuration file continues without it.
+const FATAL: &[c_long] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
     libc::SYS_ptrace,
@@ -77,8 +79,8 @@ const DEADLY: &[c_long] = &[
     libc::SYS_open_by_handle_at,
 ];
 
-/// Binds all threads to the calls above.
-pub(super) fn close() -> Result<(), String> {
+/// Applies the filters to all threads.
+pub(super) fn restrict() -> Result<(), String> {
     let programs = programs().map_err(|error| error.to_string())?;
     for program in programs {
         seccompiler::apply_filter_all_threads(&program).map_err(|error| error.to_string())?;
@@ -86,18 +88,17 @@ pub(super) fn close() -> Result<(), String> {
     Ok(())
 }
 
-/// Of all filters the strictest decides. The one that allows least comes last: the others could not be added after
-/// it.
+/// The strictest filter decides. The one with the fewest allowed calls comes last, because no filter can be added after it.
 fn programs() -> Result<[BpfProgram; 3], BackendError> {
     let any = |calls: &[c_long]| calls.iter().map(|call| (*call, Vec::new())).collect();
-    let deadly = compile(any(DEADLY), SeccompAction::KillProcess, SeccompAction::Allow)?;
-    // Its flags lie in memory, where no filter sees them; libraries then use `clone`.
+    let fatal = compile(any(FATAL), SeccompAction::KillProcess, SeccompAction::Allow)?;
+    // A filter cannot see the flags of `clone3`, which are in memory. After ENOSYS, libraries use `clone`.
     let without = SeccompAction::Errno(libc::ENOSYS.unsigned_abs());
     let clone3 = compile(any(&[libc::SYS_clone3]), without, SeccompAction::Allow)?;
     let mut allowed = conditional()?;
     allowed.extend(ALLOWED.iter().chain(&[libc::SYS_clone3]).map(|call| (*call, Vec::new())));
     let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    Ok([deadly, clone3, compile(allowed, SeccompAction::Allow, denied)?])
+    Ok([fatal, clone3, compile(allowed, SeccompAction::Allow, denied)?])
 }
 
 type Rules = BTreeMap<c_long, Vec<SeccompRule>>;
@@ -110,7 +111,7 @@ fn compile(
     SeccompFilter::new(rules, otherwise, on_match, std::env::consts::ARCH.try_into()?)?.try_into()
 }
 
-/// What is called with certain arguments only.
+/// Allowed with certain arguments only.
 fn conditional() -> Result<Rules, BackendError> {
     use SeccompCmpArgLen::{Dword, Qword};
     use SeccompCmpOp::{Eq, MaskedEq};
@@ -123,14 +124,14 @@ fn conditional() -> Result<Rules, BackendError> {
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
     let itself = u64::from(getpid().as_raw_nonzero().get().unsigned_abs());
     Ok(BTreeMap::from([
-        // No memory that can be written becomes code.
+        // No executable memory.
         (libc::SYS_mmap, only_if(2, Dword, MaskedEq(executable), 0)?),
         (libc::SYS_mprotect, only_if(2, Dword, MaskedEq(executable), 0)?),
         // Threads, but no processes.
         (libc::SYS_clone, only_if(0, Dword, MaskedEq(thread), thread)?),
-        // Limits may be read, not set.
+        // Reading limits, not setting them.
         (libc::SYS_prlimit64, only_if(2, Qword, Eq, 0)?),
-        // How `abort` ends.
+        // Used by `abort`.
         (libc::SYS_tgkill, only_if(0, Dword, Eq, itself)?),
     ]))
 }

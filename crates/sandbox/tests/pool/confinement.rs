@@ -1,12 +1,12 @@
-//! What a worker that a file has taken over can do. Its own confinement is the real one.
+//! Tests what a worker that was taken over can do. It has the real sandbox.
 
 use sandbox::{FileFault, Pool};
 
-use crate::{fault, honest, hostile, said, tell};
+use crate::{fault, honest, hostile, misbehave, refusal_reason};
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_worker_reaches_nothing() {
+async fn worker_is_sandboxed() {
     let pool = Pool::new(hostile()).unwrap();
     let denied = "Operation not permitted (os error 1)";
     for escape in [
@@ -14,23 +14,23 @@ async fn a_worker_reaches_nothing() {
         "write-file",
         "list-folder",
         "remove-file",
-        "look-at-file",
+        "read-metadata",
         "run-program",
         "raise-limit",
     ] {
-        assert_eq!(said(tell(&pool, escape).await), denied, "{escape}");
+        assert_eq!(refusal_reason(misbehave(&pool, escape).await), denied, "{escape}");
     }
     for escape in ["connect", "kill"] {
-        let fault = fault(tell(&pool, escape).await);
+        let fault = fault(misbehave(&pool, escape).await);
         let killed = "signal: 31 (SIGSYS)".to_owned();
         assert_eq!(fault, FileFault::Crashed { how: killed }, "{escape}");
     }
-    assert_eq!(said(tell(&pool, "thread").await), "a thread ran");
+    assert_eq!(refusal_reason(misbehave(&pool, "thread").await), "a thread ran");
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn protections_are_told() {
+async fn protections_are_reported() {
     let pool = Pool::new(honest()).unwrap();
     let protections = pool.protections().await.unwrap();
     assert!(protections.system_calls && protections.limits);

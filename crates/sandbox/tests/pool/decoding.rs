@@ -1,16 +1,18 @@
+//! Tests decoding.
+
 use std::{fs, io, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
-use domain::{Rendition, SidecarKind};
+use domain::{Rendition, Sidecar, SidecarKind};
 use futures_util::{Stream, StreamExt as _, stream};
-use media::{FileFacts, Limits, Sidecar};
+use media::Limits;
 use sandbox::{
     DecodeError, DecodeTask, FileFault, FileSource, Pool, RefusalKind, RequestedRenditions, Urgency,
 };
 
-use crate::{ask, honest, hostile, said, task, who};
+use crate::{decode, honest, hostile, identify, refusal_reason, task};
 
-/// Photos of all kinds, among them some with positions, which must not come out rounded.
+/// Photos of all kinds. Some have positions, which must not be rounded.
 fn samples() -> Vec<PathBuf> {
     let folders = ["samples", "media"].map(|name| {
         fs::read_dir(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)).unwrap()
@@ -21,7 +23,7 @@ fn samples() -> Vec<PathBuf> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn workers_give_what_the_decoder_gives() {
+async fn results_equal_those_of_the_decoder() {
     let pool = Arc::new(Pool::new(honest()).unwrap());
     let jobs: Vec<_> = samples()
         .into_iter()
@@ -35,7 +37,7 @@ async fn workers_give_what_the_decoder_gives() {
 
                 let limits = Limits::default();
                 let rendered = media::probe(&file, &limits).and_then(|probe| {
-                    media::render(&file, &task().renditions.renditions(probe.upright_size), &limits)
+                    media::render(&file, &task().renditions.for_size(probe.upright_size), &limits)
                 });
                 let (decoded, rendered) = match (decoded, rendered) {
                     (Ok(decoded), Ok(rendered)) => (decoded, rendered),
@@ -45,14 +47,8 @@ async fn workers_give_what_the_decoder_gives() {
                     (decoded, rendered) => panic!("{path:?}: {decoded:?}, not {rendered:?}"),
                 };
                 assert_eq!(decoded.rendered, rendered, "{path:?}");
-                let told = task().read_metadata.unwrap();
-                let facts = FileFacts {
-                    file_name: told.file_name.as_deref(),
-                    modified: told.modified,
-                    added: told.added,
-                    sidecars: &[],
-                };
-                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts), "{path:?}");
+                let info = task().read_metadata.unwrap();
+                assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &info), "{path:?}");
             })
         })
         .collect();
@@ -64,7 +60,7 @@ async fn workers_give_what_the_decoder_gives() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_comes_in_that_order() {
+async fn renditions_are_made_in_the_requested_order() {
     let pool = Pool::new(honest()).unwrap();
     let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
     let wanted = RequestedRenditions::Only(vec![Rendition::Thumb, Rendition::Full, Rendition::Thumb]);
@@ -79,26 +75,23 @@ async fn what_is_asked_for_comes_in_that_order() {
 }
 
 #[tokio::test]
-async fn sidecars_go_with_the_file() {
+async fn sidecars_are_sent_with_the_file() {
     let pool = Pool::new(honest()).unwrap();
     let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
-    let packet = Bytes::from_static(b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>");
+    let packet = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
     let mut task = task();
-    let told = task.read_metadata.as_mut().unwrap();
-    told.sidecars =
-        vec![(SidecarKind::Xmp, packet.clone()), (SidecarKind::Takeout, Bytes::from_static(b"{}"))];
-    let sidecars = [
-        Sidecar { kind: SidecarKind::Xmp, content: &packet },
-        Sidecar { kind: SidecarKind::Takeout, content: b"{}" },
+    let info = task.read_metadata.as_mut().unwrap();
+    info.sidecars = vec![
+        Sidecar { kind: SidecarKind::Xmp, content: packet.to_vec() },
+        Sidecar { kind: SidecarKind::Takeout, content: b"{}".to_vec() },
     ];
-    let (name, modified, added) = (told.file_name.clone(), told.modified, told.added);
-    let facts = FileFacts { file_name: name.as_deref(), modified, added, sidecars: &sidecars };
+    let expect = media::metadata(&file, info);
     let decoded = pool.decode(&file, &task, Urgency::Background).await.unwrap();
-    assert_eq!(decoded.metadata.unwrap(), media::metadata(&file, &facts));
+    assert_eq!(decoded.metadata.unwrap(), expect);
 }
 
 #[tokio::test]
-async fn a_bad_file_is_refused_in_words_and_the_worker_goes_on() {
+async fn invalid_file_is_refused_with_a_reason() {
     let pool = Pool::new(honest()).unwrap();
     let photo = include_bytes!("../../../../fixtures/samples/cyclamen.jpg");
     for (file, kind) in [
@@ -106,39 +99,39 @@ async fn a_bad_file_is_refused_in_words_and_the_worker_goes_on() {
         (b"hello, I am a text", RefusalKind::UnknownFormat),
         (b"GIF89a", RefusalKind::Truncated),
         (b"GIF89a\xFF\xFF\xFF\xFF\0\0\0,\0\0\0\0\x01\0\x01\0\0", RefusalKind::TooManyPixels),
-        // Its headers are good, its pixels are not: refused while it is rendered.
+        // Its headers are valid, its pixels are not: refused while it is rendered.
         (photo.get(..photo.len() / 40).unwrap(), RefusalKind::Corrupt),
     ] {
         let limits = Limits::default();
         let expect = media::render(file, &[Rendition::Medium], &limits).unwrap_err();
         let expect = FileFault::Refused { kind, reason: expect.to_string() };
-        match ask(&pool, file, Urgency::Background).await {
+        match decode(&pool, file, Urgency::Background).await {
             Err(DecodeError::File(fault)) => assert_eq!(fault, expect),
             other => panic!("{other:?}"),
         }
-        assert!(ask(&pool, photo, Urgency::Background).await.is_ok());
+        assert!(decode(&pool, photo, Urgency::Background).await.is_ok());
     }
 }
 
 #[tokio::test]
-async fn workers_are_used_again_but_not_for_ever() {
+async fn workers_are_reused_up_to_a_limit() {
     let mut options = hostile();
     options.jobs_per_worker = 2;
     let pool = Pool::new(options).unwrap();
-    let (first, _) = who(&pool, Urgency::Background).await;
-    assert_eq!(who(&pool, Urgency::Background).await, (first, 2));
-    let (second, jobs) = who(&pool, Urgency::Background).await;
+    let (first, _) = identify(&pool, Urgency::Background).await;
+    assert_eq!(identify(&pool, Urgency::Background).await, (first, 2));
+    let (second, jobs) = identify(&pool, Urgency::Background).await;
     assert!(second != first && jobs == 1);
-    crate::ended(first).await;
+    crate::wait_for_exit(first).await;
 }
 
-/// A file whose place fails after so many bytes, or has more or fewer than it should.
-struct Failing {
+/// A source that fails after some chunks, or whose length is wrong.
+struct FaultySource {
     length: u64,
     chunks: Vec<Result<Bytes, io::ErrorKind>>,
 }
 
-impl FileSource for Failing {
+impl FileSource for FaultySource {
     type Error = io::Error;
 
     fn length(&self) -> u64 {
@@ -154,15 +147,16 @@ impl FileSource for Failing {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_is_not_at_fault() {
+async fn failing_source_is_not_the_files_fault() {
     let pool = Pool::new(hostile()).unwrap();
     let half = Ok(Bytes::from_static(b"hostile:"));
     let check = async |length, chunks: Vec<_>, expect: &str| {
-        let (before, _) = who(&pool, Urgency::Background).await;
-        let error = pool.decode(&Failing { length, chunks }, &task(), Urgency::Background).await.unwrap_err();
+        let (before, _) = identify(&pool, Urgency::Background).await;
+        let error =
+            pool.decode(&FaultySource { length, chunks }, &task(), Urgency::Background).await.unwrap_err();
         assert_eq!(format!("{error:?}"), expect);
-        // What the worker has heard half of must not be taken for the beginning of the next file.
-        let (after, _) = who(&pool, Urgency::Background).await;
+        // A worker that received part of a file must not be reused.
+        let (after, _) = identify(&pool, Urgency::Background).await;
         (before, after)
     };
     let (before, after) = check(8, vec![], "Source(Kind(NotFound))").await;
@@ -178,15 +172,15 @@ async fn a_file_that_cannot_be_read_is_not_at_fault() {
 }
 
 #[tokio::test]
-async fn a_file_in_many_pieces_arrives_whole() {
+async fn file_in_many_chunks_arrives_whole() {
     let pool = Pool::new(hostile()).unwrap();
     let chunks: Vec<_> = b"hostile:who".chunks(1).map(|byte| Ok(Bytes::from_static(byte))).collect();
-    let file = Failing { length: 11, chunks };
+    let file = FaultySource { length: 11, chunks };
     match pool.decode(&file, &task(), Urgency::Background).await {
         Err(DecodeError::File(FileFault::Refused { reason, .. })) => {
             assert!(reason.ends_with(" 1"), "{reason}");
         }
         other => panic!("{other:?}"),
     }
-    assert!(said(ask(&pool, b"hostile:who", Urgency::Background).await).ends_with(" 2"));
+    assert!(refusal_reason(decode(&pool, b"hostile:who", Urgency::Background).await).ends_with(" 2"));
 }

@@ -1,24 +1,24 @@
-//! The pool with real worker processes: honest ones, and ones that a file has turned hostile.
+//! Tests the pool with real worker processes: correct ones, and malicious ones.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod analysis;
 mod confinement;
 mod decoding;
 mod faults;
-mod looking;
-mod reading;
+mod ocr;
 mod scheduling;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
-use domain::Timestamp;
+use domain::{FileInfo, Timestamp};
 use sandbox::{
-    DecodeError, DecodeTask, DecodedPhoto, FileFault, OwnedFileFacts, Pool, PoolOptions, RequestedRenditions,
-    Urgency, WorkerCommand,
+    DecodeError, DecodeTask, DecodedPhoto, FileFault, Pool, PoolOptions, RequestedRenditions, Urgency,
+    WorkerCommand,
 };
 
-/// What these tests do not wait longer for. Nothing here takes so long on any machine.
-const AGES: Duration = Duration::from_secs(600);
+/// A time-out that is never reached, on any machine, unless a test fails.
+const LONG_TIMEOUT: Duration = Duration::from_secs(600);
 
 type Outcome = Result<DecodedPhoto, DecodeError<Infallible>>;
 
@@ -32,69 +32,64 @@ fn worker(example: &str, args: &[&str]) -> WorkerCommand {
 
 fn honest() -> PoolOptions {
     PoolOptions {
-        wall_limit: AGES,
-        cpu_limit: AGES,
-        idle_limit: AGES,
+        wall_limit: LONG_TIMEOUT,
+        cpu_limit: LONG_TIMEOUT,
+        idle_limit: LONG_TIMEOUT,
         ..PoolOptions::new(worker("decoder", &[]))
     }
 }
 
-/// A pool of workers that do what a file tells them: see the example.
+/// Workers that misbehave as a file tells them: see the example `hostile_decoder`.
 fn hostile() -> PoolOptions {
     PoolOptions { command: worker("hostile_decoder", &[]), ..honest() }
 }
 
 fn task() -> DecodeTask {
     let added = Timestamp::parse_iso("2024-05-01").unwrap();
-    let facts = OwnedFileFacts {
-        file_name: Some("wisteria.jpg".into()),
-        modified: None,
-        added,
-        sidecars: Vec::new(),
-    };
-    DecodeTask { renditions: RequestedRenditions::Displayable, read_metadata: Some(facts) }
+    let info = FileInfo { name: Some("wisteria.jpg".into()), ..FileInfo::added_at(added) };
+    DecodeTask { renditions: RequestedRenditions::Displayable, read_metadata: Some(info) }
 }
 
-async fn ask(pool: &Pool, file: &[u8], urgency: Urgency) -> Outcome {
+async fn decode(pool: &Pool, file: &[u8], urgency: Urgency) -> Outcome {
     pool.decode(&Bytes::copy_from_slice(file), &task(), urgency).await
 }
 
-/// Hands a misdeed to a hostile worker.
-async fn tell(pool: &Pool, misdeed: &str) -> Outcome {
-    ask(pool, format!("hostile:{misdeed}").as_bytes(), Urgency::Background).await
+/// Makes a hostile worker misbehave.
+async fn misbehave(pool: &Pool, misbehaviour: &str) -> Outcome {
+    decode(pool, format!("hostile:{misbehaviour}").as_bytes(), Urgency::Background).await
 }
 
 fn fault(outcome: Outcome) -> FileFault {
     match outcome {
         Err(DecodeError::File(fault)) => fault,
-        other => panic!("no fault of the file: {other:?}"),
+        other => panic!("not a fault of the file: {other:?}"),
     }
 }
 
-/// What a refusal says.
-fn said(outcome: Outcome) -> String {
+/// The reason of a refusal.
+fn refusal_reason(outcome: Outcome) -> String {
     match fault(outcome) {
         FileFault::Refused { reason, .. } => reason,
-        other => panic!("no refusal: {other:?}"),
+        other => panic!("not a refusal: {other:?}"),
     }
 }
 
-/// The id of the process that answers, and how many jobs it has had.
-async fn who(pool: &Pool, urgency: Urgency) -> (u32, u32) {
-    let said = said(ask(pool, b"hostile:who", urgency).await);
-    let (id, jobs) = said.split_once(' ').unwrap();
+/// The process id of the worker that responds, and how many jobs it has done.
+async fn identify(pool: &Pool, urgency: Urgency) -> (u32, u32) {
+    let reason = refusal_reason(decode(pool, b"hostile:who", urgency).await);
+    let (id, jobs) = reason.split_once(' ').unwrap();
     (id.parse().unwrap(), jobs.parse().unwrap())
 }
 
-fn runs(process: u32) -> bool {
+fn is_running(process: u32) -> bool {
     PathBuf::from(format!("/proc/{process}")).exists()
 }
 
-async fn ended(process: u32) {
+async fn wait_for_exit(process: u32) {
     let gone = async {
-        while runs(process) {
+        while is_running(process) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(AGES, gone).await.unwrap();
+    tokio::time::timeout(LONG_TIMEOUT, gone).await.unwrap();
 }

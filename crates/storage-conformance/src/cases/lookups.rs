@@ -10,7 +10,7 @@ pub(crate) async fn ones_own_image_is_found(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1).description("Mine")).await;
     let image = see(seed, ann, &id).await;
-    assert_eq!((image.id, image.description.as_deref()), (id, Some("Mine")));
+    assert_eq!((image.id, image.details.description.as_deref()), (id, Some("Mine")));
 }
 
 pub(crate) async fn anothers_visible_image_is_foreign(seed: &Seed) {

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{AlbumChange, AlbumId, ContentHash, ImageId, Plan, SidecarKind, Timestamp};
-use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, SearchFilter, Sidecar, Viewer};
+use domain::{AlbumChange, AlbumId, ContentHash, ImageId, Plan, Sidecar, SidecarKind, Timestamp};
+use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, SearchFilter, Viewer};
 
 use crate::{
     Photo, Random, Seed, indexed,

@@ -41,9 +41,9 @@ pub(crate) async fn a_job_tells_all_about_its_file(seed: &Seed) {
     seed.store().add_image(image.clone()).await.unwrap();
     let job = seed.lease("w", NOW).await.remove(0);
     assert_eq!((job.image, job.original, job.original_bytes), (image.id, original, image.original_bytes));
-    assert_eq!((job.file_name.as_deref(), job.modified_at), (Some("a.jpg"), Some(second(-5))));
-    assert_eq!((job.added_at, job.attempts), (image.added_at, 1));
-    assert_eq!((job.sidecars, job.picture), (vec![], None));
+    assert_eq!((job.file.name.as_deref(), job.file.modified_at), (Some("a.jpg"), Some(second(-5))));
+    assert_eq!((job.file.added_at, job.attempts), (image.added_at, 1));
+    assert_eq!((job.file.sidecars, job.picture), (vec![], None));
 }
 
 pub(crate) async fn a_lease_is_exclusive(seed: &Seed) {
@@ -197,7 +197,7 @@ pub(crate) async fn completion_makes_all_of_an_image_visible(seed: &Seed) {
     seed.store().add_image(new.clone()).await.unwrap();
     let job = seed.lease("w", NOW).await.remove(0);
     let mut indexed = ready_to_complete(seed, photo.clone()).await;
-    indexed.capture = CaptureTime {
+    indexed.metadata.capture = CaptureTime {
         at: photo.captured_at,
         wall: Some("2025-12-31T23:58:20".parse().unwrap()),
         offset_minutes: Some(-210),
@@ -209,10 +209,11 @@ pub(crate) async fn completion_makes_all_of_an_image_visible(seed: &Seed) {
     assert_eq!((image.captured_at, image.added_at), (photo.captured_at, NOW));
     assert_eq!(image.utc_offset, UtcOffset::from_minutes(-210));
     assert_eq!(image.size, PixelSize { width: 3000, height: 2000 });
-    assert_eq!(image.position, Some(Position::new(47.5, -8.25).unwrap()));
-    let words = [&image.place, &image.description, &image.text, &image.file_name].map(|text| text.as_deref());
+    assert_eq!(image.details.position, Some(Position::new(47.5, -8.25).unwrap()));
+    let words =
+        [&image.place, &image.details.description, &image.text, &image.file_name].map(|text| text.as_deref());
     assert_eq!(words, [Some("Zürich, Switzerland"), Some("A tram"), Some("LINE 11"), Some("tram.jpg")]);
-    let camera = [&image.camera_make, &image.camera_model].map(|text| text.as_deref());
+    let camera = [&image.details.camera_make, &image.details.camera_model].map(|text| text.as_deref());
     assert_eq!(camera, [Some("Acme"), Some("Pinhole 1")]);
     assert_eq!(timeline(seed, ann).await, [new.id]);
 }

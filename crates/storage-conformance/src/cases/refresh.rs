@@ -1,7 +1,9 @@
-use domain::{AlbumId, Image, ImageId, Plan, Position, Rendition, SidecarKind, UtcOffset};
+use domain::{
+    AlbumId, Image, ImageId, PhotoDetails, Plan, Position, Rendition, Sidecar, SidecarKind, UtcOffset,
+};
 use storage::{
     AddOutcome, ExistingImage, ImageState, IndexJob, IndexedImage, LeaseRequest, QueueLength, SearchFilter,
-    Sidecar, Viewer,
+    Viewer,
 };
 
 use crate::{
@@ -49,8 +51,9 @@ pub(crate) async fn what_was_said_is_replaced_but_the_words_in_it(seed: &Seed) {
     let newer = Photo::at_second(5).position(-30.0, 40.0).description("a lighthouse").place("There, Nowhere");
     let job = outdated_job(seed, "w", &id).await;
     let mut found = IndexedImage { decoder_version: DECODERS, ..read_anew(&newer) };
-    (found.camera_make, found.camera_model) = (None, Some("Other 2".to_owned()));
-    found.capture.offset_minutes = Some(345);
+    let details = &mut found.metadata.details;
+    (details.camera_make, details.camera_model) = (None, Some("Other 2".to_owned()));
+    found.metadata.capture.offset_minutes = Some(345);
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     let expected = Image {
         id: id.clone(),
@@ -58,12 +61,14 @@ pub(crate) async fn what_was_said_is_replaced_but_the_words_in_it(seed: &Seed) {
         utc_offset: UtcOffset::from_minutes(345),
         added_at: NOW,
         size: newer.size,
-        position: Some(Position::new(-30.0, 40.0).unwrap()),
+        details: PhotoDetails {
+            position: Some(Position::new(-30.0, 40.0).unwrap()),
+            description: Some("a lighthouse".to_owned()),
+            camera_make: None,
+            camera_model: Some("Other 2".to_owned()),
+        },
         place: Some("There, Nowhere".to_owned()),
-        description: Some("a lighthouse".to_owned()),
         text: Some("STOP".to_owned()),
-        camera_make: None,
-        camera_model: Some("Other 2".to_owned()),
         file_name: Some("a.jpg".to_owned()),
     };
     assert_eq!(see(seed, ann, &id).await, expected);

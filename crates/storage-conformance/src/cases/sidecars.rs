@@ -1,5 +1,5 @@
-use domain::{Plan, SidecarKind};
-use storage::{AddOutcome, ExistingImage, ImageState, NewImage, QueueLength, Sidecar, Viewer};
+use domain::{Plan, Sidecar, SidecarKind};
+use storage::{AddOutcome, ExistingImage, ImageState, NewImage, QueueLength, Viewer};
 
 use crate::{
     DECODERS, NOW, Photo, Seed,
@@ -54,7 +54,7 @@ fn known(image: &NewImage, state: ImageState) -> ExistingImage {
 async fn leased(seed: &Seed) -> Vec<Sidecar> {
     let mut jobs = seed.lease("reader", second(1)).await;
     assert_eq!(jobs.len(), 1);
-    jobs.remove(0).sidecars
+    jobs.remove(0).file.sidecars
 }
 
 pub(crate) async fn sidecars_come_with_the_job(seed: &Seed) {
@@ -64,7 +64,7 @@ pub(crate) async fn sidecars_come_with_the_job(seed: &Seed) {
         seed.store().add_image(image).await.unwrap();
     }
     let jobs = seed.lease("w", NOW).await;
-    let told: Vec<_> = jobs.into_iter().map(|job| job.sidecars).collect();
+    let told: Vec<_> = jobs.into_iter().map(|job| job.file.sidecars).collect();
     assert_eq!(told, [vec![], vec![takeout("t")], vec![xmp("<x/>"), takeout("{}")]], "each one's by kind");
 }
 
@@ -115,12 +115,12 @@ pub(crate) async fn a_new_sidecar_has_an_image_indexed_again_while_it_is_seen(se
         let length = seed.store().queue_length().await.unwrap();
         assert_eq!((length.pending, length.reindexes), (0, 1));
         let job = seed.lease("w", NOW).await.remove(0);
-        assert_eq!((&job.image, job.attempts, job.sidecars), (&image.id, 1, vec![then]));
+        assert_eq!((&job.image, job.attempts, job.file.sidecars), (&image.id, 1, vec![then]));
         assert_eq!(see(seed, ann, &image.id).await, before, "it is being indexed");
         let indexed = ready_to_complete(seed, Photo::at_second(9).description("told beside it")).await;
         assert!(seed.store().complete_job(job.id, "w", indexed).await.unwrap());
         let after = see(seed, ann, &image.id).await;
-        assert_eq!(after.description.as_deref(), Some("told beside it"));
+        assert_eq!(after.details.description.as_deref(), Some("told beside it"));
         assert_eq!(seed.lease("w", second(9)).await, [], "once");
         assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 0);
     }
@@ -150,7 +150,7 @@ pub(crate) async fn a_sidecar_that_comes_while_its_image_is_indexed_is_not_misse
         seed.store().retry_job(early.id, "w", second(99)).await.unwrap();
         assert_eq!(state(seed, &image.id).await, now);
         let late = seed.lease("w", NOW).await.remove(0);
-        assert_eq!((late.sidecars.first(), late.attempts), (Some(&xmp(content)), 1));
+        assert_eq!((late.file.sidecars.first(), late.attempts), (Some(&xmp(content)), 1));
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
         assert!(
             !seed.store().complete_job(early.id, "w", indexed).await.unwrap(),

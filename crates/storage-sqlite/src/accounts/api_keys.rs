@@ -2,11 +2,11 @@ use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{Account, AccountId, KeyName, Timestamp};
 use storage::{KeyHash, KeyHolder, KeyId, KeyInfo, NewKey};
 
-use super::rows::{AccountRow, is_open};
+use super::rows::{AccountRow, is_active};
 use crate::{
-    error::{Failure, is_unique_violation},
+    error::{SqliteError, is_unique_violation},
     schema::{accounts, api_keys},
-    value::RowName,
+    value::RowReader,
 };
 
 /// What became of a new key.
@@ -16,8 +16,8 @@ pub(super) enum Creation {
     NoAccount,
 }
 
-pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation, Failure> {
-    if !is_open(c, key.account.0)? {
+pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation, SqliteError> {
+    if !is_active(c, key.account.0)? {
         return Ok(Creation::NoAccount);
     }
     let in_use = api_keys::table
@@ -41,7 +41,7 @@ pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation,
     match inserted {
         Ok(_) => Ok(Creation::Done),
         Err(error) if is_unique_violation(&error) => {
-            Err(Failure::Refused("this very key is stored already".to_owned()))
+            Err(SqliteError::Refused("this very key is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
@@ -58,20 +58,20 @@ struct KeyRow {
 }
 
 impl TryFrom<KeyRow> for KeyInfo {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: KeyRow) -> Result<Self, Failure> {
-        let name = RowName::new("api_keys", &row.id);
+    fn try_from(row: KeyRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("api_keys", &row.id);
         Ok(Self {
-            name: KeyName::parse(&row.name).map_err(|_| name.unreadable("name"))?,
-            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
-            last_used_at: name.optional_timestamp("last_used_at_ms", row.last_used_at_ms)?,
-            revoked_at: name.optional_timestamp("revoked_at_ms", row.revoked_at_ms)?,
+            name: KeyName::parse(&row.name).map_err(|_| reader.unreadable("name"))?,
+            created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
+            last_used_at: reader.optional_timestamp("last_used_at_ms", row.last_used_at_ms)?,
+            revoked_at: reader.optional_timestamp("revoked_at_ms", row.revoked_at_ms)?,
         })
     }
 }
 
-pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<KeyInfo>, Failure> {
+pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<KeyInfo>, SqliteError> {
     api_keys::table
         .filter(api_keys::account_id.eq(account.0))
         .order((api_keys::created_at_ms.desc(), api_keys::id.desc()))
@@ -87,7 +87,7 @@ pub(super) fn revoke(
     account: AccountId,
     name: &KeyName,
     at: Timestamp,
-) -> Result<bool, Failure> {
+) -> Result<bool, SqliteError> {
     let in_use = api_keys::table
         .filter(api_keys::account_id.eq(account.0))
         .filter(api_keys::name.eq(name.as_str()))
@@ -95,7 +95,7 @@ pub(super) fn revoke(
     Ok(diesel::update(in_use).set(api_keys::revoked_at_ms.eq(at.millis())).execute(c)? > 0)
 }
 
-pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<KeyHolder>, Failure> {
+pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<KeyHolder>, SqliteError> {
     let found = api_keys::table
         .inner_join(accounts::table)
         .filter(api_keys::hash.eq(hash.0.as_slice()))
@@ -108,12 +108,13 @@ pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<
     Ok(Some(KeyHolder {
         key: KeyId(id),
         account: Account::try_from(account)?,
-        last_used_at: RowName::new("api_keys", &id).optional_timestamp("last_used_at_ms", last_used_at_ms)?,
+        last_used_at: RowReader::new("api_keys", &id)
+            .optional_timestamp("last_used_at_ms", last_used_at_ms)?,
     }))
 }
 
 /// Several requests may note their use out of order: the latest stays.
-pub(super) fn touch(c: &mut SqliteConnection, key: KeyId, at: Timestamp) -> Result<(), Failure> {
+pub(super) fn touch(c: &mut SqliteConnection, key: KeyId, at: Timestamp) -> Result<(), SqliteError> {
     let older = api_keys::last_used_at_ms.is_null().or(api_keys::last_used_at_ms.lt(at.millis()));
     diesel::update(api_keys::table.find(key.0))
         .filter(older)

@@ -2,7 +2,7 @@ mod api_keys;
 mod rows;
 mod setup;
 
-pub(crate) use rows::{AccountRow, add_live_images, is_open};
+pub(crate) use rows::{AccountRow, adjust_live_images, is_active};
 
 use async_trait::async_trait;
 use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
@@ -29,12 +29,12 @@ impl AccountStore for SqliteStore {
     }
 
     async fn account(&self, account: AccountId) -> Result<Option<Account>, StorageError> {
-        self.look_up(move |c| rows::by_id(c, account)).await
+        self.query(move |c| rows::by_id(c, account)).await
     }
 
     async fn password_hash_by_email(&self, email: &Email) -> Result<Option<(Account, String)>, StorageError> {
         let email = email.clone();
-        self.look_up(move |c| rows::password_hash(c, &email)).await
+        self.query(move |c| rows::password_hash(c, &email)).await
     }
 
     async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError> {
@@ -82,7 +82,7 @@ impl AccountStore for SqliteStore {
 
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError> {
         let hash = *hash;
-        self.look_up_here(move |c| api_keys::holder(c, &hash)).await
+        self.query_inline(move |c| api_keys::holder(c, &hash)).await
     }
 
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError> {
@@ -93,11 +93,11 @@ impl AccountStore for SqliteStore {
 #[async_trait]
 impl SetupStore for SqliteStore {
     async fn create_setup_link(&self, link: SetupHash, at: Timestamp) -> Result<bool, StorageError> {
-        self.write(move |c| setup::offer(c, &link, at)).await
+        self.write(move |c| setup::create_link(c, &link, at)).await
     }
 
     async fn is_setup_link_valid(&self, link: SetupHash) -> Result<bool, StorageError> {
-        self.read(move |c| setup::is_offered(c, &link)).await
+        self.read(move |c| setup::is_valid(c, &link)).await
     }
 
     async fn create_first_account(
@@ -105,6 +105,6 @@ impl SetupStore for SqliteStore {
         link: SetupHash,
         account: NewAccount,
     ) -> Result<Option<Account>, StorageError> {
-        self.write(move |c| setup::set_up(c, &link, &account)).await
+        self.write(move |c| setup::create_first_account(c, &link, &account)).await
     }
 }

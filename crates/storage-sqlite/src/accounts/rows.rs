@@ -5,12 +5,12 @@ use storage::NewAccount;
 
 use super::setup;
 use crate::{
-    error::{Failure, is_unique_violation},
+    error::{SqliteError, is_unique_violation},
     oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
     sign_in::{end_all_sessions, forget_security_events},
-    value::RowName,
+    value::RowReader,
 };
 
 #[derive(Queryable, Selectable)]
@@ -24,23 +24,23 @@ pub(crate) struct AccountRow {
 }
 
 impl TryFrom<AccountRow> for Account {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: AccountRow) -> Result<Self, Failure> {
-        let name = RowName::new("accounts", &row.id);
+    fn try_from(row: AccountRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("accounts", &row.id);
         let email = row.email.as_deref().and_then(|email| Email::parse(email).ok());
         Ok(Self {
             id: AccountId(row.id),
-            email: name.some("email", email)?,
-            plan: row.plan.parse().map_err(|_| name.unreadable("plan"))?,
-            synced_at: name.optional_timestamp("synced_at_ms", row.synced_at_ms)?,
-            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
+            email: reader.required("email", email)?,
+            plan: row.plan.parse().map_err(|_| reader.unreadable("plan"))?,
+            synced_at: reader.optional_timestamp("synced_at_ms", row.synced_at_ms)?,
+            created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
         })
     }
 }
 
 /// `None` when the address is taken.
-pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<Option<Account>, Failure> {
+pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<Option<Account>, SqliteError> {
     let inserted = diesel::insert_into(accounts::table)
         .values((
             accounts::email.eq(account.email.as_str()),
@@ -52,7 +52,7 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
         .get_result(c);
     match inserted {
         Ok(row) => {
-            setup::end(c)?;
+            setup::delete_links(c)?;
             Account::try_from(row).map(Some)
         }
         Err(error) if is_unique_violation(&error) => Ok(None),
@@ -60,7 +60,7 @@ pub(super) fn create(c: &mut SqliteConnection, account: &NewAccount) -> Result<O
     }
 }
 
-pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<Account>, Failure> {
+pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<Account>, SqliteError> {
     accounts::table
         .filter(accounts::deleted_at_ms.is_null())
         .order(accounts::email)
@@ -71,7 +71,7 @@ pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<Account>, Failure> {
         .collect()
 }
 
-pub(super) fn by_email(c: &mut SqliteConnection, email: &Email) -> Result<Option<Account>, Failure> {
+pub(super) fn by_email(c: &mut SqliteConnection, email: &Email) -> Result<Option<Account>, SqliteError> {
     accounts::table
         .filter(accounts::email.eq(email.as_str()))
         .select(AccountRow::as_select())
@@ -81,7 +81,7 @@ pub(super) fn by_email(c: &mut SqliteConnection, email: &Email) -> Result<Option
         .transpose()
 }
 
-pub(super) fn by_id(c: &mut SqliteConnection, account: AccountId) -> Result<Option<Account>, Failure> {
+pub(super) fn by_id(c: &mut SqliteConnection, account: AccountId) -> Result<Option<Account>, SqliteError> {
     accounts::table
         .find(account.0)
         .filter(accounts::deleted_at_ms.is_null())
@@ -96,7 +96,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, account: AccountId) -> Result<Opti
 pub(super) fn password_hash(
     c: &mut SqliteConnection,
     email: &Email,
-) -> Result<Option<(Account, String)>, Failure> {
+) -> Result<Option<(Account, String)>, SqliteError> {
     let found = accounts::table
         .filter(accounts::email.eq(email.as_str()))
         .select((AccountRow::as_select(), accounts::password_hash))
@@ -106,7 +106,11 @@ pub(super) fn password_hash(
     Ok(Some((Account::try_from(account)?, hash)))
 }
 
-pub(super) fn set_plan(c: &mut SqliteConnection, account: AccountId, plan: Plan) -> Result<bool, Failure> {
+pub(super) fn set_plan(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    plan: Plan,
+) -> Result<bool, SqliteError> {
     let changed = diesel::update(accounts::table.find(account.0))
         .filter(accounts::deleted_at_ms.is_null())
         .set(accounts::plan.eq(plan.as_str()))
@@ -119,7 +123,7 @@ pub(super) fn set_password_hash(
     account: AccountId,
     password_hash: &str,
     expected: Option<&str>,
-) -> Result<bool, Failure> {
+) -> Result<bool, SqliteError> {
     let known = accounts::table
         .find(account.0)
         .filter(accounts::deleted_at_ms.is_null())
@@ -140,7 +144,7 @@ pub(super) fn mark_synced(
     c: &mut SqliteConnection,
     account: AccountId,
     at: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     diesel::update(accounts::table.find(account.0))
         .filter(accounts::synced_at_ms.is_null())
         .set(accounts::synced_at_ms.eq(at.millis()))
@@ -149,7 +153,11 @@ pub(super) fn mark_synced(
 }
 
 /// Ends the account at once for everyone who asks; its images and albums go batch by batch later.
-pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp) -> Result<bool, Failure> {
+pub(super) fn delete(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
     let ended = diesel::update(accounts::table.find(account.0))
         .filter(accounts::deleted_at_ms.is_null())
         .set((
@@ -169,12 +177,12 @@ pub(super) fn delete(c: &mut SqliteConnection, account: AccountId, at: Timestamp
     let own =
         images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));
     diesel::delete(index_jobs::table.filter(exists(own))).execute(c)?;
-    rendition_queue::drop_unseen(c)?;
+    rendition_queue::drop_invisible_jobs(c)?;
     Ok(true)
 }
 
 /// Whether the account is there and was not deleted.
-pub(crate) fn is_open(c: &mut SqliteConnection, account: i64) -> Result<bool, Failure> {
+pub(crate) fn is_active(c: &mut SqliteConnection, account: i64) -> Result<bool, SqliteError> {
     let found = accounts::table
         .find(account)
         .filter(accounts::deleted_at_ms.is_null())
@@ -185,11 +193,11 @@ pub(crate) fn is_open(c: &mut SqliteConnection, account: i64) -> Result<bool, Fa
 }
 
 /// Counts live images up or down.
-pub(crate) fn add_live_images(
+pub(crate) fn adjust_live_images(
     c: &mut SqliteConnection,
     account: i64,
     difference: i64,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     diesel::update(accounts::table.find(account))
         .set(accounts::live_images.eq(accounts::live_images + difference))
         .execute(c)?;

@@ -8,19 +8,23 @@ use storage::{MAX_SETUP_LINKS, NewAccount, SetupHash};
 
 use super::rows;
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{
         accounts,
         setup_links::{self, created_at_ms, hash},
     },
 };
 
-fn is_empty(c: &mut SqliteConnection) -> Result<bool, Failure> {
+fn is_empty(c: &mut SqliteConnection) -> Result<bool, SqliteError> {
     let account = accounts::table.filter(accounts::deleted_at_ms.is_null());
     Ok(!select(exists(account)).get_result::<bool>(c)?)
 }
 
-pub(super) fn offer(c: &mut SqliteConnection, link: &SetupHash, at: Timestamp) -> Result<bool, Failure> {
+pub(super) fn create_link(
+    c: &mut SqliteConnection,
+    link: &SetupHash,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
     if !is_empty(c)? {
         return Ok(false);
     }
@@ -36,21 +40,21 @@ pub(super) fn offer(c: &mut SqliteConnection, link: &SetupHash, at: Timestamp) -
     Ok(true)
 }
 
-pub(super) fn is_offered(c: &mut SqliteConnection, link: &SetupHash) -> Result<bool, Failure> {
+pub(super) fn is_valid(c: &mut SqliteConnection, link: &SetupHash) -> Result<bool, SqliteError> {
     let known = setup_links::table.filter(hash.eq(link.as_slice()));
     Ok(select(exists(known)).get_result::<bool>(c)? && is_empty(c)?)
 }
 
-pub(super) fn set_up(
+pub(super) fn create_first_account(
     c: &mut SqliteConnection,
     link: &SetupHash,
     account: &NewAccount,
-) -> Result<Option<Account>, Failure> {
-    if is_offered(c, link)? { rows::create(c, account) } else { Ok(None) }
+) -> Result<Option<Account>, SqliteError> {
+    if is_valid(c, link)? { rows::create(c, account) } else { Ok(None) }
 }
 
 /// There is an account now: no link holds any more.
-pub(super) fn end(c: &mut SqliteConnection) -> Result<(), Failure> {
+pub(super) fn delete_links(c: &mut SqliteConnection) -> Result<(), SqliteError> {
     diesel::delete(setup_links::table).execute(c)?;
     Ok(())
 }

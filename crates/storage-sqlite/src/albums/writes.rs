@@ -4,14 +4,14 @@ use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 
 use super::rows;
 use crate::{
-    error::Failure,
-    images::{Resolver, Seen, Sight},
+    error::SqliteError,
+    images::{Resolver, Visibility, VisibleImage},
     schema::{album_images, albums},
 };
 
 /// What the ids of a call stand for.
 enum Resolved {
-    Seen(Vec<Seen>),
+    Images(Vec<VisibleImage>),
     Refused(AlbumWrite),
 }
 
@@ -20,7 +20,7 @@ fn resolve<'a>(
     c: &mut SqliteConnection,
     viewer: Viewer,
     ids: impl Iterator<Item = &'a String>,
-) -> Result<Resolved, Failure> {
+) -> Result<Resolved, SqliteError> {
     let mut resolver = Resolver::new(viewer);
     let mut seen = Vec::new();
     let mut unknown = false;
@@ -31,28 +31,28 @@ fn resolve<'a>(
             Lookup::Missing => unknown = true,
         }
     }
-    Ok(if unknown { Resolved::Refused(AlbumWrite::UnknownImage) } else { Resolved::Seen(seen) })
+    Ok(if unknown { Resolved::Refused(AlbumWrite::UnknownImage) } else { Resolved::Images(seen) })
 }
 
 pub(super) fn create(
     c: &mut SqliteConnection,
     viewer: Viewer,
     album: &NewAlbum,
-) -> Result<AlbumWrite, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else {
-        return Err(Failure::Refused("an album cannot be added to an account that is gone".to_owned()));
+) -> Result<AlbumWrite, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else {
+        return Err(SqliteError::Refused("an album cannot be added to an account that is gone".to_owned()));
     };
-    if rows::count(c, sight.account)? >= MAX_ALBUMS_PER_ACCOUNT {
+    if rows::count(c, visibility.account)? >= MAX_ALBUMS_PER_ACCOUNT {
         return Ok(AlbumWrite::TooManyAlbums);
     }
     let images = match resolve(c, viewer, album.images.iter())? {
-        Resolved::Seen(images) => images,
+        Resolved::Images(images) => images,
         Resolved::Refused(outcome) => return Ok(outcome),
     };
     let seq: i64 = diesel::insert_into(albums::table)
         .values((
             albums::id.eq(album.id.as_str()),
-            albums::account_id.eq(sight.account),
+            albums::account_id.eq(visibility.account),
             albums::title.eq(album.title.as_str()),
             albums::created_at_ms.eq(album.created_at.millis()),
             albums::updated_at_ms.eq(album.created_at.millis()),
@@ -60,7 +60,7 @@ pub(super) fn create(
         .returning(albums::seq)
         .get_result(c)?;
     add(c, seq, &images)?;
-    done(c, sight, &album.id)
+    done(c, visibility, &album.id)
 }
 
 pub(super) fn change(
@@ -69,11 +69,11 @@ pub(super) fn change(
     id: &AlbumId,
     change: &AlbumChange,
     at: Timestamp,
-) -> Result<AlbumWrite, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else { return Ok(AlbumWrite::NoAlbum) };
-    let Some(row) = rows::row(c, sight.account, id)? else { return Ok(AlbumWrite::NoAlbum) };
+) -> Result<AlbumWrite, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(AlbumWrite::NoAlbum) };
+    let Some(row) = rows::row(c, visibility.account, id)? else { return Ok(AlbumWrite::NoAlbum) };
     let mut images = match resolve(c, viewer, change.add.iter().chain(&change.remove))? {
-        Resolved::Seen(images) => images,
+        Resolved::Images(images) => images,
         Resolved::Refused(outcome) => return Ok(outcome),
     };
     let removed = images.split_off(change.add.len().min(images.len()));
@@ -85,18 +85,18 @@ pub(super) fn change(
     if changed > 0 {
         diesel::update(albums::table.find(row.seq)).set(albums::updated_at_ms.eq(at.millis())).execute(c)?;
     }
-    done(c, sight, id)
+    done(c, visibility, id)
 }
 
-pub(super) fn delete(c: &mut SqliteConnection, viewer: Viewer, id: &AlbumId) -> Result<bool, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else { return Ok(false) };
-    let Some(row) = rows::row(c, sight.account, id)? else { return Ok(false) };
+pub(super) fn delete(c: &mut SqliteConnection, viewer: Viewer, id: &AlbumId) -> Result<bool, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(false) };
+    let Some(row) = rows::row(c, visibility.account, id)? else { return Ok(false) };
     diesel::delete(albums::table.find(row.seq)).execute(c)?;
     Ok(true)
 }
 
 /// How many images were not in the album before.
-fn add(c: &mut SqliteConnection, album_seq: i64, images: &[Seen]) -> Result<usize, Failure> {
+fn add(c: &mut SqliteConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqliteError> {
     let mut added = 0;
     for image in images {
         added += diesel::insert_or_ignore_into(album_images::table)
@@ -112,7 +112,7 @@ fn add(c: &mut SqliteConnection, album_seq: i64, images: &[Seen]) -> Result<usiz
 }
 
 /// How many images were in the album before.
-fn remove(c: &mut SqliteConnection, album_seq: i64, images: &[Seen]) -> Result<usize, Failure> {
+fn remove(c: &mut SqliteConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqliteError> {
     let mut removed = 0;
     for image in images {
         removed += diesel::delete(album_images::table.find((album_seq, image.seq))).execute(c)?;
@@ -121,9 +121,9 @@ fn remove(c: &mut SqliteConnection, album_seq: i64, images: &[Seen]) -> Result<u
 }
 
 /// The album as it is now.
-fn done(c: &mut SqliteConnection, sight: Sight, id: &AlbumId) -> Result<AlbumWrite, Failure> {
-    match rows::row(c, sight.account, id)? {
-        Some(row) => Ok(AlbumWrite::Done(rows::seen(c, row, sight)?)),
+fn done(c: &mut SqliteConnection, visibility: Visibility, id: &AlbumId) -> Result<AlbumWrite, SqliteError> {
+    match rows::row(c, visibility.account, id)? {
+        Some(row) => Ok(AlbumWrite::Done(rows::visible_album(c, row, visibility)?)),
         None => Ok(AlbumWrite::NoAlbum),
     }
 }

@@ -2,8 +2,8 @@ use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{AlbumId, Circle, DateRange};
 use storage::{SearchFilter, Viewer};
 
-use super::sight::Sight;
-use crate::{error::Failure, schema::albums};
+use super::visibility::Visibility;
+use crate::{error::SqliteError, schema::albums};
 
 /// A search filter that can move to another thread.
 pub(crate) struct OwnedFilter {
@@ -19,7 +19,7 @@ impl From<SearchFilter<'_>> for OwnedFilter {
 }
 
 /// A search filter in the store's own terms.
-pub(crate) struct Narrowed {
+pub(crate) struct ResolvedFilter {
     pub(crate) account: i64,
     pub(crate) album_seq: Option<i64>,
     pub(crate) circle: Option<Circle>,
@@ -29,18 +29,18 @@ pub(crate) struct Narrowed {
 
 impl OwnedFilter {
     /// `None` when nothing can pass: the account or its album is gone.
-    pub(crate) fn narrow(
+    pub(crate) fn resolve(
         &self,
         c: &mut SqliteConnection,
         viewer: Viewer,
-    ) -> Result<Option<Narrowed>, Failure> {
-        let Some(sight) = Sight::of(c, viewer)? else { return Ok(None) };
+    ) -> Result<Option<ResolvedFilter>, SqliteError> {
+        let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(None) };
         let album_seq = match &self.album {
             None => None,
             Some(id) => {
                 let album = albums::table
                     .filter(albums::id.eq(id.as_str()))
-                    .filter(albums::account_id.eq(sight.account))
+                    .filter(albums::account_id.eq(visibility.account))
                     .select(albums::seq)
                     .get_result::<i64>(c)
                     .optional()?;
@@ -48,7 +48,13 @@ impl OwnedFilter {
                 Some(seq)
             }
         };
-        let (start_ms, end_ms) = sight.range_ms(self.range);
-        Ok(Some(Narrowed { account: sight.account, album_seq, circle: self.circle, start_ms, end_ms }))
+        let (start_ms, end_ms) = visibility.range_ms(self.range);
+        Ok(Some(ResolvedFilter {
+            account: visibility.account,
+            album_seq,
+            circle: self.circle,
+            start_ms,
+            end_ms,
+        }))
     }
 }

@@ -1,22 +1,22 @@
 use std::collections::HashMap;
 
 use diesel::{OptionalExtension, SqliteConnection, prelude::*};
-use domain::{Image, ImageId, Plan};
+use domain::{AccountId, Image, ImageId, Plan};
 use storage::{Lookup, Viewer};
 
 use super::{
-    row::{ImageRow, KeyedRow},
-    sight::{Sight, window_of},
+    row::{ImageRow, ImageRowWithOwner},
+    visibility::Visibility,
 };
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{accounts, images},
-    value::RowName,
+    value::RowReader,
 };
 
 /// An image with what decides who sees it.
 #[derive(Queryable)]
-pub(super) struct OwnedImage {
+pub(super) struct ImageWithOwner {
     pub(super) seq: i64,
     live: bool,
     captured_at_ms: Option<i64>,
@@ -27,7 +27,10 @@ pub(super) struct OwnedImage {
 }
 
 /// The image of that id, whoever may see it.
-pub(super) fn owned_image(c: &mut SqliteConnection, id: &str) -> Result<Option<OwnedImage>, Failure> {
+pub(super) fn image_with_owner(
+    c: &mut SqliteConnection,
+    id: &str,
+) -> Result<Option<ImageWithOwner>, SqliteError> {
     Ok(images::table
         .inner_join(accounts::table)
         .filter(images::id.eq(id))
@@ -45,32 +48,37 @@ pub(super) fn owned_image(c: &mut SqliteConnection, id: &str) -> Result<Option<O
 }
 
 /// The capture time of an image that would be seen without a window.
-fn live_moment(image: &OwnedImage) -> Option<i64> {
+fn live_capture_ms(image: &ImageWithOwner) -> Option<i64> {
     image.captured_at_ms.filter(|_| image.live && image.deleted_at_ms.is_none())
 }
 
 /// What the image's owner sees.
-fn owner_sight(c: &mut SqliteConnection, image: &OwnedImage, free_window: u32) -> Result<Sight, Failure> {
+fn owner_visibility(
+    c: &mut SqliteConnection,
+    image: &ImageWithOwner,
+    free_window: u32,
+) -> Result<Visibility, SqliteError> {
     let plan: Plan =
-        image.plan.parse().map_err(|_| RowName::new("accounts", &image.account).unreadable("plan"))?;
-    Sight::within(c, image.account, image.live_images, window_of(plan, free_window))
+        image.plan.parse().map_err(|_| RowReader::new("accounts", &image.account).unreadable("plan"))?;
+    let owner = Viewer { account: AccountId(image.account), plan, free_window };
+    Visibility::within(c, image.account, image.live_images, owner.window())
 }
 
 /// The image of that id if its owner sees it.
-pub(super) fn seen_by_owner(
+pub(super) fn visible_to_owner(
     c: &mut SqliteConnection,
     id: &ImageId,
     free_window: u32,
-) -> Result<Option<OwnedImage>, Failure> {
-    let Some(image) = owned_image(c, id.as_str())? else { return Ok(None) };
-    let Some(moment) = live_moment(&image) else { return Ok(None) };
-    let sight = owner_sight(c, &image, free_window)?;
-    Ok(sight.reaches(moment).then_some(image))
+) -> Result<Option<ImageWithOwner>, SqliteError> {
+    let Some(image) = image_with_owner(c, id.as_str())? else { return Ok(None) };
+    let Some(moment) = live_capture_ms(&image) else { return Ok(None) };
+    let visibility = owner_visibility(c, &image, free_window)?;
+    Ok(visibility.includes(moment).then_some(image))
 }
 
 /// An image that the viewer sees.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen {
+pub(crate) struct VisibleImage {
     pub(crate) seq: i64,
     pub(crate) captured_at_ms: i64,
 }
@@ -78,7 +86,7 @@ pub(crate) struct Seen {
 /// Tells what ids stand for in the eyes of one viewer. Each account's window is looked up once.
 pub(crate) struct Resolver {
     viewer: Viewer,
-    sights: HashMap<i64, Sight>,
+    sights: HashMap<i64, Visibility>,
 }
 
 impl Resolver {
@@ -86,18 +94,22 @@ impl Resolver {
         Self { viewer, sights: HashMap::new() }
     }
 
-    pub(crate) fn resolve(&mut self, c: &mut SqliteConnection, id: &str) -> Result<Lookup<Seen>, Failure> {
-        let Some(image) = owned_image(c, id)? else { return Ok(Lookup::Missing) };
-        let Some(captured_at_ms) = live_moment(&image) else { return Ok(Lookup::Missing) };
+    pub(crate) fn resolve(
+        &mut self,
+        c: &mut SqliteConnection,
+        id: &str,
+    ) -> Result<Lookup<VisibleImage>, SqliteError> {
+        let Some(image) = image_with_owner(c, id)? else { return Ok(Lookup::Missing) };
+        let Some(captured_at_ms) = live_capture_ms(&image) else { return Ok(Lookup::Missing) };
         let own = image.account == self.viewer.account.0;
-        let sight = match self.sights.get(&image.account) {
-            Some(sight) => *sight,
-            None if own => Sight::within(c, image.account, image.live_images, self.viewer.window())?,
-            None => owner_sight(c, &image, self.viewer.free_window)?,
+        let visibility = match self.sights.get(&image.account) {
+            Some(visibility) => *visibility,
+            None if own => Visibility::within(c, image.account, image.live_images, self.viewer.window())?,
+            None => owner_visibility(c, &image, self.viewer.free_window)?,
         };
-        self.sights.insert(image.account, sight);
-        Ok(match (sight.reaches(captured_at_ms), own) {
-            (true, true) => Lookup::Found(Seen { seq: image.seq, captured_at_ms }),
+        self.sights.insert(image.account, visibility);
+        Ok(match (visibility.includes(captured_at_ms), own) {
+            (true, true) => Lookup::Found(VisibleImage { seq: image.seq, captured_at_ms }),
             (true, false) => Lookup::Foreign,
             (false, _) => Lookup::Missing,
         })
@@ -109,7 +121,7 @@ pub(super) fn image(
     c: &mut SqliteConnection,
     viewer: Viewer,
     id: &ImageId,
-) -> Result<Lookup<Image>, Failure> {
+) -> Result<Lookup<Image>, SqliteError> {
     let seen = match Resolver::new(viewer).resolve(c, id.as_str())? {
         Lookup::Found(seen) => seen,
         Lookup::Foreign => return Ok(Lookup::Foreign),
@@ -120,17 +132,17 @@ pub(super) fn image(
 }
 
 /// Those of the images that the viewer sees, in the order of the ids.
-pub(super) fn own_images(
+pub(super) fn visible_images(
     c: &mut SqliteConnection,
     viewer: Viewer,
     ids: &[ImageId],
-) -> Result<Vec<Image>, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
-    let rows: Vec<KeyedRow> = images::table
+) -> Result<Vec<Image>, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
+    let rows: Vec<ImageRowWithOwner> = images::table
         .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
-        .select(KeyedRow::as_select())
+        .select(ImageRowWithOwner::as_select())
         .load(c)?;
-    let seen = rows.into_iter().filter_map(|row| row.seen(sight));
+    let seen = rows.into_iter().filter_map(|row| row.if_visible(visibility));
     let found = seen.map(Image::try_from).collect::<Result<Vec<_>, _>>()?;
     let mut by_id: HashMap<ImageId, Image> =
         found.into_iter().map(|image| (image.id.clone(), image)).collect();

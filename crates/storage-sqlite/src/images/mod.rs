@@ -1,3 +1,4 @@
+mod details;
 mod filter;
 mod lookup;
 mod page;
@@ -5,8 +6,8 @@ mod places;
 mod removal;
 mod renditions;
 mod row;
-mod sight;
 mod text;
+mod visibility;
 
 use async_trait::async_trait;
 use domain::{AccountId, ContentHash, Image, ImageId, Limit, ListQuery, QueryText, Rendition, Timestamp};
@@ -17,19 +18,20 @@ use storage::{
 
 use crate::SqliteStore;
 
+pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
-pub(crate) use lookup::{Resolver, Seen};
+pub(crate) use lookup::{Resolver, VisibleImage};
 pub(crate) use places::{add_place, latitudes, remove_place};
-pub(crate) use removal::{move_in_albums, undelete};
+pub(crate) use removal::{set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;
-pub(crate) use row::{ImageRow, KeyedRow};
-pub(crate) use sight::Sight;
+pub(crate) use row::{ImageRow, ImageRowWithOwner};
 pub(crate) use text::{add_text, remove_text};
+pub(crate) use visibility::Visibility;
 
 #[async_trait]
 impl ImageStore for SqliteStore {
     async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError> {
-        self.look_up_here(move |c| sight::count(c, viewer)).await
+        self.query_inline(move |c| visibility::count(c, viewer)).await
     }
 
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError> {
@@ -39,7 +41,7 @@ impl ImageStore for SqliteStore {
 
     async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError> {
         let ids = ids.to_vec();
-        self.read(move |c| lookup::own_images(c, viewer, &ids)).await
+        self.read(move |c| lookup::visible_images(c, viewer, &ids)).await
     }
 
     async fn page_images(&self, viewer: Viewer, query: &ListQuery) -> Result<Vec<FoundImage>, StorageError> {
@@ -67,8 +69,8 @@ impl ImageStore for SqliteStore {
     ) -> Result<Vec<TextMatch>, StorageError> {
         let filter = OwnedFilter::from(filter);
         let max = usize::try_from(max.min(MAX_TEXT_MATCHES)).unwrap_or(usize::MAX);
-        let asked = text::Asked { text: text.clone(), columns, max };
-        self.read(move |c| text::matches(c, viewer, &asked, &filter)).await
+        let query = text::TextQuery { text: text.clone(), columns, max };
+        self.read(move |c| text::matches(c, viewer, &query, &filter)).await
     }
 
     async fn delete_image(

@@ -3,15 +3,15 @@ use domain::{Circle, Limit, ListQuery, MAX_CIRCLE_CANDIDATES};
 use storage::{FoundImage, Viewer};
 
 use super::{
-    filter::{Narrowed, OwnedFilter},
+    filter::{OwnedFilter, ResolvedFilter},
     places,
-    row::{ImageRow, found, load_in_order},
-    sight::Sight,
+    row::{ImageRow, found_image, load_in_order},
+    visibility::Visibility,
 };
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{album_images, images},
-    value::RowName,
+    value::RowReader,
 };
 
 /// A page of the timeline.
@@ -19,17 +19,17 @@ pub(super) fn page(
     c: &mut SqliteConnection,
     viewer: Viewer,
     query: &ListQuery,
-) -> Result<Vec<FoundImage>, Failure> {
-    let Some(sight) = Sight::of(c, viewer)? else { return Ok(Vec::new()) };
-    let (start_ms, end_ms) = sight.range_ms(query.range);
+) -> Result<Vec<FoundImage>, SqliteError> {
+    let Some(visibility) = Visibility::of(c, viewer)? else { return Ok(Vec::new()) };
+    let (start_ms, end_ms) = visibility.range_ms(query.range);
     let rows = match query.circle {
-        None => timeline(c, sight.account, (start_ms, end_ms), query.limit)?,
+        None => timeline(c, visibility.account, (start_ms, end_ms), query.limit)?,
         Some(circle) => {
-            let seqs = newest_in_circle(c, sight.account, (start_ms, end_ms), circle, query.limit)?;
+            let seqs = newest_in_circle(c, visibility.account, (start_ms, end_ms), circle, query.limit)?;
             load_in_order(c, &seqs)?
         }
     };
-    rows.into_iter().map(|row| found(row, query.circle)).collect()
+    rows.into_iter().map(|row| found_image(row, query.circle)).collect()
 }
 
 /// The newest images that pass a filter.
@@ -38,8 +38,8 @@ pub(super) fn search(
     viewer: Viewer,
     filter: &OwnedFilter,
     limit: Limit,
-) -> Result<Vec<FoundImage>, Failure> {
-    let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
+) -> Result<Vec<FoundImage>, SqliteError> {
+    let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
     let rows = match (filter.album_seq, filter.circle) {
         (None, None) => timeline(c, filter.account, (filter.start_ms, filter.end_ms), limit)?,
         (Some(album_seq), None) => album(c, album_seq, &filter, limit)?,
@@ -48,7 +48,7 @@ pub(super) fn search(
             load_in_order(c, &seqs)?
         }
     };
-    rows.into_iter().map(|row| found(row, filter.circle)).collect()
+    rows.into_iter().map(|row| found_image(row, filter.circle)).collect()
 }
 
 // Ranges are asked for with BETWEEN: with two comparisons the planner prefers the index that holds deleted images
@@ -59,7 +59,7 @@ fn timeline(
     account: i64,
     (start_ms, end_ms): (i64, i64),
     limit: Limit,
-) -> Result<Vec<ImageRow>, Failure> {
+) -> Result<Vec<ImageRow>, SqliteError> {
     Ok(images::table
         .filter(images::account_id.eq(account))
         .filter(images::live.eq(true))
@@ -77,7 +77,7 @@ fn newest_in_circle(
     (start_ms, end_ms): (i64, i64),
     circle: Circle,
     limit: Limit,
-) -> Result<Vec<i64>, Failure> {
+) -> Result<Vec<i64>, SqliteError> {
     let newest: Vec<(i64, Option<f64>, Option<f64>)> = images::table
         .filter(images::account_id.eq(account))
         .filter(images::live.eq(true))
@@ -88,7 +88,7 @@ fn newest_in_circle(
         .load(c)?;
     let mut seqs = Vec::new();
     for (seq, latitude, longitude) in newest {
-        let position = RowName::new("images", &seq).position(latitude, longitude)?;
+        let position = RowReader::new("images", &seq).position(latitude, longitude)?;
         if position.is_some_and(|position| circle.contains(position)) {
             seqs.push(seq);
         }
@@ -102,9 +102,9 @@ fn newest_in_circle(
 fn album(
     c: &mut SqliteConnection,
     album_seq: i64,
-    filter: &Narrowed,
+    filter: &ResolvedFilter,
     limit: Limit,
-) -> Result<Vec<ImageRow>, Failure> {
+) -> Result<Vec<ImageRow>, SqliteError> {
     Ok(album_images::table
         .inner_join(images::table)
         .filter(album_images::album_seq.eq(album_seq))

@@ -8,8 +8,8 @@ use diesel::{
 };
 use domain::{Circle, LatLonBox, Limit, Position};
 
-use super::filter::Narrowed;
-use crate::{error::Failure, schema::image_places, value::json_array};
+use super::filter::ResolvedFilter;
+use crate::{error::SqliteError, schema::image_places, value::json_array};
 
 /// Up to so many places in a circle's boxes are looked at one by one; with more, the timeline is walked, because
 /// then it meets places in the circle soon.
@@ -27,7 +27,7 @@ pub(crate) fn add_place(
     seq: i64,
     account: i64,
     position: Position,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     let account = account_coordinate(account)?;
     diesel::insert_into(image_places::table)
         .values((
@@ -44,59 +44,64 @@ pub(crate) fn add_place(
 }
 
 /// Forgets where an image was taken.
-pub(crate) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+pub(crate) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     diesel::delete(image_places::table.find(seq)).execute(c)?;
     Ok(())
 }
 
 /// The place index rounds to 32-bit floats, which hold whole numbers below 2^24 exactly.
-fn account_coordinate(account: i64) -> Result<f64, Failure> {
+fn account_coordinate(account: i64) -> Result<f64, SqliteError> {
     i32::try_from(account)
         .ok()
         .filter(|account| (0..1 << 24).contains(account))
         .map(f64::from)
-        .ok_or_else(|| Failure::Refused(format!("account {account} is beyond the place index")))
+        .ok_or_else(|| SqliteError::Refused(format!("account {account} is beyond the place index")))
 }
 
 /// The newest images in a circle, by row.
 pub(super) fn in_circle(
     c: &mut SqliteConnection,
-    filter: &Narrowed,
+    filter: &ResolvedFilter,
     circle: Circle,
     limit: Limit,
-) -> Result<Vec<i64>, Failure> {
+) -> Result<Vec<i64>, SqliteError> {
     if let Some(album_seq) = filter.album_seq {
         return walk(c, WALK_ALBUM, album_seq, filter, circle, limit);
     }
-    let seqs = around(c, filter.account, circle, MAX_CANDIDATES)?;
+    let seqs = in_bounding_boxes(c, filter.account, circle, MAX_CANDIDATES)?;
     if seqs.len() <= MAX_CANDIDATES {
-        among(c, &seqs, filter, circle, limit)
+        filter_candidates(c, &seqs, filter, circle, limit)
     } else {
         walk(c, WALK_TIMELINE, filter.account, filter, circle, limit)
     }
 }
 
-/// The places of the account in the circle's boxes. When there are more than `most`, some of them, which are more as
+/// The places of the account in the circle's boxes. When there are more than `max`, some of them, which are more as
 /// well.
-pub(super) fn around(
+pub(super) fn in_bounding_boxes(
     c: &mut SqliteConnection,
     account: i64,
     circle: Circle,
-    most: usize,
-) -> Result<Vec<i64>, Failure> {
+    max: usize,
+) -> Result<Vec<i64>, SqliteError> {
     let mut seqs = BTreeSet::new();
     for area in circle.bounding_boxes() {
-        seqs.extend(in_box(c, account, area, most)?);
-        if seqs.len() > most {
+        seqs.extend(in_box(c, account, area, max)?);
+        if seqs.len() > max {
             break;
         }
     }
     Ok(seqs.into_iter().collect())
 }
 
-fn in_box(c: &mut SqliteConnection, account: i64, area: LatLonBox, most: usize) -> Result<Vec<i64>, Failure> {
+fn in_box(
+    c: &mut SqliteConnection,
+    account: i64,
+    area: LatLonBox,
+    max: usize,
+) -> Result<Vec<i64>, SqliteError> {
     let account = account_coordinate(account)?;
-    let one_too_many = i64::try_from(most).unwrap_or(i64::MAX).saturating_add(1);
+    let one_too_many = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(1);
     Ok(image_places::table
         .filter(image_places::min_account.le(account))
         .filter(image_places::max_account.ge(account))
@@ -112,21 +117,21 @@ fn in_box(c: &mut SqliteConnection, account: i64, area: LatLonBox, most: usize) 
 // The three queries below test the same things of an image; they differ in where they find it. A circle's
 // latitudes are compared before the distance is computed, which is the dear part.
 
-const AMONG: &str = "
+const FILTER_CANDIDATES: &str = "
 SELECT i.seq FROM json_each(?) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value
 WHERE i.account_id = ? AND i.live = 1 AND i.captured_at_ms BETWEEN ? AND ?
     AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
 ORDER BY i.captured_at_ms DESC LIMIT ?";
 
-fn among(
+fn filter_candidates(
     c: &mut SqliteConnection,
     seqs: &[i64],
-    filter: &Narrowed,
+    filter: &ResolvedFilter,
     circle: Circle,
     limit: Limit,
-) -> Result<Vec<i64>, Failure> {
+) -> Result<Vec<i64>, SqliteError> {
     let (south, north) = latitudes(circle);
-    let rows: Vec<Seq> = sql_query(AMONG)
+    let rows: Vec<Seq> = sql_query(FILTER_CANDIDATES)
         .bind::<Text, _>(json_array(seqs))
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
@@ -159,10 +164,10 @@ fn walk(
     c: &mut SqliteConnection,
     query: &str,
     owner: i64,
-    filter: &Narrowed,
+    filter: &ResolvedFilter,
     circle: Circle,
     limit: Limit,
-) -> Result<Vec<i64>, Failure> {
+) -> Result<Vec<i64>, SqliteError> {
     let (south, north) = latitudes(circle);
     let rows: Vec<Seq> = sql_query(query)
         .bind::<BigInt, _>(owner)

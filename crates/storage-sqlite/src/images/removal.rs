@@ -9,9 +9,9 @@ use super::{
     text::{add_text, remove_text},
 };
 use crate::{
-    accounts::{add_live_images, is_open},
+    accounts::{adjust_live_images, is_active},
     blob_registry,
-    error::Failure,
+    error::SqliteError,
     rendition_queue,
     schema::{accounts, album_images, images},
 };
@@ -22,7 +22,7 @@ pub(super) fn delete(
     viewer: Viewer,
     id: &ImageId,
     at: Timestamp,
-) -> Result<Lookup<()>, Failure> {
+) -> Result<Lookup<()>, SqliteError> {
     let seen = match Resolver::new(viewer).resolve(c, id.as_str())? {
         Lookup::Found(seen) => seen,
         Lookup::Foreign => return Ok(Lookup::Foreign),
@@ -32,15 +32,19 @@ pub(super) fn delete(
     // Hits of what is deleted would stand before others in the index, and it would make words known that are not.
     remove_text(c, seen.seq)?;
     set_live_in_albums(c, seen.seq, false)?;
-    add_live_images(c, viewer.account.0, -1)?;
+    adjust_live_images(c, viewer.account.0, -1)?;
     let original: Vec<u8> = images::table.find(seen.seq).select(images::original).get_result(c)?;
-    rendition_queue::drop_needless(c, &original)?;
+    rendition_queue::drop_unneeded_job(c, &original)?;
     Ok(Lookup::Found(()))
 }
 
 /// Brings a deleted image back.
-pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId) -> Result<bool, Failure> {
-    if !is_open(c, account.0)? {
+pub(super) fn restore(
+    c: &mut SqliteConnection,
+    account: AccountId,
+    id: &ImageId,
+) -> Result<bool, SqliteError> {
+    if !is_active(c, account.0)? {
         return Ok(false);
     }
     let deleted = images::table
@@ -60,28 +64,32 @@ pub(super) fn restore(c: &mut SqliteConnection, account: AccountId, id: &ImageId
 }
 
 /// Takes back the deletion of an image, wherever it stands.
-pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), Failure> {
+pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), SqliteError> {
     diesel::update(images::table.find(seq)).set(images::deleted_at_ms.eq(None::<i64>)).execute(c)?;
     let (live, original): (bool, Vec<u8>) =
         images::table.find(seq).select((images::live, images::original)).get_result(c)?;
     if live {
         add_text(c, seq)?;
         set_live_in_albums(c, seq, true)?;
-        add_live_images(c, account, 1)?;
-        rendition_queue::settle(c, &original)?;
+        adjust_live_images(c, account, 1)?;
+        rendition_queue::update_job(c, &original)?;
     }
     Ok(())
 }
 
 /// Notes an image's new capture time where albums repeat it.
-pub(crate) fn move_in_albums(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<(), Failure> {
+pub(crate) fn set_capture_time_in_albums(
+    c: &mut SqliteConnection,
+    seq: i64,
+    captured_at_ms: i64,
+) -> Result<(), SqliteError> {
     diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
         .set(album_images::captured_at_ms.eq(captured_at_ms))
         .execute(c)?;
     Ok(())
 }
 
-fn set_live_in_albums(c: &mut SqliteConnection, seq: i64, live: bool) -> Result<(), Failure> {
+fn set_live_in_albums(c: &mut SqliteConnection, seq: i64, live: bool) -> Result<(), SqliteError> {
     diesel::update(album_images::table.filter(album_images::image_seq.eq(seq)))
         .set(album_images::live.eq(live))
         .execute(c)?;
@@ -99,7 +107,11 @@ struct Doomed {
 }
 
 /// Removes a batch of images for good; with none left, the accounts that were deleted.
-pub(super) fn purge(c: &mut SqliteConnection, deleted_before: Timestamp, max: u32) -> Result<u32, Failure> {
+pub(super) fn purge(
+    c: &mut SqliteConnection,
+    deleted_before: Timestamp,
+    max: u32,
+) -> Result<u32, SqliteError> {
     let doomed = doomed(c, deleted_before, i64::from(max))?;
     for image in &doomed {
         remove(c, image)?;
@@ -110,7 +122,7 @@ pub(super) fn purge(c: &mut SqliteConnection, deleted_before: Timestamp, max: u3
     Ok(u32::try_from(doomed.len()).unwrap_or(u32::MAX))
 }
 
-fn doomed(c: &mut SqliteConnection, deleted_before: Timestamp, max: i64) -> Result<Vec<Doomed>, Failure> {
+fn doomed(c: &mut SqliteConnection, deleted_before: Timestamp, max: i64) -> Result<Vec<Doomed>, SqliteError> {
     let mut doomed: Vec<Doomed> = images::table
         .filter(images::deleted_at_ms.lt(deleted_before.millis()))
         .order(images::deleted_at_ms)
@@ -131,7 +143,7 @@ fn doomed(c: &mut SqliteConnection, deleted_before: Timestamp, max: i64) -> Resu
     Ok(doomed)
 }
 
-fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), Failure> {
+fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), SqliteError> {
     if image.state == "ready" {
         // What the indexes forget is found by the image: they go first.
         remove_text(c, image.seq)?;
@@ -139,9 +151,9 @@ fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), Failure> {
     }
     diesel::delete(images::table.find(image.seq)).execute(c)?;
     if image.live {
-        add_live_images(c, image.account_id, -1)?;
+        adjust_live_images(c, image.account_id, -1)?;
     }
-    rendition_queue::drop_needless(c, &image.original)?;
+    rendition_queue::drop_unneeded_job(c, &image.original)?;
     let shared = images::table
         .filter(images::original.eq(&image.original))
         .select(images::seq)

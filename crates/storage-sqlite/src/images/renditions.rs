@@ -2,13 +2,13 @@ use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use domain::{ContentHash, ImageId, Rendition};
 use storage::{BlobKind, RenditionSource, StoredRendition};
 
-use super::lookup::seen_by_owner;
+use super::lookup::visible_to_owner;
 use crate::{
     blob_registry,
-    error::Failure,
+    error::SqliteError,
     rendition_queue,
     schema::{images, renditions},
-    value::{RowName, stored_bytes},
+    value::{RowReader, stored_bytes},
 };
 
 #[derive(Queryable, Selectable)]
@@ -22,13 +22,13 @@ struct RenditionRow {
 }
 
 impl RenditionRow {
-    fn read(self, original: &ContentHash) -> Result<StoredRendition, Failure> {
-        let name = RowName::new("renditions", original);
+    fn read(self, original: &ContentHash) -> Result<StoredRendition, SqliteError> {
+        let reader = RowReader::new("renditions", original);
         Ok(StoredRendition {
-            rendition: name.some("name", Rendition::from_name(&self.name))?,
-            blob: name.hash("blob", &self.blob)?,
-            bytes: name.unsigned("bytes", self.bytes)?,
-            size: name.size(self.width, self.height)?,
+            rendition: reader.required("name", Rendition::from_name(&self.name))?,
+            blob: reader.hash("blob", &self.blob)?,
+            bytes: reader.unsigned("bytes", self.bytes)?,
+            size: reader.size(self.width, self.height)?,
         })
     }
 }
@@ -39,12 +39,12 @@ pub(super) fn source(
     id: &ImageId,
     rendition: Rendition,
     free_window: u32,
-) -> Result<Option<RenditionSource>, Failure> {
-    let Some(image) = seen_by_owner(c, id, free_window)? else { return Ok(None) };
+) -> Result<Option<RenditionSource>, SqliteError> {
+    let Some(image) = visible_to_owner(c, id, free_window)? else { return Ok(None) };
     let (original, original_bytes): (Vec<u8>, i64) =
         images::table.find(image.seq).select((images::original, images::original_bytes)).get_result(c)?;
-    let name = RowName::new("images", &image.seq);
-    let original = name.hash("original", &original)?;
+    let reader = RowReader::new("images", &image.seq);
+    let original = reader.hash("original", &original)?;
     let stored = renditions::table
         .find((original.as_bytes().as_slice(), rendition.name()))
         .select(RenditionRow::as_select())
@@ -52,7 +52,7 @@ pub(super) fn source(
         .optional()?
         .map(|row| row.read(&original))
         .transpose()?;
-    let original_bytes = name.unsigned("original_bytes", original_bytes)?;
+    let original_bytes = reader.unsigned("original_bytes", original_bytes)?;
     Ok(Some(RenditionSource { original, original_bytes, stored }))
 }
 
@@ -60,7 +60,7 @@ fn blob_of(
     c: &mut SqliteConnection,
     original: &ContentHash,
     rendition: Rendition,
-) -> Result<Option<Vec<u8>>, Failure> {
+) -> Result<Option<Vec<u8>>, SqliteError> {
     Ok(renditions::table
         .find((original.as_bytes().as_slice(), rendition.name()))
         .select(renditions::blob)
@@ -72,7 +72,7 @@ fn insert(
     c: &mut SqliteConnection,
     original: &ContentHash,
     rendition: &StoredRendition,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     diesel::replace_into(renditions::table)
         .values((
             renditions::original.eq(original.as_bytes().as_slice()),
@@ -91,7 +91,7 @@ pub(super) fn add(
     c: &mut SqliteConnection,
     original: &ContentHash,
     rendition: &StoredRendition,
-) -> Result<bool, Failure> {
+) -> Result<bool, SqliteError> {
     let image = images::table
         .filter(images::original.eq(original.as_bytes().as_slice()))
         .select(images::seq)
@@ -108,7 +108,7 @@ pub(super) fn add(
     }
     insert(c, original, rendition)?;
     if rendition.rendition == Rendition::Full {
-        rendition_queue::drop_needless(c, original.as_bytes())?;
+        rendition_queue::drop_unneeded_job(c, original.as_bytes())?;
     }
     Ok(true)
 }
@@ -118,7 +118,7 @@ pub(crate) fn replace(
     c: &mut SqliteConnection,
     original: &ContentHash,
     made: &[StoredRendition],
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     for rendition in made {
         let older = blob_of(c, original, rendition.rendition)?;
         insert(c, original, rendition)?;
@@ -131,7 +131,7 @@ pub(crate) fn replace(
 }
 
 /// Takes all renditions of an original away.
-pub(super) fn remove_all(c: &mut SqliteConnection, original: &[u8]) -> Result<(), Failure> {
+pub(super) fn remove_all(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
     let of_original = renditions::table.filter(renditions::original.eq(original));
     let blobs: Vec<Vec<u8>> = of_original.select(renditions::blob).load(c)?;
     diesel::delete(of_original).execute(c)?;
@@ -142,7 +142,7 @@ pub(super) fn remove_all(c: &mut SqliteConnection, original: &[u8]) -> Result<()
 }
 
 /// Two originals may have the very same rendition: its blob goes with the last.
-fn release_unused(c: &mut SqliteConnection, blob: &[u8]) -> Result<(), Failure> {
+fn release_unused(c: &mut SqliteConnection, blob: &[u8]) -> Result<(), SqliteError> {
     let used = renditions::table
         .filter(renditions::blob.eq(blob))
         .select(renditions::name)

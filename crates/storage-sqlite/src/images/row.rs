@@ -4,8 +4,8 @@ use diesel::{SqliteConnection, prelude::*};
 use domain::{Circle, Image, ImageId};
 use storage::FoundImage;
 
-use super::sight::Sight;
-use crate::{error::Failure, schema::images, value::RowName};
+use super::{details::DetailsRow, visibility::Visibility};
+use crate::{error::SqliteError, schema::images, value::RowReader};
 
 /// What an image's owner sees of it; the row of a ready image.
 #[derive(Queryable, Selectable)]
@@ -18,69 +18,65 @@ pub(crate) struct ImageRow {
     added_at_ms: i64,
     width: Option<i64>,
     height: Option<i64>,
-    latitude: Option<f64>,
-    longitude: Option<f64>,
     place: Option<String>,
-    description: Option<String>,
     ocr_text: Option<String>,
-    camera_make: Option<String>,
-    camera_model: Option<String>,
     file_name: Option<String>,
+    #[diesel(embed)]
+    details: DetailsRow,
 }
 
 /// An image that was looked up by a key, with what decides who sees it. Conditions of the query would not do: SQLite
 /// takes the account's timeline for shorter than a list of keys, and reads all of it.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
-pub(crate) struct KeyedRow {
+pub(crate) struct ImageRowWithOwner {
     account_id: i64,
     live: bool,
     #[diesel(embed)]
     row: ImageRow,
 }
 
-impl KeyedRow {
+impl ImageRowWithOwner {
     /// The row, if it is seen.
-    pub(crate) fn seen(self, sight: Sight) -> Option<ImageRow> {
-        let recent = self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= sight.oldest_ms);
-        (self.live && recent && self.account_id == sight.account).then_some(self.row)
+    pub(crate) fn if_visible(self, visibility: Visibility) -> Option<ImageRow> {
+        let recent =
+            self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
+        (self.live && recent && self.account_id == visibility.account).then_some(self.row)
     }
 }
 
 impl TryFrom<ImageRow> for Image {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: ImageRow) -> Result<Self, Failure> {
-        let name = RowName::new("images", &row.seq);
-        let captured_at_ms = name.some("captured_at_ms", row.captured_at_ms)?;
-        let size = name.size(name.some("width", row.width)?, name.some("height", row.height)?)?;
+    fn try_from(row: ImageRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("images", &row.seq);
+        let captured_at_ms = reader.required("captured_at_ms", row.captured_at_ms)?;
+        let size =
+            reader.size(reader.required("width", row.width)?, reader.required("height", row.height)?)?;
         Ok(Self {
-            id: name.some("id", ImageId::parse(row.id))?,
-            captured_at: name.timestamp("captured_at_ms", captured_at_ms)?,
-            utc_offset: name.utc_offset("capture_offset_min", row.capture_offset_min)?,
-            added_at: name.timestamp("added_at_ms", row.added_at_ms)?,
+            id: reader.required("id", ImageId::parse(row.id))?,
+            captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
+            utc_offset: reader.utc_offset("capture_offset_min", row.capture_offset_min)?,
+            added_at: reader.timestamp("added_at_ms", row.added_at_ms)?,
             size,
-            position: name.position(row.latitude, row.longitude)?,
+            details: row.details.read(reader)?,
             place: row.place,
-            description: row.description,
             text: row.ocr_text,
-            camera_make: row.camera_make,
-            camera_model: row.camera_model,
             file_name: row.file_name,
         })
     }
 }
 
 /// An image with its distance from the circle's centre.
-pub(super) fn found(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, Failure> {
+pub(super) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<FoundImage, SqliteError> {
     let image = Image::try_from(row)?;
     let distance_m =
-        circle.and_then(|circle| image.position.map(|position| circle.centre().distance_m(position)));
+        circle.and_then(|circle| image.details.position.map(|position| circle.centre().distance_m(position)));
     Ok(FoundImage { image, distance_m })
 }
 
 /// The images of these rows, in this order.
-pub(super) fn load_in_order(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, Failure> {
+pub(super) fn load_in_order(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, SqliteError> {
     if seqs.is_empty() {
         return Ok(Vec::new());
     }

@@ -3,7 +3,7 @@ use oauth_core::{
     Client, ClientMetadata, Eviction, NewClient, REREGISTRATION_INTERVAL_MS, SecretHash, UnixMillis,
 };
 
-use crate::{error::Failure, schema::oauth_clients, value::RowName};
+use crate::{error::SqliteError, schema::oauth_clients, value::RowReader};
 
 /// The oldest clients beyond the newest `?2` that never had a grant. An older version of the program, which may work on
 /// the same file, notes no first grant: so the grants are looked at, too.
@@ -29,13 +29,13 @@ struct ClientRow {
 }
 
 impl TryFrom<ClientRow> for Client {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: ClientRow) -> Result<Self, Failure> {
-        let name = RowName::new("oauth_clients", &row.id);
-        let secret = row.secret_hash.as_deref().map(|hash| name.digest("secret_hash", hash)).transpose()?;
+    fn try_from(row: ClientRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("oauth_clients", &row.id);
+        let secret = row.secret_hash.as_deref().map(|hash| reader.digest("secret_hash", hash)).transpose()?;
         Ok(Self {
-            metadata: metadata(name, &row.metadata)?,
+            metadata: metadata(reader, &row.metadata)?,
             secret: secret.map(SecretHash),
             issued_at: UnixMillis(row.issued_at_ms),
             id: row.id,
@@ -43,12 +43,12 @@ impl TryFrom<ClientRow> for Client {
     }
 }
 
-/// What a client told of itself, as it is stored.
-pub(super) fn metadata(name: RowName<'_>, json: &str) -> Result<ClientMetadata, Failure> {
-    name.some("metadata", serde_json::from_str(json).ok())
+/// What a client with_hint of itself, as it is stored.
+pub(super) fn metadata(reader: RowReader<'_>, json: &str) -> Result<ClientMetadata, SqliteError> {
+    reader.required("metadata", serde_json::from_str(json).ok())
 }
 
-pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Client>, Failure> {
+pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Client>, SqliteError> {
     oauth_clients::table
         .filter(oauth_clients::id.eq(id))
         .select(ClientRow::as_select())
@@ -62,7 +62,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Client>
 pub(super) fn by_digest(
     c: &mut SqliteConnection,
     digest: Option<SecretHash>,
-) -> Result<Option<(Client, UnixMillis)>, Failure> {
+) -> Result<Option<(Client, UnixMillis)>, SqliteError> {
     let Some(digest) = digest else { return Ok(None) };
     let found: Option<(ClientRow, Option<i64>)> = oauth_clients::table
         .filter(oauth_clients::digest.eq(digest.0.as_slice()))
@@ -71,21 +71,25 @@ pub(super) fn by_digest(
         .optional()?;
     let Some((row, registered_last_at_ms)) = found else { return Ok(None) };
     let registered_last_at_ms =
-        RowName::new("oauth_clients", &row.id).some("registered_last_at_ms", registered_last_at_ms)?;
+        RowReader::new("oauth_clients", &row.id).required("registered_last_at_ms", registered_last_at_ms)?;
     Ok(Some((Client::try_from(row)?, UnixMillis(registered_last_at_ms))))
 }
 
 /// Whether a client registered long enough ago to note that it registers again.
-pub(super) fn should_note(registered_last_at: UnixMillis, now: UnixMillis) -> bool {
+pub(super) fn should_record_registration(registered_last_at: UnixMillis, now: UnixMillis) -> bool {
     registered_last_at.plus_ms(REREGISTRATION_INTERVAL_MS) <= now
 }
 
-fn metadata_json(client: &Client) -> Result<String, Failure> {
-    serde_json::to_string(&client.metadata).map_err(|error| Failure::Refused(error.to_string()))
+fn metadata_json(client: &Client) -> Result<String, SqliteError> {
+    serde_json::to_string(&client.metadata).map_err(|error| SqliteError::Refused(error.to_string()))
 }
 
 /// Notes the first grant of a client. Later ones change nothing.
-pub(super) fn note_grant(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), Failure> {
+pub(super) fn record_first_grant(
+    c: &mut SqliteConnection,
+    id: &str,
+    at: UnixMillis,
+) -> Result<(), SqliteError> {
     let never_granted = oauth_clients::table
         .filter(oauth_clients::id.eq(id))
         .filter(oauth_clients::first_granted_at_ms.is_null());
@@ -94,7 +98,7 @@ pub(super) fn note_grant(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> 
 }
 
 /// Keeps a client that describes itself, as it does now.
-pub(super) fn remember(c: &mut SqliteConnection, client: &Client) -> Result<(), Failure> {
+pub(super) fn upsert(c: &mut SqliteConnection, client: &Client) -> Result<(), SqliteError> {
     let metadata = metadata_json(client)?;
     let now = (oauth_clients::metadata.eq(&metadata), oauth_clients::issued_at_ms.eq(client.issued_at.0));
     diesel::insert_into(oauth_clients::table)
@@ -106,10 +110,10 @@ pub(super) fn remember(c: &mut SqliteConnection, client: &Client) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn register(c: &mut SqliteConnection, new: NewClient) -> Result<Client, Failure> {
+pub(super) fn register(c: &mut SqliteConnection, new: NewClient) -> Result<Client, SqliteError> {
     let now = new.client.issued_at;
     if let Some((known, registered_last_at)) = by_digest(c, new.digest)? {
-        if should_note(registered_last_at, now) {
+        if should_record_registration(registered_last_at, now) {
             diesel::update(oauth_clients::table.filter(oauth_clients::id.eq(&known.id)))
                 .set(oauth_clients::registered_again_at_ms.eq(now.0))
                 .execute(c)?;

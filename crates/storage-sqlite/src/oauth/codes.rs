@@ -6,7 +6,7 @@ use super::{
     refresh::rotations_json,
     row::{GrantRow, account_of, scopes_json},
 };
-use crate::{accounts::is_open, error::Failure, schema::oauth_grants};
+use crate::{accounts::is_active, error::SqliteError, schema::oauth_grants};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = oauth_grants, check_for_backend(diesel::sqlite::Sqlite))]
@@ -20,9 +20,9 @@ struct CodeRow {
 }
 
 impl TryFrom<CodeRow> for IssuedCode {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: CodeRow) -> Result<Self, Failure> {
+    fn try_from(row: CodeRow) -> Result<Self, SqliteError> {
         Ok(Self {
             grant: Grant::try_from(row.grant)?,
             redirect_uri: row.redirect_uri,
@@ -33,7 +33,10 @@ impl TryFrom<CodeRow> for IssuedCode {
     }
 }
 
-pub(super) fn by_hash(c: &mut SqliteConnection, hash: &SecretHash) -> Result<Option<IssuedCode>, Failure> {
+pub(super) fn by_hash(
+    c: &mut SqliteConnection,
+    hash: &SecretHash,
+) -> Result<Option<IssuedCode>, SqliteError> {
     oauth_grants::table
         .filter(oauth_grants::code_hash.eq(hash.0.as_slice()))
         .select(CodeRow::as_select())
@@ -44,14 +47,18 @@ pub(super) fn by_hash(c: &mut SqliteConnection, hash: &SecretHash) -> Result<Opt
 }
 
 /// Stores a code for an account that is there.
-pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatus, Failure> {
+pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatus, SqliteError> {
     let (code, grant) = (&new.code, &new.code.grant);
     let Some(account) = account_of(&grant.subject) else { return Ok(CodeStatus::Spent) };
-    if !is_open(c, account.0)? {
+    if !is_active(c, account.0)? {
         return Ok(CodeStatus::Spent);
     }
     if let Some(known) = by_hash(c, &new.hash)? {
-        return Ok(if waits_for_the_same(&known, code) { CodeStatus::Pending } else { CodeStatus::Spent });
+        return Ok(if is_pending_for_same_request(&known, code) {
+            CodeStatus::Pending
+        } else {
+            CodeStatus::Spent
+        });
     }
     diesel::insert_into(oauth_grants::table)
         .values((
@@ -68,14 +75,14 @@ pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatu
         ))
         .execute(c)?;
     if let Some(client) = &new.client {
-        clients::remember(c, client)?;
+        clients::upsert(c, client)?;
     }
-    clients::note_grant(c, &grant.client_id, grant.created_at)?;
+    clients::record_first_grant(c, &grant.client_id, grant.created_at)?;
     Ok(CodeStatus::Pending)
 }
 
 /// Whether a stored code stands for what another would: the same form, sent twice, makes two grant ids.
-fn waits_for_the_same(known: &IssuedCode, new: &IssuedCode) -> bool {
+fn is_pending_for_same_request(known: &IssuedCode, new: &IssuedCode) -> bool {
     let bound = |code: &IssuedCode| {
         let grant = &code.grant;
         (
@@ -91,7 +98,7 @@ fn waits_for_the_same(known: &IssuedCode, new: &IssuedCode) -> bool {
 }
 
 /// One statement decides: of two who redeem one code, the second changes no row.
-pub(super) fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Result<bool, Failure> {
+pub(super) fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Result<bool, SqliteError> {
     let waiting = oauth_grants::table
         .filter(oauth_grants::code_hash.eq(redemption.code.0.as_slice()))
         .filter(oauth_grants::redeemed_at_ms.is_null())

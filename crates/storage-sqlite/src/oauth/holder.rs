@@ -6,13 +6,13 @@ use storage::GrantHolder;
 use super::{clients::metadata, row::GrantRow};
 use crate::{
     accounts::AccountRow,
-    error::Failure,
+    error::SqliteError,
     schema::{accounts, oauth_clients, oauth_grants},
-    value::RowName,
+    value::RowReader,
 };
 
 /// Whose grant it is. This runs at every request of a client: it is one statement, which stays prepared.
-pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolder>, Failure> {
+pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolder>, SqliteError> {
     let found = oauth_grants::table
         .inner_join(accounts::table)
         .filter(oauth_grants::id.eq(id))
@@ -24,13 +24,16 @@ pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolde
     Ok(Some(GrantHolder {
         account: Account::try_from(account)?,
         grant: Grant::try_from(grant)?,
-        last_used_at: RowName::new("oauth_grants", &id)
+        last_used_at: RowReader::new("oauth_grants", &id)
             .optional_timestamp("last_used_at_ms", last_used_at_ms)?,
     }))
 }
 
 /// The grants of an account as it sees them, newest first.
-pub(super) fn connections(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<Connection>, Failure> {
+pub(super) fn connections(
+    c: &mut SqliteConnection,
+    account: AccountId,
+) -> Result<Vec<Connection>, SqliteError> {
     let rows: Vec<(GrantRow, String, Option<i64>, Option<String>)> = oauth_grants::table
         .left_join(oauth_clients::table.on(oauth_clients::id.eq(oauth_grants::client_id)))
         .filter(oauth_grants::account_id.eq(account.0))
@@ -47,8 +50,8 @@ pub(super) fn connections(c: &mut SqliteConnection, account: AccountId) -> Resul
     rows.into_iter()
         .map(|(grant, redirect_uri, last_used_at_ms, client)| {
             let grant = Grant::try_from(grant)?;
-            let name = RowName::new("oauth_clients", &grant.client_id);
-            let client = client.map(|json| metadata(name, &json)).transpose()?;
+            let reader = RowReader::new("oauth_clients", &grant.client_id);
+            let client = client.map(|json| metadata(reader, &json)).transpose()?;
             Ok(Connection {
                 client_name: client.map(|client| client.client_name),
                 redirect_uri,

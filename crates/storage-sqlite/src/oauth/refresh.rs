@@ -2,7 +2,7 @@ use diesel::{OptionalExtension, SqliteConnection, prelude::*};
 use oauth_core::{CurrentRefreshToken, Grant, RefreshableGrant, Rotation, SecretHash, UnixMillis};
 
 use super::row::GrantRow;
-use crate::{error::Failure, schema::oauth_grants, value::RowName};
+use crate::{error::SqliteError, schema::oauth_grants, value::RowReader};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = oauth_grants, check_for_backend(diesel::sqlite::Sqlite))]
@@ -16,33 +16,37 @@ struct RefreshableRow {
 }
 
 impl TryFrom<RefreshableRow> for RefreshableGrant {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: RefreshableRow) -> Result<Self, Failure> {
-        let name = RowName::new("oauth_grants", &row.grant.id);
-        let hash = name.some("refresh_hash", row.refresh_hash)?;
-        let generation = name.some("refresh_generation", row.refresh_generation)?;
+    fn try_from(row: RefreshableRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("oauth_grants", &row.grant.id);
+        let hash = reader.required("refresh_hash", row.refresh_hash)?;
+        let generation = reader.required("refresh_generation", row.refresh_generation)?;
         let rotations: Option<Vec<i64>> =
             row.recent_rotations.and_then(|rotations| serde_json::from_str(&rotations).ok());
         let current = CurrentRefreshToken {
-            hash: SecretHash(name.digest("refresh_hash", &hash)?),
-            generation: name.unsigned("refresh_generation", generation)?,
-            expires_at: UnixMillis(name.some("refresh_expires_at_ms", row.refresh_expires_at_ms)?),
-            recent_rotations: name.some("recent_rotations", rotations)?.into_iter().map(UnixMillis).collect(),
+            hash: SecretHash(reader.digest("refresh_hash", &hash)?),
+            generation: reader.unsigned("refresh_generation", generation)?,
+            expires_at: UnixMillis(reader.required("refresh_expires_at_ms", row.refresh_expires_at_ms)?),
+            recent_rotations: reader
+                .required("recent_rotations", rotations)?
+                .into_iter()
+                .map(UnixMillis)
+                .collect(),
         };
         Ok(Self { grant: Grant::try_from(row.grant)?, current })
     }
 }
 
-pub(super) fn rotations_json(rotations: &[UnixMillis]) -> Result<String, Failure> {
+pub(super) fn rotations_json(rotations: &[UnixMillis]) -> Result<String, SqliteError> {
     let millis: Vec<i64> = rotations.iter().map(|rotation| rotation.0).collect();
-    serde_json::to_string(&millis).map_err(|error| Failure::Refused(error.to_string()))
+    serde_json::to_string(&millis).map_err(|error| SqliteError::Refused(error.to_string()))
 }
 
 pub(super) fn by_handle(
     c: &mut SqliteConnection,
     handle: &SecretHash,
-) -> Result<Option<RefreshableGrant>, Failure> {
+) -> Result<Option<RefreshableGrant>, SqliteError> {
     oauth_grants::table
         .filter(oauth_grants::refresh_handle.eq(handle.0.as_slice()))
         .select(RefreshableRow::as_select())
@@ -53,7 +57,7 @@ pub(super) fn by_handle(
 }
 
 /// One statement decides: of two who present one token, the second changes no row.
-pub(super) fn rotate(c: &mut SqliteConnection, rotation: &Rotation) -> Result<bool, Failure> {
+pub(super) fn rotate(c: &mut SqliteConnection, rotation: &Rotation) -> Result<bool, SqliteError> {
     let current = oauth_grants::table
         .filter(oauth_grants::id.eq(&rotation.grant_id))
         .filter(oauth_grants::refresh_hash.eq(rotation.presented.0.as_slice()))

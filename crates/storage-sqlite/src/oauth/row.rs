@@ -3,12 +3,12 @@ use domain::AccountId;
 use oauth_core::{Grant, UnixMillis};
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::oauth_grants,
-    value::{RowName, counted},
+    value::{RowReader, row_count},
 };
 
-/// What is read of a grant wherever one is told.
+/// What is read of a grant wherever one is with_hint.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = oauth_grants, check_for_backend(diesel::sqlite::Sqlite))]
 pub(super) struct GrantRow {
@@ -22,12 +22,12 @@ pub(super) struct GrantRow {
 }
 
 impl TryFrom<GrantRow> for Grant {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: GrantRow) -> Result<Self, Failure> {
+    fn try_from(row: GrantRow) -> Result<Self, SqliteError> {
         let scopes = serde_json::from_str(&row.scopes).ok();
         Ok(Self {
-            scopes: RowName::new("oauth_grants", &row.id).some("scopes", scopes)?,
+            scopes: RowReader::new("oauth_grants", &row.id).required("scopes", scopes)?,
             id: row.id,
             client_id: row.client_id,
             subject: row.account_id.to_string(),
@@ -44,11 +44,11 @@ pub(super) fn account_of(subject: &str) -> Option<AccountId> {
     (number.to_string() == subject).then_some(AccountId(number))
 }
 
-pub(super) fn scopes_json(scopes: &[String]) -> Result<String, Failure> {
-    serde_json::to_string(scopes).map_err(|error| Failure::Refused(error.to_string()))
+pub(super) fn scopes_json(scopes: &[String]) -> Result<String, SqliteError> {
+    serde_json::to_string(scopes).map_err(|error| SqliteError::Refused(error.to_string()))
 }
 
-pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Grant>, Failure> {
+pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Grant>, SqliteError> {
     oauth_grants::table
         .filter(oauth_grants::id.eq(id))
         .select(GrantRow::as_select())
@@ -58,7 +58,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Grant>,
         .transpose()
 }
 
-pub(super) fn revoke(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<bool, Failure> {
+pub(super) fn revoke(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<bool, SqliteError> {
     let alive =
         oauth_grants::table.filter(oauth_grants::id.eq(id)).filter(oauth_grants::revoked_at_ms.is_null());
     Ok(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)? > 0)
@@ -69,15 +69,15 @@ pub(crate) fn revoke_all_of(
     c: &mut SqliteConnection,
     account: AccountId,
     at: UnixMillis,
-) -> Result<u64, Failure> {
+) -> Result<u64, SqliteError> {
     let alive = oauth_grants::table
         .filter(oauth_grants::account_id.eq(account.0))
         .filter(oauth_grants::revoked_at_ms.is_null());
-    Ok(counted(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)?))
+    Ok(row_count(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)?))
 }
 
 /// Several requests may note their use out of order: the latest stays.
-pub(super) fn note_use(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), Failure> {
+pub(super) fn note_use(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), SqliteError> {
     let older = oauth_grants::last_used_at_ms.is_null().or(oauth_grants::last_used_at_ms.lt(at.0));
     diesel::update(oauth_grants::table.filter(oauth_grants::id.eq(id)).filter(older))
         .set(oauth_grants::last_used_at_ms.eq(at.0))

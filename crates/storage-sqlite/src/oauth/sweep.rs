@@ -1,7 +1,7 @@
 use diesel::{RunQueryDsl, SqliteConnection, sql_query, sql_types::BigInt};
 use oauth_core::{Sweep, UnixMillis};
 
-use crate::{error::Failure, value::counted};
+use crate::{error::SqliteError, value::row_count};
 
 const UNREDEEMED: &str = "
 DELETE FROM oauth_grants WHERE seq IN (
@@ -24,13 +24,13 @@ DELETE FROM oauth_clients WHERE seq IN (
 )";
 
 /// Deletes a batch of what nobody needs any more; grants before the clients that they keep.
-pub(super) fn sweep(c: &mut SqliteConnection, sweep: &Sweep) -> Result<u64, Failure> {
-    let mut delete = |statement: &str, before: UnixMillis| -> Result<u64, Failure> {
+pub(super) fn sweep(c: &mut SqliteConnection, sweep: &Sweep) -> Result<u64, SqliteError> {
+    let mut delete = |statement: &str, before: UnixMillis| -> Result<u64, SqliteError> {
         let deleted = sql_query(statement)
             .bind::<BigInt, _>(before.0)
             .bind::<BigInt, _>(i64::from(sweep.max))
             .execute(c)?;
-        Ok(counted(deleted))
+        Ok(row_count(deleted))
     };
     let codes = delete(UNREDEEMED, sweep.codes_before)?;
     let grants = delete(ENDED, sweep.grants_before)?;

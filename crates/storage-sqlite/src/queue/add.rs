@@ -3,21 +3,22 @@ use domain::Timestamp;
 use storage::{AddOutcome, BlobKind, ExistingImage, ImageState, NewImage};
 
 use super::{
-    jobs::{enqueue, refresh, requeue},
+    jobs::{enqueue, requeue, requeue_with_sidecar},
     sidecars,
-    states::{StateRow, with_bytes},
+    states::{StateRow, by_original},
 };
 use crate::{
-    accounts::is_open, blob_registry, error::Failure, images::undelete, schema::images, value::stored_bytes,
+    accounts::is_active, blob_registry, error::SqliteError, images::undelete, schema::images,
+    value::stored_bytes,
 };
 
 /// Adds an image, or finds out what the account has of its bytes.
-pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, Failure> {
-    if !is_open(c, image.account.0)? {
+pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, SqliteError> {
+    if !is_active(c, image.account.0)? {
         return Ok(AddOutcome::AccountGone);
     }
-    if let Some(row) = with_bytes(c, image.account, &image.original)? {
-        return meet_again(c, image, &row);
+    if let Some(row) = by_original(c, image.account, &image.original)? {
+        return add_existing(c, image, &row);
     }
     if !blob_registry::keep(c, BlobKind::Original, &image.original)? {
         return Ok(AddOutcome::OriginalGone);
@@ -42,7 +43,11 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
 }
 
 /// The account has these bytes: they come back, are tried again, or stay as they are.
-fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Result<AddOutcome, Failure> {
+fn add_existing(
+    c: &mut SqliteConnection,
+    image: &NewImage,
+    row: &StateRow,
+) -> Result<AddOutcome, SqliteError> {
     let known = ExistingImage::try_from(row)?;
     // Its original was announced for this call, which is over now.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
@@ -51,7 +56,7 @@ fn meet_again(c: &mut SqliteConnection, image: &NewImage, row: &StateRow) -> Res
     if failed {
         requeue(c, &[row.seq], image.added_at)?;
     } else if news {
-        refresh(c, row.seq, image.added_at)?;
+        requeue_with_sidecar(c, row.seq, image.added_at)?;
     }
     if known.deleted {
         undelete(c, row.seq, image.account.0)?;

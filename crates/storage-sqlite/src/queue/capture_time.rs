@@ -7,40 +7,40 @@ use diesel::{
 };
 use domain::Timestamp;
 
-use crate::{error::Failure, schema::images};
+use crate::{error::SqliteError, schema::images};
 
 #[derive(QueryableByName)]
-struct Moment {
+struct CaptureTimeRow {
     #[diesel(sql_type = BigInt)]
     ms: i64,
 }
 
 /// The capture time that an image gets: the requested one, or else the first later one, to the millisecond, that
-/// no other image of the account has, deleted ones included. Behind the last moment that can be told it is the first
+/// no other image of the account has, deleted ones included. Behind the last moment that can be with_hint it is the first
 /// earlier one.
 ///
 /// Of many images with one time each starts where the one before it ended, so that a burst costs no more than as
 /// many single images. A time that a purged image left free within a burst stays free.
-pub(super) fn free_moment(
+pub(super) fn free_capture_time(
     c: &mut SqliteConnection,
     account: i64,
     seq: i64,
     requested: Timestamp,
-) -> Result<i64, Failure> {
+) -> Result<i64, SqliteError> {
     let requested_ms = requested.millis();
-    let of_same = || {
+    let burst = || {
         images::table
             .filter(images::account_id.eq(account))
             .filter(images::requested_captured_at_ms.eq(requested_ms))
     };
     // One at a time: only an extreme that is asked for alone is read off the end of an index.
-    let last: Option<i64> = of_same().select(max(images::captured_at_ms)).get_result(c)?;
-    let later = gap(c, LATER, account, seq, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
+    let last: Option<i64> = burst().select(max(images::captured_at_ms)).get_result(c)?;
+    let later = next_free(c, LATER, account, seq, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
     if later <= Timestamp::MAX.millis() {
         return Ok(later);
     }
-    let first: Option<i64> = of_same().select(min(images::captured_at_ms)).get_result(c)?;
-    gap(c, EARLIER, account, seq, first.map_or(requested_ms, |first| first.min(requested_ms)))
+    let first: Option<i64> = burst().select(min(images::captured_at_ms)).get_result(c)?;
+    next_free(c, EARLIER, account, seq, first.map_or(requested_ms, |first| first.min(requested_ms)))
 }
 
 const LATER: &str = "
@@ -61,7 +61,13 @@ ORDER BY a.captured_at_ms DESC LIMIT 1";
 
 /// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in. A moment that the
 /// image itself has is free to it.
-fn gap(c: &mut SqliteConnection, query: &str, account: i64, seq: i64, from_ms: i64) -> Result<i64, Failure> {
+fn next_free(
+    c: &mut SqliteConnection,
+    query: &str,
+    account: i64,
+    seq: i64,
+    from_ms: i64,
+) -> Result<i64, SqliteError> {
     let taken = images::table
         .filter(images::account_id.eq(account))
         .filter(images::captured_at_ms.eq(from_ms))
@@ -72,7 +78,7 @@ fn gap(c: &mut SqliteConnection, query: &str, account: i64, seq: i64, from_ms: i
     if taken.is_none() {
         return Ok(from_ms);
     }
-    let end: Moment = sql_query(query)
+    let end: CaptureTimeRow = sql_query(query)
         .bind::<BigInt, _>(account)
         .bind::<BigInt, _>(from_ms)
         .bind::<BigInt, _>(seq)

@@ -1,23 +1,26 @@
 use diesel::{SqliteConnection, prelude::*};
-use domain::{Position, Timestamp};
+use domain::Timestamp;
 use storage::{BlobKind, IndexedImage, JobId};
 
-use super::{capture_time::free_moment, jobs::held_by};
+use super::{capture_time::free_capture_time, jobs::leased_image};
 use crate::{
-    accounts::add_live_images,
+    accounts::adjust_live_images,
     blob_registry::can_keep,
-    error::Failure,
-    images::{add_place, add_text, move_in_albums, remove_place, remove_text, replace_renditions},
+    error::SqliteError,
+    images::{
+        DetailsRow, add_place, add_text, remove_place, remove_text, replace_renditions,
+        set_capture_time_in_albums,
+    },
     rendition_queue,
     schema::{images, index_jobs},
-    stages::queue_anew,
-    value::RowName,
+    stages::requeue_image,
+    value::RowReader,
     vectors,
 };
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
-struct Known {
+struct CurrentImage {
     seq: i64,
     account_id: i64,
     original: Vec<u8>,
@@ -33,52 +36,56 @@ pub(super) fn complete(
     job: JobId,
     worker: &str,
     indexed: &IndexedImage,
-) -> Result<bool, Failure> {
-    let Some(seq) = held_by(c, job, worker)? else { return Ok(false) };
+) -> Result<bool, SqliteError> {
+    let Some(seq) = leased_image(c, job, worker)? else { return Ok(false) };
     for rendition in &indexed.renditions {
         if !can_keep(c, BlobKind::Rendition, &rendition.blob)? {
             return Ok(false);
         }
     }
-    let image: Known = images::table.find(seq).select(Known::as_select()).get_result(c)?;
-    let again = image.state == "ready";
-    if again {
+    let image: CurrentImage = images::table.find(seq).select(CurrentImage::as_select()).get_result(c)?;
+    let was_ready = image.state == "ready";
+    if was_ready {
         // What the indexes forget is found by the image: they go first.
         remove_text(c, seq)?;
         remove_place(c, seq)?;
     }
-    let captured_at_ms = moment(c, &image, indexed.capture.at)?;
+    let captured_at_ms = capture_time(c, &image, indexed.metadata.capture.at)?;
     store(c, seq, captured_at_ms, indexed)?;
     add_text(c, seq)?;
-    if let Some(position) = indexed.position {
+    if let Some(position) = indexed.metadata.details.position {
         add_place(c, seq, image.account_id, position)?;
     }
-    if again && image.captured_at_ms != Some(captured_at_ms) {
-        move_in_albums(c, seq, captured_at_ms)?;
+    if was_ready && image.captured_at_ms != Some(captured_at_ms) {
+        set_capture_time_in_albums(c, seq, captured_at_ms)?;
     }
-    if again {
-        vectors::rename(c, seq)?;
+    if was_ready {
+        vectors::renumber(c, seq)?;
     }
     if image.decoder_version != Some(i64::from(indexed.decoder_version)) {
-        queue_anew(c, seq)?;
+        requeue_image(c, seq)?;
     }
-    let name = RowName::new("images", &image.seq);
-    let original = name.hash("original", &image.original)?;
+    let reader = RowReader::new("images", &image.seq);
+    let original = reader.hash("original", &image.original)?;
     replace_renditions(c, &original, &indexed.renditions)?;
     diesel::delete(index_jobs::table.find(job.0)).execute(c)?;
     let live: bool = images::table.find(seq).select(images::live).get_result(c)?;
-    if live && !again {
-        add_live_images(c, image.account_id, 1)?;
+    if live && !was_ready {
+        adjust_live_images(c, image.account_id, 1)?;
     }
-    rendition_queue::settle(c, &image.original)?;
+    rendition_queue::update_job(c, &image.original)?;
     Ok(true)
 }
 
 /// The capture time that the image gets. One that had the same time requested stays where it is.
-fn moment(c: &mut SqliteConnection, image: &Known, requested: Timestamp) -> Result<i64, Failure> {
+fn capture_time(
+    c: &mut SqliteConnection,
+    image: &CurrentImage,
+    requested: Timestamp,
+) -> Result<i64, SqliteError> {
     match image.captured_at_ms {
         Some(stays) if image.requested_captured_at_ms == Some(requested.millis()) => Ok(stays),
-        _ => free_moment(c, image.account_id, image.seq, requested),
+        _ => free_capture_time(c, image.account_id, image.seq, requested),
     }
 }
 
@@ -87,8 +94,8 @@ fn store(
     seq: i64,
     captured_at_ms: i64,
     indexed: &IndexedImage,
-) -> Result<(), Failure> {
-    let capture = &indexed.capture;
+) -> Result<(), SqliteError> {
+    let capture = &indexed.metadata.capture;
     diesel::update(images::table.find(seq))
         .set((
             images::state.eq("ready"),
@@ -99,14 +106,10 @@ fn store(
             images::capture_source.eq(capture.source.as_str()),
             images::width.eq(i64::from(indexed.size.width)),
             images::height.eq(i64::from(indexed.size.height)),
-            images::latitude.eq(indexed.position.map(Position::latitude)),
-            images::longitude.eq(indexed.position.map(Position::longitude)),
             images::decoder_version.eq(i64::from(indexed.decoder_version)),
             images::damaged.eq(indexed.damaged.as_deref()),
-            images::camera_make.eq(indexed.camera_make.as_deref()),
-            images::camera_model.eq(indexed.camera_model.as_deref()),
             images::place.eq(indexed.place.as_deref()),
-            images::description.eq(indexed.description.as_deref()),
+            DetailsRow::from(indexed.metadata.details.clone()),
         ))
         .execute(c)?;
     if let Some(text) = &indexed.text {

@@ -9,13 +9,13 @@ use domain::Timestamp;
 use storage::JobId;
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{accounts, images, index_jobs},
     value::json_array,
 };
 
 /// Queues a new image.
-pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp) -> Result<(), Failure> {
+pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp) -> Result<(), SqliteError> {
     diesel::insert_into(index_jobs::table)
         .values((index_jobs::image_seq.eq(seq), index_jobs::not_before_ms.eq(not_before.millis())))
         .execute(c)?;
@@ -24,20 +24,28 @@ pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp)
 
 // A worker that is at the image knows nothing of the new sidecar: its job ends, as if it had not been, and another one
 // with another id takes its place, which the same worker may have next.
-const REFRESH: &str = "
+const REQUEUE_WITH_SIDECAR: &str = "
 INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
 SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2
 FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
 WHERE i.seq = ?1";
 
 /// Has an image, which waits or is ready, indexed with a new sidecar.
-pub(super) fn refresh(c: &mut SqliteConnection, seq: i64, at: Timestamp) -> Result<(), Failure> {
-    sql_query(REFRESH).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
+pub(super) fn requeue_with_sidecar(
+    c: &mut SqliteConnection,
+    seq: i64,
+    at: Timestamp,
+) -> Result<(), SqliteError> {
+    sql_query(REQUEUE_WITH_SIDECAR).bind::<BigInt, _>(seq).bind::<BigInt, _>(at.millis()).execute(c)?;
     Ok(())
 }
 
 /// The image of a job that the worker holds.
-pub(super) fn held_by(c: &mut SqliteConnection, job: JobId, worker: &str) -> Result<Option<i64>, Failure> {
+pub(super) fn leased_image(
+    c: &mut SqliteConnection,
+    job: JobId,
+    worker: &str,
+) -> Result<Option<i64>, SqliteError> {
     Ok(index_jobs::table
         .find(job.0)
         .filter(index_jobs::leased_by.eq(worker))
@@ -52,8 +60,8 @@ pub(super) fn fail(
     worker: &str,
     reason: &str,
     decoder_version: u32,
-) -> Result<(), Failure> {
-    match held_by(c, job, worker)? {
+) -> Result<(), SqliteError> {
+    match leased_image(c, job, worker)? {
         Some(seq) => fail_image(c, seq, reason, decoder_version),
         None => Ok(()),
     }
@@ -66,7 +74,7 @@ pub(super) fn fail_image(
     seq: i64,
     reason: &str,
     decoder_version: u32,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     let version = i64::from(decoder_version);
     let image = || images::table.find(seq);
     diesel::update(image().filter(images::state.eq("pending")))
@@ -79,7 +87,7 @@ pub(super) fn fail_image(
     Ok(())
 }
 
-const WAIT_AGAIN: &str = "
+const RESET_TO_PENDING: &str = "
 UPDATE images SET state = 'pending', failure = NULL, decoder_version = NULL
 WHERE seq IN (SELECT value FROM json_each(?))";
 
@@ -87,9 +95,9 @@ const ENQUEUE_ALL: &str = "
 INSERT INTO index_jobs (image_seq, not_before_ms) SELECT value, ? FROM json_each(?)";
 
 /// Makes failed images wait again, in this order.
-pub(super) fn requeue(c: &mut SqliteConnection, seqs: &[i64], at: Timestamp) -> Result<(), Failure> {
+pub(super) fn requeue(c: &mut SqliteConnection, seqs: &[i64], at: Timestamp) -> Result<(), SqliteError> {
     let seqs = json_array(seqs);
-    sql_query(WAIT_AGAIN).bind::<Text, _>(&seqs).execute(c)?;
+    sql_query(RESET_TO_PENDING).bind::<Text, _>(&seqs).execute(c)?;
     sql_query(ENQUEUE_ALL).bind::<BigInt, _>(at.millis()).bind::<Text, _>(&seqs).execute(c)?;
     Ok(())
 }
@@ -98,7 +106,7 @@ pub(super) fn requeue_failed(
     c: &mut SqliteConnection,
     decoder_version: u32,
     at: Timestamp,
-) -> Result<u32, Failure> {
+) -> Result<u32, SqliteError> {
     // Written out, because a partial index is not found through a parameter; and put in order afterwards, because
     // a wanted order would make SQLite walk all images by row.
     let mut failed: Vec<i64> = images::table
@@ -131,7 +139,7 @@ pub(super) fn requeue_outdated(
     decoder_version: u32,
     at: Timestamp,
     max: u32,
-) -> Result<u32, Failure> {
+) -> Result<u32, SqliteError> {
     let queued = sql_query(REQUEUE_OUTDATED)
         .bind::<BigInt, _>(at.millis())
         .bind::<BigInt, _>(i64::from(decoder_version))

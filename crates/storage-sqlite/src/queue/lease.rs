@@ -1,32 +1,37 @@
 use std::collections::HashMap;
 
 use diesel::{SqliteConnection, prelude::*};
-use domain::{ImageId, Timestamp};
-use storage::{DecodedPicture, IndexJob, JobId, Sidecar};
+use domain::{FileInfo, ImageId, Sidecar, Timestamp};
+use storage::{DecodedPicture, IndexJob, JobId};
 
 use super::{jobs::fail_image, sidecars};
 use crate::{
-    error::Failure,
-    lease::{FreeJob, Request, leases},
+    error::SqliteError,
+    lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
     schema::{images, index_jobs},
-    value::RowName,
+    value::RowReader,
 };
 
-leases!(index_jobs by id: i64);
+lease_statements!(index_jobs by id: i64);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = index_jobs, check_for_backend(diesel::sqlite::Sqlite))]
-struct WaitingJob {
+struct IndexJobRow {
     id: i64,
     image_seq: i64,
     attempts: i64,
 }
 
-impl FreeJob for WaitingJob {
+impl LeasableJob for IndexJobRow {
     type Leased = IndexJob;
     type Queue = ();
 
-    fn free(c: &mut SqliteConnection, (): (), at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+    fn available(
+        c: &mut SqliteConnection,
+        (): (),
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqliteError> {
         let unleased = index_jobs::leased_until_ms.is_null().or(index_jobs::leased_until_ms.lt(at.millis()));
         Ok(index_jobs::table
             .filter(index_jobs::not_before_ms.le(at.millis()))
@@ -41,8 +46,12 @@ impl FreeJob for WaitingJob {
         self.attempts
     }
 
-    fn take(c: &mut SqliteConnection, jobs: &[Self], request: &Request) -> Result<Vec<IndexJob>, Failure> {
-        hold(c, jobs.iter().map(|job| job.id), request)?;
+    fn lease(
+        c: &mut SqliteConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<IndexJob>, SqliteError> {
+        mark_leased(c, jobs.iter().map(|job| job.id), request)?;
         let seqs: Vec<i64> = jobs.iter().map(|job| job.image_seq).collect();
         let rows: Vec<ImageToIndex> = images::table
             .filter(images::seq.eq_any(seqs.iter().copied()))
@@ -52,25 +61,25 @@ impl FreeJob for WaitingJob {
         let mut sidecars = sidecars::of(c, &seqs)?;
         jobs.iter()
             .map(|job| {
-                let name = RowName::new("index_jobs", &job.id);
-                let image = name.some("image_seq", images.remove(&job.image_seq))?;
-                described(job, image, sidecars.remove(&job.image_seq).unwrap_or_default())
+                let reader = RowReader::new("index_jobs", &job.id);
+                let image = reader.required("image_seq", images.remove(&job.image_seq))?;
+                leased_job(job, image, sidecars.remove(&job.image_seq).unwrap_or_default())
             })
             .collect()
     }
 }
 
-pub(super) fn any_free(c: &mut SqliteConnection, at: Timestamp) -> Result<bool, Failure> {
-    Ok(!WaitingJob::free(c, (), at, 1)?.is_empty())
+pub(super) fn has_available(c: &mut SqliteConnection, at: Timestamp) -> Result<bool, SqliteError> {
+    Ok(!IndexJobRow::available(c, (), at, 1)?.is_empty())
 }
 
 /// Leases jobs, and fails those that were leased too often.
 pub(super) fn lease(
     c: &mut SqliteConnection,
-    request: &Request,
+    request: &OwnedLeaseRequest,
     decoder_version: u32,
-) -> Result<Vec<IndexJob>, Failure> {
-    crate::lease::lease(c, (), request, |c, given_up: &[WaitingJob]| {
+) -> Result<Vec<IndexJob>, SqliteError> {
+    crate::lease::lease(c, (), request, |c, given_up: &[IndexJobRow]| {
         for job in given_up {
             let reason = format!("indexing was started {} times and never came to an end", job.attempts);
             fail_image(c, job.image_seq, &reason, decoder_version)?;
@@ -97,31 +106,39 @@ struct ImageToIndex {
 }
 
 /// A job that was just leased, as its worker sees it.
-fn described(job: &WaitingJob, image: ImageToIndex, sidecars: Vec<Sidecar>) -> Result<IndexJob, Failure> {
-    let name = RowName::new("images", &job.image_seq);
+fn leased_job(
+    job: &IndexJobRow,
+    image: ImageToIndex,
+    sidecars: Vec<Sidecar>,
+) -> Result<IndexJob, SqliteError> {
+    let reader = RowReader::new("images", &job.image_seq);
     Ok(IndexJob {
         id: JobId(job.id),
         picture: picture(&image)?,
-        image: name.some("id", ImageId::parse(image.id))?,
-        original: name.hash("original", &image.original)?,
-        original_bytes: name.unsigned("original_bytes", image.original_bytes)?,
-        file_name: image.file_name,
-        modified_at: name.optional_timestamp("modified_at_ms", image.modified_at_ms)?,
-        added_at: name.timestamp("added_at_ms", image.added_at_ms)?,
-        sidecars,
-        attempts: RowName::new("index_jobs", &job.id).unsigned("attempts", job.attempts.saturating_add(1))?,
+        image: reader.required("id", ImageId::parse(image.id))?,
+        original: reader.hash("original", &image.original)?,
+        original_bytes: reader.unsigned("original_bytes", image.original_bytes)?,
+        file: FileInfo {
+            name: image.file_name,
+            modified_at: reader.optional_timestamp("modified_at_ms", image.modified_at_ms)?,
+            added_at: reader.timestamp("added_at_ms", image.added_at_ms)?,
+            sidecars,
+        },
+        attempts: RowReader::new("index_jobs", &job.id)
+            .unsigned("attempts", job.attempts.saturating_add(1))?,
     })
 }
 
-fn picture(image: &ImageToIndex) -> Result<Option<DecodedPicture>, Failure> {
+fn picture(image: &ImageToIndex) -> Result<Option<DecodedPicture>, SqliteError> {
     if image.state != "ready" {
         return Ok(None);
     }
-    let name = RowName::new("images", &image.seq);
-    let version = name.some("decoder_version", image.decoder_version)?;
+    let reader = RowReader::new("images", &image.seq);
+    let version = reader.required("decoder_version", image.decoder_version)?;
     Ok(Some(DecodedPicture {
-        size: name.size(name.some("width", image.width)?, name.some("height", image.height)?)?,
+        size: reader
+            .size(reader.required("width", image.width)?, reader.required("height", image.height)?)?,
         damaged: image.damaged.clone(),
-        decoder_version: name.unsigned("decoder_version", version)?,
+        decoder_version: reader.unsigned("decoder_version", version)?,
     }))
 }

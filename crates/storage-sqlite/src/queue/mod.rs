@@ -13,7 +13,7 @@ use storage::{
     LeaseRequest, NewImage, QueueLength, StorageError,
 };
 
-use crate::{SqliteStore, lease::Request, rendition_queue, stages};
+use crate::{SqliteStore, lease::OwnedLeaseRequest, rendition_queue, stages};
 
 #[async_trait]
 impl IndexQueue for SqliteStore {
@@ -23,7 +23,7 @@ impl IndexQueue for SqliteStore {
         original: &ContentHash,
     ) -> Result<Option<ExistingImage>, StorageError> {
         let original = *original;
-        self.read(move |c| states::known(c, account, &original)).await
+        self.read(move |c| states::existing(c, account, &original)).await
     }
 
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError> {
@@ -35,10 +35,10 @@ impl IndexQueue for SqliteStore {
         request: LeaseRequest<'_>,
         decoder_version: u32,
     ) -> Result<Vec<IndexJob>, StorageError> {
-        let request = Request::from(request);
+        let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // Workers ask often and mostly in vain: only a job that waits is worth the write lock.
-        if !self.read(move |c| lease::any_free(c, at)).await? {
+        if !self.read(move |c| lease::has_available(c, at)).await? {
             return Ok(Vec::new());
         }
         self.write(move |c| lease::lease(c, &request, decoder_version)).await

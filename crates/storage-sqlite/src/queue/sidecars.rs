@@ -6,17 +6,16 @@ use diesel::{
     sql_query,
     sql_types::{BigInt, Binary, Text},
 };
-use domain::SidecarKind;
-use storage::Sidecar;
+use domain::{Sidecar, SidecarKind};
 
-use crate::{error::Failure, schema::sidecars, value::RowName};
+use crate::{error::SqliteError, schema::sidecars, value::RowReader};
 
 const STORE: &str = "
 INSERT INTO sidecars (image_seq, kind, content) VALUES (?, ?, ?)
 ON CONFLICT (image_seq, kind) DO UPDATE SET content = excluded.content WHERE content <> excluded.content";
 
 /// Stores what came beside an image; whether any of it is new.
-pub(super) fn store(c: &mut SqliteConnection, seq: i64, came: &[Sidecar]) -> Result<bool, Failure> {
+pub(super) fn store(c: &mut SqliteConnection, seq: i64, came: &[Sidecar]) -> Result<bool, SqliteError> {
     // Of each kind the last, so that bringing the same twice changes nothing.
     let of_each_kind =
         SidecarKind::ALL.into_iter().filter_map(|kind| came.iter().rfind(|sidecar| sidecar.kind == kind));
@@ -32,14 +31,14 @@ pub(super) fn store(c: &mut SqliteConnection, seq: i64, came: &[Sidecar]) -> Res
 }
 
 /// The sidecars of images, each one's by kind.
-pub(super) fn of(c: &mut SqliteConnection, seqs: &[i64]) -> Result<HashMap<i64, Vec<Sidecar>>, Failure> {
+pub(super) fn of(c: &mut SqliteConnection, seqs: &[i64]) -> Result<HashMap<i64, Vec<Sidecar>>, SqliteError> {
     let rows: Vec<(i64, String, Vec<u8>)> = sidecars::table
         .filter(sidecars::image_seq.eq_any(seqs.iter().copied()))
         .select((sidecars::image_seq, sidecars::kind, sidecars::content))
         .load(c)?;
     let mut of: HashMap<i64, Vec<Sidecar>> = HashMap::new();
     for (seq, kind, content) in rows {
-        let kind = RowName::new("sidecars", &seq).some("kind", SidecarKind::from_name(&kind))?;
+        let kind = RowReader::new("sidecars", &seq).required("kind", SidecarKind::from_name(&kind))?;
         of.entry(seq).or_default().push(Sidecar { kind, content });
     }
     for sidecars in of.values_mut() {

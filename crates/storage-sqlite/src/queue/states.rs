@@ -3,9 +3,9 @@ use domain::{AccountId, ContentHash, Email, ImageId};
 use storage::{ExistingImage, FailedImage, ImageState, QueueLength};
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{accounts, images, index_jobs, rendition_jobs},
-    value::RowName,
+    value::RowReader,
 };
 
 /// How far an image has come, as it is stored.
@@ -21,40 +21,40 @@ pub(super) struct StateRow {
 }
 
 impl TryFrom<&StateRow> for ImageState {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: &StateRow) -> Result<Self, Failure> {
-        let name = RowName::new("images", &row.seq);
+    fn try_from(row: &StateRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("images", &row.seq);
         match row.state.as_str() {
             "pending" => Ok(Self::Pending),
             "ready" => Ok(Self::Ready),
             "failed" => {
-                let version = name.some("decoder_version", row.decoder_version)?;
+                let version = reader.required("decoder_version", row.decoder_version)?;
                 Ok(Self::Failed {
-                    reason: name.some("failure", row.failure.clone())?,
-                    decoder_version: name.unsigned("decoder_version", version)?,
+                    reason: reader.required("failure", row.failure.clone())?,
+                    decoder_version: reader.unsigned("decoder_version", version)?,
                 })
             }
-            _ => Err(name.unreadable("state")),
+            _ => Err(reader.unreadable("state")),
         }
     }
 }
 
 impl TryFrom<&StateRow> for ExistingImage {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: &StateRow) -> Result<Self, Failure> {
-        let id = RowName::new("images", &row.seq).some("id", ImageId::parse(row.id.as_str()))?;
+    fn try_from(row: &StateRow) -> Result<Self, SqliteError> {
+        let id = RowReader::new("images", &row.seq).required("id", ImageId::parse(row.id.as_str()))?;
         Ok(Self { id, state: ImageState::try_from(row)?, deleted: row.deleted_at_ms.is_some() })
     }
 }
 
 /// The row of the image that an account, which was not deleted, has of these bytes.
-pub(super) fn with_bytes(
+pub(super) fn by_original(
     c: &mut SqliteConnection,
     account: AccountId,
     original: &ContentHash,
-) -> Result<Option<StateRow>, Failure> {
+) -> Result<Option<StateRow>, SqliteError> {
     Ok(images::table
         .inner_join(accounts::table)
         .filter(images::account_id.eq(account.0))
@@ -65,18 +65,18 @@ pub(super) fn with_bytes(
         .optional()?)
 }
 
-pub(super) fn known(
+pub(super) fn existing(
     c: &mut SqliteConnection,
     account: AccountId,
     original: &ContentHash,
-) -> Result<Option<ExistingImage>, Failure> {
-    with_bytes(c, account, original)?.as_ref().map(ExistingImage::try_from).transpose()
+) -> Result<Option<ExistingImage>, SqliteError> {
+    by_original(c, account, original)?.as_ref().map(ExistingImage::try_from).transpose()
 }
 
 pub(super) fn states(
     c: &mut SqliteConnection,
     ids: &[ImageId],
-) -> Result<Vec<(ImageId, ImageState)>, Failure> {
+) -> Result<Vec<(ImageId, ImageState)>, SqliteError> {
     let mut states = Vec::with_capacity(ids.len());
     for id in ids {
         let row: Option<StateRow> = images::table
@@ -96,7 +96,7 @@ pub(super) fn states(
 /// Number, email, file name and reason.
 type FailedRow = (i64, Option<String>, Option<String>, Option<String>);
 
-pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedImage>, Failure> {
+pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedImage>, SqliteError> {
     let rows: Vec<FailedRow> = images::table
         .inner_join(accounts::table)
         // Written out, because a partial index is not found through a parameter.
@@ -107,14 +107,14 @@ pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedIma
         .select((images::seq, accounts::email, images::file_name, images::failure))
         .load(c)?;
     let read = |(seq, email, file_name, failure): FailedRow| {
-        let name = RowName::new("images", &seq);
-        let email = name.some("email", email.and_then(|email| Email::parse(&email).ok()))?;
-        Ok(FailedImage { email, file_name, reason: name.some("failure", failure)? })
+        let reader = RowReader::new("images", &seq);
+        let email = reader.required("email", email.and_then(|email| Email::parse(&email).ok()))?;
+        Ok(FailedImage { email, file_name, reason: reader.required("failure", failure)? })
     };
     rows.into_iter().map(read).collect()
 }
 
-pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Failure> {
+pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, SqliteError> {
     let pending: i64 = index_jobs::table.filter(index_jobs::priority.eq(0)).count().get_result(c)?;
     let refreshes: i64 = index_jobs::table.filter(index_jobs::priority.gt(0)).count().get_result(c)?;
     let renditions: i64 = rendition_jobs::table.count().get_result(c)?;
@@ -125,11 +125,11 @@ pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Fail
         .filter(accounts::deleted_at_ms.is_null())
         .count()
         .get_result(c)?;
-    let counted = |number: i64| u64::try_from(number).unwrap_or(0);
+    let row_count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(QueueLength {
-        pending: counted(pending),
-        failed: counted(failed),
-        reindexes: counted(refreshes),
-        renditions: counted(renditions),
+        pending: row_count(pending),
+        failed: row_count(failed),
+        reindexes: row_count(refreshes),
+        renditions: row_count(renditions),
     })
 }

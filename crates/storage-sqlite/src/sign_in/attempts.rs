@@ -3,9 +3,9 @@ use domain::Timestamp;
 use storage::{AttemptId, SignInAttempt, SignInDecision, SignInLimits};
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::sign_in_attempts::{self, address, at_ms, network, pair},
-    value::{RowName, counted},
+    value::{RowReader, row_count},
 };
 
 /// Until when an attempt is refused; `None` when it is allowed.
@@ -14,7 +14,7 @@ pub(super) fn locked_until(
     attempt: &SignInAttempt,
     at: Timestamp,
     limits: SignInLimits,
-) -> Result<Option<Timestamp>, Failure> {
+) -> Result<Option<Timestamp>, SqliteError> {
     let counts = at_ms.gt(at.millis().saturating_sub(limits.window_ms)).and(at_ms.le(at.millis()));
     // Of as many attempts as are allowed, the oldest is the first to count no more.
     let of_pair = sign_in_attempts::table
@@ -43,7 +43,7 @@ pub(super) fn locked_until(
         .optional()?;
     let mut until = None;
     for (id, begun_at_ms) in of_pair.into_iter().chain(of_address).chain(of_network) {
-        let begun_at = RowName::new("sign_in_attempts", &id).timestamp("at_ms", begun_at_ms)?;
+        let begun_at = RowReader::new("sign_in_attempts", &id).timestamp("at_ms", begun_at_ms)?;
         until = until.max(Some(begun_at.plus_millis(limits.window_ms)));
     }
     Ok(until)
@@ -54,7 +54,7 @@ pub(super) fn begin(
     attempt: &SignInAttempt,
     at: Timestamp,
     limits: SignInLimits,
-) -> Result<SignInDecision, Failure> {
+) -> Result<SignInDecision, SqliteError> {
     if let Some(until) = locked_until(c, attempt, at, limits)? {
         return Ok(SignInDecision::LockedUntil(until));
     }
@@ -70,12 +70,12 @@ pub(super) fn begin(
     Ok(SignInDecision::Allowed(AttemptId(id)))
 }
 
-pub(super) fn forget(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(), Failure> {
+pub(super) fn forget(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(), SqliteError> {
     diesel::delete(sign_in_attempts::table.find(attempt.0)).execute(c)?;
     Ok(())
 }
 
-pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, Failure> {
+pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, SqliteError> {
     let swept = sql_query(
         "DELETE FROM sign_in_attempts WHERE id IN (
             SELECT id FROM sign_in_attempts WHERE at_ms < ?1 ORDER BY at_ms LIMIT ?2
@@ -84,5 +84,5 @@ pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Re
     .bind::<BigInt, _>(before.millis())
     .bind::<BigInt, _>(i64::from(max))
     .execute(c)?;
-    Ok(counted(swept))
+    Ok(row_count(swept))
 }

@@ -28,7 +28,7 @@ impl SessionStore for SqliteStore {
         at: Timestamp,
     ) -> Result<Option<SessionHolder>, StorageError> {
         let hash = *hash;
-        self.look_up_here(move |c| sessions::holder(c, &hash, at)).await
+        self.query_inline(move |c| sessions::holder(c, &hash, at)).await
     }
 
     async fn touch_session(
@@ -42,7 +42,7 @@ impl SessionStore for SqliteStore {
     }
 
     async fn sessions(&self, account: AccountId) -> Result<Vec<SessionInfo>, StorageError> {
-        self.look_up(move |c| sessions::all(c, account)).await
+        self.query(move |c| sessions::all(c, account)).await
     }
 
     async fn end_session(&self, hash: &SessionHash) -> Result<bool, StorageError> {
@@ -72,7 +72,7 @@ impl SignInStore for SqliteStore {
         limits: SignInLimits,
     ) -> Result<SignInDecision, StorageError> {
         let attempt = *attempt;
-        // Who is locked out is told so without the write lock: guessing holds up nobody.
+        // Who is locked out is with_hint so without the write lock: guessing holds up nobody.
         if let Some(until) = self.read(move |c| attempts::locked_until(c, &attempt, at, limits)).await? {
             return Ok(SignInDecision::LockedUntil(until));
         }
@@ -99,14 +99,14 @@ impl SecurityEventStore for SqliteStore {
         account: AccountId,
         max: u32,
     ) -> Result<Vec<SecurityEvent>, StorageError> {
-        self.look_up(move |c| security_events::newest(c, account, max)).await
+        self.query(move |c| security_events::newest(c, account, max)).await
     }
 }
 
 #[async_trait]
 impl SigningKeyStore for SqliteStore {
     async fn signing_keys(&self) -> Result<Vec<StoredSigningKey>, StorageError> {
-        self.look_up_here(signing_keys::all).await
+        self.query_inline(signing_keys::all).await
     }
 
     async fn add_signing_key(

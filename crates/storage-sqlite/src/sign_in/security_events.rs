@@ -3,15 +3,15 @@ use domain::{AccountId, SecurityEventKind};
 use storage::{EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent};
 
 use crate::{
-    accounts::is_open,
-    error::Failure,
+    accounts::is_active,
+    error::SqliteError,
     schema::security_events::{self, account_id, address, at_ms, detail, kind, seq, times},
-    value::RowName,
+    value::RowReader,
 };
 
-pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result<(), Failure> {
+pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result<(), SqliteError> {
     let account = event.account.0;
-    if !is_open(c, account)? {
+    if !is_active(c, account)? {
         return Ok(());
     }
     let newest = security_events::table
@@ -59,7 +59,7 @@ pub(super) fn newest(
     c: &mut SqliteConnection,
     account: AccountId,
     max: u32,
-) -> Result<Vec<SecurityEvent>, Failure> {
+) -> Result<Vec<SecurityEvent>, SqliteError> {
     let rows = security_events::table
         .filter(account_id.eq(account.0))
         .order((at_ms.desc(), seq.desc()))
@@ -68,11 +68,11 @@ pub(super) fn newest(
         .load::<(i64, String, Option<String>, Option<String>, i64, i64)>(c)?;
     rows.into_iter()
         .map(|(number, kind_name, from, about, last_ms, count)| {
-            let row = RowName::new("security_events", &number);
+            let reader = RowReader::new("security_events", &number);
             Ok(SecurityEvent {
-                kind: row.some("kind", SecurityEventKind::from_name(&kind_name))?,
-                at: row.timestamp("at_ms", last_ms)?,
-                count: row.unsigned("times", count)?,
+                kind: reader.required("kind", SecurityEventKind::from_name(&kind_name))?,
+                at: reader.timestamp("at_ms", last_ms)?,
+                count: reader.unsigned("times", count)?,
                 address: from,
                 detail: about,
             })
@@ -80,7 +80,7 @@ pub(super) fn newest(
         .collect()
 }
 
-pub(crate) fn forget(c: &mut SqliteConnection, account: AccountId) -> Result<(), Failure> {
+pub(crate) fn forget(c: &mut SqliteConnection, account: AccountId) -> Result<(), SqliteError> {
     diesel::delete(security_events::table.filter(account_id.eq(account.0))).execute(c)?;
     Ok(())
 }

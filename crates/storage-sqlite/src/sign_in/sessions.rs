@@ -3,14 +3,14 @@ use domain::{Account, AccountId, Timestamp};
 use storage::{MAX_SESSIONS, NewSession, SessionHash, SessionHolder, SessionInfo};
 
 use crate::{
-    accounts::{AccountRow, is_open},
-    error::{Failure, is_unique_violation},
+    accounts::{AccountRow, is_active},
+    error::{SqliteError, is_unique_violation},
     schema::{accounts, sessions},
-    value::{Hex, RowName, counted},
+    value::{Hex, RowReader, row_count},
 };
 
-pub(super) fn add(c: &mut SqliteConnection, session: &NewSession) -> Result<bool, Failure> {
-    if !is_open(c, session.account.0)? {
+pub(super) fn add(c: &mut SqliteConnection, session: &NewSession) -> Result<bool, SqliteError> {
+    if !is_active(c, session.account.0)? {
         return Ok(false);
     }
     let inserted = diesel::insert_into(sessions::table)
@@ -30,13 +30,13 @@ pub(super) fn add(c: &mut SqliteConnection, session: &NewSession) -> Result<bool
             Ok(true)
         }
         Err(error) if is_unique_violation(&error) => {
-            Err(Failure::Refused("this very session is stored already".to_owned()))
+            Err(SqliteError::Refused("this very session is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-fn end_oldest(c: &mut SqliteConnection, account: AccountId) -> Result<(), Failure> {
+fn end_oldest(c: &mut SqliteConnection, account: AccountId) -> Result<(), SqliteError> {
     sql_query(
         "DELETE FROM sessions WHERE hash IN (
             SELECT hash FROM sessions WHERE account_id = ?1 ORDER BY created_at_ms DESC, hash LIMIT -1 OFFSET ?2
@@ -60,16 +60,16 @@ struct SessionRow {
 }
 
 impl TryFrom<SessionRow> for SessionInfo {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: SessionRow) -> Result<Self, Failure> {
+    fn try_from(row: SessionRow) -> Result<Self, SqliteError> {
         let key = Hex(&row.hash);
-        let name = RowName::new("sessions", &key);
+        let reader = RowReader::new("sessions", &key);
         Ok(Self {
-            hash: name.digest("hash", &row.hash)?,
-            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
-            last_seen_at: name.timestamp("last_seen_at_ms", row.last_seen_at_ms)?,
-            expires_at: name.timestamp("expires_at_ms", row.expires_at_ms)?,
+            hash: reader.digest("hash", &row.hash)?,
+            created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
+            last_seen_at: reader.timestamp("last_seen_at_ms", row.last_seen_at_ms)?,
+            expires_at: reader.timestamp("expires_at_ms", row.expires_at_ms)?,
             user_agent: row.user_agent,
             address: row.address,
         })
@@ -80,7 +80,7 @@ pub(super) fn holder(
     c: &mut SqliteConnection,
     hash: &SessionHash,
     at: Timestamp,
-) -> Result<Option<SessionHolder>, Failure> {
+) -> Result<Option<SessionHolder>, SqliteError> {
     let found = sessions::table
         .inner_join(accounts::table)
         .filter(sessions::hash.eq(hash.as_slice()))
@@ -105,7 +105,7 @@ pub(super) fn touch(
     hash: &SessionHash,
     at: Timestamp,
     expires_at: Timestamp,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     let own = || sessions::table.filter(sessions::hash.eq(hash.as_slice()));
     diesel::update(own().filter(sessions::last_seen_at_ms.lt(at.millis())))
         .set(sessions::last_seen_at_ms.eq(at.millis()))
@@ -116,7 +116,7 @@ pub(super) fn touch(
     Ok(())
 }
 
-pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<SessionInfo>, Failure> {
+pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<SessionInfo>, SqliteError> {
     sessions::table
         .filter(sessions::account_id.eq(account.0))
         .order((sessions::created_at_ms.desc(), sessions::hash))
@@ -127,7 +127,7 @@ pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<Se
         .collect()
 }
 
-pub(super) fn end(c: &mut SqliteConnection, hash: &SessionHash) -> Result<bool, Failure> {
+pub(super) fn end(c: &mut SqliteConnection, hash: &SessionHash) -> Result<bool, SqliteError> {
     Ok(diesel::delete(sessions::table.filter(sessions::hash.eq(hash.as_slice()))).execute(c)? > 0)
 }
 
@@ -136,16 +136,16 @@ pub(crate) fn end_all(
     c: &mut SqliteConnection,
     account: AccountId,
     except: Option<SessionHash>,
-) -> Result<u64, Failure> {
+) -> Result<u64, SqliteError> {
     let own = sessions::table.filter(sessions::account_id.eq(account.0));
     let ended = match except {
         Some(hash) => diesel::delete(own.filter(sessions::hash.ne(hash.as_slice()))).execute(c)?,
         None => diesel::delete(own).execute(c)?,
     };
-    Ok(counted(ended))
+    Ok(row_count(ended))
 }
 
-pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, Failure> {
+pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Result<u64, SqliteError> {
     let swept = sql_query(
         "DELETE FROM sessions WHERE hash IN (
             SELECT hash FROM sessions WHERE expires_at_ms < ?1 ORDER BY expires_at_ms LIMIT ?2
@@ -154,5 +154,5 @@ pub(super) fn sweep(c: &mut SqliteConnection, before: Timestamp, max: u32) -> Re
     .bind::<BigInt, _>(before.millis())
     .bind::<BigInt, _>(i64::from(max))
     .execute(c)?;
-    Ok(counted(swept))
+    Ok(row_count(swept))
 }

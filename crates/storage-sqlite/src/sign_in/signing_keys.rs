@@ -3,9 +3,9 @@ use domain::Timestamp;
 use storage::{NewSigningKey, StoredSigningKey};
 
 use crate::{
-    error::{Failure, is_unique_violation},
+    error::{SqliteError, is_unique_violation},
     schema::signing_keys,
-    value::{RowName, counted},
+    value::{RowReader, row_count},
 };
 
 #[derive(Queryable, Selectable)]
@@ -18,20 +18,20 @@ struct KeyRow {
 }
 
 impl TryFrom<KeyRow> for StoredSigningKey {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: KeyRow) -> Result<Self, Failure> {
-        let name = RowName::new("signing_keys", &row.kid);
+    fn try_from(row: KeyRow) -> Result<Self, SqliteError> {
+        let reader = RowReader::new("signing_keys", &row.kid);
         Ok(Self {
-            created_at: name.timestamp("created_at_ms", row.created_at_ms)?,
-            retired_at: name.optional_timestamp("retired_at_ms", row.retired_at_ms)?,
+            created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
+            retired_at: reader.optional_timestamp("retired_at_ms", row.retired_at_ms)?,
             sealed: row.sealed,
             kid: row.kid,
         })
     }
 }
 
-pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<StoredSigningKey>, Failure> {
+pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<StoredSigningKey>, SqliteError> {
     signing_keys::table
         .order(signing_keys::seq.desc())
         .select(KeyRow::as_select())
@@ -46,7 +46,7 @@ pub(super) fn add(
     key: &NewSigningKey,
     only_if_none_active: bool,
     at: Timestamp,
-) -> Result<bool, Failure> {
+) -> Result<bool, SqliteError> {
     let active = signing_keys::table.filter(signing_keys::retired_at_ms.is_null());
     if only_if_none_active && diesel::select(exists(active)).get_result(c)? {
         return Ok(false);
@@ -62,14 +62,14 @@ pub(super) fn add(
     match inserted {
         Ok(_) => Ok(true),
         Err(error) if is_unique_violation(&error) => {
-            Err(Failure::Refused("a signing key of this name is stored already".to_owned()))
+            Err(SqliteError::Refused("a signing key of this name is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) fn drop_retired(c: &mut SqliteConnection, before: Timestamp) -> Result<u64, Failure> {
+pub(super) fn drop_retired(c: &mut SqliteConnection, before: Timestamp) -> Result<u64, SqliteError> {
     // There are a few keys at most: they are walked.
     let retired = signing_keys::table.filter(signing_keys::retired_at_ms.lt(before.millis()));
-    Ok(counted(diesel::delete(retired).execute(c)?))
+    Ok(row_count(diesel::delete(retired).execute(c)?))
 }

@@ -5,30 +5,35 @@ use domain::{ImageId, Rendition, Timestamp};
 use storage::{JobId, StageId, StageJob, StageOutcome};
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     images::{add_text, remove_text},
-    lease::{FreeJob, Request, leases},
+    lease::{LeasableJob, OwnedLeaseRequest, lease_statements},
     schema::{images, renditions, stage_failures, stage_jobs, stages},
-    value::RowName,
+    value::RowReader,
     vectors,
 };
 
-leases!(stage_jobs by id: i64);
+lease_statements!(stage_jobs by id: i64);
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = stage_jobs, check_for_backend(diesel::sqlite::Sqlite))]
-struct WaitingJob {
+struct StageJobRow {
     id: i64,
     stage_id: i64,
     image_seq: i64,
     attempts: i64,
 }
 
-impl FreeJob for WaitingJob {
+impl LeasableJob for StageJobRow {
     type Leased = StageJob;
     type Queue = StageId;
 
-    fn free(c: &mut SqliteConnection, stage: StageId, at: Timestamp, max: u32) -> Result<Vec<Self>, Failure> {
+    fn available(
+        c: &mut SqliteConnection,
+        stage: StageId,
+        at: Timestamp,
+        max: u32,
+    ) -> Result<Vec<Self>, SqliteError> {
         let unleased = stage_jobs::leased_until_ms.is_null().or(stage_jobs::leased_until_ms.lt(at.millis()));
         Ok(stage_jobs::table
             .filter(stage_jobs::stage_id.eq(stage.0))
@@ -44,32 +49,37 @@ impl FreeJob for WaitingJob {
         self.attempts
     }
 
-    fn take(c: &mut SqliteConnection, jobs: &[Self], request: &Request) -> Result<Vec<StageJob>, Failure> {
-        hold(c, jobs.iter().map(|job| job.id), request)?;
+    fn lease(
+        c: &mut SqliteConnection,
+        jobs: &[Self],
+        request: &OwnedLeaseRequest,
+    ) -> Result<Vec<StageJob>, SqliteError> {
+        mark_leased(c, jobs.iter().map(|job| job.id), request)?;
         let seqs = jobs.iter().map(|job| job.image_seq);
         let rows: Vec<(i64, String, Vec<u8>, i64)> = images::table
             .filter(images::seq.eq_any(seqs))
             .select((images::seq, images::id, images::original, images::original_bytes))
             .load(c)?;
-        let mut seen_by = vectors::encoders_of(c, rows.iter().map(|row| row.0))?;
+        let mut encoders = vectors::encoders_of(c, rows.iter().map(|row| row.0))?;
         let mut mediums = mediums(c, rows.iter().map(|(_, _, original, _)| original))?;
         let mut of_seq: HashMap<i64, _> = rows.into_iter().map(|row| (row.0, row)).collect();
         jobs.iter()
             .map(|job| {
-                let name = RowName::new("stage_jobs", &job.id);
-                let (seq, id, original, bytes) = name.some("image_seq", of_seq.remove(&job.image_seq))?;
+                let reader = RowReader::new("stage_jobs", &job.id);
+                let (seq, id, original, bytes) =
+                    reader.required("image_seq", of_seq.remove(&job.image_seq))?;
                 let medium = mediums.remove(&original);
-                let name = RowName::new("images", &seq);
+                let reader = RowReader::new("images", &seq);
                 let medium = medium.map(|(blob, bytes)| {
-                    Ok::<_, Failure>((name.hash("blob", &blob)?, name.unsigned("bytes", bytes)?))
+                    Ok::<_, SqliteError>((reader.hash("blob", &blob)?, reader.unsigned("bytes", bytes)?))
                 });
                 Ok(StageJob {
                     id: JobId(job.id),
-                    image: name.some("id", ImageId::parse(id))?,
-                    original: name.hash("original", &original)?,
-                    original_bytes: name.unsigned("original_bytes", bytes)?,
+                    image: reader.required("id", ImageId::parse(id))?,
+                    original: reader.hash("original", &original)?,
+                    original_bytes: reader.unsigned("original_bytes", bytes)?,
                     medium: medium.transpose()?,
-                    encoders: seen_by.remove(&seq).unwrap_or_default(),
+                    encoders: encoders.remove(&seq).unwrap_or_default(),
                 })
             })
             .collect()
@@ -79,11 +89,11 @@ impl FreeJob for WaitingJob {
 /// The hash of a blob and its length.
 type MediumBlob = (Vec<u8>, i64);
 
-/// The medium renditions of originals. The same original of two accounts may be asked for twice and is told once.
+/// The medium renditions of originals. The same original of two accounts may be asked for twice and is with_hint once.
 fn mediums<'a>(
     c: &mut SqliteConnection,
     originals: impl Iterator<Item = &'a Vec<u8>>,
-) -> Result<HashMap<Vec<u8>, MediumBlob>, Failure> {
+) -> Result<HashMap<Vec<u8>, MediumBlob>, SqliteError> {
     let rows: Vec<(Vec<u8>, Vec<u8>, i64)> = renditions::table
         .filter(renditions::original.eq_any(originals))
         .filter(renditions::name.eq(Rendition::Medium.name()))
@@ -92,29 +102,33 @@ fn mediums<'a>(
     Ok(rows.into_iter().map(|(original, blob, bytes)| (original, (blob, bytes))).collect())
 }
 
-pub(super) fn any_free(c: &mut SqliteConnection, stage: StageId, at: Timestamp) -> Result<bool, Failure> {
-    Ok(!WaitingJob::free(c, stage, at, 1)?.is_empty())
+pub(super) fn has_available(
+    c: &mut SqliteConnection,
+    stage: StageId,
+    at: Timestamp,
+) -> Result<bool, SqliteError> {
+    Ok(!StageJobRow::available(c, stage, at, 1)?.is_empty())
 }
 
 pub(super) fn lease(
     c: &mut SqliteConnection,
     stage: StageId,
-    request: &Request,
-) -> Result<Vec<StageJob>, Failure> {
-    crate::lease::lease(c, stage, request, |c, given_up: &[WaitingJob]| {
+    request: &OwnedLeaseRequest,
+) -> Result<Vec<StageJob>, SqliteError> {
+    crate::lease::lease(c, stage, request, |c, given_up: &[StageJobRow]| {
         for job in given_up {
             let reason = format!("it was started {} times and never came to an end", job.attempts);
-            end_failed(c, job, &reason)?;
+            fail_job(c, job, &reason)?;
         }
         Ok(())
     })
 }
 
-fn held(c: &mut SqliteConnection, job: JobId, worker: &str) -> Result<Option<WaitingJob>, Failure> {
+fn leased(c: &mut SqliteConnection, job: JobId, worker: &str) -> Result<Option<StageJobRow>, SqliteError> {
     Ok(stage_jobs::table
         .find(job.0)
         .filter(stage_jobs::leased_by.eq(worker))
-        .select(WaitingJob::as_select())
+        .select(StageJobRow::as_select())
         .get_result(c)
         .optional()?)
 }
@@ -125,17 +139,17 @@ pub(super) fn complete(
     worker: &str,
     version: &str,
     outcome: &StageOutcome,
-) -> Result<bool, Failure> {
-    let Some(job) = held(c, job, worker)? else { return Ok(false) };
+) -> Result<bool, SqliteError> {
+    let Some(job) = leased(c, job, worker)? else { return Ok(false) };
     let current: String = stages::table.find(job.stage_id).select(stages::version).get_result(c)?;
     if current != version {
         return Ok(false);
     }
     match outcome {
-        StageOutcome::Text(text) => put_text(c, job.image_seq, text.as_deref())?,
+        StageOutcome::Text(text) => store_text(c, job.image_seq, text.as_deref())?,
         StageOutcome::Vectors(new) => {
             for vector in new {
-                vectors::put(c, job.image_seq, &vector.encoder, &vector.vector)?;
+                vectors::store(c, job.image_seq, &vector.encoder, &vector.vector)?;
             }
         }
     }
@@ -144,7 +158,7 @@ pub(super) fn complete(
     Ok(true)
 }
 
-fn put_text(c: &mut SqliteConnection, seq: i64, text: Option<&str>) -> Result<(), Failure> {
+fn store_text(c: &mut SqliteConnection, seq: i64, text: Option<&str>) -> Result<(), SqliteError> {
     let known: Option<String> = images::table.find(seq).select(images::ocr_text).get_result(c)?;
     if known.as_deref() == text {
         return Ok(());
@@ -155,14 +169,19 @@ fn put_text(c: &mut SqliteConnection, seq: i64, text: Option<&str>) -> Result<()
     add_text(c, seq)
 }
 
-pub(super) fn fail(c: &mut SqliteConnection, job: JobId, worker: &str, reason: &str) -> Result<(), Failure> {
-    match held(c, job, worker)? {
-        Some(job) => end_failed(c, &job, reason),
+pub(super) fn fail(
+    c: &mut SqliteConnection,
+    job: JobId,
+    worker: &str,
+    reason: &str,
+) -> Result<(), SqliteError> {
+    match leased(c, job, worker)? {
+        Some(job) => fail_job(c, &job, reason),
         None => Ok(()),
     }
 }
 
-fn end_failed(c: &mut SqliteConnection, job: &WaitingJob, reason: &str) -> Result<(), Failure> {
+fn fail_job(c: &mut SqliteConnection, job: &StageJobRow, reason: &str) -> Result<(), SqliteError> {
     diesel::insert_into(stage_failures::table)
         .values((
             stage_failures::stage_id.eq(job.stage_id),
@@ -178,7 +197,7 @@ fn end_failed(c: &mut SqliteConnection, job: &WaitingJob, reason: &str) -> Resul
 }
 
 /// Has every stage do an image whose picture is new. Who is at work on the picture before that has lost the job.
-pub(crate) fn queue_anew(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+pub(crate) fn requeue_image(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query("INSERT OR REPLACE INTO stage_jobs (stage_id, image_seq) SELECT id, ? FROM stages")
         .bind::<BigInt, _>(seq)
         .execute(c)?;

@@ -9,9 +9,9 @@ use storage::{
     StorageError, VersionPolicy,
 };
 
-use crate::{SqliteStore, lease::Request, vectors};
+use crate::{SqliteStore, lease::OwnedLeaseRequest, vectors};
 
-pub(crate) use jobs::{queue_anew, release, release_all};
+pub(crate) use jobs::{release, release_all, requeue_image};
 
 #[async_trait]
 impl StageQueue for SqliteStore {
@@ -28,11 +28,11 @@ impl StageQueue for SqliteStore {
 
     async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError> {
         let name = name.to_owned();
-        self.look_up_here(move |c| registry::stage(c, &name)).await
+        self.query_inline(move |c| registry::stage(c, &name)).await
     }
 
     async fn restart_backfill(&self, stage: StageId) -> Result<(), StorageError> {
-        self.write(move |c| registry::recheck(c, stage)).await
+        self.write(move |c| registry::restart_backfill(c, stage)).await
     }
 
     async fn backfill_stage(
@@ -45,10 +45,10 @@ impl StageQueue for SqliteStore {
             BackfillFilter::All => None,
             BackfillFilter::WithoutVector(encoder) => Some(encoder.to_owned()),
         };
-        if !self.look_up(move |c| registry::has_more(c, stage)).await? {
+        if !self.query(move |c| registry::has_backfill(c, stage)).await? {
             return Ok(false);
         }
-        self.write(move |c| registry::queue_undone(c, stage, encoder.as_deref(), max)).await
+        self.write(move |c| registry::backfill(c, stage, encoder.as_deref(), max)).await
     }
 
     async fn lease_stage_jobs(
@@ -56,10 +56,10 @@ impl StageQueue for SqliteStore {
         stage: StageId,
         request: LeaseRequest<'_>,
     ) -> Result<Vec<StageJob>, StorageError> {
-        let request = Request::from(request);
+        let request = OwnedLeaseRequest::from(request);
         let at = request.at;
         // As with images to index, only a job that waits is worth the write lock.
-        if !self.look_up(move |c| jobs::any_free(c, stage, at)).await? {
+        if !self.query(move |c| jobs::has_available(c, stage, at)).await? {
             return Ok(Vec::new());
         }
         self.write(move |c| jobs::lease(c, stage, &request)).await
@@ -104,7 +104,7 @@ impl StageQueue for SqliteStore {
 
     async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError> {
         let version = version.to_owned();
-        self.write(move |c| registry::complete(c, stage, &version)).await
+        self.write(move |c| registry::mark_complete(c, stage, &version)).await
     }
 
     async fn stage_progress(&self, account: Option<AccountId>) -> Result<Vec<StageProgress>, StorageError> {
@@ -125,12 +125,12 @@ impl StageQueue for SqliteStore {
         if !self
             .read({
                 let names = names.clone();
-                move |c| vectors::any_other(c, &names)
+                move |c| vectors::any_prunable(c, &names)
             })
             .await?
         {
             return Ok(0);
         }
-        self.write(move |c| vectors::drop_others(c, &names, max)).await
+        self.write(move |c| vectors::prune(c, &names, max)).await
     }
 }

@@ -9,9 +9,9 @@ use storage::{Stage, StageId, StageProgress};
 
 use super::registry::StageRow;
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{images, stage_jobs, stages},
-    value::RowName,
+    value::RowReader,
 };
 
 #[derive(QueryableByName)]
@@ -19,7 +19,7 @@ struct Counts {
     #[diesel(sql_type = BigInt)]
     queued: i64,
     #[diesel(sql_type = BigInt)]
-    not_looked_at: i64,
+    not_checked: i64,
     #[diesel(sql_type = BigInt)]
     failed: i64,
 }
@@ -34,7 +34,7 @@ SELECT
             ))) AS queued,
     (SELECT count(*) FROM images AS i
         WHERE i.seq < s.below AND i.state = 'ready' AND (?2 IS NULL OR i.account_id = ?2)
-    ) AS not_looked_at,
+    ) AS not_checked,
     (SELECT count(*) FROM stage_failures AS f
         WHERE f.stage_id = ?1 AND (?2 IS NULL OR EXISTS (
             SELECT 1 FROM images AS i WHERE i.seq = f.image_seq AND i.account_id = ?2
@@ -46,7 +46,7 @@ FROM (
 pub(super) fn progress(
     c: &mut SqliteConnection,
     account: Option<AccountId>,
-) -> Result<Vec<StageProgress>, Failure> {
+) -> Result<Vec<StageProgress>, SqliteError> {
     let known: Vec<StageRow> = stages::table.order(stages::id).select(StageRow::as_select()).load(c)?;
     known
         .into_iter()
@@ -57,11 +57,11 @@ pub(super) fn progress(
                 .bind::<Nullable<BigInt>, _>(account.map(|account| account.0))
                 .get_result(c)?;
             let id = stage.id.0;
-            let name = RowName::new("stages", &id);
-            let waiting = counts.queued.saturating_add(counts.not_looked_at);
+            let reader = RowReader::new("stages", &id);
+            let waiting = counts.queued.saturating_add(counts.not_checked);
             Ok(StageProgress {
-                waiting: name.unsigned("waiting", waiting)?,
-                failed: name.unsigned("failed", counts.failed)?,
+                waiting: reader.unsigned("waiting", waiting)?,
+                failed: reader.unsigned("failed", counts.failed)?,
                 stage,
             })
         })
@@ -72,7 +72,7 @@ pub(super) fn images_in(
     c: &mut SqliteConnection,
     wanted: &[ImageId],
     of: &[StageId],
-) -> Result<Vec<ImageId>, Failure> {
+) -> Result<Vec<ImageId>, SqliteError> {
     let mut found = Vec::new();
     // Each is a parameter of the statement.
     for batch in wanted.chunks(500) {

@@ -8,9 +8,9 @@ use diesel::{
 use storage::{Stage, StageId, VersionPolicy};
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{images, stage_failures, stage_jobs, stages},
-    value::RowName,
+    value::RowReader,
 };
 
 #[derive(Queryable, Selectable)]
@@ -24,12 +24,12 @@ pub(super) struct StageRow {
 }
 
 impl TryFrom<StageRow> for Stage {
-    type Error = Failure;
+    type Error = SqliteError;
 
-    fn try_from(row: StageRow) -> Result<Self, Failure> {
+    fn try_from(row: StageRow) -> Result<Self, SqliteError> {
         Ok(Self {
             id: StageId(row.id),
-            revision: RowName::new("stages", &row.id).unsigned("revision", row.revision)?,
+            revision: RowReader::new("stages", &row.id).unsigned("revision", row.revision)?,
             name: row.name,
             version: row.version,
             complete_version: row.complete_version,
@@ -37,7 +37,7 @@ impl TryFrom<StageRow> for Stage {
     }
 }
 
-pub(super) fn stage(c: &mut SqliteConnection, name: &str) -> Result<Option<Stage>, Failure> {
+pub(super) fn stage(c: &mut SqliteConnection, name: &str) -> Result<Option<Stage>, SqliteError> {
     let known: Option<StageRow> =
         stages::table.filter(stages::name.eq(name)).select(StageRow::as_select()).get_result(c).optional()?;
     known.map(Stage::try_from).transpose()
@@ -48,7 +48,7 @@ pub(super) fn open(
     name: &str,
     (version, revision): (&str, u32),
     other_version: VersionPolicy,
-) -> Result<Stage, Failure> {
+) -> Result<Stage, SqliteError> {
     match stage(c, name)? {
         Some(known)
             if known.revision > revision
@@ -63,7 +63,7 @@ pub(super) fn open(
                 .set((
                     stages::version.eq(version),
                     stages::revision.eq(i64::from(revision)),
-                    stages::fill_below.eq(above_all(c)?),
+                    stages::fill_below.eq(next_seq(c)?),
                 ))
                 .execute(c)?;
             diesel::delete(stage_failures::table.filter(stage_failures::stage_id.eq(id))).execute(c)?;
@@ -78,7 +78,7 @@ pub(super) fn open(
             Ok(Stage { version: version.to_owned(), revision, ..known })
         }
         None => {
-            let fill_below = above_all(c)?;
+            let fill_below = next_seq(c)?;
             let row: StageRow = diesel::insert_into(stages::table)
                 .values((
                     stages::name.eq(name),
@@ -94,34 +94,34 @@ pub(super) fn open(
 }
 
 /// A number above those of all images.
-fn above_all(c: &mut SqliteConnection) -> Result<i64, Failure> {
+fn next_seq(c: &mut SqliteConnection) -> Result<i64, SqliteError> {
     let last: Option<i64> = images::table.select(max(images::seq)).get_result(c)?;
     Ok(last.unwrap_or(0).saturating_add(1))
 }
 
-pub(super) fn recheck(c: &mut SqliteConnection, stage: StageId) -> Result<(), Failure> {
-    let fill_below = above_all(c)?;
+pub(super) fn restart_backfill(c: &mut SqliteConnection, stage: StageId) -> Result<(), SqliteError> {
+    let fill_below = next_seq(c)?;
     diesel::update(stages::table.find(stage.0)).set(stages::fill_below.eq(fill_below)).execute(c)?;
     Ok(())
 }
 
 /// Whether there are images that were not looked at yet.
-pub(super) fn has_more(c: &mut SqliteConnection, stage: StageId) -> Result<bool, Failure> {
+pub(super) fn has_backfill(c: &mut SqliteConnection, stage: StageId) -> Result<bool, SqliteError> {
     let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
     Ok(below.is_some_and(|below| below > 0))
 }
 
 #[derive(QueryableByName)]
-struct Lowest {
+struct BatchStart {
     #[diesel(sql_type = Nullable<BigInt>)]
     seq: Option<i64>,
 }
 
 // The images come off the end of the table by their number, and only so many are looked at.
-const LOWEST_OF_BATCH: &str = "
+const BATCH_START: &str = "
 SELECT min(seq) AS seq FROM (SELECT seq FROM images WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2)";
 
-const QUEUE_UNDONE: &str = "
+const BACKFILL: &str = "
 INSERT OR IGNORE INTO stage_jobs (stage_id, image_seq)
 SELECT ?1, i.seq FROM images AS i
 WHERE i.seq >= ?2 AND i.seq < ?3 AND i.state = 'ready'
@@ -132,33 +132,35 @@ WHERE i.seq >= ?2 AND i.seq < ?3 AND i.state = 'ready'
     ))
 ORDER BY i.seq DESC";
 
-pub(super) fn queue_undone(
+pub(super) fn backfill(
     c: &mut SqliteConnection,
     stage: StageId,
     encoder: Option<&str>,
     max: u32,
-) -> Result<bool, Failure> {
+) -> Result<bool, SqliteError> {
     let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
     let Some(below) = below.filter(|below| *below > 0) else { return Ok(false) };
-    let lowest: Lowest = sql_query(LOWEST_OF_BATCH)
-        .bind::<BigInt, _>(below)
-        .bind::<BigInt, _>(i64::from(max))
-        .get_result(c)?;
-    if let Some(lowest) = lowest.seq {
-        sql_query(QUEUE_UNDONE)
+    let start: BatchStart =
+        sql_query(BATCH_START).bind::<BigInt, _>(below).bind::<BigInt, _>(i64::from(max)).get_result(c)?;
+    if let Some(start) = start.seq {
+        sql_query(BACKFILL)
             .bind::<BigInt, _>(stage.0)
-            .bind::<BigInt, _>(lowest)
+            .bind::<BigInt, _>(start)
             .bind::<BigInt, _>(below)
             .bind::<Nullable<Text>, _>(encoder)
             .execute(c)?;
     }
     diesel::update(stages::table.find(stage.0))
-        .set(stages::fill_below.eq(lowest.seq.unwrap_or(0)))
+        .set(stages::fill_below.eq(start.seq.unwrap_or(0)))
         .execute(c)?;
-    Ok(lowest.seq.is_some())
+    Ok(start.seq.is_some())
 }
 
-pub(super) fn complete(c: &mut SqliteConnection, stage: StageId, version: &str) -> Result<bool, Failure> {
+pub(super) fn mark_complete(
+    c: &mut SqliteConnection,
+    stage: StageId,
+    version: &str,
+) -> Result<bool, SqliteError> {
     let waits = select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
     if waits {
         return Ok(false);

@@ -1,5 +1,5 @@
 mod rows;
-mod seen;
+mod visible;
 
 use async_trait::async_trait;
 use domain::{AccountId, AlbumId, Image, Timestamp};
@@ -10,13 +10,13 @@ use storage::{
 
 use crate::{SqliteStore, images::OwnedFilter};
 
-pub(crate) use rows::{any_other, drop_others, encoders_of, put, rename};
+pub(crate) use rows::{any_prunable, encoders_of, prune, renumber, store};
 
 #[async_trait]
 impl VectorStore for SqliteStore {
     async fn encoder(&self, name: &str) -> Result<Option<EncoderId>, StorageError> {
         let name = name.to_owned();
-        self.look_up_here(move |c| rows::encoder(c, &name)).await
+        self.query_inline(move |c| rows::encoder(c, &name)).await
     }
 
     async fn newest_vector(
@@ -24,7 +24,7 @@ impl VectorStore for SqliteStore {
         account: AccountId,
         encoder: EncoderId,
     ) -> Result<Option<VectorId>, StorageError> {
-        self.look_up_here(move |c| rows::newest(c, account, encoder)).await
+        self.query_inline(move |c| rows::newest(c, account, encoder)).await
     }
 
     async fn vectors_after(
@@ -34,7 +34,7 @@ impl VectorStore for SqliteStore {
         after: Option<VectorId>,
         max: u32,
     ) -> Result<Vec<StoredVector>, StorageError> {
-        self.look_up(move |c| rows::after(c, account, encoder, after, max)).await
+        self.query(move |c| rows::after(c, account, encoder, after, max)).await
     }
 
     async fn visible_vectors(
@@ -45,19 +45,19 @@ impl VectorStore for SqliteStore {
         filter: SearchFilter<'_>,
     ) -> Result<Vec<VisibleVector>, StorageError> {
         let (vectors, filter) = (vectors.to_vec(), OwnedFilter::from(filter));
-        self.read(move |c| seen::vectors(c, viewer, encoder, &vectors, &filter)).await
+        self.read(move |c| visible::vectors(c, viewer, encoder, &vectors, &filter)).await
     }
 
     async fn visible_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError> {
         if viewer.window().is_none() {
             return Ok(None);
         }
-        self.read(move |c| seen::since(c, viewer)).await
+        self.read(move |c| visible::since(c, viewer)).await
     }
 
     async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError> {
         let album = album.clone();
-        self.read(move |c| seen::album_keys(c, viewer, &album)).await
+        self.read(move |c| visible::album_keys(c, viewer, &album)).await
     }
 
     async fn images_by_key(
@@ -66,6 +66,6 @@ impl VectorStore for SqliteStore {
         keys: &[ImageKey],
     ) -> Result<Vec<(ImageKey, Image)>, StorageError> {
         let keys = keys.to_vec();
-        self.read(move |c| seen::images(c, viewer, &keys)).await
+        self.read(move |c| visible::images(c, viewer, &keys)).await
     }
 }

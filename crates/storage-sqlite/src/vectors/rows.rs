@@ -11,12 +11,12 @@ use domain::AccountId;
 use storage::{EncoderId, StoredVector, VectorId};
 
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::{encoders, image_vectors, images},
-    value::RowName,
+    value::RowReader,
 };
 
-pub(super) fn encoder(c: &mut SqliteConnection, name: &str) -> Result<Option<EncoderId>, Failure> {
+pub(super) fn encoder(c: &mut SqliteConnection, name: &str) -> Result<Option<EncoderId>, SqliteError> {
     let id = encoders::table.filter(encoders::name.eq(name)).select(encoders::id).get_result(c).optional()?;
     Ok(id.map(EncoderId))
 }
@@ -25,7 +25,7 @@ pub(super) fn newest(
     c: &mut SqliteConnection,
     account: AccountId,
     encoder: EncoderId,
-) -> Result<Option<VectorId>, Failure> {
+) -> Result<Option<VectorId>, SqliteError> {
     let newest: Option<i64> = image_vectors::table
         .filter(image_vectors::encoder_id.eq(encoder.0))
         .filter(image_vectors::account_id.eq(account.0))
@@ -39,8 +39,8 @@ pub(super) fn after(
     account: AccountId,
     encoder: EncoderId,
     after: Option<VectorId>,
-    most: u32,
-) -> Result<Vec<StoredVector>, Failure> {
+    max_rows: u32,
+) -> Result<Vec<StoredVector>, SqliteError> {
     type Row = (i64, i64, Vec<u8>, Option<i64>, Option<f64>, Option<f64>);
     let rows: Vec<Row> = image_vectors::table
         .inner_join(images::table)
@@ -48,7 +48,7 @@ pub(super) fn after(
         .filter(image_vectors::account_id.eq(account.0))
         .filter(image_vectors::id.gt(after.map_or(0, |last| last.0)))
         .order(image_vectors::id)
-        .limit(i64::from(most))
+        .limit(i64::from(max_rows))
         .select((
             image_vectors::id,
             image_vectors::image_seq,
@@ -60,13 +60,13 @@ pub(super) fn after(
         .load(c)?;
     rows.into_iter()
         .map(|(id, seq, vector, captured_at_ms, latitude, longitude)| {
-            let name = RowName::new("images", &seq);
-            let captured_at_ms = name.some("captured_at_ms", captured_at_ms)?;
+            let reader = RowReader::new("images", &seq);
+            let captured_at_ms = reader.required("captured_at_ms", captured_at_ms)?;
             Ok(StoredVector {
                 id: VectorId(id),
                 image: storage::ImageKey(seq),
-                captured_at: name.timestamp("captured_at_ms", captured_at_ms)?,
-                position: name.position(latitude, longitude)?,
+                captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
+                position: reader.position(latitude, longitude)?,
                 vector,
             })
         })
@@ -74,12 +74,17 @@ pub(super) fn after(
 }
 
 // REPLACE takes a row of the same image and encoder away, and the new one has a new id.
-const PUT: &str = "
+const STORE: &str = "
 INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
 SELECT ?1, account_id, seq, ?3 FROM images WHERE seq = ?2";
 
 /// Puts down what an image looks like to an encoder.
-pub(crate) fn put(c: &mut SqliteConnection, seq: i64, name: &str, vector: &[u8]) -> Result<(), Failure> {
+pub(crate) fn store(
+    c: &mut SqliteConnection,
+    seq: i64,
+    name: &str,
+    vector: &[u8],
+) -> Result<(), SqliteError> {
     let known = encoder(c, name)?;
     let encoder = match known {
         Some(known) => known.0,
@@ -88,18 +93,22 @@ pub(crate) fn put(c: &mut SqliteConnection, seq: i64, name: &str, vector: &[u8])
             .returning(encoders::id)
             .get_result(c)?,
     };
-    sql_query(PUT).bind::<BigInt, _>(encoder).bind::<BigInt, _>(seq).bind::<Binary, _>(vector).execute(c)?;
+    sql_query(STORE)
+        .bind::<BigInt, _>(encoder)
+        .bind::<BigInt, _>(seq)
+        .bind::<Binary, _>(vector)
+        .execute(c)?;
     Ok(())
 }
 
-const RENAME: &str = "
+const RENUMBER: &str = "
 INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
 SELECT encoder_id, account_id, image_seq, vector FROM image_vectors WHERE image_seq = ?
 ORDER BY id";
 
 /// Gives the vectors of an image new ids, because its time or place, which are remembered with them, may have changed.
-pub(crate) fn rename(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
-    sql_query(RENAME).bind::<BigInt, _>(seq).execute(c)?;
+pub(crate) fn renumber(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
+    sql_query(RENUMBER).bind::<BigInt, _>(seq).execute(c)?;
     Ok(())
 }
 
@@ -107,33 +116,33 @@ pub(crate) fn rename(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> 
 pub(crate) fn encoders_of(
     c: &mut SqliteConnection,
     seqs: impl Iterator<Item = i64>,
-) -> Result<HashMap<i64, Vec<String>>, Failure> {
+) -> Result<HashMap<i64, Vec<String>>, SqliteError> {
     let rows: Vec<(i64, String)> = image_vectors::table
         .inner_join(encoders::table)
         .filter(image_vectors::image_seq.eq_any(seqs))
         .select((image_vectors::image_seq, encoders::name))
         .load(c)?;
-    let mut seen_by: HashMap<i64, Vec<String>> = HashMap::new();
+    let mut encoders: HashMap<i64, Vec<String>> = HashMap::new();
     for (seq, name) in rows {
-        seen_by.entry(seq).or_default().push(name);
+        encoders.entry(seq).or_default().push(name);
     }
-    Ok(seen_by)
+    Ok(encoders)
 }
 
 /// Whether there are encoders other than these.
-pub(crate) fn any_other(c: &mut SqliteConnection, names: &[String]) -> Result<bool, Failure> {
+pub(crate) fn any_prunable(c: &mut SqliteConnection, names: &[String]) -> Result<bool, SqliteError> {
     Ok(diesel::select(diesel::dsl::exists(encoders::table.filter(encoders::name.ne_all(names))))
         .get_result(c)?)
 }
 
 /// Forgets vectors of encoders other than these; with the last one its encoder.
-pub(crate) fn drop_others(c: &mut SqliteConnection, names: &[String], most: u32) -> Result<u32, Failure> {
+pub(crate) fn prune(c: &mut SqliteConnection, names: &[String], max_rows: u32) -> Result<u32, SqliteError> {
     let others: Vec<i64> =
         encoders::table.filter(encoders::name.ne_all(names)).select(encoders::id).load(c)?;
     let mut dropped = 0_usize;
-    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let max_rows = usize::try_from(max_rows).unwrap_or(usize::MAX);
     for encoder in others {
-        let room = most.saturating_sub(dropped);
+        let room = max_rows.saturating_sub(dropped);
         let some: Vec<i64> = image_vectors::table
             .filter(image_vectors::encoder_id.eq(encoder))
             .select(image_vectors::id)

@@ -10,7 +10,7 @@ use storage::StorageError;
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-use crate::{Durability, SqliteOptions, SqliteStore, error::Failure};
+use crate::{Durability, SqliteOptions, SqliteStore, error::SqliteError};
 
 diesel::table! {
     notes (n) {
@@ -21,13 +21,13 @@ diesel::table! {
 type Outcome = Result<(), StorageError>;
 
 /// A store on a file of its own with one table of numbers.
-struct Notes {
+struct TestStore {
     store: SqliteStore,
     path: PathBuf,
     _folder: TempDir,
 }
 
-impl Notes {
+impl TestStore {
     async fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("notes.sqlite");
@@ -46,7 +46,7 @@ impl Notes {
     /// Asks for a write.
     fn write<F>(&self, operation: F) -> JoinHandle<Outcome>
     where
-        F: FnOnce(&mut SqliteConnection) -> Result<(), Failure> + Send + 'static,
+        F: FnOnce(&mut SqliteConnection) -> Result<(), SqliteError> + Send + 'static,
     {
         let store = self.store.clone();
         tokio::spawn(async move { store.write(operation).await })
@@ -83,8 +83,8 @@ fn commits(path: &Path) -> usize {
     (HEADER..log.len()).step_by(frame).filter(|at| word(at + 4) != 0).count()
 }
 
-/// Notes a number.
-fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), Failure> + Send + 'static {
+/// TestStore a number.
+fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqliteError> + Send + 'static {
     move |c| {
         diesel::insert_into(notes::table).values(notes::n.eq(n)).execute(c)?;
         Ok(())
@@ -92,15 +92,15 @@ fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), Failure> + S
 }
 
 /// Waits until that many have asked.
-async fn asked(notes: &Notes, count: usize) {
-    while notes.store.waiting_writes() < count {
+async fn asked(notes: &TestStore, count: usize) {
+    while notes.store.queued_writes() < count {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_at_once_share_a_commit_and_none_is_lost() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let before = notes.commits();
     let (open, held) = notes.gate().await;
     let writes: Vec<_> = (0..64).map(|n| notes.write(note(n))).collect();
@@ -117,7 +117,7 @@ async fn writes_at_once_share_a_commit_and_none_is_lost() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_write_alone_is_one_commit() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let before = notes.commits();
     for n in 0..5 {
         notes.write(note(n)).await.unwrap().unwrap();
@@ -127,7 +127,7 @@ async fn one_write_alone_is_one_commit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_fails_or_panics_harms_no_other() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     for round in 0..4 {
         let (open, held) = notes.gate().await;
         let first = round * 100;
@@ -137,7 +137,7 @@ async fn what_fails_or_panics_harms_no_other() {
                 notes.write(move |c| match n % 10 {
                     3 => {
                         done(c)?;
-                        Err(Failure::Refused("it was not to be".to_owned()))
+                        Err(SqliteError::Refused("it was not to be".to_owned()))
                     }
                     5 => {
                         done(c)?;
@@ -149,7 +149,7 @@ async fn what_fails_or_panics_harms_no_other() {
                     }
                     9 => c.transaction(|c| {
                         done(c)?;
-                        c.transaction::<(), Failure, _>(|_| panic!("a test of panics, deep inside"))
+                        c.transaction::<(), SqliteError, _>(|_| panic!("a test of panics, deep inside"))
                     }),
                     _ => done(c),
                 })
@@ -174,7 +174,7 @@ async fn what_fails_or_panics_harms_no_other() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn when_the_commit_fails_nobody_is_told_that_it_worked() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     notes.run("CREATE TABLE parts (whole INTEGER REFERENCES notes (n))").await.unwrap().unwrap();
     let (open, held) = notes.gate().await;
     let mut writes: Vec<_> = (0..3).map(|n| notes.write(note(n))).collect();
@@ -199,7 +199,7 @@ async fn when_the_commit_fails_nobody_is_told_that_it_worked() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn when_the_transaction_is_lost_all_that_shared_it_can_be_tried_again() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let (open, held) = notes.gate().await;
     let mut writes: Vec<_> = (0..3).map(|n| notes.write(note(n))).collect();
     asked(&notes, 3).await;
@@ -227,7 +227,7 @@ async fn when_the_transaction_is_lost_all_that_shared_it_can_be_tried_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_is_given_up_before_its_turn_is_not_run() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let (open, held) = notes.gate().await;
     let given_up: Vec<_> = (0..8).map(|n| notes.write(note(n))).collect();
     asked(&notes, 8).await;
@@ -245,7 +245,7 @@ async fn a_write_that_is_given_up_before_its_turn_is_not_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_that_is_given_up_at_work_is_whole() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let (open, shut) = channel::<()>();
     let (at_work, begun) = tokio::sync::oneshot::channel();
     let write = notes.write(move |c| {
@@ -264,7 +264,7 @@ async fn a_write_that_is_given_up_at_work_is_whole() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn writes_wait_for_another_process_that_writes() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let mut other = SqliteConnection::establish(notes.path.to_str().unwrap()).unwrap();
     sql_query("BEGIN IMMEDIATE").execute(&mut other).unwrap();
     let writes: Vec<_> = (0..8).map(|n| notes.write(note(n))).collect();
@@ -279,11 +279,11 @@ async fn writes_wait_for_another_process_that_writes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_asked_for_is_done_when_the_store_is_dropped() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     let (open, held) = notes.gate().await;
     let write = notes.write(note(1));
     asked(&notes, 1).await;
-    let Notes { store, path, _folder } = notes;
+    let TestStore { store, path, _folder } = notes;
     drop(store);
     drop(open);
     held.await.unwrap().unwrap();
@@ -296,10 +296,10 @@ async fn what_was_asked_for_is_done_when_the_store_is_dropped() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dropped_store_leaves_nothing_but_its_file() {
-    let notes = Notes::new().await;
+    let notes = TestStore::new().await;
     notes.write(note(1)).await.unwrap().unwrap();
     assert_eq!(notes.numbers().await, [1]);
-    let Notes { store, path, _folder } = notes;
+    let TestStore { store, path, _folder } = notes;
     let beside = || fs::read_dir(path.parent().unwrap()).unwrap().count() - 1;
     assert_eq!(beside(), 2, "the WAL and its index");
     drop(store);

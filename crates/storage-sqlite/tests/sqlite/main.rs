@@ -3,7 +3,7 @@
 
 mod cancellation;
 mod files;
-mod here;
+mod inline;
 mod migrations;
 mod oauth;
 mod query_plans;

@@ -12,14 +12,14 @@ use diesel::{
 };
 use domain::{
     AccountId, AlbumChange, BlobKind, Circle, ContentHash, DateRange, Limit, ListQuery, Plan, Position,
-    QueryText, Rendition, SidecarKind,
+    QueryText, Rendition, Sidecar, SidecarKind,
 };
 use oauth_core::{
     AuthMethod, Client, ClientMetadata, CurrentRefreshToken, Eviction, Grant, IssuedCode, NewClient, NewCode,
     NewRefreshToken, REREGISTRATION_INTERVAL_MS, Redemption, Rotation, SecretHash, Sweep, UnixMillis,
 };
 use storage::{
-    ImageKey, IndexedImage, NewSession, SearchFilter, SharedStore, Sidecar, SignInAttempt, SignInDecision,
+    ImageKey, IndexedImage, NewSession, SearchFilter, SharedStore, SignInAttempt, SignInDecision,
     SignInLimits, TextColumns, Viewer,
 };
 use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};

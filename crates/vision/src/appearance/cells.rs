@@ -1,10 +1,10 @@
-//! The picture as a coarse grid of cells in a perceptual colour space.
+//! Reduces a picture to a coarse grid of cells in a perceptual colour space.
 
 use std::sync::LazyLock;
 
 use crate::Picture;
 
-/// So many cells along the longest side.
+/// The most cells along a side.
 const LONGEST_SIDE: u32 = 103;
 
 /// A colour in OKLab and OKLCh (B. Ottosson, "A perceptual color space for image processing", 2020).
@@ -16,9 +16,9 @@ pub(super) struct Colour {
     pub(super) a: f32,
     /// From blue (below 0) to yellow.
     pub(super) b: f32,
-    /// How strong the colour is: 0 (gray) to about 0.32.
+    /// Chroma, 0 (gray) to about 0.32.
     pub(super) chroma: f32,
-    /// Degrees from 0 to 360: red is about 29, yellow 110, green 142, blue 264. Meaningless for grays.
+    /// Hue in degrees: red is about 29, yellow 110, green 142, blue 264. Meaningless for grays.
     pub(super) hue: f32,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Cells {
     pub(super) width: usize,
     /// Rows, at least 1.
     pub(super) height: usize,
-    /// As many as columns times rows.
+    /// `width * height` colours.
     pub(super) colours: Vec<Colour>,
 }
 
@@ -87,8 +87,8 @@ impl Cells {
         Self { width, height, colours }
     }
 
-    /// Every cell with its place: from 0 (left, top) to 1 (right, bottom), in the middle of the cell.
-    pub(super) fn placed(&self) -> impl Iterator<Item = (f32, f32, &Colour)> {
+    /// Every cell with the position of its centre, from 0 (left, top) to 1 (right, bottom).
+    pub(super) fn with_positions(&self) -> impl Iterator<Item = (f32, f32, &Colour)> {
         let (width, height) = (self.width as f32, self.height as f32);
         self.colours.chunks(self.width).enumerate().flat_map(move |(row, colours)| {
             let y = (row as f32 + 0.5) / height;
@@ -96,7 +96,7 @@ impl Cells {
         })
     }
 
-    /// The mean lightness, a and b of a grid of as many rows as columns, row by row; 0 where there are no cells.
+    /// The mean lightness, a and b in a grid of `side * side` fields, row by row; 0 in fields without cells.
     pub(super) fn grid(&self, side: usize) -> Vec<[f32; 3]> {
         let mut sums = vec![([0.0_f32; 3], 0.0_f32); side * side];
         for (row, colours) in self.colours.chunks(self.width).enumerate() {
@@ -113,22 +113,22 @@ impl Cells {
         sums.iter().map(|(sum, count)| sum.map(|sum| sum / count.max(1.0))).collect()
     }
 
-    /// The share of all cells that are so.
-    pub(super) fn share(&self, is_so: impl Fn(&Colour) -> bool) -> f32 {
-        self.colours.iter().filter(|colour| is_so(colour)).count() as f32 / self.colours.len() as f32
+    /// The share of cells that satisfy a predicate.
+    pub(super) fn share(&self, predicate: impl Fn(&Colour) -> bool) -> f32 {
+        self.colours.iter().filter(|colour| predicate(colour)).count() as f32 / self.colours.len() as f32
     }
 
-    /// The mean of a number over all cells.
-    pub(super) fn mean(&self, number: impl Fn(&Colour) -> f32) -> f32 {
-        self.colours.iter().map(number).sum::<f32>() / self.colours.len() as f32
+    /// The mean of a value over all cells.
+    pub(super) fn mean(&self, value: impl Fn(&Colour) -> f32) -> f32 {
+        self.colours.iter().map(value).sum::<f32>() / self.colours.len() as f32
     }
 
-    /// The mean of a number over the cells between two heights (0 at the top, 1 at the bottom); 0 if there are none.
-    pub(super) fn mean_between(&self, top: f32, bottom: f32, number: impl Fn(&Colour) -> f32) -> f32 {
+    /// The mean of a value over the cells between two heights (0 is the top, 1 the bottom); 0 if there are none.
+    pub(super) fn mean_between(&self, top: f32, bottom: f32, value: impl Fn(&Colour) -> f32) -> f32 {
         let (mut sum, mut count) = (0.0, 0.0_f32);
-        for (_, y, colour) in self.placed() {
+        for (_, y, colour) in self.with_positions() {
             if y >= top && y <= bottom {
-                sum += number(colour);
+                sum += value(colour);
                 count += 1.0;
             }
         }
@@ -136,9 +136,9 @@ impl Cells {
     }
 }
 
-/// How a number from 0 to 1 is spread over the cells.
+/// The distribution of a value over the cells.
 #[derive(Debug, Clone)]
-pub(super) struct Spread {
+pub(super) struct Distribution {
     sorted: Vec<f32>,
     /// The mean.
     pub(super) mean: f32,
@@ -146,9 +146,9 @@ pub(super) struct Spread {
     pub(super) deviation: f32,
 }
 
-impl Spread {
-    pub(super) fn of(cells: &Cells, number: impl Fn(&Colour) -> f32) -> Self {
-        let mut sorted: Vec<f32> = cells.colours.iter().map(number).collect();
+impl Distribution {
+    pub(super) fn of(cells: &Cells, value: impl Fn(&Colour) -> f32) -> Self {
+        let mut sorted: Vec<f32> = cells.colours.iter().map(value).collect();
         sorted.sort_unstable_by(f32::total_cmp);
         let count = sorted.len() as f32;
         let mean = sorted.iter().sum::<f32>() / count;
@@ -156,7 +156,7 @@ impl Spread {
         Self { sorted, mean, deviation }
     }
 
-    /// The number that so many percent of the cells do not exceed.
+    /// The percentile of the value.
     pub(super) fn percentile(&self, percent: usize) -> f32 {
         let place = self.sorted.len().saturating_sub(1) * percent / 100;
         self.sorted.get(place).copied().unwrap_or_default()
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_are_those_of_the_definition() {
+    fn colours_match_the_definition() {
         for (rgb, lightness, chroma, hue) in [
             ([255, 255, 255], 1.0, 0.0, None),
             ([0, 0, 0], 0.0, 0.0, None),
@@ -197,7 +197,7 @@ mod tests {
             let cells = Cells::of(&Picture::new(width, height, rgb).unwrap());
             assert_eq!((cells.width, cells.height), expect);
             assert_eq!(cells.colours.len(), cells.width * cells.height);
-            assert_eq!(cells.placed().count(), cells.colours.len());
+            assert_eq!(cells.with_positions().count(), cells.colours.len());
             assert!(cells.colours.iter().all(|colour| (colour.lightness - 0.6).abs() < 0.002));
         }
     }

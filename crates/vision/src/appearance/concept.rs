@@ -1,15 +1,15 @@
-//! What a picture's vector says, place by place.
+//! The concepts, which are the dimensions of the vectors.
 
-/// Names the concepts once: the type, and all of them in the order of the vector.
+/// Declares the enum and the list of all concepts in the order of the vector.
 macro_rules! concepts {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// One thing that a person may say of how a picture looks. Its number is its place in the vector.
+        /// A property of appearance that a person may name. Its number is its index in the vector.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Concept { $($(#[$doc])* $name,)+ }
+        pub(crate) enum Concept { $($(#[$doc])* $name,)+ }
 
         impl Concept {
             /// All of them in the order of the vector.
-            pub const ALL: &[Self] = &[$(Self::$name,)+];
+            pub(crate) const ALL: &[Self] = &[$(Self::$name,)+];
         }
     };
 }
@@ -91,13 +91,13 @@ concepts! {
     Dark,
     /// Mostly bright.
     Bright,
-    /// Large parts are white without any detail.
+    /// Large parts are white without detail.
     Overexposed,
     /// Deep shadows beside bright lights.
     HighContrast,
-    /// All about equally light.
+    /// Little difference between light and dark.
     LowContrast,
-    /// As in fog or mist: light, dull and of little contrast.
+    /// As in fog: light, dull, with little contrast.
     Hazy,
     /// Reddish and yellowish tones.
     Warm,
@@ -107,25 +107,25 @@ concepts! {
     Vivid,
     /// Many different colours.
     Colourful,
-    /// Dull colours, but colours.
+    /// Weak colours.
     Muted,
-    /// No colours: black, gray and white.
+    /// Only black, gray and white.
     Monochrome,
-    /// Tones of brown only, as in an old photograph.
+    /// Only tones of brown, as in an old photograph.
     Sepia,
     /// Few details.
     Smooth,
     /// Many details.
     Busy,
-    /// Stripes from side to side, in whatever direction.
+    /// Stripes in any direction over the whole picture.
     Striped,
-    /// Without any sharp edge.
+    /// No sharp edges.
     Blurry,
     /// Sharp edges.
     Sharp,
-    /// Noise in what should be even.
+    /// Visible noise.
     Grainy,
-    /// About twice as wide as high or wider.
+    /// At least about twice as wide as high.
     Panorama,
     /// Higher than wide.
     Upright,
@@ -135,33 +135,33 @@ concepts! {
     Square,
     /// The left half mirrors the right one.
     Symmetric,
-    /// Something sharp before something blurred.
+    /// A sharp subject before a blurred background.
     BlurredBackground,
-    /// Little on an even background.
+    /// A small subject on an even background.
     Minimal,
     /// Small dark marks on a light page.
     Page,
-    /// Even areas with hard edges, as drawn by a computer.
+    /// Even areas with hard edges, as in computer graphics.
     Graphic,
-    /// A warm glow in the sky above something darker.
+    /// A warm glow in the sky above a darker ground.
     Sunset,
     /// A large bright area without much colour at the bottom.
     Snow,
     /// Dark, with some small lights.
     Night,
-    /// The blue of late dusk over everything.
+    /// Dark and blue all over, as in late dusk.
     BlueHour,
     /// Clear blue at the top.
     BlueSky,
     /// Even gray at the top.
     Overcast,
-    /// Dark shapes before something bright.
+    /// Dark shapes before a bright background.
     Silhouette,
 }
 
 impl Concept {
-    /// The place in the vector.
-    pub(super) const fn place(self) -> usize {
+    /// Its index in the vector.
+    pub(super) const fn index(self) -> usize {
         self as usize
     }
 
@@ -182,36 +182,36 @@ impl Concept {
         })
     }
 
-    /// Whether it is a colour without a shade.
+    /// Whether it is a colour, not a shade of one.
     pub(super) fn is_colour(self) -> bool {
         self.shades().is_some() || matches!(self, Self::Black | Self::White)
     }
 }
 
-/// How far each concept holds, from 0 (not at all) over 0.5 (a person might say so) to 1 (clearly).
+/// The activation of each concept, 0 to 1.
 #[derive(Debug, Clone)]
 pub(super) struct Activations(Vec<f32>);
 
 impl Activations {
-    /// Nothing holds.
+    /// All zero.
     pub(super) fn none() -> Self {
         Self(vec![0.0; Concept::ALL.len()])
     }
 
-    /// Sets one, brought between 0 and 1.
+    /// Sets an activation, clamped to 0..=1.
     pub(super) fn set(&mut self, concept: Concept, value: f32) {
-        if let Some(place) = self.0.get_mut(concept.place()) {
-            // What is not a number is no match.
-            *place = if value > 0.0 { value.min(1.0) } else { 0.0 };
+        if let Some(slot) = self.0.get_mut(concept.index()) {
+            // NaN becomes 0.
+            *slot = if value > 0.0 { value.min(1.0) } else { 0.0 };
         }
     }
 
-    /// One of them.
+    /// The activation of a concept.
     pub(super) fn get(&self, concept: Concept) -> f32 {
-        self.0.get(concept.place()).copied().unwrap_or_default()
+        self.0.get(concept.index()).copied().unwrap_or_default()
     }
 
-    /// All of them in the order of the vector.
+    /// The vector.
     pub(super) fn into_vec(self) -> Vec<f32> {
         self.0
     }
@@ -222,14 +222,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_concept_has_its_own_place() {
-        for (place, concept) in Concept::ALL.iter().enumerate() {
-            assert_eq!(concept.place(), place, "{concept:?}");
+    fn index_is_the_position_in_the_list() {
+        for (index, concept) in Concept::ALL.iter().enumerate() {
+            assert_eq!(concept.index(), index, "{concept:?}");
         }
     }
 
     #[test]
-    fn activations_stay_between_0_and_1() {
+    fn activations_are_clamped() {
         let mut activations = Activations::none();
         for (value, expect) in [(0.4, 0.4), (7.0, 1.0), (-1.0, 0.0), (f32::NAN, 0.0)] {
             activations.set(Concept::Sepia, value);

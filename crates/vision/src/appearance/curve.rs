@@ -1,16 +1,16 @@
-//! Soft thresholds: from a measured number to how far something holds.
+//! Soft thresholds: convert a measured value to an activation.
 
-/// 0 up to `none`, 1 from `full` on, a straight line between. `full` may be the smaller one.
+/// 0 up to `none`, 1 from `full` on, linear in between. `full` may be less than `none`.
 pub(super) fn ramp(value: f32, none: f32, full: f32) -> f32 {
     ((value - none) / (full - none)).clamp(0.0, 1.0)
 }
 
-/// 1 between the inner two of four rising borders, 0 outside the outer two, straight lines between.
+/// 1 between the two inner of four rising borders, 0 outside the outer ones, linear in between.
 pub(super) fn plateau(value: f32, [none_below, full_from, full_to, none_above]: [f32; 4]) -> f32 {
     ramp(value, none_below, full_from).min(ramp(value, none_above, full_to))
 }
 
-/// 0 at 0, 0.5 at `half`, 1 from `full` on, straight lines between.
+/// 0 at 0, 0.5 at `half`, 1 from `full` on, linear in between.
 pub(super) fn through_half(value: f32, half: f32, full: f32) -> f32 {
     if value < half { 0.5 * ramp(value, 0.0, half) } else { 0.5 + 0.5 * ramp(value, half, full) }
 }

@@ -1,7 +1,7 @@
-//! The shape of the picture and how things are spread over it.
+//! Sets the concepts of layout: the format of the picture and the arrangement of its content.
 
 use super::{
-    cells::{Cells, Colour, Spread},
+    cells::{Cells, Colour, Distribution},
     concept::{Activations, Concept},
     curve::{plateau, ramp},
     detail::{BLOCKS, Detail},
@@ -9,10 +9,10 @@ use super::{
 use crate::Picture;
 
 /// Sets all concepts of layout.
-pub(super) fn see(
+pub(super) fn set(
     picture: &Picture,
     cells: &Cells,
-    lightness: &Spread,
+    lightness: &Distribution,
     detail: &Detail,
     activations: &mut Activations,
 ) {
@@ -34,23 +34,23 @@ fn shape(picture: &Picture, activations: &mut Activations) {
     activations.set(Concept::Square, ramp(ratio.max(1.0 / ratio), 1.08, 1.02));
 }
 
-/// A light sheet without colours, and on much of it small marks that are much darker.
-fn page(cells: &Cells, lightness: &Spread, detail: &Detail) -> f32 {
-    let paper = lightness.percentile(75);
-    let sheet = cells.share(|colour| colour.lightness > paper - 0.28 && colour.chroma < 0.05);
+/// A light sheet without colours, with small dark marks on much of it.
+fn page(cells: &Cells, lightness: &Distribution, detail: &Detail) -> f32 {
+    let background = lightness.percentile(75);
+    let sheet = cells.share(|colour| colour.lightness > background - 0.28 && colour.chroma < 0.05);
     let written = detail.share(|block| (0.05..0.7).contains(&block.edges()) && block.step() > 6.0);
     let sharp = detail.sharpest().map_or(0.0, |sharpness| ramp(sharpness, 0.45, 0.62));
     let edges = detail.joined(|_, _| true);
-    ramp(paper, 0.66, 0.85)
+    ramp(background, 0.66, 0.85)
         * ramp(sheet, 0.62, 0.86)
         * ramp(written, 0.12, 0.35)
         * ramp(edges.step() / edges.edges().max(0.01), 45.0, 75.0)
         * sharp
 }
 
-/// Neighbouring pixels are mostly the same, and where they differ, they differ much.
+/// Neighbouring pixels are mostly equal, and where they differ, they differ much.
 fn graphic(picture: &Picture, detail: &Detail) -> f32 {
-    // Equal neighbours are counted where it is neither black nor white, for photographs are that in parts, too.
+    // Equal neighbours are also counted outside black and white areas, which photographs have, too.
     let (mut even, mut same, mut equal, mut inner, mut hard, mut all) =
         (0_u32, 0_u32, 0_u32, 0_u32, 0_u32, 0_u32);
     for row in picture.rgb().chunks_exact(picture.width() as usize * 3) {
@@ -69,7 +69,7 @@ fn graphic(picture: &Picture, detail: &Detail) -> f32 {
     let [even, same, equal, inner, hard, all] =
         [even, same, equal, inner, hard, all].map(|count| count as f32);
     let all_even = ramp(even / all.max(1.0), 0.55, 0.85);
-    // With next to nothing between black and white it is a drawing, too.
+    // A picture of almost only black and white is a drawing, too.
     let inner_equal = ramp(equal / inner.max(1.0), 0.2, 0.55).max(ramp(inner / all.max(1.0), 0.12, 0.04));
     let uneven = all - even;
     let hard = if uneven < 0.001 * all { 0.5 } else { ramp(hard / uneven.max(1.0), 0.04, 0.16) };
@@ -81,8 +81,8 @@ fn distance(one: &[f32; 3], other: &[f32; 3]) -> f32 {
     one.iter().zip(other).map(|(one, other)| (one - other).powi(2)).sum::<f32>().sqrt()
 }
 
-/// How much less the halves differ when one is mirrored than any two places do.
-fn symmetric(cells: &Cells, lightness: &Spread) -> f32 {
+/// Compares the difference between one half and the mirrored other half with that of unrelated positions.
+fn symmetric(cells: &Cells, lightness: &Distribution) -> f32 {
     if cells.width < BLOCKS || cells.height < BLOCKS {
         return 0.0;
     }
@@ -96,46 +96,46 @@ fn symmetric(cells: &Cells, lightness: &Spread) -> f32 {
     }
     let mirrored = mirrored / (BLOCKS * BLOCKS / 2) as f32;
     let shifted = shifted / (BLOCKS * BLOCKS / 2) as f32;
-    // What is nearly even from side to side is symmetric in no way that one sees.
+    // An even picture is not visibly symmetric.
     ramp(mirrored / shifted.max(0.001), 0.65, 0.25)
         * ramp(shifted, 0.03, 0.08)
         * ramp(lightness.deviation, 0.04, 0.1)
 }
 
-/// The middle is sharper than the rim, or has many more edges than it on every side.
+/// The centre is sharper than the rim, or has many more edges than every side of it.
 fn blurred_background(detail: &Detail) -> f32 {
-    let middle = detail.joined(|x, y| (0.25..0.75).contains(&x) && (0.25..0.85).contains(&y));
+    let centre = detail.joined(|x, y| (0.25..0.75).contains(&x) && (0.25..0.85).contains(&y));
     let bottom = detail.joined(|_, y| y > 0.85);
     let rims = [
         detail.joined(|x, y| x < 0.2 && y < 0.8),
         detail.joined(|x, y| x > 0.8 && y < 0.8),
         detail.joined(|_, y| y < 0.2),
     ];
-    // What is in focus may reach one side, and mostly stands on the lower one.
+    // The subject may touch one side, usually the lower one.
     let mut softer: Vec<f32> = rims
         .iter()
         .filter(|rim| rim.step() > 1.2)
-        .filter_map(|rim| middle.sharpness().zip(rim.sharpness()))
-        .map(|(middle, rim)| middle - rim)
+        .filter_map(|rim| centre.sharpness().zip(rim.sharpness()))
+        .map(|(centre, rim)| centre - rim)
         .collect();
     softer.sort_unstable_by(|one, other| other.total_cmp(one));
     let softer = softer.get(..2).map_or(0.0, |softest| softest.iter().sum::<f32>() / 2.0);
-    let fewer = rims.iter().map(|rim| middle.edges() / (rim.edges() + 0.004)).fold(f32::INFINITY, f32::min);
-    // An even wall is not blurred: the rim has to change a little. Nor is a sky over something busy.
+    let fewer = rims.iter().map(|rim| centre.edges() / (rim.edges() + 0.004)).fold(f32::INFINITY, f32::min);
+    // The rim must have some change: an even wall is not blurred, nor is a sky over a busy ground.
     let [left, right, top] = rims;
-    let travel = left.join(right).join(top).step();
+    let step = left.join(right).join(top).step();
     let fewer = ramp(fewer, 1.6, 5.0)
-        * ramp(travel, 0.7, 1.3)
-        * ramp(bottom.edges() / (middle.edges() + 0.002), 1.2, 0.6);
-    let softer = ramp(softer, 0.03, 0.14) * ramp(bottom.edges() / (middle.edges() + 0.002), 2.0, 1.1);
-    softer.max(0.8 * fewer) * ramp(middle.edges(), 0.012, 0.035)
+        * ramp(step, 0.7, 1.3)
+        * ramp(bottom.edges() / (centre.edges() + 0.002), 1.2, 0.6);
+    let softer = ramp(softer, 0.03, 0.14) * ramp(bottom.edges() / (centre.edges() + 0.002), 2.0, 1.1);
+    softer.max(0.8 * fewer) * ramp(centre.edges(), 0.012, 0.035)
 }
 
-/// Most of the picture is one even surface, and something stands on it.
+/// A small subject on a large even surface.
 fn minimal(cells: &Cells, detail: &Detail) -> f32 {
     let blocks = cells.grid(BLOCKS);
     let even: Vec<bool> =
-        detail.placed().map(|(_, _, block)| block.edges() < 0.012 && block.step() < 4.0).collect();
+        detail.with_positions().map(|(_, _, block)| block.edges() < 0.012 && block.step() < 4.0).collect();
     let surface: Vec<&[f32; 3]> =
         blocks.iter().zip(&even).filter(|(_, even)| **even).map(|(block, _)| block).collect();
     let share = surface.len() as f32 / (BLOCKS * BLOCKS) as f32;
@@ -144,7 +144,7 @@ fn minimal(cells: &Cells, detail: &Detail) -> f32 {
         surface.iter().filter_map(|block| block.get(channel)).sum::<f32>() / count
     });
     let spread = surface.iter().map(|block| distance(block, &mean)).sum::<f32>() / count;
-    let something =
+    let subject =
         cells.share(|colour: &Colour| distance(&[colour.lightness, colour.a, colour.b], &mean) > 0.15);
-    ramp(share, 0.5, 0.8) * ramp(spread, 0.13, 0.06) * plateau(something, [0.0, 0.01, 0.3, 0.45])
+    ramp(share, 0.5, 0.8) * ramp(spread, 0.13, 0.06) * plateau(subject, [0.0, 0.01, 0.3, 0.45])
 }

@@ -1,4 +1,4 @@
-//! What people call a colour: soft regions of OKLCh, made from the colours that common names stand for.
+//! Names of colours: soft regions of OKLCh, derived from colours with common names.
 
 use super::{
     cells::Colour,
@@ -6,16 +6,16 @@ use super::{
     curve::{plateau, ramp},
 };
 
-/// Where a name holds: the product of three plateaus, each given by four rising borders.
+/// The region of a name: the product of three plateaus, each with four rising borders.
 struct Region {
     name: Concept,
-    /// Degrees; a border below 0 or above 360 goes on at the other end.
+    /// Degrees. A border below 0 or above 360 wraps around.
     hue: [f32; 4],
     chroma: [f32; 4],
     lightness: [f32; 4],
 }
 
-/// Chroma from here on, without an upper border.
+/// A plateau without an upper border.
 const fn from(none: f32, full: f32) -> [f32; 4] {
     [none, full, 1.0, 2.0]
 }
@@ -24,16 +24,16 @@ const fn region(name: Concept, hue: [f32; 4], chroma: [f32; 4], lightness: [f32;
     Region { name, hue, chroma, lightness }
 }
 
-/// The regions of colours that have a hue. Where regions of one name overlap the larger number holds.
+/// The regions of chromatic colours. Where regions of one name overlap, the larger value counts.
 const REGIONS: &[Region] = &[
     region(Concept::Red, [-2.0, 8.0, 34.0, 42.0], from(0.10, 0.15), [0.20, 0.30, 0.66, 0.74]),
     region(Concept::Orange, [36.0, 46.0, 78.0, 90.0], from(0.115, 0.14), [0.40, 0.50, 0.92, 0.97]),
     region(Concept::Yellow, [80.0, 90.0, 116.0, 124.0], from(0.08, 0.12), [0.68, 0.76, 1.0, 1.1]),
     region(Concept::Gold, [66.0, 76.0, 97.0, 105.0], from(0.09, 0.12), [0.55, 0.62, 0.87, 0.93]),
     region(Concept::Green, [112.0, 120.0, 164.0, 176.0], from(0.035, 0.07), [0.18, 0.26, 1.0, 1.1]),
-    // Leaves are often more yellow than one believes.
+    // Leaves are often yellowish.
     region(Concept::Green, [98.0, 108.0, 122.0, 130.0], from(0.045, 0.075), [0.2, 0.28, 0.66, 0.76]),
-    // In the shade they have little colour.
+    // In the shade, leaves have a low chroma.
     region(Concept::Green, [98.0, 110.0, 164.0, 178.0], from(0.022, 0.045), [0.14, 0.2, 0.44, 0.54]),
     region(Concept::Turquoise, [166.0, 176.0, 217.0, 231.0], from(0.045, 0.075), [0.28, 0.38, 0.96, 1.0]),
     region(Concept::Blue, [214.0, 230.0, 284.0, 295.0], from(0.035, 0.07), [0.13, 0.22, 0.92, 0.97]),
@@ -46,7 +46,7 @@ const REGIONS: &[Region] = &[
     region(Concept::Beige, [50.0, 64.0, 104.0, 114.0], [0.016, 0.03, 0.075, 0.10], [0.60, 0.70, 0.95, 0.985]),
 ];
 
-/// How light a colour is at the borders of its shades: [full dark, not dark, not light, full light].
+/// The lightness at the borders of the shades: [fully dark, not dark, not light, fully light].
 const SHADES: &[(Concept, [f32; 4])] = &[
     (Concept::Red, [0.40, 0.48, 0.62, 0.68]),
     (Concept::Orange, [0.60, 0.66, 0.77, 0.82]),
@@ -67,18 +67,18 @@ pub(super) struct Named {
     pub(super) fit: f32,
 }
 
-/// Every name that fits, the same one perhaps twice.
+/// All names that fit. A name may occur twice.
 pub(super) fn names(colour: &Colour) -> impl Iterator<Item = Named> + '_ {
     neutral(colour)
         .into_iter()
         .chain(REGIONS.iter().map(|region| region.fit(colour)))
-        // What barely fits would add up over a whole picture.
+        // Weak fits would add up over a whole picture.
         .map(|named| Named { fit: ramp(named.fit, 0.1, 0.7), ..named })
         .filter(|named| named.fit > 0.0)
 }
 
 fn neutral(colour: &Colour) -> [Named; 3] {
-    // The eye sees no hue in what is very dark, and takes a tinted white for white.
+    // People see no hue in very dark colours, and a tinted white as white.
     let black = ramp(colour.lightness, 0.31, 0.22) * ramp(colour.chroma, 0.08, 0.04);
     let white = ramp(colour.lightness, 0.80, 0.90) * ramp(colour.chroma, 0.05, 0.025);
     let gray = plateau(colour.lightness, [0.27, 0.35, 0.80, 0.88]) * ramp(colour.chroma, 0.030, 0.014);
@@ -106,7 +106,7 @@ impl Region {
     }
 }
 
-/// How far a colour of a name is a dark and a light one; both 0 when the name has no shades.
+/// How dark and how light a shade of its name a colour is; both 0 if the name has no shades.
 pub(super) fn shades(name: Concept, colour: &Colour) -> [f32; 2] {
     if name == Concept::Beige {
         return [0.0, 0.0];

@@ -1,43 +1,46 @@
-//! From the words of a search to what it looks for.
+//! Parses the text of a search into concepts.
 
 use super::{
     concept::Concept,
-    vocabulary::{LONGEST, Meaning, Shade, Token, Vocabulary, is_katakana, tokens},
+    vocabulary::{MAX_PHRASE_LENGTH, Meaning, Shade, Token, Vocabulary, is_katakana, tokens},
 };
 use crate::{Calibration, EncodedQuery};
 
-/// No more of a search is read, in characters.
-const LONGEST_QUERY: usize = 2000;
-/// What a word counts that often means something else.
-const DOUBTFUL: f32 = 0.6;
+/// Longer texts are truncated, in characters.
+const MAX_QUERY_CHARS: usize = 2000;
+/// The weight of an ambiguous word.
+const AMBIGUOUS_WEIGHT: f32 = 0.6;
 
-/// What a search says about appearance.
+/// The concepts in the text of a search.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Wanted {
-    /// Each concept once; `false` for those that must not hold.
+pub(super) struct ParsedQuery {
+    /// Each concept once; `false` if it is negated.
     pub(super) concepts: Vec<(Concept, bool)>,
-    /// The share of words with a meaning here, of those that say anything.
+    /// The share of known words among all words that are not ignored.
     pub(super) known: f32,
 }
 
-/// One step of reading.
+/// A part of the parsed text.
 #[derive(Debug, Clone, Copy)]
 enum Item {
+    /// A phrase of the vocabulary.
     Known(Meaning),
+    /// An unknown word.
     Unknown,
+    /// A punctuation mark that ends a phrase.
     Break,
 }
 
-/// Reads a search.
-pub(super) fn read(vocabulary: &Vocabulary, words: &str) -> Wanted {
-    let words: String = words.chars().take(LONGEST_QUERY).collect();
+/// Parses the text of a search.
+pub(super) fn parse(vocabulary: &Vocabulary, words: &str) -> ParsedQuery {
+    let words: String = words.chars().take(MAX_QUERY_CHARS).collect();
     let tokens = tokens(&words);
     let mut items = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
     while let Some((first, others)) = rest.split_first() {
         match first {
             Token::Break => items.push(Item::Break),
-            Token::Run(run) => read_run(vocabulary, run, &mut items),
+            Token::Run(run) => parse_run(vocabulary, run, &mut items),
             Token::Word(_) => {
                 let (item, length) = longest_phrase(vocabulary, rest);
                 items.push(item);
@@ -47,14 +50,14 @@ pub(super) fn read(vocabulary: &Vocabulary, words: &str) -> Wanted {
         }
         rest = others;
     }
-    understand(&items)
+    interpret(&items)
 }
 
-/// The longest phrase at the start, and how many tokens it has.
+/// The longest known phrase at the start, and the number of its tokens.
 fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
     let mut phrase = String::new();
     let mut best = (Item::Unknown, 1);
-    for (length, token) in rest.iter().take(LONGEST).enumerate() {
+    for (length, token) in rest.iter().take(MAX_PHRASE_LENGTH).enumerate() {
         let Token::Word(word) = token else { break };
         if !phrase.is_empty() {
             phrase.push(' ');
@@ -67,33 +70,35 @@ fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
     best
 }
 
-/// Reads a run of a script without spaces: the longest phrase at each place; what lies between is unknown.
-fn read_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
-    let mut place = 0;
+/// Parses a run of a script without spaces: finds the longest known phrase at each position. The characters between two
+/// phrases are one unknown word.
+fn parse_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
+    let mut position = 0;
     let mut in_unknown = false;
-    while let Some(rest) = run.get(place..).filter(|rest| !rest.is_empty()) {
-        let before = run.get(..place).and_then(<[char]>::last).copied();
-        let found = (1..=LONGEST.min(rest.len())).rev().find_map(|length| {
+    while let Some(rest) = run.get(position..).filter(|rest| !rest.is_empty()) {
+        let before = run.get(..position).and_then(<[char]>::last).copied();
+        let found = (1..=MAX_PHRASE_LENGTH.min(rest.len())).rev().find_map(|length| {
             let (phrase, after) = rest.split_at(length);
             let meaning = vocabulary.meaning(&phrase.iter().collect::<String>())?;
-            stands_alone(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
+            is_whole_word(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
         });
         if let Some((meaning, length)) = found {
             items.push(Item::Known(meaning));
             in_unknown = false;
-            place += length;
+            position += length;
         } else {
             if !in_unknown {
                 items.push(Item::Unknown);
             }
             in_unknown = true;
-            place += 1;
+            position += 1;
         }
     }
 }
 
-/// Whether a phrase is more than a part of a word.
-fn stands_alone(
+/// Whether a phrase in a script without spaces is probably not part of a longer word. This concerns words of one
+/// character and words in katakana.
+fn is_whole_word(
     vocabulary: &Vocabulary,
     before: Option<char>,
     phrase: &[char],
@@ -116,7 +121,7 @@ fn stands_alone(
     let is_ignored = ignored(phrase);
     let ends = next.is_none()
         || ignored(after.get(..1).unwrap_or_default())
-        || (2..=LONGEST).any(|length| {
+        || (2..=MAX_PHRASE_LENGTH).any(|length| {
             after
                 .get(..length)
                 .is_some_and(|next| vocabulary.meaning(&next.iter().collect::<String>()).is_some())
@@ -124,7 +129,8 @@ fn stands_alone(
     ends && (!in_unknown || is_ignored)
 }
 
-fn understand(items: &[Item]) -> Wanted {
+/// Combines shades with colours, and negations with concepts.
+fn interpret(items: &[Item]) -> ParsedQuery {
     let mut concepts: Vec<(Concept, bool)> = Vec::new();
     let (mut known, mut all) = (0.0, 0.0);
     let mut negated = false;
@@ -148,7 +154,7 @@ fn understand(items: &[Item]) -> Wanted {
                 rest = others.get(1..).unwrap_or_default();
             }
             all += 1.0;
-            known += if meaning.doubtful && shaded.is_none() { DOUBTFUL } else { 1.0 };
+            known += if meaning.ambiguous && shaded.is_none() { AMBIGUOUS_WEIGHT } else { 1.0 };
             concepts.retain(|(other, _)| *other != concept);
             concepts.push((concept, !negated));
             negated = false;
@@ -159,10 +165,10 @@ fn understand(items: &[Item]) -> Wanted {
             negated = false;
         }
     }
-    Wanted { concepts, known: known / f32::max(all, 1.0) }
+    ParsedQuery { concepts, known: known / f32::max(all, 1.0) }
 }
 
-/// The shade that two neighbours name together.
+/// The shade that two adjacent words name together.
 fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
     let next = next?;
     let (colour, shade) = match (meaning.shades_next, next.concept) {
@@ -176,28 +182,28 @@ fn shaded(meaning: Meaning, next: Option<Meaning>) -> Option<Concept> {
     })
 }
 
-impl Wanted {
-    /// What to compare vectors with; `None` when nothing is wanted.
+impl ParsedQuery {
+    /// The encoded query; `None` without concepts.
     pub(super) fn to_query(&self) -> Option<EncodedQuery> {
         let count = self.concepts.len() as f32;
-        let negative = self.concepts.iter().filter(|(_, wanted)| !wanted).count() as f32;
+        let negative = self.concepts.iter().filter(|(_, is_required)| !is_required).count() as f32;
         if self.concepts.is_empty() {
             return None;
         }
         let mut vector = vec![0.0; Concept::ALL.len()];
-        for (concept, wanted) in &self.concepts {
-            if let Some(weight) = vector.get_mut(concept.place()) {
-                *weight = if *wanted { 1.0 / count } else { -1.0 / count };
+        for (concept, is_required) in &self.concepts {
+            if let Some(weight) = vector.get_mut(concept.index()) {
+                *weight = if *is_required { 1.0 / count } else { -1.0 / count };
             }
         }
-        // Of the mean of all that should hold. One of two alone gives 0.5, two of three 0.67: that has to be no match.
-        let (midpoint, least) = match self.concepts.len() {
+        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not match.
+        let (midpoint, min_similarity) = match self.concepts.len() {
             1 if negative > 0.0 => (0.6, 0.5),
             1 => (0.5, 0.3),
             2 => (0.68, 0.57),
             _ => (0.78, 0.70),
         };
-        // What must not hold counts as far as it does not, of which a product of vectors leaves out the constant part.
+        // A negated concept counts as 1 minus its activation. The dot product lacks the constant part.
         let constant = negative / count;
         Some(EncodedQuery {
             vector,
@@ -205,7 +211,7 @@ impl Wanted {
                 midpoint: midpoint - constant,
                 steepness: 4.0 / (1.0 - midpoint),
                 max_score: self.known,
-                min_similarity: least - constant,
+                min_similarity: min_similarity - constant,
             },
         })
     }

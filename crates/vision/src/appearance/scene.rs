@@ -1,27 +1,28 @@
-//! Kinds of light and weather that look alike wherever they are.
+//! Sets the concepts of scenes: light and weather.
 
 use super::{
-    cells::{Cells, Colour, Spread},
+    cells::{Cells, Colour, Distribution},
     concept::{Activations, Concept},
     curve::{plateau, ramp},
     detail::Detail,
 };
 
-/// Sets all concepts of scenes; those of tone and layout are set already.
-pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activations: &mut Activations) {
+/// Sets all concepts of scenes, and corrects those of tone and layout, which must be set before.
+pub(super) fn set(cells: &Cells, lightness: &Distribution, detail: &Detail, activations: &mut Activations) {
     let drawn = activations.get(Concept::Graphic).max(activations.get(Concept::Page));
-    let seen = 1.0 - drawn;
+    let photographed = 1.0 - drawn;
     // In fog the sky is the lightest part.
     let above = cells.mean_between(0.0, 0.35, |colour| colour.lightness);
     let below = cells.mean_between(0.5, 1.0, |colour| colour.lightness);
-    activations.set(Concept::Sunset, sunset(cells, detail) * seen);
-    activations.set(Concept::Snow, snow(cells, detail) * seen);
-    // A night sky is as even as what is drawn on black.
+    activations.set(Concept::Sunset, sunset(cells, detail) * photographed);
+    activations.set(Concept::Snow, snow(cells, detail) * photographed);
+    // A night sky may look like a drawing on black, so that a drawing excludes it only partly.
     activations.set(Concept::Night, night(cells, detail) * (1.0 - 0.65 * drawn));
-    activations.set(Concept::BlueHour, blue_hour(cells, lightness) * seen);
-    activations.set(Concept::BlueSky, blue_sky(cells) * seen);
-    activations.set(Concept::Overcast, overcast(cells, lightness, detail) * seen);
-    activations.set(Concept::Hazy, activations.get(Concept::Hazy) * seen * ramp(above - below, -0.06, 0.03));
+    activations.set(Concept::BlueHour, blue_hour(cells, lightness) * photographed);
+    activations.set(Concept::BlueSky, blue_sky(cells) * photographed);
+    activations.set(Concept::Overcast, overcast(cells, lightness, detail) * photographed);
+    activations
+        .set(Concept::Hazy, activations.get(Concept::Hazy) * photographed * ramp(above - below, -0.06, 0.03));
     activations.set(
         Concept::LowContrast,
         activations.get(Concept::LowContrast) * (1.0 - 0.7 * activations.get(Concept::Page)),
@@ -29,15 +30,16 @@ pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activation
     activations.set(Concept::Overexposed, activations.get(Concept::Overexposed) * (1.0 - 0.6 * drawn));
     activations
         .set(Concept::Striped, activations.get(Concept::Striped) * (1.0 - activations.get(Concept::Page)));
-    activations.set(Concept::Muted, activations.get(Concept::Muted) * seen);
-    activations.set(Concept::Silhouette, silhouette(cells, lightness, detail) * seen);
+    activations.set(Concept::Muted, activations.get(Concept::Muted) * photographed);
+    activations.set(Concept::Silhouette, silhouette(cells, lightness, detail) * photographed);
 }
 
-fn share_between(cells: &Cells, top: f32, bottom: f32, is_so: impl Fn(&Colour) -> bool) -> f32 {
-    cells.mean_between(top, bottom, |colour| if is_so(colour) { 1.0 } else { 0.0 })
+/// The share of the cells between two heights that satisfy a predicate.
+fn share_between(cells: &Cells, top: f32, bottom: f32, predicate: impl Fn(&Colour) -> bool) -> f32 {
+    cells.mean_between(top, bottom, |colour| if predicate(colour) { 1.0 } else { 0.0 })
 }
 
-/// The share of columns in which the upper half is clearly lighter than what lies at the bottom.
+/// The share of columns whose upper half is clearly lighter than their bottom.
 fn horizon(cells: &Cells) -> f32 {
     const SIDE: usize = 10;
     let grid = cells.grid(SIDE);
@@ -75,10 +77,10 @@ fn snow(cells: &Cells, detail: &Detail) -> f32 {
     };
     let lower = share_between(cells, 0.5, 1.0, white);
     let bright = share_between(cells, 0.5, 1.0, |colour| white(colour) && colour.lightness > 0.6);
-    // Roads and seas are darker than the sky above, snow is not.
+    // Unlike snow, roads and seas are darker than the sky.
     let above = cells.mean_between(0.0, 0.4, |colour| colour.lightness);
     let below = cells.mean_between(0.55, 1.0, |colour| colour.lightness);
-    // Snow has a grain: walls and paper have none.
+    // Snow has texture; walls and paper have none.
     let ground = detail.joined(|_, y| y > 0.5);
     ramp(lower, 0.3, 0.7)
         * ramp(bright, 0.2, 0.5)
@@ -87,7 +89,7 @@ fn snow(cells: &Cells, detail: &Detail) -> f32 {
         * ramp(detail.joined(|_, _| true).edges(), 0.0, 0.006)
 }
 
-/// Dark with lights before a dark sky, or a street full of lamps.
+/// Lights before a dark sky, or a street full of lamps.
 fn night(cells: &Cells, detail: &Detail) -> f32 {
     let dark = cells.share(|colour| colour.lightness < 0.30);
     let above = share_between(cells, 0.0, 0.3, |colour| colour.lightness < 0.33);
@@ -109,7 +111,7 @@ fn night(cells: &Cells, detail: &Detail) -> f32 {
     sky.max(street)
 }
 
-fn blue_hour(cells: &Cells, lightness: &Spread) -> f32 {
+fn blue_hour(cells: &Cells, lightness: &Distribution) -> f32 {
     let blue = cells.share(|colour| (222.0..305.0).contains(&colour.hue) && colour.chroma > 0.018);
     let strong = cells.share(|colour| colour.chroma > 0.16);
     plateau(lightness.mean, [0.18, 0.27, 0.48, 0.60])
@@ -119,15 +121,15 @@ fn blue_hour(cells: &Cells, lightness: &Spread) -> f32 {
         * ramp(strong, 0.5, 0.2)
 }
 
-/// The share of what is even and so coloured, of the upper two fifths.
-fn sky(cells: &Cells, is_so: impl Fn(&Colour) -> bool) -> f32 {
+/// The share of the upper two fifths that is even and satisfies a predicate.
+fn sky(cells: &Cells, predicate: impl Fn(&Colour) -> bool) -> f32 {
     let rows = cells.colours.chunks(cells.width).take((cells.height * 2).div_ceil(5));
     let (mut found, mut all) = (0.0_f32, 0.0_f32);
     for row in rows {
         for pair in row.windows(2) {
             let [left, right] = pair else { continue };
             let even = (left.lightness - right.lightness).abs() < 0.025;
-            found += if even && is_so(left) { 1.0 } else { 0.0 };
+            found += if even && predicate(left) { 1.0 } else { 0.0 };
             all += 1.0;
         }
     }
@@ -145,9 +147,9 @@ fn blue_sky(cells: &Cells) -> f32 {
     ramp(sky(cells, blue), 0.12, 0.45) * ramp(below, 1.0, 0.6).max(0.6) * ramp(varied, 0.02, 0.12)
 }
 
-fn overcast(cells: &Cells, lightness: &Spread, detail: &Detail) -> f32 {
+fn overcast(cells: &Cells, lightness: &Distribution, detail: &Detail) -> f32 {
     let light = lightness.percentile(60).max(0.55);
-    // A pale sky is blue as soon as it has a little colour, a dull one not.
+    // In a light sky a lower chroma already looks blue.
     let gray = |colour: &Colour| {
         colour.lightness > light && colour.chroma < 0.018 + 0.025 * ramp(colour.lightness, 0.8, 0.6)
     };
@@ -159,7 +161,7 @@ fn overcast(cells: &Cells, lightness: &Spread, detail: &Detail) -> f32 {
         * ramp(ground.step(), 1.5, 4.0)
 }
 
-fn silhouette(cells: &Cells, lightness: &Spread, detail: &Detail) -> f32 {
+fn silhouette(cells: &Cells, lightness: &Distribution, detail: &Detail) -> f32 {
     let dark = cells.share(|colour| colour.lightness < 0.25);
     let bright = share_between(cells, 0.0, 0.75, |colour| colour.lightness > 0.66);
     let between = cells.share(|colour| (0.32..0.58).contains(&colour.lightness));

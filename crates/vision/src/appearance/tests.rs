@@ -1,6 +1,6 @@
-//! What the encoder sees in pictures made for it, and what it understands.
+//! Tests the built-in encoder with generated pictures and with queries.
 
+mod concepts;
 mod pictures;
 mod queries;
-mod robust;
-mod seen;
+mod robustness;

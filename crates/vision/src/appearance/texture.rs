@@ -1,14 +1,14 @@
-//! Smooth or busy, sharp or blurred, grainy, striped.
+//! Sets the concepts of texture: smooth, busy, sharp, blurry, grainy, striped.
 
 use super::{
-    cells::{Cells, Spread},
+    cells::{Cells, Distribution},
     concept::{Activations, Concept},
     curve::ramp,
     detail::{Block, Detail},
 };
 
 /// Sets all concepts of texture.
-pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activations: &mut Activations) {
+pub(super) fn set(cells: &Cells, lightness: &Distribution, detail: &Detail, activations: &mut Activations) {
     let all = detail.joined(|_, _| true);
     let quiet = detail.share(|block| block.step() < 2.5);
     let smooth = 0.5 * ramp(quiet, 0.45, 0.85) + 0.5 * ramp(all.step(), 6.0, 2.0);
@@ -20,9 +20,9 @@ pub(super) fn see(cells: &Cells, lightness: &Spread, detail: &Detail, activation
     activations.set(Concept::Striped, striped(cells, lightness));
 }
 
-fn focus(lightness: &Spread, detail: &Detail, all: &Block, activations: &mut Activations) {
+fn focus(lightness: &Distribution, detail: &Detail, all: &Block, activations: &mut Activations) {
     let Some(sharpest) = detail.sharpest() else {
-        // Nothing but slopes: blurred, if there is anything at all.
+        // Without edges, a picture that is not uniform is blurred.
         activations.set(Concept::Blurry, 0.7 * ramp(lightness.deviation, 0.015, 0.045));
         return;
     };
@@ -31,8 +31,8 @@ fn focus(lightness: &Spread, detail: &Detail, all: &Block, activations: &mut Act
     activations.set(Concept::Sharp, ramp(sharpest, 0.58, 0.75) * edges);
 }
 
-/// Light and dark alternate many times in one direction, and nothing changes across it.
-fn striped(cells: &Cells, lightness: &Spread) -> f32 {
+/// Light and dark alternate many times in one direction and are constant across it.
+fn striped(cells: &Cells, lightness: &Distribution) -> f32 {
     if cells.width.min(cells.height) < 8 || lightness.deviation < 0.03 {
         return 0.0;
     }
@@ -42,11 +42,11 @@ fn striped(cells: &Cells, lightness: &Spread) -> f32 {
     let mean = profile.iter().sum::<f32>() / count.max(1.0);
     let variance = profile.iter().map(|value| (value - mean).powi(2)).sum::<f32>() / count.max(1.0);
     let explained = variance / lightness.deviation.powi(2);
-    let turns = turns(&profile, 0.8 * variance.sqrt());
-    ramp(coherence, 0.3, 0.65) * ramp(explained, 0.2, 0.5) * ramp(turns, 5.0, 11.0)
+    let reversals = reversals(&profile, 0.8 * variance.sqrt());
+    ramp(coherence, 0.3, 0.65) * ramp(explained, 0.2, 0.5) * ramp(reversals, 5.0, 11.0)
 }
 
-/// The direction, a unit vector, in which the lightness changes most, and how much more than across it (0 to 1).
+/// The direction of the largest change in lightness as a unit vector, and its coherence (0 to 1), by the structure tensor.
 fn direction(cells: &Cells) -> Option<([f32; 2], f32)> {
     let (mut xx, mut yy, mut xy) = (0.0_f32, 0.0, 0.0);
     let rows: Vec<_> = cells.colours.chunks_exact(cells.width).collect();
@@ -66,14 +66,14 @@ fn direction(cells: &Cells) -> Option<([f32; 2], f32)> {
     (xx + yy > 1e-4).then_some(([angle.cos(), angle.sin()], coherence))
 }
 
-/// The mean lightness along a direction, cell by cell; ends that few cells reach are left out.
+/// The mean lightness at each step along a direction, without the steps at the ends that have few cells.
 fn profile(cells: &Cells, [across, down]: [f32; 2]) -> Vec<f32> {
     let length = cells.width + cells.height;
     let mut sums = vec![(0.0_f32, 0.0_f32); 2 * length];
     for (row, colours) in cells.colours.chunks(cells.width).enumerate() {
         for (column, colour) in colours.iter().enumerate() {
             let along = column as f32 * across + row as f32 * down + length as f32;
-            if let Some((sum, count)) = sums.get_mut(place(along)) {
+            if let Some((sum, count)) = sums.get_mut(bin(along)) {
                 *sum += colour.lightness;
                 *count += 1.0;
             }
@@ -84,13 +84,13 @@ fn profile(cells: &Cells, [across, down]: [f32; 2]) -> Vec<f32> {
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "casts of floats saturate")]
-fn place(along: f32) -> usize {
+fn bin(along: f32) -> usize {
     along.round() as usize
 }
 
-/// How often a curve turns back by more than a height.
-fn turns(profile: &[f32], height: f32) -> f32 {
-    let mut turns = 0.0;
+/// How often a curve reverses its direction by more than `height`.
+fn reversals(profile: &[f32], height: f32) -> f32 {
+    let mut reversals = 0.0;
     let mut rising = None;
     let mut extreme = profile.first().copied().unwrap_or_default();
     for &value in profile {
@@ -103,8 +103,8 @@ fn turns(profile: &[f32], height: f32) -> f32 {
         } else if rising.is_some() && -ahead > height {
             rising = rising.map(|rising| !rising);
             extreme = value;
-            turns += 1.0;
+            reversals += 1.0;
         }
     }
-    turns
+    reversals
 }

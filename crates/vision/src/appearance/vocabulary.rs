@@ -1,4 +1,4 @@
-//! Which words stand for what, in all languages at once.
+//! The meanings of words in all languages together.
 
 use std::collections::HashMap;
 
@@ -7,27 +7,27 @@ use super::{
     words::{self, Language},
 };
 
-/// No phrase has more tokens or, in scripts without spaces, more characters.
-pub(super) const LONGEST: usize = 12;
+/// The longest phrase, in tokens or, in scripts without spaces, in characters.
+pub(super) const MAX_PHRASE_LENGTH: usize = 12;
 
-/// What a word does to a colour beside it.
+/// How a word changes the colour next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shade {
     Dark,
     Light,
-    /// Nothing, though it has a meaning of its own elsewhere.
+    /// Not at all ("bright red"), although the word alone may be a concept.
     Plain,
 }
 
-/// What a phrase may mean.
+/// The possible meanings of a phrase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Meaning {
     pub(super) concept: Option<Concept>,
     /// It often means something else.
-    pub(super) doubtful: bool,
-    /// What it does to the colour after it.
+    pub(super) ambiguous: bool,
+    /// How it changes the colour after it.
     pub(super) shades_next: Option<Shade>,
-    /// What it does to the colour before it.
+    /// How it changes the colour before it.
     pub(super) shades_last: Option<Shade>,
     pub(super) negates: bool,
     pub(super) ignored: bool,
@@ -36,17 +36,18 @@ pub(super) struct Meaning {
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A word, folded.
+    /// A normalised word: lower case, without accents and apostrophes.
     Word(String),
-    /// Characters of a script that writes no spaces.
+    /// Characters of a script without spaces.
     Run(Vec<char>),
-    /// A mark that parts phrases.
+    /// A punctuation mark that ends a phrase.
     Break,
 }
 
-/// All phrases, folded, with single spaces.
+/// The phrases of all languages.
 #[derive(Debug, Clone)]
 pub(super) struct Vocabulary {
+    /// By [`key`].
     meanings: HashMap<String, Meaning>,
 }
 
@@ -61,10 +62,10 @@ impl Vocabulary {
 
     fn add(&mut self, language: &Language) {
         for (concept, phrases) in language.concepts {
-            self.each(language, phrases, |meaning, doubtful| {
+            self.update(language, phrases, |meaning, ambiguous| {
                 if meaning.concept.is_none() {
                     meaning.concept = Some(*concept);
-                    meaning.doubtful = doubtful;
+                    meaning.ambiguous = ambiguous;
                 }
             });
         }
@@ -72,42 +73,44 @@ impl Vocabulary {
             [(language.dark, Shade::Dark), (language.light, Shade::Light), (language.plain, Shade::Plain)]
         {
             let follow = language.shades_follow;
-            self.each(language, phrases, |meaning, _| {
-                let place = if follow { &mut meaning.shades_last } else { &mut meaning.shades_next };
-                place.get_or_insert(shade);
+            self.update(language, phrases, |meaning, _| {
+                let slot = if follow { &mut meaning.shades_last } else { &mut meaning.shades_next };
+                slot.get_or_insert(shade);
             });
         }
-        self.each(language, language.negations, |meaning, _| meaning.negates = true);
-        self.each(language, language.ignored, |meaning, _| meaning.ignored = true);
+        self.update(language, language.negations, |meaning, _| meaning.negates = true);
+        self.update(language, language.ignored, |meaning, _| meaning.ignored = true);
     }
 
-    fn each(&mut self, language: &Language, phrases: &str, change: impl Fn(&mut Meaning, bool)) {
-        for phrase in list(phrases) {
-            let doubtful = phrase.ends_with('?');
+    /// Updates the meanings of phrases in all their forms. `change` also receives whether the phrase is ambiguous.
+    fn update(&mut self, language: &Language, phrases: &str, change: impl Fn(&mut Meaning, bool)) {
+        for phrase in split_list(phrases) {
+            let ambiguous = phrase.ends_with('?');
             let phrase = phrase.trim_end_matches('?');
-            let bare = Some("").filter(|_| language.stems_are_words || !phrase.contains('~'));
-            let endings = bare.into_iter().chain(list(language.endings).filter(|_| phrase.contains('~')));
+            let no_ending = Some("").filter(|_| language.stems_are_words || !phrase.contains('~'));
+            let endings =
+                no_ending.into_iter().chain(split_list(language.endings).filter(|_| phrase.contains('~')));
             for ending in endings {
                 let key = key(&phrase.replace('~', ending));
                 if key.is_empty() {
                     continue;
                 }
-                change(self.meanings.entry(key).or_default(), doubtful);
+                change(self.meanings.entry(key).or_default(), ambiguous);
             }
         }
     }
 
-    /// What a phrase of words means, or of characters in a script without spaces.
+    /// The meaning of a normalised phrase of words, or of characters in a script without spaces.
     pub(super) fn meaning(&self, phrase: &str) -> Option<Meaning> {
         self.meanings.get(phrase).copied()
     }
 }
 
-fn list(phrases: &str) -> impl Iterator<Item = &str> {
+fn split_list(phrases: &str) -> impl Iterator<Item = &str> {
     phrases.split(',').map(str::trim).filter(|phrase| !phrase.is_empty())
 }
 
-/// How a phrase is looked up.
+/// The key of a phrase: its normalised words, separated by single spaces.
 fn key(phrase: &str) -> String {
     let parts: Vec<String> = tokens(phrase)
         .into_iter()
@@ -120,13 +123,13 @@ fn key(phrase: &str) -> String {
     parts.join(" ")
 }
 
-/// Parts a text into words and breaks. Case, accents, apostrophes and hyphens are gone afterwards.
+/// Splits a text into tokens. Removes case, accents, apostrophes and hyphens.
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut word = String::new();
     let mut run = Vec::new();
     for character in text.chars() {
-        let is_run = writes_no_spaces(character);
+        let is_run = is_written_without_spaces(character);
         if !is_run && !run.is_empty() {
             tokens.push(Token::Run(std::mem::take(&mut run)));
         }
@@ -139,7 +142,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             _ if is_run => run.push(character),
             _ if in_word => character.to_lowercase().for_each(|lower| fold(lower, &mut word)),
             '&' | '/' => tokens.push(Token::Word(character.to_string())),
-            // A ratio, as in 1:1.
+            // Part of a ratio, such as 1:1.
             ':' => {}
             ',' | '.' | ';' | '!' | '?' | '(' | ')' | '|' | '、' | '。' | '\u{ff0c}' => {
                 tokens.push(Token::Break);
@@ -165,17 +168,17 @@ fn is_apostrophe(character: char) -> bool {
 }
 
 /// Chinese characters and the Japanese syllabaries.
-fn writes_no_spaces(character: char) -> bool {
+fn is_written_without_spaces(character: char) -> bool {
     matches!(character, '々' | '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}')
         && character != '・'
 }
 
-/// Whether a character is of the syllabary that writes foreign words.
+/// Whether a character is in the Japanese syllabary for foreign words.
 pub(super) fn is_katakana(character: char) -> bool {
     ('\u{30a1}'..='\u{30ff}').contains(&character)
 }
 
-/// Writes a small letter without its accents.
+/// Appends a lower-case letter without its accents.
 fn fold(letter: char, word: &mut String) {
     let plain = match letter {
         _ if is_accent(letter) || is_apostrophe(letter) => return,
@@ -218,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_fall_into_words() {
+    fn texts_are_split_into_tokens() {
         let word = |word: &str| Token::Word(word.to_owned());
         for (text, expect) in [
             ("Dark-red  CARS", vec![word("dark"), word("red"), word("cars")]),
@@ -242,7 +245,7 @@ mod tests {
                 .iter()
                 .map(|token| if let Token::Run(run) = token { run.len() } else { 1 })
                 .sum::<usize>();
-            assert!((1..=LONGEST).contains(&length), "{phrase}");
+            assert!((1..=MAX_PHRASE_LENGTH).contains(&length), "{phrase}");
             assert_eq!(&key(phrase), phrase);
             let runs = tokens.iter().filter(|token| matches!(token, Token::Run(_))).count();
             assert!(runs == 0 || tokens.len() == 1, "{phrase} mixes scripts");
@@ -254,7 +257,7 @@ mod tests {
         for concept in Concept::ALL {
             let shade = format!("{concept:?}");
             let named = words::ALL[0].concepts.iter().any(|(named, _)| named == concept);
-            // Shades are made of two words.
+            // A shade may be named by two words.
             assert!(named || shade.starts_with("Dark") || shade.starts_with("Light"), "{concept:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! What the files beside a model say of it: `config.json` (OpenCLIP's) and `visual/preprocess_cfg.json`.
+//! The settings of a model: `config.json` (OpenCLIP's) and `visual/preprocess_cfg.json`.
 
 use std::path::Path;
 
@@ -6,55 +6,55 @@ use serde::Deserialize;
 
 use super::{LoadError, resample::Filter, text::Cleaning};
 
-/// Larger vectors, pictures and texts than any published model has.
-const MOST_DIMENSIONS: usize = 8192;
-const MOST_SIDE_PX: usize = 2048;
-const MOST_TOKENS: usize = 4096;
-/// The fewest that leave room for a word between two special tokens.
-const FEWEST_TOKENS: usize = 4;
-/// Settings are small.
-const MOST_BYTES: u64 = 1 << 20;
+/// Upper bounds, above those of all published models.
+const MAX_DIMENSIONS: usize = 8192;
+const MAX_SIDE_PX: usize = 2048;
+const MAX_TOKENS: usize = 4096;
+/// Room for a word between two special tokens.
+const MIN_TOKENS: usize = 4;
+/// The largest settings file.
+const MAX_BYTES: u64 = 1 << 20;
 
-/// The model as a whole.
+/// The settings of a model.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
-    /// How many numbers a vector has.
+    /// The number of dimensions of its vectors.
     pub(super) dimensions: usize,
-    /// How many tokens a text is cut or filled to, where its graph leaves that open.
+    /// The number of tokens to which a text is truncated or padded, if the graph leaves that open.
     pub(super) context_length: usize,
-    /// How a text is cleaned before it is cut into tokens.
+    /// How a text is cleaned before tokenization.
     pub(super) cleaning: Cleaning,
-    /// It was trained with the sigmoid loss, as SigLIP is.
+    /// Whether it was trained with the sigmoid loss, as SigLIP was.
     pub(super) sigmoid: bool,
-    /// How pictures are prepared.
+    /// The preprocessing of pictures.
     pub(super) preprocessing: Preprocessing,
 }
 
-/// How a picture becomes the numbers that a model takes.
+/// How a picture is converted to the input of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Preprocessing {
-    /// Columns that the model sees.
+    /// Columns of the input.
     pub(super) width: usize,
-    /// Rows that the model sees.
+    /// Rows of the input.
     pub(super) height: usize,
-    /// How a picture of another shape fits in there.
+    /// How a picture of another aspect ratio is fitted.
     pub(super) fit: Fit,
-    /// How it is resized.
+    /// The resampling filter.
     pub(super) filter: Filter,
-    /// What is subtracted from each channel (of 0 to 1).
+    /// Subtracted from each channel (0 to 1).
     pub(super) mean: [f32; 3],
-    /// What each channel is then divided by.
+    /// Each channel is then divided by this.
     pub(super) deviation: [f32; 3],
 }
 
-/// How a picture fits into the rectangle that a model sees.
+/// How a picture is fitted into the input of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// The shorter side is fitted, the middle of the longer one is seen.
+    /// The shorter side is fitted, and the longer one is cropped to its centre.
     Shortest,
-    /// Both sides are fitted, whatever the shape was.
+    /// Both sides are fitted, which changes the aspect ratio.
     Squash,
-    /// The longer side is fitted, and the rest is filled with a colour.
+    /// The longer side is fitted, and the rest is padded with a colour.
     Longest([u8; 3]),
 }
 
@@ -67,22 +67,22 @@ impl Config {
     }
 
     fn checked(model: ModelFile, preprocess: PreprocessFile) -> Result<Self, String> {
-        let within = |what: &str, value: usize, fewest: usize, most: usize| {
-            if (fewest..=most).contains(&value) {
+        let within = |field: &str, value: usize, min: usize, max: usize| {
+            if (min..=max).contains(&value) {
                 Ok(value)
             } else {
-                Err(format!("config.json: {what} is {value}, and can be {fewest} to {most}"))
+                Err(format!("config.json: {field} is {value}; it must be {min} to {max}"))
             }
         };
         let text = model.text_cfg;
         let clean = text.tokenizer_kwargs.and_then(|arguments| arguments.clean);
         Ok(Self {
-            dimensions: within("embed_dim", model.embed_dim, 1, MOST_DIMENSIONS)?,
+            dimensions: within("embed_dim", model.embed_dim, 1, MAX_DIMENSIONS)?,
             context_length: within(
                 "text_cfg.context_length",
                 text.context_length.unwrap_or(77),
-                FEWEST_TOKENS,
-                MOST_TOKENS,
+                MIN_TOKENS,
+                MAX_TOKENS,
             )?,
             cleaning: match clean.as_deref() {
                 Some("canonicalize") => Cleaning::Canonical,
@@ -92,28 +92,28 @@ impl Config {
             sigmoid: model.init_logit_bias.is_some(),
             preprocessing: preprocess
                 .checked()
-                .map_err(|why| format!("visual/preprocess_cfg.json: {why}"))?,
+                .map_err(|error| format!("visual/preprocess_cfg.json: {error}"))?,
         })
     }
 }
 
 /// Reads a file of settings.
 pub(super) fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, LoadError> {
-    let bytes = read(path, MOST_BYTES)?;
-    serde_json::from_slice(&bytes).map_err(|why| LoadError(format!("{}: {why}", path.display())))
+    let bytes = read(path, MAX_BYTES)?;
+    serde_json::from_slice(&bytes).map_err(|error| LoadError(format!("{}: {error}", path.display())))
 }
 
-/// Reads a file of at most so many bytes.
-pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, LoadError> {
+/// Reads a file of at most `max` bytes.
+pub(super) fn read(path: &Path, max: u64) -> Result<Vec<u8>, LoadError> {
     let read = || {
         let bytes = std::fs::metadata(path)?.len();
-        if bytes > most {
-            let why = format!("it has {bytes} bytes, more than the {most} that it can have");
-            return Err(std::io::Error::other(why));
+        if bytes > max {
+            let error = format!("the file has {bytes} bytes; at most {max} are supported");
+            return Err(std::io::Error::other(error));
         }
         std::fs::read(path)
     };
-    read().map_err(|why| LoadError(format!("{}: {why}", path.display())))
+    read().map_err(|error| LoadError(format!("{}: {error}", path.display())))
 }
 
 #[derive(Deserialize)]
@@ -175,32 +175,32 @@ impl PreprocessFile {
             Size::Side(side) => [side; 2],
             Size::Sides(sides) => sides,
         };
-        if ![height, width].iter().all(|side| (1..=MOST_SIDE_PX).contains(side)) {
-            return Err(format!("size is {height} x {width}, and can be 1 to {MOST_SIDE_PX} pixels a side"));
+        if ![height, width].iter().all(|side| (1..=MAX_SIDE_PX).contains(side)) {
+            return Err(format!("size is {height} x {width}; each side must be 1 to {MAX_SIDE_PX} pixels"));
         }
         if self.mode.as_deref().is_some_and(|mode| mode != "RGB") {
-            return Err("mode is not RGB: pictures of other channels are not made".to_owned());
+            return Err("mode is not RGB; no other mode is supported".to_owned());
         }
         let (mean, deviation) = (self.mean.each(), self.std.each());
         if !mean.iter().all(|value| value.is_finite())
             || !deviation.iter().all(|value| value.is_normal() && *value > 0.0)
         {
-            return Err("mean or std are no numbers that a picture can be normalised with".to_owned());
+            return Err("mean must be finite and std positive".to_owned());
         }
         let fit = match self.resize_mode.as_deref() {
             None | Some("shortest") => Fit::Shortest,
             Some("squash") => Fit::Squash,
             Some("longest") => Fit::Longest(self.fill_color.map_or([0; 3], Channels::each)),
-            Some(other) => return Err(format!("resize_mode is {other}, which is not known")),
+            Some(other) => return Err(format!("resize_mode {other} is not supported")),
         };
         if height != width && fit == Fit::Shortest {
-            return Err("size is not square, which goes with resize_mode squash or longest only".to_owned());
+            return Err("size is not square, which only resize_mode squash and longest support".to_owned());
         }
         let filter = match self.interpolation.as_deref() {
             None | Some("bicubic") => Filter::Bicubic,
             Some("bilinear") => Filter::Bilinear,
             Some("lanczos") => Filter::Lanczos,
-            Some(other) => return Err(format!("interpolation is {other}, which is not known")),
+            Some(other) => return Err(format!("interpolation {other} is not supported")),
         };
         Ok(Preprocessing { width, height, fit, filter, mean, deviation })
     }
@@ -216,14 +216,14 @@ mod tests {
         "interpolation": "bicubic", "resize_mode": "shortest", "fill_color": 0}"#;
 
     fn parse(model: &str, pictures: &str) -> Result<Config, String> {
-        let wrong = |why: serde_json::Error| why.to_string();
+        let message = |error: serde_json::Error| error.to_string();
         let (model, pictures) =
-            (serde_json::from_str(model).map_err(wrong)?, serde_json::from_str(pictures).map_err(wrong)?);
+            (serde_json::from_str(model).map_err(message)?, serde_json::from_str(pictures).map_err(message)?);
         Config::checked(model, pictures)
     }
 
     #[test]
-    fn what_is_left_out_is_as_in_openclip() {
+    fn defaults_are_those_of_openclip() {
         let config = parse(MODEL, PICTURES).unwrap();
         assert_eq!((config.dimensions, config.context_length, config.sigmoid), (512, 77, false));
         assert_eq!(config.cleaning, Cleaning::Whitespace);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn siglip_is_known_by_its_settings() {
+    fn siglip_is_recognized_by_its_settings() {
         let model = r#"{"embed_dim": 768, "init_logit_bias": -10,
             "text_cfg": {"context_length": 64, "tokenizer_kwargs": {"clean": "canonicalize"}}}"#;
         let pictures = r#"{"size": [384, 256], "mean": 0.5, "std": 0.5, "resize_mode": "squash"}"#;
@@ -243,10 +243,10 @@ mod tests {
     }
 
     #[test]
-    fn wrong_settings_are_named() {
+    fn invalid_settings_are_named() {
         let check = |model: &str, pictures: &str, part: &str| {
-            let why = parse(model, pictures).unwrap_err();
-            assert!(why.contains(part), "{why}");
+            let error = parse(model, pictures).unwrap_err();
+            assert!(error.contains(part), "{error}");
         };
         check("{}", PICTURES, "embed_dim");
         check(r#"{"embed_dim": 0, "text_cfg": {}}"#, PICTURES, "embed_dim is 0");
@@ -254,10 +254,10 @@ mod tests {
         check(r#"{"embed_dim": 512, "text_cfg": {"context_length": 1}}"#, PICTURES, "context_length is 1");
         check(MODEL, r#"{"size": 0, "mean": 0, "std": 1}"#, "size is 0 x 0");
         check(MODEL, r#"{"size": [1, 99999], "mean": 0, "std": 1}"#, "99999");
-        check(MODEL, r#"{"size": 9, "mean": 0, "std": 0}"#, "normalised");
+        check(MODEL, r#"{"size": 9, "mean": 0, "std": 0}"#, "std positive");
         check(MODEL, r#"{"size": 9, "mean": 0, "std": 1, "mode": "L"}"#, "RGB");
-        check(MODEL, r#"{"size": 9, "mean": 0, "std": 1, "resize_mode": "x"}"#, "resize_mode is x");
-        check(MODEL, r#"{"size": 9, "mean": 0, "std": 1, "interpolation": "x"}"#, "interpolation is x");
+        check(MODEL, r#"{"size": 9, "mean": 0, "std": 1, "resize_mode": "x"}"#, "resize_mode x");
+        check(MODEL, r#"{"size": 9, "mean": 0, "std": 1, "interpolation": "x"}"#, "interpolation x");
         check(MODEL, r#"{"size": [9, 8], "mean": 0, "std": 1}"#, "not square");
     }
 }

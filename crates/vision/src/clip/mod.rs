@@ -1,20 +1,20 @@
-//! Encoders of the CLIP family: two graphs, of which one gives pictures and the other words as vectors of one space.
+//! Encoders of the CLIP family. A model has an image encoder and a text encoder, whose vectors share one space.
 //!
-//! A model is a folder as Immich publishes them (huggingface.co/immich-app):
+//! A model is a folder in the layout in which Immich publishes them (huggingface.co/immich-app):
 //!
 //! - `config.json`: OpenCLIP's settings of the model
-//! - `visual/preprocess_cfg.json`: how a picture is prepared
-//! - `visual/model.onnx`: takes `1 x 3 x height x width` numbers that are normalised or, in newer ones,
-//!   `1 x height x width x 3` bytes, which it normalises itself
-//! - `textual/tokenizer.json`, `textual/tokenizer_config.json`: how words are cut into tokens
-//! - `textual/model.onnx`: takes `1 x length` tokens, some with a mask of those that count
+//! - `visual/preprocess_cfg.json`: the preprocessing of pictures
+//! - `visual/model.onnx`: takes `1 x 3 x height x width` normalised numbers or, in newer models, `1 x height x width x 3` bytes,
+//!   which it normalises itself
+//! - `textual/tokenizer.json`, `textual/tokenizer_config.json`: the tokenizer
+//! - `textual/model.onnx`: takes `1 x length` tokens, in some models with an attention mask
 //!
-//! Sizes, kinds of numbers and lengths are read from these files. Each half of a model is loaded when it is first needed:
-//! who only searches has only the half for words in memory.
+//! Sizes, element types and lengths are read from these files. Each encoder is loaded on first use, so that a process that only
+//! searches holds only the text encoder in memory.
 
 mod calibration;
 mod config;
-mod half;
+mod lazy;
 mod pixels;
 mod resample;
 mod runtime;
@@ -31,16 +31,16 @@ use quick_cache::sync::Cache;
 pub use self::runtime::{DetectedRuntime, Options, Runtime};
 use self::{
     config::Config,
-    half::Half,
-    runtime::{Element, Graph, Port, Values},
-    text::Words,
+    lazy::LazyModel,
+    runtime::{ElementType, Graph, TensorData, TensorInfo},
+    text::TextTokenizer,
 };
 use crate::{Calibration, EncodeError, EncodedQuery, Picture, VisualEncoder, models::Manifest};
 
-/// How many searches are remembered: people page through what they found, and search for it again.
-const QUERIES: usize = 256;
+/// The number of cached search texts. Users page through results and repeat searches.
+const CACHED_QUERIES: usize = 256;
 
-/// Why a model can't be used.
+/// A model cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LoadError(pub String);
@@ -53,34 +53,33 @@ pub struct ClipModel {
     config: Config,
     calibration: Calibration,
     options: Options,
-    visual: Half<Visual>,
-    textual: Half<Textual>,
+    image_encoder: LazyModel<ImageEncoder>,
+    text_encoder: LazyModel<TextEncoder>,
     queries: Cache<String, Arc<[f32]>>,
 }
 
-struct Visual {
+struct ImageEncoder {
     graph: Arc<dyn Graph>,
-    /// It takes bytes, and normalises them itself.
-    bytes: bool,
+    /// It takes bytes and normalises them itself.
+    takes_bytes: bool,
 }
 
-struct Textual {
+struct TextEncoder {
     graph: Arc<dyn Graph>,
-    words: Words,
-    /// The kind of number that its inputs take.
-    element: Element,
-    /// For each of its inputs, whether it takes the mask.
-    masks: Vec<bool>,
+    tokenizer: TextTokenizer,
+    /// The element type of its inputs.
+    element_type: ElementType,
+    /// For each input, whether it takes the attention mask.
+    is_mask: Vec<bool>,
 }
 
 impl ClipModel {
-    /// Takes the model in a folder. Its settings are read, and its files are checked to have their sizes; the graphs are
-    /// read when they are needed.
+    /// Loads the settings of the model in a folder and checks the sizes of its files. The encoders are loaded on first use.
     ///
     /// # Errors
-    /// [`LoadError`], in words for whoever installed it.
+    /// [`LoadError`], for the operator.
     pub fn load(folder: &Path, options: &Options) -> Result<Self, LoadError> {
-        let manifest = Manifest::of(folder).map_err(|why| LoadError(why.to_string()))?;
+        let manifest = Manifest::load(folder).map_err(|error| LoadError(error.to_string()))?;
         let config = Config::read(folder)?;
         let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let folder_name = folder_name.unwrap_or_else(|| "model".to_owned());
@@ -91,50 +90,50 @@ impl ClipModel {
             manifest,
             config,
             options: options.clone(),
-            visual: Half::default(),
-            textual: Half::default(),
-            queries: Cache::new(QUERIES),
+            image_encoder: LazyModel::default(),
+            text_encoder: LazyModel::default(),
+            queries: Cache::new(CACHED_QUERIES),
         })
     }
 
-    /// Whether the settings in a folder are those of a model.
-    pub(crate) fn settings(folder: &Path) -> Result<(), LoadError> {
+    /// Checks the settings of the model in a folder.
+    pub(crate) fn check_settings(folder: &Path) -> Result<(), LoadError> {
         Config::read(folder).map(|_| ())
     }
 
-    /// Loads both halves and computes a picture and some words, to see that the model works. Says what computes it.
+    /// Tests the model: loads both encoders and encodes a picture and a text. Returns the name of the runtime.
     ///
     /// # Errors
     /// [`LoadError`].
     pub fn self_test(&self) -> Result<&'static str, LoadError> {
         let side = self.longest_side_px().min(64);
-        let shade = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
-        let pixels = (0..side * side).flat_map(|at| [at % 251, at / side % 241, at % 7 * 36].map(shade));
+        let byte = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
+        let pixels = (0..side * side).flat_map(|at| [at % 251, at / side % 241, at % 7 * 36].map(byte));
         let picture = Picture::new(side, side, pixels.collect());
-        let picture = picture.ok_or_else(|| LoadError("it sees no pixel".to_owned()))?;
-        self.encode_picture(&picture).map_err(|why| LoadError(why.0))?;
-        self.vector("a photo of a boat").map_err(|why| LoadError(why.0))?;
-        Ok(self.visual()?.graph.runtime())
+        let picture = picture.ok_or_else(|| LoadError("its preprocessing has no pixels".to_owned()))?;
+        self.encode_picture(&picture).map_err(|error| LoadError(error.0))?;
+        self.encode_text("a photo of a boat").map_err(|error| LoadError(error.0))?;
+        Ok(self.image_encoder()?.graph.runtime())
     }
 
-    fn visual(&self) -> Result<Arc<Visual>, LoadError> {
-        self.visual.get(|| {
-            self.unchanged()?;
+    fn image_encoder(&self) -> Result<Arc<ImageEncoder>, LoadError> {
+        self.image_encoder.get(|| {
+            self.check_unchanged()?;
             let sides = (self.config.preprocessing.height, self.config.preprocessing.width);
-            let bytes = std::cell::Cell::new(false);
+            let takes_bytes = std::cell::Cell::new(false);
             let path = self.folder.join("visual").join("model.onnx");
             let graph = runtime::open(&path, &self.options, &|inputs| {
-                let (shape, takes_bytes) = picture_shape(inputs, sides)?;
-                bytes.set(takes_bytes);
+                let (shape, is_bytes) = image_shape(inputs, sides)?;
+                takes_bytes.set(is_bytes);
                 Ok(vec![shape])
             })?;
-            Ok(Visual { graph, bytes: bytes.get() })
+            Ok(ImageEncoder { graph, takes_bytes: takes_bytes.get() })
         })
     }
 
-    fn textual(&self) -> Result<Arc<Textual>, LoadError> {
-        self.textual.get(|| {
-            self.unchanged()?;
+    fn text_encoder(&self) -> Result<Arc<TextEncoder>, LoadError> {
+        self.text_encoder.get(|| {
+            self.check_unchanged()?;
             let kind = std::cell::RefCell::new(None);
             let path = self.folder.join("textual").join("model.onnx");
             let graph = runtime::open(&path, &self.options, &|inputs| {
@@ -143,51 +142,60 @@ impl ClipModel {
                 *kind.borrow_mut() = Some(inputs_of_text);
                 Ok(shapes)
             })?;
-            let TextInputs { length, element, masks } =
+            let TextInputs { length, element_type, is_mask } =
                 kind.take().ok_or_else(|| LoadError(format!("{}: it has no inputs", path.display())))?;
-            Ok(Textual { graph, words: Words::read(&self.folder, length)?, element, masks })
+            Ok(TextEncoder {
+                graph,
+                tokenizer: TextTokenizer::load(&self.folder, length)?,
+                element_type,
+                is_mask,
+            })
         })
     }
 
-    /// Whether its files are still those that it was loaded from, as far as their sizes tell.
+    /// Whether its files are unchanged, judging by their sizes.
     pub fn is_intact(&self) -> bool {
-        self.unchanged().is_ok()
+        self.check_unchanged().is_ok()
     }
 
-    /// What was installed over it since must not be mixed with what is loaded.
-    fn unchanged(&self) -> Result<(), LoadError> {
-        self.manifest.check(&self.folder).map_err(|why| LoadError(why.to_string()))
+    /// Fails if another model was installed over it, because the two must not be mixed.
+    fn check_unchanged(&self) -> Result<(), LoadError> {
+        self.manifest.check(&self.folder).map_err(|error| LoadError(error.to_string()))
     }
 
-    /// The vector of words that are cleaned.
-    fn vector(&self, words: &str) -> Result<Arc<[f32]>, EncodeError> {
-        let textual = self.textual().map_err(|why| EncodeError(why.0))?;
-        let tokens = textual.words.tokens(words).map_err(EncodeError)?;
-        let values = |numbers: &[u32]| match textual.element {
-            Element::I64 => Values::I64(numbers.iter().map(|number| i64::from(*number)).collect()),
-            _ => {
-                Values::I32(numbers.iter().map(|number| i32::try_from(*number).unwrap_or(i32::MAX)).collect())
-            }
+    /// Encodes a cleaned text.
+    fn encode_text(&self, text: &str) -> Result<Arc<[f32]>, EncodeError> {
+        let encoder = self.text_encoder().map_err(|error| EncodeError(error.0))?;
+        let tokens = encoder.tokenizer.tokenize(text).map_err(EncodeError)?;
+        let values = |numbers: &[u32]| match encoder.element_type {
+            ElementType::I64 => TensorData::I64(numbers.iter().map(|number| i64::from(*number)).collect()),
+            _ => TensorData::I32(
+                numbers.iter().map(|number| i32::try_from(*number).unwrap_or(i32::MAX)).collect(),
+            ),
         };
-        let inputs = textual.masks.iter().map(|mask| values(if *mask { &tokens.mask } else { &tokens.ids }));
-        let numbers = guard(|| textual.graph.run(inputs.collect())).map_err(EncodeError)?;
-        Ok(self.normalised(numbers)?.into())
+        let inputs =
+            encoder.is_mask.iter().map(|mask| values(if *mask { &tokens.mask } else { &tokens.ids }));
+        let numbers = catch_panic(|| encoder.graph.run(inputs.collect())).map_err(EncodeError)?;
+        Ok(self.normalize(numbers)?.into())
     }
 
-    /// A vector of the length 1.
-    fn normalised(&self, mut numbers: Vec<f32>) -> Result<Vec<f32>, EncodeError> {
-        let (got, wanted) = (numbers.len(), self.config.dimensions);
-        if got != wanted {
+    /// Scales a vector to length 1.
+    fn normalize(&self, mut numbers: Vec<f32>) -> Result<Vec<f32>, EncodeError> {
+        let (found, expected) = (numbers.len(), self.config.dimensions);
+        if found != expected {
             return Err(EncodeError(format!(
-                "{}: it gave {got} numbers, and should give {wanted}",
+                "{}: the output has {found} numbers instead of {expected}",
                 self.name
             )));
         }
         let length = numbers.iter().map(|number| f64::from(*number).powi(2)).sum::<f64>().sqrt();
         if !length.is_normal() {
-            return Err(EncodeError(format!("{}: it gave numbers that are no direction", self.name)));
+            return Err(EncodeError(format!("{}: the output is zero or not finite", self.name)));
         }
-        #[expect(clippy::cast_possible_truncation, reason = "what is at most 1 needs no more places")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "f32 is precise enough for components of a unit vector"
+        )]
         for number in &mut numbers {
             *number = (f64::from(*number) / length) as f32;
         }
@@ -209,23 +217,23 @@ impl VisualEncoder for ClipModel {
     }
 
     fn encode_picture(&self, picture: &Picture) -> Result<Vec<f32>, EncodeError> {
-        let visual = self.visual().map_err(|why| EncodeError(why.0))?;
+        let encoder = self.image_encoder().map_err(|error| EncodeError(error.0))?;
         let pixels = self.config.preprocessing.fit(picture);
-        let values = if visual.bytes {
-            Values::U8(pixels)
+        let values = if encoder.takes_bytes {
+            TensorData::U8(pixels)
         } else {
-            Values::F32(self.config.preprocessing.planes(&pixels))
+            TensorData::F32(self.config.preprocessing.planes(&pixels))
         };
-        let numbers = guard(|| visual.graph.run(vec![values])).map_err(EncodeError)?;
-        self.normalised(numbers)
+        let numbers = catch_panic(|| encoder.graph.run(vec![values])).map_err(EncodeError)?;
+        self.normalize(numbers)
     }
 
     fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError> {
-        let words = self.config.cleaning.clean(words);
-        if words.is_empty() {
+        let text = self.config.cleaning.clean(words);
+        if text.is_empty() {
             return Ok(None);
         }
-        let vector = self.queries.get_or_insert_with(&words, || self.vector(&words))?;
+        let vector = self.queries.get_or_insert_with(&text, || self.encode_text(&text))?;
         Ok(Some(EncodedQuery { vector: vector.to_vec(), calibration: self.calibration }))
     }
 }
@@ -236,69 +244,75 @@ impl std::fmt::Debug for ClipModel {
     }
 }
 
-/// The shape of what a picture's graph takes, and whether it takes bytes.
-fn picture_shape(inputs: &[Port], (height, width): (usize, usize)) -> Result<(Vec<usize>, bool), String> {
+/// The input shape of an image encoder, and whether it takes bytes.
+fn image_shape(inputs: &[TensorInfo], (height, width): (usize, usize)) -> Result<(Vec<usize>, bool), String> {
     let [input] = inputs else {
-        return Err(format!("it has {} inputs, and only a picture is there", inputs.len()));
+        return Err(format!("it has {} inputs instead of one picture", inputs.len()));
     };
-    let (wanted, bytes) = match input.element {
-        Element::F32 => (vec![1, 3, height, width], false),
-        Element::U8 => (vec![1, height, width, 3], true),
-        _ => return Err(format!("its input {input} is no picture")),
+    let (expected, is_bytes) = match input.element_type {
+        ElementType::F32 => (vec![1, 3, height, width], false),
+        ElementType::U8 => (vec![1, height, width, 3], true),
+        _ => return Err(format!("its input {input} is not a picture")),
     };
-    let fits = input.shape.len() == wanted.len()
-        && input.shape.iter().zip(&wanted).all(|(side, wanted)| side.is_none_or(|side| side == *wanted));
+    let fits = input.shape.len() == expected.len()
+        && input
+            .shape
+            .iter()
+            .zip(&expected)
+            .all(|(side, expected)| side.is_none_or(|side| side == *expected));
     if fits {
-        Ok((wanted, bytes))
+        Ok((expected, is_bytes))
     } else {
-        Err(format!("its input {input} is no picture of the {height} x {width} pixels that its settings say"))
+        Err(format!(
+            "its input {input} does not take pictures of {height} x {width} pixels, the size in its settings"
+        ))
     }
 }
 
 struct TextInputs {
     length: usize,
-    element: Element,
-    masks: Vec<bool>,
+    element_type: ElementType,
+    is_mask: Vec<bool>,
 }
 
-/// What a text's graph takes: tokens and, if there are two inputs, the mask of those that count.
-fn text_inputs(inputs: &[Port], context_length: usize) -> Result<TextInputs, String> {
-    let masks: Vec<bool> = inputs.iter().map(|input| input.name.contains("mask")).collect();
-    if !matches!(*masks, [false] | [false, true] | [true, false]) {
-        let inputs = inputs.iter().map(Port::to_string).collect::<Vec<_>>().join(", ");
-        return Err(format!("its inputs are {inputs}, and should be tokens and perhaps their mask"));
+/// The inputs of a text encoder: tokens and, in some models, an attention mask.
+fn text_inputs(inputs: &[TensorInfo], context_length: usize) -> Result<TextInputs, String> {
+    let is_mask: Vec<bool> = inputs.iter().map(|input| input.name.contains("mask")).collect();
+    if !matches!(*is_mask, [false] | [false, true] | [true, false]) {
+        let inputs = inputs.iter().map(TensorInfo::to_string).collect::<Vec<_>>().join(", ");
+        return Err(format!("its inputs are {inputs} instead of tokens and an optional mask"));
     }
-    let mut found = TextInputs { length: context_length, element: Element::I32, masks };
+    let mut found = TextInputs { length: context_length, element_type: ElementType::I32, is_mask };
     for input in inputs {
         let [None | Some(1), length] = *input.shape else {
-            return Err(format!("its input {input} is no row of tokens"));
+            return Err(format!("its input {input} is not a row of tokens"));
         };
-        if !matches!(input.element, Element::I32 | Element::I64) {
-            return Err(format!("its input {input} takes no tokens"));
+        if !matches!(input.element_type, ElementType::I32 | ElementType::I64) {
+            return Err(format!("its input {input} does not take tokens"));
         }
         if length.is_some_and(|length| !(4..=4096).contains(&length)) {
-            return Err(format!("its input {input} is no length of a text"));
+            return Err(format!("the length of its input {input} is not supported"));
         }
         found.length = length.unwrap_or(found.length);
-        found.element = input.element.clone();
+        found.element_type = input.element_type.clone();
     }
     Ok(found)
 }
 
-/// A graph with one output, or why it is not used.
-fn only_output(outputs: &[Port]) -> Result<(), String> {
+/// Checks that a graph has one vector as output.
+fn check_outputs(outputs: &[TensorInfo]) -> Result<(), String> {
     match outputs {
-        [Port { element: Element::F32, .. }] => Ok(()),
-        [output] => Err(format!("its output {output} is no vector")),
-        _ => Err(format!("it has {} outputs, and one vector should come out", outputs.len())),
+        [TensorInfo { element_type: ElementType::F32, .. }] => Ok(()),
+        [output] => Err(format!("its output {output} is not a vector")),
+        _ => Err(format!("it has {} outputs instead of one vector", outputs.len())),
     }
 }
 
-/// Runs what others wrote. It may panic on what a file says.
-fn guard<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+/// Calls other libraries, which may panic on malformed files.
+fn catch_panic<T>(run: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-        Err(format!("it is broken in a way that nobody thought of ({text})"))
+        Err(format!("the library panicked: {text}"))
     })
 }

@@ -1,4 +1,4 @@
-//! From a picture to the numbers that a model takes.
+//! Preprocessing of pictures.
 
 use super::{
     config::{Fit, Preprocessing},
@@ -7,30 +7,30 @@ use super::{
 use crate::Picture;
 
 impl Preprocessing {
-    /// The longest side that a picture needs to have. Four times of what is seen: a picture that was made smaller twice
-    /// then looks as if it had been made smaller once, and of a panorama enough is left of the short side.
+    /// The useful length of a picture's longest side: four times the input, so that shrinking twice looks like shrinking once, and
+    /// the short side of a panorama is long enough.
     pub(super) fn longest_side_px(&self) -> u32 {
         u32::try_from(self.width.max(self.height) * 4).unwrap_or(u32::MAX)
     }
 
-    /// The pixels that are seen: row by row, each red, green, blue.
+    /// The pixels of the input: row by row, each red, green, blue.
     pub(super) fn fit(&self, picture: &Picture) -> Vec<u8> {
         let (width, height) = self.resized(picture.width() as usize, picture.height() as usize);
-        // Of a larger one the middle is seen, an odd rest leaving one pixel more at the end.
-        let middle = |from: usize, seen: usize| {
+        // Crops to the centre. An odd remainder cuts one pixel more at the end.
+        let centre = |from: usize, seen: usize| {
             let first = from.saturating_sub(seen) / 2;
             first..first + from.min(seen)
         };
-        let (columns, rows) = (middle(width, self.width), middle(height, self.height));
+        let (columns, rows) = (centre(width, self.width), centre(height, self.height));
         let seen = (columns.len(), rows.len());
         let pixels = resize(picture, (width, columns), (height, rows), self.filter);
         match self.fit {
-            Fit::Longest(colour) => fill(&pixels, seen, (self.width, self.height), colour),
+            Fit::Longest(colour) => pad(&pixels, seen, (self.width, self.height), colour),
             Fit::Shortest | Fit::Squash => pixels,
         }
     }
 
-    /// The size that a picture of a size is brought to, before it is cut or filled.
+    /// The size to which a picture is resized before it is cropped or padded.
     fn resized(&self, width: usize, height: usize) -> (usize, usize) {
         match self.fit {
             Fit::Squash => (self.width, self.height),
@@ -39,7 +39,7 @@ impl Preprocessing {
             Fit::Shortest => ((self.height * width / height).max(1), self.height),
             Fit::Longest(_) => {
                 let (seen_width, seen_height) = (self.width, self.height);
-                // The side that is the larger in its relation is fitted, the other one rounded (halves to even).
+                // The side that is relatively longer is fitted; the other one is rounded, halves to even.
                 if width * seen_height >= height * seen_width {
                     (seen_width, rounded(height * seen_width, width))
                 } else {
@@ -49,7 +49,7 @@ impl Preprocessing {
         }
     }
 
-    /// As a model takes them that wants each channel by itself, of a mean and a deviation.
+    /// The pixels as one normalised plane per channel.
     pub(super) fn planes(&self, pixels: &[u8]) -> Vec<f32> {
         let (pixels, _) = pixels.as_chunks::<3>();
         let mut planes = Vec::with_capacity(pixels.len() * 3);
@@ -65,7 +65,7 @@ impl Preprocessing {
     }
 }
 
-/// The quotient, to the nearest whole number, at least 1; of two as near the even one.
+/// The quotient rounded to the nearest integer, halves to even; at least 1.
 fn rounded(dividend: usize, divisor: usize) -> usize {
     let (quotient, rest) = (dividend / divisor, dividend % divisor);
     let up = match (rest * 2).cmp(&divisor) {
@@ -76,8 +76,8 @@ fn rounded(dividend: usize, divisor: usize) -> usize {
     (quotient + up).max(1)
 }
 
-/// A picture in the middle of a colour, an odd rest leaving one pixel more after it.
-fn fill(pixels: &[u8], from: (usize, usize), to: (usize, usize), colour: [u8; 3]) -> Vec<u8> {
+/// Pads a picture with a colour and centres it. An odd remainder adds one pixel more at the end.
+fn pad(pixels: &[u8], from: (usize, usize), to: (usize, usize), colour: [u8; 3]) -> Vec<u8> {
     let (left, above) = (to.0.saturating_sub(from.0) / 2, to.1.saturating_sub(from.1) / 2);
     let mut result = colour.repeat(to.0 * to.1);
     let targets = result.chunks_exact_mut(to.0 * 3).skip(above);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_fitted_as_the_models_were_trained() {
+    fn sizes_are_fitted_as_in_training() {
         let check = |fit, from: (usize, usize), expected: (usize, usize)| {
             assert_eq!(preprocessing(224, fit).resized(from.0, from.1), expected, "{fit:?} {from:?}");
         };
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_seen_or_filled_around() {
+    fn pictures_are_cropped_or_padded() {
         let row: Vec<u8> = (1..=5).flat_map(|value| [value; 3]).collect();
         let picture = Picture::new(5, 1, row).unwrap();
         assert_eq!(preprocessing(1, Fit::Shortest).fit(&picture), [3; 3]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thinnest_pictures_fit() {
+    fn thinnest_pictures_are_fitted() {
         for fit in [Fit::Shortest, Fit::Squash, Fit::Longest([7; 3])] {
             for (width, height) in [(5000, 1), (1, 5000), (1, 1), (2, 3)] {
                 let picture = Picture::new(width, height, vec![7; (width * height * 3) as usize]).unwrap();

@@ -1,26 +1,27 @@
-//! Resizing as Pillow up to 12 does it (`Image.resize` of 8-bit pictures, libImaging/Resample.c), to the same bytes: models
-//! were trained on pictures resized by it, and their published preprocessing is defined by it. Columns come before rows.
+//! Resizing with the same results as Pillow up to version 12 (`Image.resize` of 8-bit pictures, libImaging/Resample.c): models
+//! were trained on pictures resized by it, and their published preprocessing is defined by it. The horizontal pass comes
+//! first.
 //!
-//! A filter is widened by the factor of the shrinking, so that nothing aliases. Its weights are whole numbers of
-//! 22 binary places, and the picture between the two passes is of 8 bits, too.
+//! When shrinking, the filter is widened by the scale to avoid aliasing. Weights are fixed-point numbers with 22 fractional
+//! bits, and the picture between the two passes has 8 bits a channel.
 
 use std::{f64::consts::PI, ops::Range};
 
 use crate::Picture;
 
-/// Which filter weighs the pixels around a place.
+/// The resampling filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filter {
-    /// Of two pixels.
+    /// Two pixels.
     Bilinear,
-    /// Of four pixels: Keys' cubic with a = -0.5.
+    /// Four pixels: Keys' cubic with a = -0.5.
     Bicubic,
-    /// Of six pixels.
+    /// Six pixels.
     Lanczos,
 }
 
 impl Filter {
-    /// How far it reaches at its own scale, in pixels to each side.
+    /// Its radius at scale 1, in pixels.
     fn support(self) -> f64 {
         match self {
             Self::Bilinear => 1.0,
@@ -46,21 +47,21 @@ fn sinc(x: f64) -> f64 {
 }
 
 const CHANNELS: usize = 3;
-/// Binary places of the weights.
-const PLACES: u32 = 32 - 8 - 2;
+/// Fractional bits of the weights.
+const FRACTION_BITS: u32 = 32 - 8 - 2;
 
-/// What one pixel of the result is made of.
+/// The source pixels of one result pixel.
 struct Taps {
-    /// The first pixel that counts.
+    /// The first source pixel.
     first: usize,
-    /// The weights of it and those after it.
+    /// The weights of this pixel and the following ones.
     weights: Vec<i32>,
 }
 
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "sides of pictures, and weights near 1: the casts of the original"
+    reason = "sides of pictures and weights near 1; these are the casts of Pillow"
 )]
 fn taps(from: usize, to: usize, seen: Range<usize>, filter: Filter) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
@@ -74,21 +75,21 @@ fn taps(from: usize, to: usize, seen: Range<usize>, filter: Filter) -> Vec<Taps>
             .map(|pixel| filter.weight((pixel as f64 - center + 0.5) * (1.0 / widened)))
             .collect();
         let sum: f64 = weights.iter().sum();
-        let whole = |weight: f64| {
-            let weight = if sum == 0.0 { weight } else { weight / sum } * f64::from(1 << PLACES);
+        let fixed_point = |weight: f64| {
+            let weight = if sum == 0.0 { weight } else { weight / sum } * f64::from(1 << FRACTION_BITS);
             (weight + 0.5_f64.copysign(weight)) as i32
         };
-        Taps { first, weights: weights.into_iter().map(whole).collect() }
+        Taps { first, weights: weights.into_iter().map(fixed_point).collect() }
     })
     .collect()
 }
 
 fn byte(sum: i32) -> u8 {
-    u8::try_from((sum >> PLACES).clamp(0, 255)).unwrap_or(u8::MAX)
+    u8::try_from((sum >> FRACTION_BITS).clamp(0, 255)).unwrap_or(u8::MAX)
 }
 
-/// The part of `picture` at another size (`width` and `height`, both at least 1) that is in those columns and rows:
-/// row by row, each pixel red, green, blue. Nothing else of that size is computed, however large it is.
+/// Resizes a picture to `width` and `height` (both at least 1) and returns the part in these columns and rows: row by row, each
+/// pixel red, green, blue. Only this part is computed.
 pub(super) fn resize(
     picture: &Picture,
     (width, columns): (usize, Range<usize>),
@@ -112,7 +113,7 @@ fn across<'a>(rows: impl Iterator<Item = &'a [u8]>, columns: &[Taps]) -> Vec<u8>
     for row in rows {
         let (row, _) = row.as_chunks::<CHANNELS>();
         for taps in columns {
-            let mut sums = [1 << (PLACES - 1); CHANNELS];
+            let mut sums = [1 << (FRACTION_BITS - 1); CHANNELS];
             for (pixel, weight) in row.iter().skip(taps.first).zip(&taps.weights) {
                 for (sum, value) in sums.iter_mut().zip(pixel) {
                     *sum += i32::from(*value) * weight;
@@ -128,7 +129,7 @@ fn down(pixels: &[u8], stride: usize, rows: &[Taps]) -> Vec<u8> {
     let mut result = Vec::with_capacity(stride * rows.len());
     let mut sums = vec![0_i32; stride];
     for taps in rows {
-        sums.fill(1 << (PLACES - 1));
+        sums.fill(1 << (FRACTION_BITS - 1));
         for (row, weight) in pixels.chunks_exact(stride).skip(taps.first).zip(&taps.weights) {
             for (sum, value) in sums.iter_mut().zip(row) {
                 *sum += i32::from(*value) * weight;
@@ -151,20 +152,20 @@ mod tests {
     }
 
     #[test]
-    fn plain_pictures_stay_plain() {
+    fn uniform_pictures_stay_uniform() {
         for filter in [Filter::Bilinear, Filter::Bicubic, Filter::Lanczos] {
             for (width, height) in [(1, 1), (7, 3), (40, 90)] {
-                let plain = picture(width, height, |_, _| [0, 128, 255]);
-                let resized = resize(&plain, (13, 0..13), (5, 0..5), filter);
+                let uniform = picture(width, height, |_, _| [0, 128, 255]);
+                let resized = resize(&uniform, (13, 0..13), (5, 0..5), filter);
                 assert!(resized.as_chunks::<3>().0.iter().all(|pixel| *pixel == [0, 128, 255]), "{filter:?}");
                 assert_eq!(resized.len(), 13 * 5 * 3);
             }
         }
     }
 
-    /// What Pillow 12 gives: `Image.fromarray(…).resize(…, Image.Resampling.…)`.
+    /// The results of Pillow 12: `Image.fromarray(…).resize(…, Image.Resampling.…)`.
     #[test]
-    fn every_byte_is_pillows() {
+    fn results_equal_those_of_pillow() {
         let ramp = picture(5, 4, |x, y| {
             let value = (x * 60 + y * 17) % 256;
             [value, 255 - value, if (x + y) % 2 == 0 { 255 } else { 0 }]
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_is_kept_keeps_every_byte() {
+    fn same_size_keeps_every_byte() {
         let noise = picture(9, 7, |x, y| [x * 31 + y * 57, x * y, x ^ y]);
         for filter in [Filter::Bilinear, Filter::Bicubic, Filter::Lanczos] {
             assert_eq!(resize(&noise, (9, 0..9), (7, 0..7), filter), noise.rgb(), "{filter:?}");
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_the_same_as_of_the_whole() {
+    fn part_equals_that_of_the_whole() {
         let noise = picture(40, 30, |x, y| [x * 31 + y * 57, x * y, x ^ y]);
         let whole = resize(&noise, (17, 0..17), (50, 0..50), Filter::Bicubic);
         let part = resize(&noise, (17, 3..9), (50, 20..31), Filter::Bicubic);
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_something_huge_costs_little() {
+    fn part_of_a_huge_picture_is_cheap() {
         let line = picture(900, 1, |x, _| [x; 3]);
         let part = resize(&line, (201_600, 100_688..100_912), (224, 0..224), Filter::Bicubic);
         assert_eq!(part.len(), 224 * 224 * 3);

@@ -1,4 +1,4 @@
-//! The files of a model's folder.
+//! The files in a model's folder.
 
 use std::{
     collections::BTreeSet,
@@ -9,8 +9,8 @@ use std::{
 
 use super::ModelsError;
 
-/// What every model has.
-const NEEDED: [&str; 6] = [
+/// The files that every model has.
+const REQUIRED: [&str; 6] = [
     "config.json",
     "textual/model.onnx",
     "textual/tokenizer.json",
@@ -19,16 +19,16 @@ const NEEDED: [&str; 6] = [
     "visual/preprocess_cfg.json",
 ];
 
-/// Large models keep their weights in files beside the graph, one for each layer.
-const MOST_FILES: usize = 8192;
+/// Upper bound on files. Large models have one file of weights per layer.
+const MAX_FILES: usize = 8192;
 
-/// Whether a file of a published model belongs to it here: nothing in deeper folders (halves of precision and other
-/// machines), nothing hidden, nothing for chips that are not used.
+/// Whether a file of a published model is installed. Deeper folders (half precision, other hardware), hidden files and files
+/// for other accelerators are not.
 pub fn is_model_file(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let plain = |name: &str| {
-        let sign = |sign: char| sign.is_ascii_alphanumeric() || "._-+=@ :,".contains(sign);
-        !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(sign)
+        let allowed = |c: char| c.is_ascii_alphanumeric() || "._-+=@ :,".contains(c);
+        !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(allowed)
     };
     match *parts {
         ["config.json"] => true,
@@ -37,34 +37,31 @@ pub fn is_model_file(path: &str) -> bool {
     }
 }
 
-/// Whether what every model has is among these paths, or what is not.
+/// A required file that is not among these paths.
 pub fn missing_file<'a>(paths: impl IntoIterator<Item = &'a str>) -> Option<&'static str> {
     let paths: BTreeSet<_> = paths.into_iter().collect();
-    NEEDED.into_iter().find(|needed| !paths.contains(needed))
+    REQUIRED.into_iter().find(|required| !paths.contains(required))
 }
 
-/// The paths of a model's files in its folder, sorted, with slashes. Links count as what they lead to.
-pub(super) fn of_model(folder: &Path) -> Result<Vec<String>, ModelsError> {
+/// The paths of a model's files in its folder, sorted, separated by slashes. Links are followed.
+pub(super) fn list(folder: &Path) -> Result<Vec<String>, ModelsError> {
     let mut paths = Vec::new();
     for part in ["", "textual", "visual"] {
         let inside = folder.join(part);
         let entries = match fs::read_dir(&inside) {
             Ok(entries) => entries,
-            Err(why) if why.kind() == io::ErrorKind::NotFound && !part.is_empty() => continue,
-            Err(why) => return Err(ModelsError::file(&inside, &why)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !part.is_empty() => continue,
+            Err(error) => return Err(ModelsError::file(&inside, &error)),
         };
         for entry in entries {
-            let entry = entry.map_err(|why| ModelsError::file(&inside, &why))?;
+            let entry = entry.map_err(|error| ModelsError::file(&inside, &error))?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             let path = if part.is_empty() { name } else { format!("{part}/{name}") };
             if is_model_file(&path) && entry.path().is_file() {
                 paths.push(path);
             }
-            if paths.len() > MOST_FILES {
-                return Err(ModelsError(format!(
-                    "{}: it has more than {MOST_FILES} files",
-                    folder.display()
-                )));
+            if paths.len() > MAX_FILES {
+                return Err(ModelsError(format!("{}: more than {MAX_FILES} files", folder.display())));
             }
         }
     }
@@ -75,7 +72,7 @@ pub(super) fn of_model(folder: &Path) -> Result<Vec<String>, ModelsError> {
     }
 }
 
-/// Writes a small file whole: nobody ever sees a part of it.
+/// Writes a small file atomically and syncs it.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     let mut file = File::create(&new)?;
@@ -85,7 +82,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync)
 }
 
-/// Makes what happened in a folder, or to a file, last.
+/// Syncs a file or folder to disk.
 pub(super) fn sync(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -95,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_belongs_to_a_model() {
+    fn model_files_are_recognized() {
         for path in
             ["config.json", "visual/model.onnx", "textual/model.onnx_data", "textual/Constant_2_attr__value"]
         {

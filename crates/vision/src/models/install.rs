@@ -1,4 +1,4 @@
-//! Installing a model.
+//! Installation of models.
 
 use std::{
     fs::{self, File},
@@ -9,10 +9,10 @@ use std::{
 use super::{INSTALLING, InstalledModel, Manifest, Models, ModelsError, REPLACED, check_name, files};
 use crate::clip::{ClipModel, Options};
 
-/// Told of what is done: the file's path, and how many bytes of how many are there.
+/// Called with a file's path, the number of bytes copied, and its size.
 pub type Progress<'a> = &'a mut dyn FnMut(&str, u64, u64);
 
-/// A model that is being installed. What is not finished is removed when this is dropped.
+/// A model that is being installed. Dropping it removes an unfinished installation.
 pub struct StagedModel {
     models: Models,
     name: String,
@@ -22,25 +22,25 @@ pub struct StagedModel {
 }
 
 impl Models {
-    /// Makes an empty folder for the files of a new model.
+    /// Creates an empty folder for the files of a new model.
     ///
     /// # Errors
-    /// [`ModelsError`] when it can't be called so, or another command is changing the models.
+    /// [`ModelsError`] if the name is invalid, or if another command is changing the models.
     pub fn stage(&self, name: &str) -> Result<StagedModel, ModelsError> {
         check_name(name).map_err(ModelsError)?;
         let lock = self.lock()?;
         let folder = self.folder.join(format!("{INSTALLING}{name}"));
         for part in ["visual", "textual"] {
             let part = folder.join(part);
-            fs::create_dir_all(&part).map_err(|why| ModelsError::file(&part, &why))?;
+            fs::create_dir_all(&part).map_err(|error| ModelsError::file(&part, &error))?;
         }
         Ok(StagedModel { models: self.clone(), name: name.to_owned(), folder, _lock: lock })
     }
 
-    /// Installs the model in a folder under a name, by default the folder's.
+    /// Installs the model in a folder under a name, by default the folder's name.
     ///
     /// # Errors
-    /// [`ModelsError`] when it does not work; nothing of it is left then.
+    /// [`ModelsError`]. A failed installation leaves nothing behind.
     pub fn install_folder(
         &self,
         source: &Path,
@@ -48,80 +48,83 @@ impl Models {
         options: &Options,
         progress: Progress<'_>,
     ) -> Result<InstalledModel, ModelsError> {
-        let whole = source.canonicalize().map_err(|why| ModelsError::file(source, &why))?;
-        let own = whole.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let name = name.unwrap_or(&own);
-        let paths = files::of_model(&whole)?;
-        // Settings that are wrong need no copying.
-        ClipModel::settings(&whole).map_err(|why| ModelsError(why.0))?;
+        let folder = source.canonicalize().map_err(|error| ModelsError::file(source, &error))?;
+        let folder_name =
+            folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = name.unwrap_or(&folder_name);
+        let paths = files::list(&folder)?;
+        // Checked first, because copying takes long.
+        ClipModel::check_settings(&folder).map_err(|error| ModelsError(error.0))?;
         let staged = self.stage(name)?;
         for path in paths {
-            copy(&whole.join(&path), &staged.folder.join(&path), &mut |bytes, of| progress(&path, bytes, of))
-                .map_err(|why| ModelsError::file(&whole.join(&path), &why))?;
+            copy(&folder.join(&path), &staged.folder.join(&path), &mut |bytes, size| {
+                progress(&path, bytes, size)
+            })
+            .map_err(|error| ModelsError::file(&folder.join(&path), &error))?;
         }
         staged.finish(options)
     }
 }
 
 impl StagedModel {
-    /// The folder that the files belong into; `visual` and `textual` are there.
+    /// The folder for the files, with the folders `visual` and `textual`.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Sees that the model works, and puts it in its place.
+    /// Tests the model and moves it to its final folder.
     ///
     /// # Errors
-    /// [`ModelsError`]; nothing of it is left then.
+    /// [`ModelsError`]. A failed installation leaves nothing behind.
     pub fn finish(self, options: &Options) -> Result<InstalledModel, ModelsError> {
-        let manifest = Manifest::make(&self.folder)?;
-        let last = || {
-            for path in files::of_model(&self.folder).map_err(io::Error::other)? {
+        let manifest = Manifest::create(&self.folder)?;
+        let sync = || {
+            for path in files::list(&self.folder).map_err(io::Error::other)? {
                 files::sync(&self.folder.join(path))?;
             }
             manifest.write(&self.folder)?;
             ["visual", "textual", ""].iter().try_for_each(|part| files::sync(&self.folder.join(part)))
         };
-        last().map_err(|why| ModelsError::file(&self.folder, &why))?;
-        let model = ClipModel::load(&self.folder, options).map_err(|why| self.by_its_name(&why.0))?;
-        model.self_test().map_err(|why| self.by_its_name(&why.0))?;
+        sync().map_err(|error| ModelsError::file(&self.folder, &error))?;
+        let model = ClipModel::load(&self.folder, options).map_err(|error| self.with_model_name(&error.0))?;
+        model.self_test().map_err(|error| self.with_model_name(&error.0))?;
         drop(model);
-        let place = self.models.folder.join(&self.name);
-        self.put(&place).map_err(|why| ModelsError::file(&place, &why))?;
+        let target = self.models.folder.join(&self.name);
+        self.move_to(&target).map_err(|error| ModelsError::file(&target, &error))?;
         let in_use = self.models.active_model()?;
         Ok(self.models.describe(&self.name, &in_use))
     }
 
-    fn put(&self, place: &Path) -> io::Result<()> {
+    fn move_to(&self, target: &Path) -> io::Result<()> {
         let replaced = self.models.folder.join(format!("{REPLACED}{}", self.name));
-        let replaces = place.exists();
+        let replaces = target.exists();
         if replaces {
-            fs::rename(place, &replaced)?;
+            fs::rename(target, &replaced)?;
         }
-        fs::rename(&self.folder, place)?;
+        fs::rename(&self.folder, target)?;
         files::sync(&self.models.folder)?;
         if replaces { fs::remove_dir_all(&replaced) } else { Ok(()) }
     }
 
-    /// What went wrong in a folder that will not be there any more.
-    fn by_its_name(&self, why: &str) -> ModelsError {
+    /// Replaces the temporary folder in an error message by the model's name.
+    fn with_model_name(&self, message: &str) -> ModelsError {
         let folder = self.folder.to_string_lossy();
         ModelsError(
-            why.replace(&*folder, &self.name).replace(&format!("{INSTALLING}{}", self.name), &self.name),
+            message.replace(&*folder, &self.name).replace(&format!("{INSTALLING}{}", self.name), &self.name),
         )
     }
 }
 
 impl Drop for StagedModel {
     fn drop(&mut self) {
-        // After it was put in its place it is not there any more.
+        // A finished installation was moved, so this fails.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
 fn copy(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> io::Result<()> {
     let (mut source, mut target) = (File::open(from)?, File::create_new(to)?);
-    let whole = source.metadata()?.len();
+    let size = source.metadata()?.len();
     let mut buffer = vec![0; 1 << 20];
     let mut done = 0;
     loop {
@@ -129,7 +132,7 @@ fn copy(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> io::Resul
         let Some(part @ [_, ..]) = buffer.get(..read) else { break };
         target.write_all(part)?;
         done += part.len() as u64;
-        progress(done, whole);
+        progress(done, size);
     }
     Ok(())
 }

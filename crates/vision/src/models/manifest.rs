@@ -1,4 +1,4 @@
-//! Which files a model is made of.
+//! The manifest of a model: its files and their digests.
 
 use std::{
     fs::File,
@@ -12,37 +12,37 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelsError, files};
 
-/// The file beside a model that says which files it is made of. It is written when the model is installed.
+/// The file with the manifest, written when the model is installed.
 pub(super) const MANIFEST: &str = "manifest.json";
-const MOST_MANIFEST_BYTES: u64 = 4 << 20;
+const MAX_MANIFEST_BYTES: u64 = 4 << 20;
 
 /// The files of a model, with their digests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// Of this layout.
+    /// The version of this format.
     version: u32,
-    /// Sorted by their paths.
+    /// Sorted by path.
     files: Vec<Entry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    /// In the model's folder, with slashes.
+    /// Relative to the model's folder, separated by slashes.
     path: String,
     bytes: u64,
-    /// In hexadecimal.
+    /// Hexadecimal.
     sha256: String,
 }
 
 impl Manifest {
-    /// What is written in a model's folder. Of a folder without it the files are read whole, and it is written if the
-    /// folder can be written to.
-    pub(crate) fn of(folder: &Path) -> Result<Self, ModelsError> {
+    /// Reads the manifest in a model's folder and checks the sizes of the files. If there is none, creates it and tries to write
+    /// it.
+    pub(crate) fn load(folder: &Path) -> Result<Self, ModelsError> {
         match Self::read(folder)? {
             Some(manifest) => manifest.check(folder).map(|()| manifest),
             None => {
-                let manifest = Self::make(folder)?;
-                // A folder that can't be written to is only slower.
+                let manifest = Self::create(folder)?;
+                // Without it, loading the model is slower.
                 let _ = manifest.write(folder);
                 Ok(manifest)
             }
@@ -54,31 +54,32 @@ impl Manifest {
         let bytes = match File::open(&path) {
             Ok(file) => {
                 let mut bytes = Vec::new();
-                file.take(MOST_MANIFEST_BYTES)
+                file.take(MAX_MANIFEST_BYTES)
                     .read_to_end(&mut bytes)
-                    .map_err(|why| ModelsError::file(&path, &why))?;
+                    .map_err(|error| ModelsError::file(&path, &error))?;
                 bytes
             }
-            Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(why) => return Err(ModelsError::file(&path, &why)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ModelsError::file(&path, &error)),
         };
         match serde_json::from_slice::<Self>(&bytes) {
             Ok(manifest) if manifest.version == 1 => Ok(Some(manifest)),
-            Ok(_) => {
-                Err(ModelsError(format!("{}: a later version of this program wrote it", path.display())))
-            }
-            Err(why) => Err(ModelsError(format!("{}: {why}; install the model again", path.display()))),
+            Ok(_) => Err(ModelsError(format!(
+                "{}: it was written by a newer version of this program",
+                path.display()
+            ))),
+            Err(error) => Err(ModelsError(format!("{}: {error}; install the model again", path.display()))),
         }
     }
 
-    /// Reads all files of a model.
-    pub(super) fn make(folder: &Path) -> Result<Self, ModelsError> {
+    /// Reads all files of a model and computes their digests.
+    pub(super) fn create(folder: &Path) -> Result<Self, ModelsError> {
         let entry = |path: String| {
             let file = folder.join(&path);
-            let (bytes, sha256) = digest(&file).map_err(|why| ModelsError::file(&file, &why))?;
+            let (bytes, sha256) = digest(&file).map_err(|error| ModelsError::file(&file, &error))?;
             Ok(Entry { path, bytes, sha256 })
         };
-        let files = files::of_model(folder)?.into_iter().map(entry).collect::<Result<_, ModelsError>>()?;
+        let files = files::list(folder)?.into_iter().map(entry).collect::<Result<_, ModelsError>>()?;
         Ok(Self { version: 1, files })
     }
 
@@ -87,17 +88,20 @@ impl Manifest {
         files::write(&folder.join(MANIFEST), &text)
     }
 
-    /// Whether the files that were installed are still there, and as long.
+    /// Checks that the installed files are unchanged, judging by their sizes.
     pub(crate) fn check(&self, folder: &Path) -> Result<(), ModelsError> {
         if Self::read(folder)?.is_some_and(|now| now != *self) {
-            return Err(ModelsError(format!("{}: the model was installed anew", folder.display())));
+            return Err(ModelsError(format!(
+                "{}: the model was replaced after it was loaded",
+                folder.display()
+            )));
         }
         for entry in &self.files {
             let path = folder.join(entry.path.split('/').collect::<PathBuf>());
-            let bytes = std::fs::metadata(&path).map_err(|why| ModelsError::file(&path, &why))?.len();
+            let bytes = std::fs::metadata(&path).map_err(|error| ModelsError::file(&path, &error))?.len();
             if bytes != entry.bytes {
                 return Err(ModelsError(format!(
-                    "{}: it has {bytes} bytes and had {} when it was installed; install the model again",
+                    "{}: the file has {bytes} bytes instead of {}; install the model again",
                     path.display(),
                     entry.bytes
                 )));
@@ -106,12 +110,12 @@ impl Manifest {
         Ok(())
     }
 
-    /// All bytes of the model.
+    /// The size of the model in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.files.iter().fold(0, |sum, entry| sum.saturating_add(entry.bytes))
     }
 
-    /// Names these weights and settings: 12 hexadecimal digits.
+    /// Identifies the weights and settings: 12 hexadecimal digits.
     pub(crate) fn short_digest(&self) -> String {
         let mut context = Context::new(&SHA256);
         for entry in &self.files {

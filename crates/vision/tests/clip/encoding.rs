@@ -1,4 +1,4 @@
-//! The models in `tests/models`, computed by both programs, against what their makers' own programs give.
+//! Compares the models in `tests/models`, executed by both runtimes, with reference results of their original programs.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ struct ExpectedQuery {
     vector: Vec<f32>,
 }
 
-fn both() -> [Options; 2] {
+fn both_runtimes() -> [Options; 2] {
     let library = Some(onnx_runtime());
     [
         Options { runtime: Runtime::Ort, library, threads: 1 },
@@ -38,7 +38,7 @@ fn assert_close(what: &str, given: &[f32], expected: &[f32]) {
 fn check(name: &str) {
     let model = TestModel::new(name);
     let expected: Expected = serde_json::from_str(&model.expected()).unwrap();
-    for options in both() {
+    for options in both_runtimes() {
         let loaded = ClipModel::load(model.folder(), &options).unwrap();
         for (index, vector) in expected.pictures.iter().enumerate() {
             let given = loaded.encode_picture(&picture(index)).unwrap();
@@ -57,22 +57,22 @@ fn check(name: &str) {
 }
 
 #[test]
-fn clip_is_as_its_makers_compute_it() {
+fn clip_matches_the_reference() {
     check("clip");
 }
 
 #[test]
-fn siglip_2_is_as_its_makers_compute_it() {
+fn siglip_2_matches_the_reference() {
     check("siglip2");
 }
 
 #[test]
-fn multilingual_clip_is_as_its_makers_compute_it() {
+fn multilingual_clip_matches_the_reference() {
     check("xlm");
 }
 
 #[test]
-fn the_pictures_are_those_that_the_vectors_are_of() {
+fn pictures_are_those_of_the_reference() {
     let mut digest = ring::digest::Context::new(&ring::digest::SHA256);
     for index in 0..PICTURES {
         digest.update(picture(index).rgb());
@@ -83,7 +83,7 @@ fn the_pictures_are_those_that_the_vectors_are_of() {
 }
 
 #[test]
-fn vectors_have_the_length_1_and_names_tell_models_apart() {
+fn vectors_have_length_1_and_models_have_different_names() {
     let options = Options { runtime: Runtime::Tract, ..Options::default() };
     let (clip, siglip) = (TestModel::new("clip"), TestModel::new("siglip2"));
     let clip = ClipModel::load(clip.folder(), &options).unwrap();
@@ -101,7 +101,7 @@ fn vectors_have_the_length_1_and_names_tell_models_apart() {
 }
 
 #[test]
-fn words_that_say_nothing_are_no_query() {
+fn text_without_words_gives_no_query() {
     let options = Options { runtime: Runtime::Tract, ..Options::default() };
     let model = TestModel::new("siglip2");
     let model = ClipModel::load(model.folder(), &options).unwrap();
@@ -113,7 +113,7 @@ fn words_that_say_nothing_are_no_query() {
 }
 
 #[test]
-fn the_name_follows_the_weights_and_the_settings() {
+fn name_depends_on_weights_and_settings() {
     let options = Options { runtime: Runtime::Tract, ..Options::default() };
     let model = TestModel::new("clip");
     let name = |folder: &Path| ClipModel::load(folder, &options).unwrap().name().to_owned();
@@ -125,34 +125,33 @@ fn the_name_follows_the_weights_and_the_settings() {
 }
 
 #[test]
-fn no_library_is_no_error_but_when_it_is_asked_for() {
+fn missing_library_is_an_error_only_if_required() {
     let model = TestModel::new("clip");
     let nothing = Some(model.folder().join("config.json"));
-    // The library can be loaded once in a process, so this one may have it.
+    // A process can load the library only once, so another test may have loaded it.
     let ort = Options { runtime: Runtime::Ort, library: nothing.clone(), threads: 1 };
     let auto = Options { runtime: Runtime::Auto, ..ort.clone() };
     let found = Runtime::detect(&auto);
-    assert!(found.library.is_some() || found.problem.is_some_and(|why| why.contains("config.json")));
+    assert!(found.library.is_some() || found.problem.is_some_and(|error| error.contains("config.json")));
     let used = ClipModel::load(model.folder(), &auto).unwrap().self_test().unwrap();
     assert!(["tract", "ONNX Runtime"].contains(&used));
-    if let Err(why) = ClipModel::load(model.folder(), &ort).unwrap().self_test() {
-        assert!(why.to_string().contains("config.json"), "{why}");
+    if let Err(error) = ClipModel::load(model.folder(), &ort).unwrap().self_test() {
+        assert!(error.to_string().contains("config.json"), "{error}");
     }
 }
 
-/// Each is broken in one way; nothing panics, and the words name the file.
 #[test]
-fn broken_models_say_what_is_broken() {
+fn errors_of_broken_models_name_the_file() {
     let check = |name: &str, part: &str, broken: &dyn Fn(&TestModel)| {
-        for options in both() {
+        for options in both_runtimes() {
             let model = TestModel::new(name);
             broken(&model);
             let loaded = ClipModel::load(model.folder(), &options);
-            let why = match loaded.and_then(|loaded| loaded.self_test()) {
-                Err(why) => why.to_string(),
-                Ok(_) => panic!("{part}: it works"),
+            let error = match loaded.and_then(|loaded| loaded.self_test()) {
+                Err(error) => error.to_string(),
+                Ok(_) => panic!("{part}: no error"),
             };
-            assert!(why.contains(part), "{part}: {why}");
+            assert!(error.contains(part), "{part}: {error}");
         }
     };
     for file in [
@@ -168,7 +167,7 @@ fn broken_models_say_what_is_broken() {
             fs::write(model.folder().join(file), b"\x08\x09garbage\xff{").unwrap();
         });
         check("clip", file, &|model| fs::write(model.folder().join(file), b"").unwrap());
-        // After it was installed, so that it was known once.
+        // Changed after installation.
         check("clip", file, &|model| {
             ClipModel::load(model.folder(), &Options::default()).unwrap();
             fs::write(model.folder().join(file), b"shorter").unwrap();
@@ -195,8 +194,8 @@ fn broken_models_say_what_is_broken() {
 }
 
 #[test]
-fn graphs_that_are_cut_or_changed_never_panic() {
-    for options in both() {
+fn truncated_or_changed_graphs_never_panic() {
+    for options in both_runtimes() {
         for part in ["visual", "textual"] {
             let file = format!("{part}/model.onnx");
             let whole = fs::read(TestModel::new("siglip2").folder().join(&file)).unwrap();
@@ -211,7 +210,7 @@ fn graphs_that_are_cut_or_changed_never_panic() {
                     }
                 }
                 fs::write(model.folder().join(&file), bytes).unwrap();
-                // Either is fine: a change may be in a name that nobody reads.
+                // Both outcomes are valid: the change may be in an unused name.
                 let _ = ClipModel::load(model.folder(), &options).and_then(|model| model.self_test());
             }
         }
@@ -219,7 +218,7 @@ fn graphs_that_are_cut_or_changed_never_panic() {
 }
 
 #[test]
-fn any_picture_is_seen() {
+fn pictures_of_any_size_are_encoded() {
     let options = Options { runtime: Runtime::Tract, ..Options::default() };
     let model = TestModel::new("clip");
     let model = ClipModel::load(model.folder(), &options).unwrap();

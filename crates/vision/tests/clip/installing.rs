@@ -1,4 +1,4 @@
-//! The folder of installed models.
+//! Tests the installation and selection of models.
 
 use std::{fs, path::Path};
 
@@ -20,21 +20,21 @@ fn models() -> (TempDir, Models) {
     (folder, models)
 }
 
-/// All that is in the folder, but the lock.
-fn inside(models: &Models) -> Vec<String> {
-    let entries = fs::read_dir(models.folder()).into_iter().flatten();
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+/// The entries of the folder, except the lock.
+fn entries(models: &Models) -> Vec<String> {
+    let found = fs::read_dir(models.folder()).into_iter().flatten();
+    let mut names: Vec<_> = found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| name != ".lock");
     names.sort();
     names
 }
 
 fn install(models: &Models, source: &Path) -> Result<vision::models::InstalledModel, String> {
-    models.install_folder(source, None, &options(), &mut |_, _, _| {}).map_err(|why| why.to_string())
+    models.install_folder(source, None, &options(), &mut |_, _, _| {}).map_err(|error| error.to_string())
 }
 
 #[test]
-fn a_model_is_installed_used_and_removed() {
+fn model_is_installed_selected_and_removed() {
     let (_folder, models) = models();
     assert_eq!(models.active_model().unwrap(), ActiveModel::BuiltIn);
     assert_eq!(models.list().unwrap(), []);
@@ -46,7 +46,7 @@ fn a_model_is_installed_used_and_removed() {
     assert_eq!((installed.name.as_str(), installed.dimensions, installed.in_use), ("clip", Some(16), false));
     assert!(installed.bytes > 300_000 && installed.problem.is_none());
     assert!(copied.contains(&("visual/model.onnx".to_owned(), true)));
-    // The source is as it was.
+    // The source is unchanged.
     assert!(!source.folder().join("manifest.json").exists());
 
     models.choose("clip", &options()).unwrap();
@@ -57,33 +57,33 @@ fn a_model_is_installed_used_and_removed() {
     );
     assert_eq!(models.active_model().unwrap(), in_use);
     assert!(models.list().unwrap()[0].in_use);
-    let why = models.remove("clip").unwrap_err().to_string();
-    assert!(why.contains("in use"), "{why}");
+    let error = models.remove("clip").unwrap_err().to_string();
+    assert!(error.contains("in use"), "{error}");
 
     models.choose(BUILT_IN, &options()).unwrap();
     assert_eq!(models.active_model().unwrap(), ActiveModel::BuiltIn);
     models.remove("clip").unwrap();
-    assert_eq!(inside(&models), ["in-use"]);
+    assert_eq!(entries(&models), ["in-use"]);
     assert!(models.remove("clip").unwrap_err().to_string().contains("no model clip"));
 }
 
 #[test]
-fn what_does_not_work_leaves_nothing() {
+fn failed_installation_leaves_nothing() {
     let (_folder, models) = models();
     let source = TestModel::new("clip");
     let weights = fs::read(source.folder().join("visual/model.onnx")).unwrap();
     fs::write(source.folder().join("visual/model.onnx"), &weights[..weights.len() / 2]).unwrap();
-    let why = install(&models, source.folder()).unwrap_err();
-    assert!(why.contains("clip/visual/model.onnx") && !why.contains(".installing"), "{why}");
-    assert_eq!(inside(&models), [""; 0]);
+    let error = install(&models, source.folder()).unwrap_err();
+    assert!(error.contains("clip/visual/model.onnx") && !error.contains(".installing"), "{error}");
+    assert_eq!(entries(&models), [""; 0]);
     fs::remove_file(source.folder().join("textual/tokenizer.json")).unwrap();
-    let why = install(&models, source.folder()).unwrap_err();
-    assert!(why.contains("textual/tokenizer.json is missing"), "{why}");
+    let error = install(&models, source.folder()).unwrap_err();
+    assert!(error.contains("textual/tokenizer.json is missing"), "{error}");
     assert!(install(&models, Path::new("/nowhere/at-all")).unwrap_err().contains("/nowhere/at-all"));
 }
 
 #[test]
-fn a_model_is_replaced_whole_or_not_at_all() {
+fn replacement_is_atomic() {
     let (_folder, models) = models();
     let source = TestModel::new("clip");
     install(&models, source.folder()).unwrap();
@@ -94,9 +94,9 @@ fn a_model_is_replaced_whole_or_not_at_all() {
     source.edit("visual/preprocess_cfg.json", |text| text.replace("bicubic", "bilinear"));
     install(&models, source.folder()).unwrap();
     assert_ne!(models.active_model().unwrap(), before);
-    // What runs would mix two models otherwise.
-    assert!(running.self_test().unwrap_err().to_string().contains("anew"));
-    assert_eq!(inside(&models), ["clip", "in-use"]);
+    // Otherwise a running process would mix two models.
+    assert!(running.self_test().unwrap_err().to_string().contains("was replaced"));
+    assert_eq!(entries(&models), ["clip", "in-use"]);
 
     source.edit("visual/preprocess_cfg.json", |text| text.replace("bilinear", "nonsense"));
     let in_use = models.active_model().unwrap();
@@ -106,7 +106,7 @@ fn a_model_is_replaced_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_an_interrupted_command_left_is_tidied_up() {
+fn interrupted_commands_are_cleaned_up() {
     let (_folder, models) = models();
     let source = TestModel::new("clip");
     install(&models, source.folder()).unwrap();
@@ -114,22 +114,22 @@ fn what_an_interrupted_command_left_is_tidied_up() {
     fs::create_dir_all(models.folder().join(".installing-other/visual")).unwrap();
     assert_eq!(models.list().unwrap(), []);
     models.choose("clip", &options()).unwrap();
-    assert_eq!(inside(&models), ["clip", "in-use"]);
+    assert_eq!(entries(&models), ["clip", "in-use"]);
 }
 
 #[test]
-fn two_commands_do_not_change_the_models_at_once() {
+fn concurrent_commands_are_refused() {
     let (_folder, models) = models();
     let staged = models.stage("one").unwrap();
-    let why = models.choose(BUILT_IN, &options()).unwrap_err().to_string();
-    assert!(why.contains("another command"), "{why}");
+    let error = models.choose(BUILT_IN, &options()).unwrap_err().to_string();
+    assert!(error.contains("another command"), "{error}");
     drop(staged);
     models.choose(BUILT_IN, &options()).unwrap();
-    assert_eq!(inside(&models), ["in-use"]);
+    assert_eq!(entries(&models), ["in-use"]);
 }
 
 #[test]
-fn broken_models_are_listed_with_what_is_wrong() {
+fn broken_models_are_listed_with_the_error() {
     let (_folder, models) = models();
     for name in ["clip", "siglip2"] {
         install(&models, TestModel::new(name).folder()).unwrap();
@@ -143,12 +143,12 @@ fn broken_models_are_listed_with_what_is_wrong() {
     let [("clip", cut), ("empty", empty), ("siglip2", none)] = &problems[..] else { panic!("{problems:?}") };
     assert!(cut.contains("textual/model.onnx") && cut.contains("install the model again"), "{cut}");
     assert!(empty.contains("config.json is missing") && none.is_empty(), "{empty} {none}");
-    let why = models.choose("clip", &options()).unwrap_err().to_string();
-    assert!(why.contains("textual/model.onnx"), "{why}");
+    let error = models.choose("clip", &options()).unwrap_err().to_string();
+    assert!(error.contains("textual/model.onnx"), "{error}");
 }
 
 #[test]
-fn names_stay_in_the_folder() {
+fn names_outside_the_folder_are_refused() {
     let (_folder, models) = models();
     let source = TestModel::new("clip");
     for name in
@@ -162,8 +162,8 @@ fn names_stay_in_the_folder() {
     }
     fs::create_dir_all(models.folder()).unwrap();
     fs::write(models.folder().join("in-use"), "../../etc").unwrap();
-    let why = models.active_model().unwrap_err().to_string();
-    assert!(why.contains("in-use") && why.contains("../../etc"), "{why}");
+    let error = models.active_model().unwrap_err().to_string();
+    assert!(error.contains("in-use") && error.contains("../../etc"), "{error}");
     fs::write(models.folder().join("in-use"), "gone\n").unwrap();
     assert_eq!(
         models.active_model().unwrap(),

@@ -1,8 +1,8 @@
-//! Models on disk: what they compute, and how they are installed.
+//! Tests models on disk: their vectors and their installation.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "clippy allows them inside test functions; here the functions that those share need them too"
+    reason = "clippy allows them in test functions, but not in the helpers that these share"
 )]
 
 mod encoding;

@@ -1,4 +1,4 @@
-//! The tiny models and what they are asked.
+//! The tiny models, pictures and queries of the tests.
 
 use std::{
     fs,
@@ -8,10 +8,10 @@ use std::{
 use tempfile::TempDir;
 use vision::Picture;
 
-/// How many pictures there are.
+/// The number of pictures.
 pub(crate) const PICTURES: usize = 50;
 
-/// The library of ONNX Runtime, which `cargo xtask test` installs and names.
+/// The library of ONNX Runtime. `cargo xtask test` installs it and sets the variable.
 pub(crate) fn onnx_runtime() -> PathBuf {
     let path = std::env::vars_os().find(|(name, _)| name == "PHOTOS_TEST_ONNX_RUNTIME");
     let (_, path) =
@@ -19,7 +19,7 @@ pub(crate) fn onnx_runtime() -> PathBuf {
     path.into()
 }
 
-/// A copy of a model that a test can break.
+/// A copy of a model that a test may change.
 pub(crate) struct TestModel {
     name: String,
     folder: PathBuf,
@@ -35,7 +35,7 @@ impl TestModel {
     pub(crate) fn new(name: &str) -> Self {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().join(name);
-        // The multilingual one has only its half for words of its own.
+        // The multilingual model has only a text encoder of its own.
         let visual = models().join(if name == "xlm" { "clip" } else { name });
         copy(&visual.join("visual"), &folder.join("visual"));
         copy(&models().join(name).join("textual"), &folder.join("textual"));
@@ -43,17 +43,17 @@ impl TestModel {
         Self { name: name.to_owned(), folder, _temporary: temporary }
     }
 
-    /// Where it is.
+    /// Its folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// What it gives.
+    /// The reference results.
     pub(crate) fn expected(&self) -> String {
         fs::read_to_string(models().join(&self.name).join("expected.json")).unwrap()
     }
 
-    /// Changes a file of text.
+    /// Changes a text file.
     pub(crate) fn edit(&self, file: &str, edit: impl Fn(&str) -> String) {
         let path = self.folder.join(file);
         let before = fs::read_to_string(&path).unwrap();
@@ -71,7 +71,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What is searched for, as `tests/models/export.py` has it.
+/// The queries of `tests/models/export.py`.
 pub(crate) fn queries() -> Vec<String> {
     let text = fs::read_to_string(models().join("queries.json")).unwrap();
     let mut queries: Vec<String> = serde_json::from_str(&text).unwrap();
@@ -89,7 +89,7 @@ fn size(i: u32) -> (u32, u32) {
     fixed.get(i as usize).copied().unwrap_or(formula)
 }
 
-/// A picture that is made by the same formula as in `tests/models/export.py`.
+/// A generated picture; the formula is that of `tests/models/export.py`.
 pub(crate) fn picture(index: usize) -> Picture {
     let i = u32::try_from(index).unwrap();
     let (width, height) = size(i);

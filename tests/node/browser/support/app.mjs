@@ -1,4 +1,4 @@
-// An app that connects: what a client of the authorization server does over HTTP.
+// An app that connects: the HTTP requests of an OAuth client.
 
 import { createHash, randomBytes } from 'node:crypto';
 
@@ -7,7 +7,7 @@ export const RESOURCE = '/api/mcp/v1';
 export class App {
   #service;
   #verifier = randomBytes(32).toString('base64url');
-  /** Odd characters have to come back as they went. */
+  /** Special characters must come back unchanged. */
   state = `a state/with+odd &characters ${randomBytes(4).toString('hex')}`;
 
   /** Registers with the service. */
@@ -26,7 +26,7 @@ export class App {
     return app;
   }
 
-  /** Where it sends its user, with some parameters changed; `undefined` leaves one out. */
+  /** The path of the authorization request. `changes` replace parameters; `undefined` removes one. */
   authorizePath(changes = {}) {
     const parameters = {
       response_type: 'code',
@@ -42,7 +42,7 @@ export class App {
     return `/api/oauth/authorize?${new URLSearchParams(given)}`;
   }
 
-  /** Turns a code into an access token. */
+  /** Redeems a code for an access token. */
   async redeem(code) {
     const fields = {
       grant_type: 'authorization_code',
@@ -56,7 +56,7 @@ export class App {
     return (await answer.json()).access_token;
   }
 
-  /** The status of a call with this token. */
+  /** The HTTP status of a call with this token. */
   async call(token) {
     const answer = await this.#service.fetch(RESOURCE, {
       method: 'POST',

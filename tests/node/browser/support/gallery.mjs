@@ -1,4 +1,4 @@
-// The photo app in a host of apps, and people whose library it shows.
+// The photo app in an MCP Apps host, and accounts with photos to show in it.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 
 export const TOOL = 'show_images';
-/** What a host can do that can do everything. */
-export const ABLE = { serverTools: {}, updateModelContext: { text: {} }, openLinks: {} };
+/** The capabilities of a host that supports everything. */
+export const ALL_CAPABILITIES = { serverTools: {}, updateModelContext: { text: {} }, openLinks: {} };
 export const CONTEXT = {
   theme: 'light',
   locale: 'en-GB',
@@ -17,10 +17,10 @@ export const CONTEXT = {
   containerDimensions: { maxHeight: 6000 },
 };
 
-/** The most ids that a call takes. */
-const CALL = 100;
+/** The most image ids in one call. */
+const MAX_IDS = 100;
 
-/** Somebody whose library has the photos of a folder: the key to it, and an album of all of them. */
+/** A new account with the photos of a folder: its API key and an album of all photos. */
 async function owner(service, name, folder) {
   const { email } = await service.person(name);
   await service.run(['import', email, folder]);
@@ -34,24 +34,24 @@ async function owner(service, name, folder) {
   const ids = new Set();
   for (let end = '', size = -1; ids.size > size; ) {
     size = ids.size;
-    const { results } = await ask('GET', `/images?limit=${CALL}&endDate=${end}`);
+    const { results } = await ask('GET', `/images?limit=${MAX_IDS}&endDate=${end}`);
     for (const { id } of results) ids.add(id);
     end = results.at(-1).capturedAt;
   }
   const all = [...ids];
-  const { result } = await ask('POST', '/albums', { title: 'Everything', imageIds: all.slice(0, CALL) });
-  if (all.length > CALL) await ask('PATCH', `/albums/${result.id}`, { addImageIds: all.slice(CALL) });
+  const { result } = await ask('POST', '/albums', { title: 'Everything', imageIds: all.slice(0, MAX_IDS) });
+  if (all.length > MAX_IDS) await ask('PATCH', `/albums/${result.id}`, { addImageIds: all.slice(MAX_IDS) });
   return { key, album: result.id };
 }
 
-/** Somebody with the photos that come with the source. */
+/** A new account with the bundled sample photos. */
 export function ownerOfSamples(service, name) {
   const folder = process.env.FIXTURES;
   if (!folder) throw new Error('FIXTURES names the folder of photos to test with');
   return owner(service, name, join(folder, 'samples'));
 }
 
-/** Somebody with many pictures, each of one colour. */
+/** A new account with this many pictures of one colour each. */
 export async function ownerOfMany(service, name, count) {
   const folder = await mkdtemp(join(tmpdir(), 'pictures-'));
   try {
@@ -85,10 +85,10 @@ function png(width, height, colour) {
 }
 
 export class Gallery {
-  /** The addresses that the app itself asked for. */
+  /** The URLs that the app itself requested. */
   asked = [];
 
-  /** Opens the app in a host that a visit's browser shows; nothing is called yet. */
+  /** Opens the app in a host, without calling the tool yet. */
   static async open(visit, host, { key, album }, options = {}) {
     const gallery = new Gallery();
     const { page, service, watch } = visit;
@@ -104,18 +104,18 @@ export class Gallery {
       key,
       sandbox: host.sandbox,
       tool: TOOL,
-      capabilities: options.capabilities ?? ABLE,
+      capabilities: options.capabilities ?? ALL_CAPABILITIES,
       context: { ...CONTEXT, ...options.context },
     });
-    const sandbox = await (await page.waitForSelector('iframe')).contentFrame();
-    gallery.frame = await (await sandbox.waitForSelector('iframe')).contentFrame();
+    gallery.sandbox = await (await page.waitForSelector('iframe')).contentFrame();
+    gallery.frame = await (await gallery.sandbox.waitForSelector('iframe')).contentFrame();
     const { frame } = gallery;
     Object.assign(gallery, {
       grid: frame.locator('#grid'),
       pictures: frame.locator('#grid > li'),
       viewer: frame.getByRole('dialog').and(frame.locator('#viewer')),
       albumDialog: frame.getByRole('dialog', { name: 'New album' }),
-      // Its name changes while more photos come.
+      // By id: its name changes while more photos load.
       more: frame.locator('#more button'),
       notice: frame.locator('#notice'),
       state: frame.locator('#state'),
@@ -127,14 +127,35 @@ export class Gallery {
     return gallery;
   }
 
-  /** Calls the tool as a model does: for the photos of the album, unless something is looked for. */
+  /** Calls the tool as a model does, for the photos of the album or for a search. Returns when the app shows the result. */
   show(args = {}) {
     return this.page.evaluate(([tool, given]) => window.host.show(tool, given), [TOOL, this.whole(args)]);
   }
 
-  /** Arguments that say which photos are meant. */
+  /** Adds the album to arguments without a query. */
   whole(args = {}) {
     return args.query ? args : { albumId: this.album, ...args };
+  }
+
+  /** Announces a call to the app, without a result yet. */
+  announce(args) {
+    return this.page.evaluate((given) => window.host.announce(given), args);
+  }
+
+  /** Gives the app a result. */
+  give(result) {
+    return this.page.evaluate((given) => window.host.give(given), result);
+  }
+
+  /** Waits until the app has handled every message that the host sent. */
+  settled() {
+    return this.page.evaluate(() => window.host.settled());
+  }
+
+  /** Waits until the app has made this many calls and has handled their results. */
+  async hasCalled(count) {
+    await this.page.waitForFunction((expected) => window.host.seen.answers >= expected, count);
+    await this.settled();
   }
 
   /** Calls another tool, without the app. */
@@ -143,7 +164,7 @@ export class Gallery {
     return result.structuredContent ?? JSON.parse(result.content[0].text);
   }
 
-  /** What the host has seen of a kind: `calls`, `sizes`, `contexts`, `links`, `modes`. */
+  /** What the app sent to the host: `calls`, `sizes`, `contexts`, `links` or `modes`. */
   seen(kind) {
     return this.page.evaluate((name) => window.host.seen[name], kind);
   }
@@ -153,7 +174,7 @@ export class Gallery {
     return this.pictures.nth(place).getByRole('button');
   }
 
-  /** The box that selects a picture. */
+  /** The checkbox that selects a picture. */
   box(place) {
     return this.pictures.nth(place).getByRole('checkbox');
   }
@@ -162,19 +183,42 @@ export class Gallery {
     return this.pictures.evaluateAll((items) => items.map(({ dataset }) => dataset.id));
   }
 
-  /** Waits until each picture that is in sight has come. */
+  /** Waits until every visible picture is loaded. */
   async arePainted(count) {
     await this.frame.waitForFunction((expected) => {
-      const inSight = [...document.querySelectorAll('#grid img')].filter((picture) => {
+      const visible = [...document.querySelectorAll('#grid img')].filter((picture) => {
         const { top, bottom } = picture.getBoundingClientRect();
         return bottom > 0 && top < window.innerHeight;
       });
-      const arePainted = inSight.every(({ complete, naturalWidth }) => complete && naturalWidth > 0);
-      return inSight.length > 0 && arePainted && document.querySelectorAll('#grid img').length === expected;
+      const arePainted = visible.every(({ complete, naturalWidth }) => complete && naturalWidth > 0);
+      return visible.length > 0 && arePainted && document.querySelectorAll('#grid img').length === expected;
     }, count);
   }
 
-  /** Selects pictures by clicking their boxes. */
+  /** Waits until keys go to this control: the browser moves its focus into the app's frame after the frame has moved its own. */
+  async hasFocus(control) {
+    const element = await control.elementHandle();
+    await this.frame.waitForFunction((expected) => document.activeElement === expected, element);
+    for (const outer of [this.page.mainFrame(), this.sandbox]) {
+      await outer.waitForFunction(() => document.activeElement?.localName === 'iframe');
+    }
+  }
+
+  /** Moves the focus to a control and presses a key. */
+  async press(control, key) {
+    await control.focus();
+    await this.hasFocus(control);
+    await this.page.keyboard.press(key);
+  }
+
+  /** Enters the title of the new album and submits it by keyboard. */
+  async titleAlbum(title) {
+    const field = this.albumDialog.getByLabel('Title');
+    await field.fill(title);
+    await this.press(field, 'Enter');
+  }
+
+  /** Selects pictures by clicking their checkboxes. */
   async select(...places) {
     for (const place of places) {
       await this.pictures.nth(place).hover();
@@ -183,13 +227,12 @@ export class Gallery {
   }
 }
 
-/** A title that no other album has. */
+/** A unique album title. */
 export const someTitle = () => `Album ${randomUUID().slice(0, 8)}`;
 
-/** What the app can be seen in, and how it comes there. */
+/** Every state of the app, and the steps that lead to it. */
 export const galleryStates = {
-  looking: (gallery) =>
-    gallery.page.evaluate(() => window.host.bridge().sendToolInput({ arguments: { query: 'flowers in a wood' } })),
+  looking: (gallery) => gallery.announce({ query: 'flowers in a wood' }),
   photos: async (gallery) => {
     await gallery.show();
     await gallery.arePainted(13);

@@ -1,15 +1,14 @@
-// One server and one Chromium for each file of tests; a browser of its own, with nobody signed in, for each test.
+// One server and one Chromium for each test file, and a new signed-out browser context for each test.
 
 import { after, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { words, signIn } from './pages.mjs';
 import { Service } from './service.mjs';
-import { Watch } from './watch.mjs';
+import { TIMEOUT_MS, Watch } from './watch.mjs';
 
-const TEST_TIMEOUT_MS = 60_000;
-/** How long the browser waits for an element or an answer. */
-const PATIENCE_MS = 10_000;
-/** How much of a page is printed when a test fails. */
+/** Ends a test that hangs. */
+const TEST_TIMEOUT_MS = 10 * 60_000;
+/** How much of a page a failed test prints. */
 const SHOWN_CHARACTERS = 1_500;
 
 /** Starts Chromium. */
@@ -19,18 +18,18 @@ export function launch() {
   return chromium.launch({ executablePath });
 }
 
-/** The server and the browser of this file's tests. */
+/** The server and the browser that the tests of a file share. */
 export class World {
   #people = 0;
 
-  /** Starts them; they end after the last test. */
+  /** Starts both and stops them after the last test. */
   static async forTests() {
     const world = await World.start();
     after(() => world.stop());
     return world;
   }
 
-  /** A server, and a browser that runs already or a new one. */
+  /** Starts a server, and a browser unless one is given. */
   static async start(browser) {
     const world = new World();
     try {
@@ -48,21 +47,21 @@ export class World {
     await this.service?.stop();
   }
 
-  /** Somebody with a new account. */
+  /** Creates a new account. */
   somebody() {
     this.#people += 1;
     return this.service.person(`person-${this.#people}`);
   }
 
-  /** A browser of somebody's, with cookies of its own. */
+  /** Opens a browser context with its own cookies. */
   async visit(options = {}, service = this.service) {
     const context = await this.browser.newContext({ baseURL: service.origin, ...options });
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(TIMEOUT_MS);
     const page = await context.newPage();
     return new Visit(service, context, page, await Watch.of(page, [service.origin]));
   }
 
-  /** A test of pages, in a browser with scripts and in one without. */
+  /** Adds a test that runs twice: with JavaScript and without. */
   flow(name, body) {
     for (const javaScriptEnabled of [true, false]) {
       this.test(javaScriptEnabled ? name : `${name}, without JavaScript`, { javaScriptEnabled }, body);
@@ -70,8 +69,8 @@ export class World {
   }
 
   /**
-   * A test of pages, which is handed one browser, and a function that gives more of them, of another service if one is
-   * named. It also fails when a page makes the browser complain, or asks anybody else for anything.
+   * Adds a test. `body` gets a browser and a function that opens another one, optionally on another service. The test
+   * also fails if the browser complains or sends a request to another host.
    */
   test(name, options, body) {
     test(name, { timeout: TEST_TIMEOUT_MS }, async () => {
@@ -93,18 +92,18 @@ export class World {
   }
 }
 
-/** What one browser has open. */
+/** A browser context with one page. */
 export class Visit {
   constructor(service, context, page, watch) {
     Object.assign(this, { service, context, page, watch });
   }
 
-  /** Opens a path of the service; gives the answer that the browser ends at. */
+  /** Opens a path of the service and returns the final response. */
   open(path) {
     return this.page.goto(path);
   }
 
-  /** Signs in, and ends at a page of the service. */
+  /** Signs in and continues to a path of the service. */
   async signIn(person, returnTo = '/account') {
     await this.open(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
     return signIn(this.page, person);
@@ -116,8 +115,8 @@ export class Visit {
   }
 }
 
-/** What a browser shows, for whoever has to find out why a test failed. */
+/** The URL and text of a page, for the message of a failed test. */
 async function shown({ page }) {
-  const text = await words(page).catch(() => 'a page that cannot be read');
+  const text = await words(page).catch(() => '(unreadable)');
   return `${page.url()} shows:\n${text.slice(0, SHOWN_CHARACTERS)}\n`;
 }

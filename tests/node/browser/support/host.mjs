@@ -1,5 +1,5 @@
-// A host of apps (MCP Apps): a page on an origin of its own, the proxy of the sandbox on another, and what both are made
-// of. The app's policy is the strictest that lets in what the app declares.
+// Serves an MCP Apps host: its page on one origin and the sandbox proxy on another. The app's Content-Security-Policy is the
+// strictest that allows what the app declares.
 
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { once } from 'node:events';
 const TYPES = { html: 'text/html; charset=utf-8', js: 'text/javascript', mjs: 'text/javascript' };
 const PACKAGES = new URL('../../node_modules/', import.meta.url);
 const PAGES = new URL('host/', import.meta.url);
-/** What the packages import from each other, as browsers should find it. */
+/** The import map for the packages' bare imports. */
 const IMPORTS = {
   '@modelcontextprotocol/client': '@modelcontextprotocol/client/dist/index.mjs',
   '@modelcontextprotocol/client/_shims': '@modelcontextprotocol/client/dist/shimsBrowser.mjs',
@@ -66,7 +66,7 @@ export class Host {
   }
 }
 
-/** What a frame of an app may do that declares where its pictures come from. */
+/** The policy of an app that declares its image origins. */
 export const policy = (images) =>
   `default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src ${images || "'none'"}`;
 

@@ -1,8 +1,8 @@
-// What axe-core finds in a page, or in a frame of one, into which it has been put.
+// Runs axe-core in a page or frame into which it has been loaded.
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What is wrong with a page as it is now, and what a person would have to judge. */
+/** The violations, and the results that axe-core leaves to a person. */
 export async function judged(page) {
   const options = { runOnly: TAGS, resultTypes: ['violations', 'incomplete'] };
   const { violations, incomplete } = await page.evaluate((given) => window.axe.run(given), options);

@@ -1,19 +1,19 @@
-// What keeps somebody from using a page that is open, beside what axe-core finds. Each function gives the faults in
-// words. What is handed to `evaluate` runs in the page.
+// Accessibility checks beyond axe-core. Each function returns the faults as text. Functions passed to `evaluate` run in the
+// page.
 
-/** Everything that can be operated. */
+/** Every interactive element. */
 const CONTROLS = 'a[href], button, input:not([type="hidden"], [hidden]), select, textarea, summary';
 const DESK = { width: 1280, height: 900 };
-/** The least contrast of what shows where the focus is (WCAG 2.2, 1.4.11 and 2.4.7). */
+/** Minimum contrast of the focus indicator (WCAG 2.2, 1.4.11 and 2.4.7). */
 const FOCUS_CONTRAST = 3;
 
-/** WCAG 2.2, 1.4.12: what a reader may set without losing anything. */
+/** Text spacing that must not lose content (WCAG 2.2, 1.4.12). */
 const SPACED = `
   * { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
   p { margin-bottom: 2em !important; }`;
-/** WCAG 2.2, 1.4.4: letters of twice the size. */
+/** Text at 200 % (WCAG 2.2, 1.4.4). */
 const LARGE = 'html { font-size: 200% !important; }';
-/** 320 pixels are WCAG 2.2, 1.4.10. */
+/** Reflow at 320 pixels (WCAG 2.2, 1.4.10). */
 const FITS = [
   { name: 'as it is', width: 320, style: '' },
   { name: 'spaced', width: 320, style: SPACED },
@@ -21,11 +21,17 @@ const FITS = [
   { name: 'large letters', width: 1280, style: LARGE },
 ];
 
-/** Nothing has to be scrolled sideways, sticks out or is cut off. */
+/** Resizes the window and waits until the page, or a frame in it, has the new width. */
+export async function resize(page, size, frame = page) {
+  await page.setViewportSize(size);
+  await frame.waitForFunction((width) => window.innerWidth === width, size.width);
+}
+
+/** Nothing overflows, needs horizontal scrolling or is cut off. */
 export async function faultsOfFit(page) {
   const faults = [];
   for (const { name, width, style } of FITS) {
-    await page.setViewportSize({ width, height: 800 });
+    await resize(page, { width, height: 800 });
     const found = await page.evaluate((text) => {
       const sheet = new CSSStyleSheet();
       sheet.replaceSync(text);
@@ -35,7 +41,7 @@ export async function faultsOfFit(page) {
       for (const element of document.body.querySelectorAll('*')) {
         const { left, right, width } = element.getBoundingClientRect();
         const named = `<${element.localName}> ${element.textContent.trim().slice(0, 40)}`;
-        // What lies wholly outside is shown when the focus comes to it.
+        // An element wholly outside, such as a skip link, appears when it has the focus.
         if (width > 0 && right > 0 && (left < -0.5 || right > root.clientWidth + 0.5)) faults.push(`${named} sticks out`);
         const isCut = getComputedStyle(element).overflowX !== 'visible' && element.localName !== 'input';
         if (isCut && element.scrollWidth > element.clientWidth + 1) faults.push(`${named} is cut off`);
@@ -45,11 +51,11 @@ export async function faultsOfFit(page) {
     }, style);
     faults.push(...found.map((fault) => `at ${width} px, ${name}: ${fault}`));
   }
-  await page.setViewportSize(DESK);
+  await resize(page, DESK);
   return faults;
 }
 
-/** The keyboard reaches every control, in the order of the text, and it is seen where the focus is. */
+/** Tab reaches every control in document order, and the focus is visible. */
 export async function faultsOfKeyboard(page) {
   const faults = [];
   for (const colorScheme of ['light', 'dark']) {
@@ -71,9 +77,9 @@ export async function faultsOfKeyboard(page) {
   return faults;
 }
 
-/** In the page: what is wrong with the focus, which should be at the control of this place. */
+/** In the page: faults of the focus, which should be on the control at this position. */
 async function focusedAt({ place, contrast }) {
-  // Scrolling to the focus takes a frame.
+  // Scrolling to the focused element takes a frame.
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const focused = document.activeElement;
   const named = (element) => `<${element.localName}> ${element.name || element.textContent.trim().slice(0, 40)}`;
@@ -101,7 +107,7 @@ async function focusedAt({ place, contrast }) {
   return faults;
 }
 
-/** Nothing moves where motion is not wanted, as the browser of this page has to say. */
+/** Nothing moves with reduced motion, which the browser context must request. */
 export async function faultsOfMotion(page) {
   return page.evaluate(() => {
     const moving = document.getAnimations().map(({ effect }) => effect?.target);
@@ -114,7 +120,7 @@ export async function faultsOfMotion(page) {
   });
 }
 
-/** Controls are still seen where the system replaces all colours. */
+/** Controls stay visible with forced colours. */
 export async function faultsOfOwnColours(page) {
   await page.emulateMedia({ forcedColors: 'active' });
   const faults = await page.evaluate(() => {

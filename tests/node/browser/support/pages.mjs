@@ -1,12 +1,16 @@
-// How tests find things on the pages: by role, label, field name and where a form is sent.
+// Finds controls on the pages by role, label, field name and form action.
 
-/** Presses a button that sends a form, and gives the answer that the browser ends at. */
+/** Clicks a button that submits a form and returns the final response. */
 export async function press(page, button) {
   const [answer] = await Promise.all([page.waitForNavigation(), button.click()]);
   return answer;
 }
 
-/** The forms that are sent to a path. */
+/** Waits until a control has the focus: autofocus runs some time after the page has loaded. */
+export const hasFocus = async (control) =>
+  control.page().waitForFunction((element) => document.activeElement === element, await control.elementHandle());
+
+/** The forms with this action. */
 export const forms = (page, path) => page.locator(`form[method="post"][action="${path}"]`);
 
 /** The sign-in form. */
@@ -20,7 +24,7 @@ export function signInForm(page) {
   };
 }
 
-/** Fills in the sign-in form that is shown, and sends it. */
+/** Fills in the sign-in form and submits it. */
 export async function signIn(page, { email, password }) {
   const form = signInForm(page);
   await form.email.fill(email);
@@ -28,7 +32,7 @@ export async function signIn(page, { email, password }) {
   return press(page, form.button);
 }
 
-/** The form that makes the first account. */
+/** The form that creates the first account. */
 export function setUpForm(page) {
   const form = page.locator('form[method="post"][action^="/setup"]');
   return {
@@ -38,7 +42,7 @@ export function setUpForm(page) {
   };
 }
 
-/** Fills in that form and sends it, even where the browser would not. */
+/** Fills in that form and submits it without the browser's own validation. */
 export async function setUp(page, { email, password }) {
   const form = setUpForm(page);
   await form.email.fill(email);
@@ -53,13 +57,13 @@ export const consentForm = (page) => ({
   deny: page.locator('button[name="decision"][value="deny"]'),
 });
 
-/** Opens the step that asks before a button counts, unless it is open. */
+/** Opens the confirmation that contains a button. */
 export async function ask(button) {
   if (await button.isVisible()) return;
   await button.page().locator('details', { has: button }).locator('summary').click();
 }
 
-/** The forms of the account page, and what is in them. */
+/** The forms of the account page. */
 export function accountPage(page) {
   const button = (action, name, includeHidden = false) =>
     forms(page, action).getByRole('button', { name, includeHidden });
@@ -69,11 +73,11 @@ export function accountPage(page) {
       await field('/account/keys/create', 'name').fill(name);
       return press(page, button('/account/keys/create'));
     },
-    /** The key that the page shows, if it does. */
+    /** The new key, if the page shows one. */
     async shownKey() {
       return /\bphotos_\w+/.exec(await page.locator('body').innerText())?.[0];
     },
-    /** Buttons within a step that asks first; hidden until that is opened. */
+    /** Buttons inside a confirmation, hidden until it is opened. */
     revokeButton: (name) => button('/account/keys/revoke', `Revoke ${name}`, true),
     disconnectButton: (name) => button('/account/apps/disconnect', `Disconnect ${name}`, true),
     async revoke(name) {
@@ -89,9 +93,9 @@ export function accountPage(page) {
       await field('/account/password', 'new').fill(replacement);
       return press(page, button('/account/password'));
     },
-    /** The buttons that end sessions of other browsers, one each. */
+    /** The buttons that sign out other sessions, one each. */
     sessionButtons: forms(page, '/account/sessions/end').getByRole('button'),
-    /** Opens what asks once more, fills it in, and sends it. */
+    /** Opens the confirmation, fills it in and submits it. */
     async deleteAccount(password) {
       const form = forms(page, '/account/delete');
       await ask(form.getByRole('button', { includeHidden: true }));
@@ -108,10 +112,10 @@ export function accountPage(page) {
   };
 }
 
-/** What stands on the page. */
+/** The visible text of the page. */
 export const words = (page) => page.locator('body').innerText();
 
-/** Connects an app on the web as the person who is signed in, and gives its access token. */
+/** Connects a web app to the signed-in account and returns its access token. */
 export async function connect(visit, app) {
   await visit.watch.play(app.redirectUri);
   await visit.open(app.authorizePath());

@@ -1,5 +1,4 @@
-// What a run of the tests prints: a line for each, why those failed that did, and the sum as Rust's test programs write
-// it.
+// A test reporter: one line for each test, the reasons of failures, and the sum in the form of Rust's test programs.
 
 import { inspect } from 'node:util';
 

@@ -7,12 +7,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-const START_TIMEOUT_MS = 30_000;
+/** Ends the wait for a server that does not start. */
+const START_TIMEOUT_MS = 2 * 60_000;
 
-/** The password of everybody whom a test invents. */
+/** The password of every test account. */
 export const PASSWORD = 'a password of the tests';
 
-/** Settings of whoever runs the tests stay out. The words in photos are not read: it would slow the browser down. */
+/** The caller's environment without its PHOTOS_ settings, and with OCR off: it would slow the browser down. */
 const environment = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PHOTOS_'))),
   PHOTOS_OCR_LANGUAGES: 'off',
@@ -22,7 +23,7 @@ export class Service {
   #dataDir;
   #server;
   #log = '';
-  /** What it printed. */
+  /** The lines it printed. */
   output = [];
 
   static async start() {
@@ -38,12 +39,12 @@ export class Service {
     return service;
   }
 
-  /** What it calls itself to apps. */
+  /** The issuer of its access tokens. */
   get issuer() {
     return `${this.origin}/api`;
   }
 
-  /** The path of the link that makes the first account, which it prints while there is none. */
+  /** The path of the set-up link, which the server prints while it has no account. */
   get setUpPath() {
     const link = this.output.map((line) => /\S+\/setup\?token=\S+/.exec(line)?.[0]).find(Boolean);
     return link.slice(this.origin.length);
@@ -58,14 +59,14 @@ export class Service {
     await rm(this.#dataDir, { recursive: true, force: true });
   }
 
-  /** An account; the name may be used once. */
+  /** Creates an account. Each name can be used once. */
   async person(name) {
     const email = `${name}@example.org`;
     await this.run(['account', 'create', email, '--plan', 'paid', '--password-stdin'], `${PASSWORD}\n`);
     return { email, password: PASSWORD };
   }
 
-  /** Runs a command of the operator's while the server works on the same data folder; gives what it prints. */
+  /** Runs a server command on the same data folder and returns its output. */
   async run(words, input = '') {
     const command = this.#spawn(words, 'pipe');
     const texts = { stdout: '', stderr: '' };
@@ -78,7 +79,7 @@ export class Service {
     return texts.stdout;
   }
 
-  /** A request by a program: no cookies, and no redirect is followed. */
+  /** Sends a request without cookies and without following redirects. */
   fetch(path, options = {}) {
     return fetch(`${this.origin}${path}`, { redirect: 'manual', ...options });
   }

@@ -1,4 +1,4 @@
-// Every state that a page can be shown in, for the tests that judge how pages are made, and for pictures of them.
+// Every state of every page, for accessibility tests and screenshots.
 
 import { App } from './app.mjs';
 import { accountPage, ask, connect, consentForm, press, setUp, signIn } from './pages.mjs';
@@ -6,11 +6,11 @@ import { Service } from './service.mjs';
 
 const CALLBACK = 'https://client.example/callback';
 const SET_UP = 'set-up';
-/** Longer than any line, and without a place to break it. */
+/** Longer than a line and without a break opportunity. */
 const LONG = 'Familienfotoalbumsynchronisierungswerkzeug'.repeat(2);
 const LONG_CALLBACK = `https://${'a'.repeat(60)}.${'b'.repeat(60)}.example/callback`;
 
-/** Opens the consent form of an app of this name as somebody who is signed in. */
+/** Signs in and opens the consent form of an app with this name. */
 async function atConsent(visit, person, name, callback = CALLBACK) {
   await visit.signIn(person);
   const app = await App.register(visit.service, callback, name);
@@ -19,7 +19,7 @@ async function atConsent(visit, person, name, callback = CALLBACK) {
   return app;
 }
 
-/** Allows what a consent form asks for while the form stays open, and gives the code. */
+/** Allows the request in the background while the form stays open, and returns the code. */
 async function answeredBeside({ context, service, page }, form) {
   const hidden = await form.locator('input[type="hidden"]').all();
   const fields = await Promise.all(hidden.map((field) => Promise.all([field.getAttribute('name'), field.inputValue()])));
@@ -31,14 +31,14 @@ async function answeredBeside({ context, service, page }, form) {
   return new URL(answer.headers().location).searchParams.get('code');
 }
 
-/** The account page of somebody who has another browser. */
+/** The account page of a person with a second session. */
 async function signedInTwice(visit, person) {
   await visit.signIn(person);
   await visit.context.clearCookies();
   await visit.signIn(person);
 }
 
-/** The account page of somebody with apps and keys. */
+/** The account page of a person with apps and keys. */
 async function busyAccount(visit, person) {
   await visit.signIn(person);
   for (const name of ['Claude', LONG]) await connect(visit, await App.register(visit.service, CALLBACK, name));
@@ -47,10 +47,7 @@ async function busyAccount(visit, person) {
   await visit.open('/account');
 }
 
-/**
- * What each state is called, and how a person who has just got an account comes there. Those of the set-up page are seen
- * on a service without an account.
- */
+/** The name of each state, and the steps to it with a new account. The states of the set-up page use a service without one. */
 const states = {
   [`${SET_UP}`]: (visit) => visit.open(visit.service.setUpPath),
   [`${SET_UP}-refused`]: async (visit) => {
@@ -137,7 +134,7 @@ const states = {
 
 export const stateNames = Object.keys(states);
 
-/** A browser that shows a state, to a person with a new account or to the one that is given. */
+/** Opens a browser and brings it to a state, for the given person or a new one. */
 export async function show(world, name, options, person) {
   const ownService = name.startsWith(SET_UP) ? await Service.start() : undefined;
   const visit = await world.visit(options, ownService);

@@ -1,9 +1,11 @@
-// Everything that a browser complains of on a page, and everything that it asks for.
+// Records everything that a browser reports about a page and everything that it requests.
 
 import assert from 'node:assert/strict';
 
-const PATIENCE_MS = 5_000;
-// A test types before the page has put the focus where it wants it, which no person is quick enough for.
+/** Ends a wait that can no longer succeed. Long enough for a busy machine: no verdict depends on speed. */
+export const TIMEOUT_MS = 60_000;
+const POLL_MS = 20;
+// A test may type before autofocus runs, faster than any person.
 const TYPED_EARLY = /^Autofocus processing was blocked because a document already has a focused element/;
 
 export class Watch {
@@ -13,7 +15,7 @@ export class Watch {
   #played = new Set();
   #answers = {};
 
-  /** Watches a page, which may ask `origins` for things. */
+  /** Watches a page that may send requests to `origins`. */
   static async of(page, origins) {
     const watch = new Watch();
     watch.page = page;
@@ -22,7 +24,7 @@ export class Watch {
       if (!TYPED_EARLY.test(message.text())) watch.#complaints.push(`console: ${message.text()}`);
     });
     page.on('pageerror', (error) => watch.#complaints.push(`uncaught: ${error}`));
-    // Redirects and icons are among these requests, and issues come also where scripts are off.
+    // These events include redirects and icons, and issues also arrive where scripts are off.
     const browser = await page.context().newCDPSession(page);
     watch.browser = browser;
     browser.on('Network.requestWillBeSent', ({ request }) => watch.#requests.push(request.url));
@@ -31,12 +33,12 @@ export class Watch {
     return watch;
   }
 
-  /** Lets the page lead to another place. */
+  /** Allows requests to the origin of a URL. */
   allowOrigin(url) {
     this.#origins.add(originOf(url));
   }
 
-  /** Plays another host: answers what is asked of it, so that no name needs to be found. */
+  /** Acts as another host by answering its requests inside the browser, without a name lookup. */
   async play(url, answers = {}) {
     const { origin } = new URL(url);
     this.allowOrigin(origin);
@@ -47,29 +49,29 @@ export class Watch {
     await this.browser.send('Fetch.enable', { patterns });
   }
 
-  /** Waits for a complaint that is meant to come, and forgets it. */
+  /** Waits for an expected complaint and removes it. */
   async takes(pattern) {
-    const until = Date.now() + PATIENCE_MS;
+    const until = Date.now() + TIMEOUT_MS;
     for (;;) {
       const place = this.#complaints.findIndex((text) => pattern.test(text));
       if (place >= 0) return this.#complaints.splice(place, 1)[0];
       assert.ok(Date.now() < until, `nothing like ${pattern} among the complaints: ${this.#complaints.join('\n')}`);
-      await this.page.waitForTimeout(20);
+      await this.page.waitForTimeout(POLL_MS);
     }
   }
 
-  /** A page whose status says that something went wrong is told of in the console, which is no fault of the page. */
+  /** Expects the complaint that Chromium logs for a page with an error status. */
   takesStatus(status) {
     return this.takes(new RegExp(`^console: Failed to load resource: .* status of ${status} `));
   }
 
-  /** Fails when the browser complained, or asked anybody else for anything. */
+  /** Fails if the browser complained or sent a request to another host. */
   async check() {
-    // What was reported before this answer is here after it.
+    // A reply from the page follows all earlier events.
     await this.page.evaluate(() => document.readyState);
     assert.deepEqual(this.#complaints, [], 'the browser complains');
     const foreign = this.#requests.filter((url) => !url.startsWith('data:') && !this.#origins.has(originOf(url)));
-    assert.deepEqual(foreign, [], 'asked of somebody else');
+    assert.deepEqual(foreign, [], 'requests to other hosts');
   }
 
   #answer({ requestId, request }) {
@@ -77,23 +79,23 @@ export class Watch {
     const responseHeaders = Object.entries(headers).map(([name, value]) => ({ name, value }));
     const encoded = Buffer.from(body).toString('base64');
     const answer = { requestId, responseCode: status, responseHeaders, body: encoded };
-    // The page may have gone on without it.
+    // The page may have navigated away.
     this.browser.send('Fetch.fulfillRequest', answer).catch(() => {});
   }
 
   #issue({ code, details }) {
-    // An address that only sends browsers on to an app looks to Chromium like one that tracks them.
+    // Chromium takes a redirect to an app for bounce tracking.
     if (code !== 'BounceTrackingIssue') this.#complaints.push(`issue: ${code} ${JSON.stringify(details)}`);
   }
 }
 
-/** The origin of an address; of one for an app, its scheme. */
+/** The origin of a URL, or its scheme for a native app. */
 function originOf(url) {
   const { origin, protocol } = new URL(url);
   return origin === 'null' ? protocol : origin;
 }
 
-/** A small page that browsers find nothing wrong with. */
+/** A small page that causes no complaint. */
 export function page(title, content = '') {
   const head = `<meta charset="utf-8"><title>${title}</title><link rel="icon" href="data:,">`;
   const body = `<!doctype html><html lang="en"><head>${head}</head><body><h1>${title}</h1>${content}</body></html>`;

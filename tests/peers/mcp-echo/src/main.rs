@@ -1,7 +1,7 @@
-//! An MCP server with the one tool `echo`, by rmcp and axum: no authentication, no sessions, no event streams. It does as
-//! little as can be done with the two, so that what is measured is them.
+//! An MCP server with the tool `echo`, made with rmcp and axum. It has no authentication, no sessions and no event streams,
+//! so that a benchmark measures only these two libraries.
 //!
-//! It says where it listens in one line, and ends when its standard input does.
+//! It prints its base URL in one line, and exits when stdin is closed.
 
 use std::{error::Error, io::Write as _, sync::Arc};
 
@@ -31,11 +31,11 @@ impl Echo {
     fn new() -> Self {
         let schema = json!({
             "type": "object",
-            "properties": {"text": {"type": "string", "description": "What comes back."}},
+            "properties": {"text": {"type": "string", "description": "Text to return."}},
             "required": ["text"],
         });
-        let Value::Object(schema) = schema else { unreachable!("it is one") };
-        Self { tool: Arc::new(Tool::new(NAME, "Says what it is told.", schema)) }
+        let Value::Object(schema) = schema else { unreachable!("the schema is an object") };
+        Self { tool: Arc::new(Tool::new(NAME, "Returns its text.", schema)) }
     }
 }
 
@@ -66,7 +66,7 @@ impl ServerHandler for Echo {
             Some(text) if request.name == NAME => {
                 Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
             }
-            _ => Err(ErrorData::invalid_params("the tool echo takes a text", None)),
+            _ => Err(ErrorData::invalid_params("the only tool is echo, with the argument text", None)),
         }
     }
 }
@@ -84,12 +84,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}", listener.local_addr()?);
     std::io::stdout().flush()?;
-    let asked_to_end =
+    let stdin_closed =
         tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink()));
     let app = Router::new().nest_service("/mcp", service);
     tokio::select! {
         served = axum::serve(listener, app) => served?,
-        ended = asked_to_end => drop(ended??),
+        closed = stdin_closed => drop(closed??),
     }
     Ok(())
 }

@@ -4,10 +4,10 @@ use ::tests::black_box::{AnyError, Instance, Server, megabytes};
 
 use crate::{
     load,
-    seeding::{Seeded, seed},
+    seeding::{SeededLibrary, seed},
 };
 
-/// How many requests of each kind are measured, after a tenth of them to warm up.
+/// Number of measured requests per kind. A tenth of them warms up first.
 const REQUESTS: usize = 2000;
 
 pub(crate) async fn run(sizes: &[u32]) -> Result<(), AnyError> {
@@ -43,7 +43,7 @@ async fn measure(server: &Server, key: &str, name: &str, urls: Vec<String>) -> R
     Ok(())
 }
 
-fn requests(base_url: &str, seeded: &Seeded) -> Vec<(&'static str, Vec<String>)> {
+fn requests(base_url: &str, seeded: &SeededLibrary) -> Vec<(&'static str, Vec<String>)> {
     let repeat = |path: &dyn Fn(usize) -> String| {
         (0..REQUESTS).map(|number| format!("{base_url}/api/ext/v2/{}", path(number))).collect::<Vec<_>>()
     };

@@ -7,13 +7,13 @@ use std::{
 use ::tests::black_box::AnyError;
 use serde_json::Value;
 
-/// How long an answer may take before the run is given up.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// The longest answer that is taken in, in bytes.
+/// Time-out of connecting, reading and writing.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Maximum length of a response body, in bytes.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// One connection that is kept alive. It speaks no more HTTP than the two servers do, so that on a small machine the
-/// asking takes little from the answering.
+/// A keep-alive HTTP connection. It implements only what the benchmarked servers use, so that the client takes little
+/// processor time from the server.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     host: SocketAddr,
@@ -23,13 +23,13 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects to where a base URL such as `http://127.0.0.1:8080` leads.
+    /// Connects to a base URL such as `http://127.0.0.1:8080`.
     pub(crate) fn open(base_url: &str) -> Result<Self, AnyError> {
         let host: SocketAddr = base_url.strip_prefix("http://").unwrap_or(base_url).parse()?;
-        let stream = TcpStream::connect_timeout(&host, PATIENCE)?;
+        let stream = TcpStream::connect_timeout(&host, TIMEOUT)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(TIMEOUT))?;
+        stream.set_write_timeout(Some(TIMEOUT))?;
         Ok(Self {
             stream: BufReader::with_capacity(16 * 1024, stream),
             host,
@@ -39,7 +39,7 @@ impl Connection {
         })
     }
 
-    /// Sends a form and gives the JSON that comes back.
+    /// Sends a form, and returns status and JSON body.
     pub(crate) fn form(&mut self, path: &str, fields: &[(&str, &str)]) -> Result<(u16, Value), AnyError> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         self.begin(path, "application/x-www-form-urlencoded", form.len())?;
@@ -47,12 +47,12 @@ impl Connection {
         Ok((status, serde_json::from_slice(&self.body)?))
     }
 
-    /// Sends JSON, with a bearer token if there is one, and gives the status.
+    /// Sends JSON with an optional bearer token, and returns the status.
     pub(crate) fn json(&mut self, path: &str, token: Option<&str>, body: &str) -> Result<u16, AnyError> {
         self.json_with(path, token, &[], body)
     }
 
-    /// The same with some headers more.
+    /// The same with additional headers.
     pub(crate) fn json_with(
         &mut self,
         path: &str,
@@ -70,7 +70,7 @@ impl Connection {
         self.finish(body.as_bytes())
     }
 
-    /// What the last answer said.
+    /// The body of the last response.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }
@@ -90,13 +90,13 @@ impl Connection {
         self.request.extend(b"\r\n");
         self.request.extend(body);
         self.stream.get_mut().write_all(&self.request)?;
-        self.read_answer()
+        self.read_response()
     }
 
-    /// The status of an answer, whose body is left in `body`.
-    fn read_answer(&mut self) -> Result<u16, AnyError> {
+    /// Reads a response into `body`, and returns its status.
+    fn read_response(&mut self) -> Result<u16, AnyError> {
         let status = self.read_line()?.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.ok_or("an answer without a status")?;
+        let status = status.ok_or("a response without a status")?;
         let mut length = None;
         loop {
             let line = self.read_line()?;
@@ -111,7 +111,7 @@ impl Connection {
             }
         }
         let length = length.filter(|&length| length <= MAX_BODY_BYTES);
-        self.body.resize(length.ok_or("an answer without a length, or a very long one")?, 0);
+        self.body.resize(length.ok_or("a response without a length, or with one that is too large")?, 0);
         self.stream.read_exact(&mut self.body)?;
         Ok(status)
     }
@@ -132,19 +132,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn several_answers_come_over_one_connection() {
+    fn a_connection_is_reused() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            let mut asked = [0; 4096];
-            for answer in [
+            let mut request = [0; 4096];
+            for response in [
                 "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{\"a\": 1}",
                 "HTTP/1.1 401 Unauthorized\r\nContent-Type: x\r\ncontent-length: 0\r\n\r\n",
                 "HTTP/1.1 200 OK\r\n\r\n",
             ] {
-                assert!(stream.read(&mut asked).unwrap() > 0);
-                stream.write_all(answer.as_bytes()).unwrap();
+                assert!(stream.read(&mut request).unwrap() > 0);
+                stream.write_all(response.as_bytes()).unwrap();
             }
         });
         let mut connection = Connection::open(&base_url).unwrap();

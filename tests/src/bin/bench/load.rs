@@ -8,20 +8,20 @@ use std::{
 
 use ::tests::black_box::AnyError;
 
-/// Connections that ask at the same time, as many as a busy household of apps.
+/// Number of concurrent connections.
 pub(crate) const CONNECTIONS: usize = 4;
 
-/// How the answers to one kind of request came.
+/// Throughput and latency of one kind of request.
 pub(crate) struct Latencies {
     pub(crate) per_second: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
 }
 
-/// Asks for each URL once, over so many connections, and measures.
+/// Requests each URL once, over this many connections.
 ///
 /// # Errors
-/// An answer other than 200: figures of failures would say nothing.
+/// A response other than 200, because figures of failed requests are useless.
 pub(crate) async fn run(
     http: &reqwest::Client,
     key: &str,
@@ -31,17 +31,17 @@ pub(crate) async fn run(
     let urls = Arc::new(urls);
     let next = Arc::new(AtomicUsize::new(0));
     let started = Instant::now();
-    let mut lanes = Vec::new();
+    let mut clients = Vec::new();
     for _ in 0..connections {
         let (http, key, urls, next) = (http.clone(), key.to_owned(), urls.clone(), next.clone());
-        lanes.push(tokio::spawn(async move {
+        clients.push(tokio::spawn(async move {
             let mut took = Vec::new();
             while let Some(url) = urls.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let asked = Instant::now();
-                let answer = http.get(url).bearer_auth(&key).send().await?;
-                let status = answer.status();
-                answer.bytes().await?;
-                took.push(asked.elapsed());
+                let began = Instant::now();
+                let response = http.get(url).bearer_auth(&key).send().await?;
+                let status = response.status();
+                response.bytes().await?;
+                took.push(began.elapsed());
                 if status != 200 {
                     return Err(format!("{url} answered {status}").into());
                 }
@@ -50,8 +50,8 @@ pub(crate) async fn run(
         }));
     }
     let mut took = Vec::new();
-    for lane in lanes {
-        took.extend(lane.await??);
+    for client in clients {
+        took.extend(client.await??);
     }
     let elapsed = started.elapsed();
     took.sort_unstable();

@@ -1,16 +1,18 @@
-//! Measures the service from outside: the real server as a process of its own, driven over loopback and by its command
-//! line. Figures are printed, never judged.
+//! Benchmarks the server as a separate process, over HTTP on loopback and by its command line. Prints figures and never
+//! fails because of them.
 //!
-//! `bench api` builds libraries and measures list, get, circle, text search and library info. `bench import` imports a
-//! folder of photos, beside the npm package `sharp` that makes the same renditions. `bench oauth` refreshes and checks
-//! tokens, beside the npm package `oidc-provider`. `bench mcp` calls tools, beside an MCP server made with rmcp. `bench ocr`
-//! has the words in pictures read, and holds them against those that a person sees. `bench search-quality` judges what searches
-//! find, `bench search` how long they take among up to a million images.
+//! - `bench api`: the REST API.
+//! - `bench import`: import of a folder, compared with the npm package `sharp`.
+//! - `bench oauth`: token refresh and bearer checks, compared with the npm package `oidc-provider`.
+//! - `bench mcp`: MCP tools, compared with a server made with rmcp.
+//! - `bench ocr`: OCR results, compared with labels.
+//! - `bench search`: search latency with up to a million images.
+//! - `bench search-quality`: precision of search results on labelled pictures.
 
 mod api;
+mod closed_loop;
 mod connection;
 mod import;
-mod lanes;
 mod load;
 mod mcp;
 mod oauth;
@@ -33,26 +35,26 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Measure the requests of the API on libraries of so many images
+    /// Measure requests of the REST API
     Api {
-        /// Sizes of the libraries
+        /// Numbers of images in the library
         #[arg(default_values_t = [10_000, 100_000])]
         images: Vec<u32>,
     },
-    /// Measure an import until everything can be displayed, until it is complete, and `sharp` on the same photos
+    /// Measure an import, and `sharp` on the same photos
     Import(import::Options),
-    /// Measure refreshing and checking tokens, and `oidc-provider` at the same
+    /// Measure token refresh and bearer checks, and the same with `oidc-provider`
     Oauth(oauth::Options),
-    /// Measure which words in pictures are read
+    /// Measure how many of the labelled words OCR finds
     Ocr(ocr::Options),
-    /// Measure calls of MCP tools, and an MCP server made with rmcp at the same
+    /// Measure calls of MCP tools, and the same with a server made with rmcp
     Mcp(mcp::Options),
-    /// Measure searches by words, by looks and by both, on libraries of so many images
+    /// Measure the latency of searches by text, by image and by both
     Search(search::Options),
-    /// Serve a library as `bench search` built it
+    /// Serve a library built by `bench search`
     #[command(hide = true)]
-    ServeStandIn { data_dir: std::path::PathBuf },
-    /// Judge what searches find among pictures that were judged by looking
+    ServeStub { data_dir: std::path::PathBuf },
+    /// Measure the precision of search results on labelled pictures
     SearchQuality(search_quality::Options),
 }
 
@@ -65,7 +67,7 @@ async fn main() -> Result<(), AnyError> {
         Some(Task::Ocr(options)) => ocr::run(&options).await,
         Some(Task::Mcp(options)) => mcp::run(&options).await,
         Some(Task::Search(options)) => search::run(&options).await,
-        Some(Task::ServeStandIn { data_dir }) => search::serve(&data_dir).await,
+        Some(Task::ServeStub { data_dir }) => search::serve(&data_dir).await,
         Some(Task::SearchQuality(options)) => search_quality::run(&options).await,
         None => {
             api::run(&[10_000, 100_000]).await?;
@@ -74,15 +76,15 @@ async fn main() -> Result<(), AnyError> {
     }
 }
 
-/// What the figures are measured on.
+/// Describes the machine and its load.
 fn machine() -> String {
     let processors = std::thread::available_parallelism().map_or(0, usize::from);
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
-    format!("{processors} processors; load before the first round {load} (figures want a quiet machine)")
+    format!("{processors} processors; load before the first round {load} (figures need a quiet machine)")
 }
 
-/// The one in the middle, or between the two in the middle; 0 of nothing.
+/// The median, or 0 without values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,9 +1,7 @@
-//! Reading words: the share of the words that a person reads in pictures which the service's reader finds, too, and what
-//! it reads where there are none.
+//! Measures OCR: the recall of words that people labelled in pictures, and the number of stray words.
 //!
-//! The list, `tests/judged/ocr.tsv`, names pictures of a folder with the words that a person sees in them. Each picture
-//! is looked at by the server's own reading worker, one after the other. Words are compared without regard to case and
-//! punctuation, each once.
+//! The list, `tests/judged/ocr.tsv`, has pictures with the words that a person reads in them. The server's OCR process
+//! reads one picture after the other. Words are compared as sets, without case and punctuation.
 
 use std::{
     collections::BTreeSet,
@@ -19,43 +17,43 @@ use sandbox::{AnalysisTask, Languages, OcrStatus, Pool, PoolOptions, Urgency, Wo
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Folder of the pictures that the list names
+    /// Folder of the pictures in the list
     dir: PathBuf,
-    /// Languages to read
+    /// OCR languages
     #[arg(long, default_value = "auto")]
     languages: Languages,
-    /// List of pictures and words [default: the one that comes with the source]
+    /// List of pictures and words [default: tests/judged/ocr.tsv]
     #[arg(long, value_name = "FILE")]
     list: Option<PathBuf>,
-    /// Tell for each picture which words were not found, and which were read that nobody sees
+    /// Show missed and stray words of each picture
     #[arg(long)]
     verbose: bool,
 }
 
-/// A picture of the list.
-struct Judged {
+/// A picture in the list.
+struct LabelledPicture {
     kind: String,
     file: String,
     words: BTreeSet<String>,
 }
 
-/// What was read of the pictures of a kind.
+/// Figures of the pictures of a kind.
 #[derive(Default)]
-struct Figures {
+struct OcrFigures {
     pictures: u32,
-    /// Those with words.
+    /// Number of pictures with words.
     with_words: u32,
     expected: usize,
     found: usize,
-    /// The sum of each picture's share.
-    shares: f64,
+    /// Sum of the recall of each picture.
+    recall_sum: f64,
     stray: usize,
     seconds: f64,
 }
 
 pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("judged/ocr.tsv");
-    let list = judged(&fs::read_to_string(options.list.as_deref().unwrap_or(&own))?)?;
+    let list = parse_list(&fs::read_to_string(options.list.as_deref().unwrap_or(&own))?)?;
     let program = ::tests::black_box::program()?;
     let args = vec!["decode-photos".into(), format!("--read-text={}", options.languages).into()];
     let environment = std::env::var_os("TESSDATA_PREFIX").map(|value| ("TESSDATA_PREFIX".into(), value));
@@ -65,33 +63,33 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         OcrStatus::Ready { version, languages, .. } => {
             println!("Tesseract {version} reads {}; {}", languages.join("+"), crate::machine());
         }
-        other => return Err(format!("words are not read here: {other:?}").into()),
+        other => return Err(format!("OCR is unavailable: {other:?}").into()),
     }
 
     println!(
         "{:<14} {:>8} {:>8} {:>8} {:>8} {:>8}",
-        "kind", "pictures", "share", "words", "stray", "seconds"
+        "kind", "pictures", "recall", "words", "stray", "seconds"
     );
-    let mut kinds: Vec<(String, Figures)> = Vec::new();
-    let mut all = Figures::default();
-    for judged in &list {
-        let file = Bytes::from(fs::read(options.dir.join(&judged.file))?);
+    let mut kinds: Vec<(String, OcrFigures)> = Vec::new();
+    let mut all = OcrFigures::default();
+    for picture in &list {
+        let file = Bytes::from(fs::read(options.dir.join(&picture.file))?);
         let began = Instant::now();
-        let looked = pool
+        let analyzed = pool
             .analyze(&file, &AnalysisTask { max_side_px: None, read_text: true }, Urgency::Background)
             .await;
         let seconds = began.elapsed().as_secs_f64();
-        let text = looked.map_err(|error| format!("{}: {error}", judged.file))?.text.unwrap_or_default();
+        let text = analyzed.map_err(|error| format!("{}: {error}", picture.file))?.text.unwrap_or_default();
         let read = words(&text);
         if options.verbose {
-            tell(judged, &read, seconds);
+            print_words(picture, &read, seconds);
         }
-        let place = kinds.iter().position(|(kind, _)| *kind == judged.kind).unwrap_or_else(|| {
-            kinds.push((judged.kind.clone(), Figures::default()));
+        let place = kinds.iter().position(|(kind, _)| *kind == picture.kind).unwrap_or_else(|| {
+            kinds.push((picture.kind.clone(), OcrFigures::default()));
             kinds.len() - 1
         });
         for figures in kinds.get_mut(place).map(|(_, figures)| figures).into_iter().chain([&mut all]) {
-            figures.add(&judged.words, &read, seconds);
+            figures.add(&picture.words, &read, seconds);
         }
     }
     for (kind, figures) in &kinds {
@@ -102,7 +100,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     Ok(())
 }
 
-impl Figures {
+impl OcrFigures {
     fn add(&mut self, expected: &BTreeSet<String>, read: &BTreeSet<String>, seconds: f64) {
         let found = expected.intersection(read).count();
         self.pictures += 1;
@@ -112,16 +110,16 @@ impl Figures {
         self.seconds += seconds;
         if !expected.is_empty() {
             self.with_words += 1;
-            self.shares += ratio(found, expected.len());
+            self.recall_sum += ratio(found, expected.len());
         }
     }
 
-    /// The share is the mean of the pictures' shares, of those with words.
+    /// Recall is the mean over the pictures with words.
     fn print(&self, kind: &str) {
         println!(
             "{kind:<14} {:>8} {:>7.1}% {:>8} {:>8} {:>8.2}",
             self.pictures,
-            100.0 * self.shares / f64::from(self.with_words.max(1)),
+            100.0 * self.recall_sum / f64::from(self.with_words.max(1)),
             format!("{}/{}", self.found, self.expected),
             self.stray,
             self.seconds / f64::from(self.pictures.max(1)),
@@ -134,29 +132,30 @@ fn ratio(part: usize, whole: usize) -> f64 {
     number(part) / number(whole.max(1))
 }
 
-fn tell(judged: &Judged, read: &BTreeSet<String>, seconds: f64) {
+fn print_words(picture: &LabelledPicture, read: &BTreeSet<String>, seconds: f64) {
     let join = |words: Vec<&String>| words.into_iter().map(String::as_str).collect::<Vec<_>>().join(" ");
-    let (missed, stray) = (judged.words.difference(read).collect(), read.difference(&judged.words).collect());
-    println!("{} {} {seconds:.2} s", judged.kind, judged.file);
-    println!("    not found: {}\n    stray: {}", join(missed), join(stray));
+    let (missed, stray) =
+        (picture.words.difference(read).collect(), read.difference(&picture.words).collect());
+    println!("{} {} {seconds:.2} s", picture.kind, picture.file);
+    println!("    missed: {}\n    stray: {}", join(missed), join(stray));
 }
 
-/// Lines of kind, file and words, with tabs in between; those with `#` are remarks.
-fn judged(list: &str) -> Result<Vec<Judged>, AnyError> {
+/// Parses lines of kind, file and words, separated by tabs. Lines with `#` are comments.
+fn parse_list(list: &str) -> Result<Vec<LabelledPicture>, AnyError> {
     let lines = list.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-    let read = |line: &str| {
+    let parse = |line: &str| {
         let mut fields = line.split('\t');
         match (fields.next(), fields.next(), fields.next(), fields.next()) {
             (Some(kind), Some(file), Some(text), None) => {
-                Ok(Judged { kind: kind.to_owned(), file: file.to_owned(), words: words(text) })
+                Ok(LabelledPicture { kind: kind.to_owned(), file: file.to_owned(), words: words(text) })
             }
-            _ => Err(format!("a line of the list has not three fields: {line}").into()),
+            _ => Err(format!("a line of the list does not have three fields: {line}").into()),
         }
     };
-    lines.map(read).collect()
+    lines.map(parse).collect()
 }
 
-/// Runs of letters and digits, in lower case.
+/// The runs of letters and digits, in lower case.
 fn words(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()
@@ -173,20 +172,20 @@ mod tests {
             words("\"The END\", it's 12.5% — für\nJIN_LI the"),
             set(&["the", "end", "it", "s", "12", "5", "für", "jin", "li"])
         );
-        let mut figures = Figures::default();
+        let mut figures = OcrFigures::default();
         figures.add(&set(&["a", "b"]), &set(&["b", "c"]), 1.0);
         figures.add(&set(&[]), &set(&["d"]), 3.0);
         assert_eq!((figures.found, figures.expected, figures.stray, figures.with_words), (1, 2, 2, 1));
-        assert!((figures.shares - 0.5).abs() < f64::EPSILON);
+        assert!((figures.recall_sum - 0.5).abs() < f64::EPSILON);
     }
 
     #[test]
     fn the_list_is_well_formed() {
-        let list = judged(include_str!("../../../judged/ocr.tsv")).unwrap();
+        let list = parse_list(include_str!("../../../judged/ocr.tsv")).unwrap();
         assert!(list.len() >= 40);
-        for Judged { kind, file, words } in &list {
+        for LabelledPicture { kind, file, words } in &list {
             assert_eq!(kind == "none", words.is_empty(), "{file}");
         }
-        assert!(judged("page\ta.png").is_err());
+        assert!(parse_list("page\ta.png").is_err());
     }
 }

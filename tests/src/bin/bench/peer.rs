@@ -1,4 +1,4 @@
-//! The program that ours is measured beside.
+//! The process of a peer: another server that this one is compared with.
 
 use std::{
     process::Child,
@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long it may take to end when it is told to.
+/// How long the process may take to exit.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A program that ends when its standard input does; dropping this ends it.
+/// A process that exits when its stdin is closed. Dropping this value stops it.
 pub(crate) struct PeerProcess(pub(crate) Child);
 
 impl Drop for PeerProcess {
@@ -22,7 +22,7 @@ impl Drop for PeerProcess {
             }
             thread::sleep(Duration::from_millis(20));
         }
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

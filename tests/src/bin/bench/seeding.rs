@@ -3,8 +3,8 @@ use std::{path::Path, sync::Arc};
 use ::tests::black_box::AnyError;
 use blobs::BlobStore;
 use domain::{
-    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, PixelSize, Plan, Position,
-    Rendition, Timestamp,
+    BlobKind, CaptureSource, CaptureTime, ContentHash, Email, ImageId, KeyName, Metadata, PhotoDetails,
+    PixelSize, Plan, Position, Rendition, Timestamp,
 };
 use keys::{Random as _, SeededRandom, SystemRandom, new_id};
 use library::{Library, Settings, SystemClock, WorkerCommand};
@@ -14,38 +14,37 @@ use storage::{
 };
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
-/// Images are stored and indexed so many at once.
+/// Number of images stored and indexed together.
 const BATCH: u32 = 500;
 const WORKER: &str = "seeding";
 
-/// What a benchmark asks about.
-pub(crate) struct Seeded {
+/// A generated library.
+pub(crate) struct SeededLibrary {
     pub(crate) key: String,
     pub(crate) ids: Vec<String>,
 }
 
-/// Each image is described by three of them.
+/// Words of the descriptions; each has three of them.
 pub(crate) const WORDS: [&str; 24] = [
     "beach", "mountain", "sunset", "birthday", "garden", "snow", "lake", "forest", "street", "market",
     "bridge", "harbour", "picnic", "wedding", "concert", "museum", "castle", "river", "bicycle", "train",
     "kitchen", "balcony", "festival", "island",
 ];
 
-/// Builds a library of so many images in a data folder, as indexing would have left it but for the files.
-pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<Seeded, AnyError> {
+/// Builds a library in a data folder, with the database rows of indexed images and without their files.
+pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<SeededLibrary, AnyError> {
     let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
     let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
     store.migrate().await?;
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
     let random = Arc::new(SystemRandom::new());
-    let nothing_is_decoded =
-        WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
+    let no_decoder = WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
     let library = Library::new(
         Arc::new(store.clone()),
         blobs,
         Arc::new(SystemClock),
         random.clone(),
-        Settings::new(nothing_is_decoded),
+        Settings::new(no_decoder),
     )?;
     let email = Email::parse("bench@example.org")?;
     let (account, _) = library.create_account(email.clone(), Plan::Paid, Some("bench".into())).await?;
@@ -61,7 +60,7 @@ pub(crate) async fn seed(data_dir: &Path, images: u32) -> Result<Seeded, AnyErro
         }
         index(&store, range.len(), &seeded).await?;
     }
-    Ok(Seeded { key, ids })
+    Ok(SeededLibrary { key, ids })
 }
 
 async fn add(
@@ -104,8 +103,8 @@ async fn index(store: &SqliteStore, count: usize, random: &SeededRandom) -> Resu
     };
     for job in store.lease_jobs(request, 1).await? {
         let number: u32 =
-            job.file_name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
-        // All of them, so that the server has nothing to make while it is measured.
+            job.file.name.as_deref().and_then(|name| name.get(4..10)).ok_or("no number")?.parse()?;
+        // All renditions, so that the server has no background work during the measurement.
         let sizes =
             [(Rendition::Full, 4000, 3000), (Rendition::Medium, 1200, 900), (Rendition::Thumb, 512, 384)];
         let renditions = sizes.map(|(rendition, width, height)| StoredRendition {
@@ -127,29 +126,33 @@ fn indexed(
     renditions: Vec<StoredRendition>,
     random: &SeededRandom,
 ) -> Result<IndexedImage, AnyError> {
-    let mut dice = [0; 8];
-    random.fill(&mut dice)?;
-    let word = |die: u8| WORDS.get(usize::from(die) % WORDS.len()).copied().unwrap_or_default();
-    // Ten years of photos, seventeen minutes to an hour apart, around the towns of a region.
-    let taken = 1_400_000_000_000 + i64::from(number) * 3_157_000 + i64::from(dice[0]) * 1000;
-    let spread = |die: u8| f64::from(die) / 255.0 - 0.5;
+    let mut bytes = [0; 8];
+    random.fill(&mut bytes)?;
+    let word = |byte: u8| WORDS.get(usize::from(byte) % WORDS.len()).copied().unwrap_or_default();
+    // Photos about an hour apart over several years, spread over a region.
+    let taken = 1_400_000_000_000 + i64::from(number) * 3_157_000 + i64::from(bytes[0]) * 1000;
+    let spread = |byte: u8| f64::from(byte) / 255.0 - 0.5;
     Ok(IndexedImage {
-        capture: CaptureTime {
-            at: Timestamp::from_millis(taken).ok_or("a bad time")?,
-            wall: None,
-            offset_minutes: None,
-            source: CaptureSource::ExifOriginal,
+        metadata: Metadata {
+            capture: CaptureTime {
+                at: Timestamp::from_millis(taken).ok_or("a bad time")?,
+                wall: None,
+                offset_minutes: None,
+                source: CaptureSource::ExifOriginal,
+            },
+            details: PhotoDetails {
+                position: Some(Position::new(
+                    48.0 + 4.0 * spread(bytes[1]) + 0.1 * spread(bytes[2]),
+                    11.0 + 6.0 * spread(bytes[3]),
+                )?),
+                description: Some(format!("{} {} {}", word(bytes[4]), word(bytes[5]), word(bytes[6]))),
+                camera_make: Some("Maker".into()),
+                camera_model: Some("Model".into()),
+            },
         },
         size: PixelSize { width: 4000, height: 3000 },
-        position: Some(Position::new(
-            48.0 + 4.0 * spread(dice[1]) + 0.1 * spread(dice[2]),
-            11.0 + 6.0 * spread(dice[3]),
-        )?),
         place: None,
-        description: Some(format!("{} {} {}", word(dice[4]), word(dice[5]), word(dice[6]))),
-        text: (dice[7] < 64).then(|| format!("receipt {number} total {}", dice[7])),
-        camera_make: Some("Maker".into()),
-        camera_model: Some("Model".into()),
+        text: (bytes[7] < 64).then(|| format!("receipt {number} total {}", bytes[7])),
         damaged: None,
         decoder_version: 1,
         renditions,

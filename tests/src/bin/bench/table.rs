@@ -1,6 +1,6 @@
-use crate::lanes::Figures;
+use crate::closed_loop::Figures;
 
-/// All rounds, printed as they come.
+/// The figures of all rounds. Each row is printed when it is added.
 pub(crate) struct Table {
     rows: Vec<(String, Figures)>,
 }
@@ -34,14 +34,14 @@ impl Table {
         }
     }
 
-    /// How much more processor time a request takes than a cheaper one.
-    pub(crate) fn print_difference(&self, what: &str, of: &str, less: &str) {
-        if let (Some(one), Some(two)) = (self.median(of), self.median(less)) {
-            println!("{what}: {:.1} µs of CPU", one.cpu_us - two.cpu_us);
+    /// Prints the difference in processor time of two kinds of request.
+    pub(crate) fn print_difference(&self, title: &str, request: &str, cheaper: &str) {
+        if let (Some(one), Some(two)) = (self.median(request), self.median(cheaper)) {
+            println!("{title}: {:.1} µs of CPU", one.cpu_us - two.cpu_us);
         }
     }
 
-    /// How often one is as fast, and as cheap, as another.
+    /// Prints the ratios of throughput, processor time and latency.
     pub(crate) fn print_ratio(&self, ours: &str, other: &str) {
         if let (Some(one), Some(two)) = (self.median(ours), self.median(other)) {
             println!(
@@ -53,7 +53,7 @@ impl Table {
         }
     }
 
-    /// The median of each figure by itself.
+    /// The median of each figure.
     fn median(&self, name: &str) -> Option<Figures> {
         let rows: Vec<&Figures> =
             self.rows.iter().filter(|(of, _)| of == name).map(|(_, figures)| figures).collect();
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians_are_of_one_name() {
+    fn medians_are_per_name() {
         let mut table = Table::new();
         let figures = |cpu_us| Figures { requests: 5, per_second: 1.0, p50_ms: 1.0, p99_ms: 2.0, cpu_us };
         for (name, cpu_us) in [("a", 10.0), ("b", 99.0), ("a", 30.0)] {

@@ -1,4 +1,4 @@
-//! What single files cost: a photo that nobody can read should be cheap to refuse.
+//! Measures the cost of single files: an unreadable file should be refused quickly.
 
 use std::{
     cmp::Reverse,
@@ -9,7 +9,7 @@ use ::tests::black_box::{AnyError, Instance, Usage, megabytes};
 
 use crate::report::relative;
 
-/// Imports each file by a process of its own and prints the slowest.
+/// Imports each file with its own process and prints the slowest.
 pub(crate) fn measure(root: &Path, files: Vec<PathBuf>, slowest: usize) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;

@@ -3,17 +3,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A sub-folder of the corpus, or the files that stand in none.
+/// A sub-folder of the corpus, or the files at its top level.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     pub(crate) name: String,
     pub(crate) paths: Vec<PathBuf>,
-    /// The files that ought to have an outcome.
+    /// The files that should have an outcome.
     pub(crate) files: Vec<PathBuf>,
 }
 
 impl Folder {
-    /// How many files need no outcome of their own: they say something about photos beside them.
+    /// The number of sidecars. A sidecar has no outcome of its own.
     pub(crate) fn sidecars(&self) -> usize {
         let is_sidecar = |path: &&PathBuf| {
             path.extension().is_some_and(|extension| {
@@ -24,7 +24,7 @@ impl Folder {
     }
 }
 
-/// The sub-folders of a folder by name, then the files that stand in it.
+/// The sub-folders of a folder by name, then the files at its top level.
 pub(crate) fn folders(root: &Path) -> io::Result<Vec<Folder>> {
     let (inner, loose): (Vec<PathBuf>, Vec<PathBuf>) =
         entries(root)?.into_iter().partition(|path| path.is_dir());

@@ -1,13 +1,12 @@
-//! Imports a folder of real files by the real `server` program and checks every outcome and every rendition.
+//! Imports a folder of real files with the `server` program and checks every outcome and every rendition.
 //!
-//! Each sub-folder is imported by a process of its own, then the library is served: the server makes the full
-//! renditions in the background, every image is asked for over HTTP, and every rendition is opened from its signed URL.
-//! After the server has ended, every file of the blob store is held against the register, and every rendition is read
-//! byte by byte for what must not leave the service. At last each refused file is imported alone, for what it costs.
+//! Each sub-folder is imported by its own process, then the library is served. The server makes the full renditions in
+//! the background. Every image is requested over HTTP and every rendition fetched from its signed URL. After the server
+//! has stopped, the blob store is compared with its table in the database, and every rendition is scanned for metadata,
+//! which must not leave the service. Finally each refused file is imported alone, to measure what it costs.
 //!
-//! Exits with 1 when a file has no outcome or a rendition is not what it must be. What was refused and why, how long it
-//! took and how the pictures look is for people to judge: the report says the first two, `--contact-sheet` shows the
-//! third.
+//! Exits with 1 if a file has no outcome or a rendition is invalid. The report lists which files were refused, why, and
+//! how long the import took. `--contact-sheet` shows the pictures. Whether these are right is for people to judge.
 
 mod alone;
 mod files;
@@ -25,25 +24,25 @@ use clap::Parser;
 use files::Folder;
 use report::Table;
 
-/// Files named in one command; more would not fit into its arguments.
+/// Maximum number of files on one command line.
 const FILES_AT_ONCE: usize = 1000;
 
 #[derive(Debug, Parser)]
 #[command(name = "corpus", bin_name = "cargo xtask corpus")]
-#[command(about = "Imports a folder of real files and checks every outcome and every rendition.")]
+#[command(about = "Import a folder of real files and check every outcome and every rendition")]
 struct Options {
     /// Folder of photos
     dir: PathBuf,
-    /// Name every refused and every damaged file
+    /// List every refused and every damaged file
     #[arg(long)]
     verbose: bool,
-    /// How many of the files to show that take longest when they are imported alone; 0 imports none alone
+    /// Number of slowest files to list after importing files one by one; 0 skips that
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     slowest: usize,
-    /// Import each file alone, not only each that was refused
+    /// Import every file one by one, not only refused ones
     #[arg(long)]
     each_alone: bool,
-    /// Show all thumbs in pictures of this name (.png, .webp or .jpg), with a list of the files beside them
+    /// Write all thumbs into pictures with this name (.png, .webp or .jpg), and a list of their files
     #[arg(long, value_name = "FILE")]
     contact_sheet: Option<PathBuf>,
 }
@@ -52,7 +51,7 @@ struct Options {
 async fn main() -> Result<ExitCode, AnyError> {
     let options = Options::parse();
     let folder = tempfile::tempdir()?;
-    // Reading words takes a second a photo; `bench ocr` judges it.
+    // OCR takes a second per photo; `bench ocr` evaluates it.
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let mut ledger = StoreReader::open(folder.path())?;
 
@@ -70,7 +69,7 @@ async fn main() -> Result<ExitCode, AnyError> {
     println!("{} rendition files, {:.1} MB, scanned byte by byte", scanned.files, megabytes(scanned.bytes));
     faults.extend(scanned.faults);
     let compared = stores::compare(instance.data_dir()).await?;
-    println!("{} blobs held against the register", compared.count);
+    println!("{} blobs compared with the database", compared.count);
     faults.extend(compared.faults);
     if let Some(path) = &options.contact_sheet {
         let sheets = sheet::write(&ledger.thumbs()?, path)?;
@@ -87,16 +86,16 @@ async fn main() -> Result<ExitCode, AnyError> {
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Serves the library until it is complete, and walks it over HTTP.
+/// Serves the library until all renditions are made, and fetches all of them over HTTP.
 async fn serve(instance: &Instance, ledger: &mut StoreReader) -> Result<Vec<String>, AnyError> {
     let key = instance.create_key()?;
     let began = Instant::now();
     let mut server = instance.serve()?;
-    let lacking = tokio::task::block_in_place(|| ledger.wait_for_full_renditions(&mut server))?;
+    let missing = tokio::task::block_in_place(|| ledger.wait_for_full_renditions(&mut server))?;
     let took = began.elapsed().as_secs_f64();
     let Usage { cpu, peak_bytes } = server.usage();
     println!(
-        "\nfull renditions in the background: {took:.1} s, {:.1} CPU s, peak memory {:.0} MB; {lacking} were not made",
+        "\nfull renditions in the background: {took:.1} s, {:.1} CPU s, peak memory {:.0} MB; {missing} were not made",
         cpu.as_secs_f64(),
         megabytes(peak_bytes)
     );

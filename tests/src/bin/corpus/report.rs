@@ -4,17 +4,17 @@ use ::tests::black_box::{FailedFile, ImportOutcome, Reasons, Usage, megabytes};
 
 use crate::files::Folder;
 
-/// So many files are named for each reason, unless all are asked for.
+/// Files listed per reason without `--verbose`.
 const EXAMPLES: usize = 3;
 
 struct Row {
     folder: Folder,
     imported: ImportOutcome,
-    /// Files that could be read in part only, each with what is wrong with it.
+    /// Partly readable files, each with the reason.
     damaged: Vec<(String, String)>,
 }
 
-/// What became of each sub-folder.
+/// The outcome of each sub-folder.
 #[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
@@ -76,7 +76,7 @@ impl Table {
         damaged.print("what is wrong with damaged files", usize::MAX, examples);
     }
 
-    /// Folders in which some file has no outcome, or more than one, or a decoder panicked.
+    /// Folders where a file has no outcome or several, a reason is empty, or a decoder panicked.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for Row { folder, imported, .. } in &self.rows {

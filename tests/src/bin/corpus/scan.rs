@@ -1,15 +1,15 @@
-//! What a rendition's file may hold, byte by byte.
+//! Checks that rendition files contain no metadata.
 
 use std::{fs, io, path::Path};
 
-/// The chunks of a WebP file that are picture (RFC 9649).
+/// The WebP chunks that make up the picture (RFC 9649).
 const CHUNKS: [&[u8]; 4] = [b"VP8 ", b"VP8L", b"VP8X", b"ALPH"];
-/// The chunks that say something about it. A name alone is too short to be looked for in compressed bytes: once in some
-/// gigabytes chance makes it; so it counts with a length behind it that fits into the file.
+/// The WebP chunks with metadata, a colour profile or an animation. Four bytes occur by chance once in some gigabytes of
+/// compressed data, so a name counts only if a length that fits into the file follows.
 const METADATA_CHUNKS: [&[u8]; 4] = [b"EXIF", b"XMP ", b"ICCP", b"ANIM"];
-/// Bits of VP8X that announce such chunks: animation, XMP, EXIF, ICC.
+/// VP8X bits that announce such chunks: animation, XMP, EXIF, ICC.
 const METADATA_FLAGS: u8 = 0x02 | 0x04 | 0x08 | 0x20;
-/// How metadata begin or call themselves, in any container.
+/// Signatures and names of metadata in any container.
 const MARKS: [&[u8]; 14] = [
     b"Exif\0\0",
     b"II*\0\x08\0\0\0",
@@ -27,7 +27,7 @@ const MARKS: [&[u8]; 14] = [
     b"exif:GPS",
 ];
 
-/// What was read and what was found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     pub(crate) files: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Scanned {
     pub(crate) faults: Vec<String>,
 }
 
-/// Reads every file in a folder of renditions, wherever in it.
+/// Scans every file in a folder of renditions and its sub-folders.
 pub(crate) fn renditions(folder: &Path) -> io::Result<Scanned> {
     let mut scanned = Scanned::default();
     scan_folder(folder, &mut scanned)?;
@@ -59,22 +59,22 @@ fn scan_folder(folder: &Path, scanned: &mut Scanned) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file is a WebP of nothing but picture; the error says what else it is.
+/// Checks that a file is a WebP with nothing but a picture. The error says what else it contains.
 pub(crate) fn clean(file: &[u8]) -> Result<(), String> {
     let mut rest = match file.split_at_checked(12) {
         Some((head, rest)) if head.starts_with(b"RIFF") && head.ends_with(b"WEBP") => {
             if length(&head[4..8]) != file.len() - 8 {
-                return Err("its length is not the one that it states".into());
+                return Err("its length differs from the one in its header".into());
             }
             rest
         }
-        _ => return Err("is no WebP file".into()),
+        _ => return Err("is not a WebP file".into()),
     };
     while !rest.is_empty() {
-        let (head, after) = rest.split_at_checked(8).ok_or("ends within the head of a chunk")?;
+        let (head, after) = rest.split_at_checked(8).ok_or("ends within a chunk header")?;
         let (name, size) = head.split_at(4);
         if !CHUNKS.contains(&name) {
-            return Err(format!("carries a chunk {}", name.escape_ascii()));
+            return Err(format!("contains a chunk {}", name.escape_ascii()));
         }
         let size = length(size);
         if name == b"VP8X" && after.first().is_some_and(|flags| flags & METADATA_FLAGS != 0) {
@@ -85,18 +85,18 @@ pub(crate) fn clean(file: &[u8]) -> Result<(), String> {
     for (at, window) in file.windows(8).enumerate().skip(12) {
         let (name, size) = window.split_at(4);
         if METADATA_CHUNKS.contains(&name) && length(size) <= file.len() - at - 8 {
-            return Err(format!("holds what looks like a chunk {} at {at}", name.escape_ascii()));
+            return Err(format!("contains what looks like a chunk {} at {at}", name.escape_ascii()));
         }
     }
-    match MARKS.into_iter().find(|mark| holds(file, mark)) {
-        Some(mark) => Err(format!("holds the bytes {}", mark.escape_ascii())),
+    match MARKS.into_iter().find(|mark| contains(file, mark)) {
+        Some(mark) => Err(format!("contains the bytes {}", mark.escape_ascii())),
         None => Ok(()),
     }
 }
 
-/// Whether bytes stand somewhere in others.
-pub(crate) fn holds(file: &[u8], wanted: &[u8]) -> bool {
-    let Some((first, others)) = wanted.split_first() else { return true };
+/// Whether the file contains the bytes.
+pub(crate) fn contains(file: &[u8], needle: &[u8]) -> bool {
+    let Some((first, others)) = needle.split_first() else { return true };
     let mut rest = file;
     while let Some(at) = rest.iter().position(|byte| byte == first) {
         rest = rest.get(at + 1..).unwrap_or_default();
@@ -136,7 +136,7 @@ mod tests {
             webp(&[picture()]),
             webp(&[chunk(b"VP8L", &[1, 2])]),
             webp(&[extended, chunk(b"ALPH", &[9; 5]), picture()]),
-            // A name by chance, with no length that could be one.
+            // A name by chance: the length after it does not fit.
             webp(&[chunk(b"VP8 ", b"aEXIF\xff\xff\xff\xffb")]),
         ] {
             assert_eq!(clean(&file), Ok(()), "{}", file.escape_ascii());
@@ -144,16 +144,16 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_found() {
-        let mut lying = webp(&[picture()]);
-        lying.push(0);
+    fn other_content_is_found() {
+        let mut wrong_length = webp(&[picture()]);
+        wrong_length.push(0);
         let flagged = chunk(b"VP8X", &[0x08, 0, 0, 0, 1, 0, 0, 1, 0, 0]);
-        for (file, said) in [
-            (b"\xff\xd8\xff".to_vec(), "no WebP"),
-            (lying, "its length"),
-            (webp(&[picture(), chunk(b"EXIF", b"II*\0")]), "carries a chunk EXIF"),
-            (webp(&[picture(), chunk(b"XMP ", b"<x")]), "carries a chunk XMP"),
-            (webp(&[picture(), chunk(b"abcd", b"")]), "carries a chunk abcd"),
+        for (file, reason) in [
+            (b"\xff\xd8\xff".to_vec(), "not a WebP"),
+            (wrong_length, "its length"),
+            (webp(&[picture(), chunk(b"EXIF", b"II*\0")]), "contains a chunk EXIF"),
+            (webp(&[picture(), chunk(b"XMP ", b"<x")]), "contains a chunk XMP"),
+            (webp(&[picture(), chunk(b"abcd", b"")]), "contains a chunk abcd"),
             (webp(&[flagged, picture()]), "announces"),
             (webp(&[chunk(b"VP8 ", &chunk(b"ICCP", b"profile"))]), "looks like a chunk ICCP"),
             (webp(&[chunk(b"VP8 ", b"...Exif\0\0MM")]), "Exif"),
@@ -162,20 +162,20 @@ mod tests {
             (webp(&[chunk(b"VP8 ", b"GPSLatitudeRef")]), "GPSLatitude"),
         ] {
             let fault = clean(&file).unwrap_err();
-            assert!(fault.contains(said), "{said}: {fault}");
+            assert!(fault.contains(reason), "{reason}: {fault}");
         }
     }
 
     #[test]
-    fn bytes_are_found_wherever_they_stand() {
-        for (file, wanted, expect) in [
+    fn bytes_are_found_at_any_position() {
+        for (file, needle, expect) in [
             ("abc", "abc", true),
             ("aabc", "abc", true),
             ("ab", "abc", false),
             ("", "a", false),
             ("a", "", true),
         ] {
-            assert_eq!(holds(file.as_bytes(), wanted.as_bytes()), expect, "{wanted} in {file}");
+            assert_eq!(contains(file.as_bytes(), needle.as_bytes()), expect, "{needle} in {file}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! All thumbs in a grid, to look at.
+//! Contact sheets: all thumbs in a grid.
 
 use std::{
     fs,
@@ -13,24 +13,24 @@ const ROWS: u32 = 9;
 /// The side of a cell, and the gap around each.
 const CELL_PX: u32 = 160;
 const GAP_PX: u32 = 4;
-/// What shows through where a picture is transparent.
-const GROUND: Rgba<u8> = Rgba([200, 200, 200, 255]);
-/// Stands for a thumb that cannot be read.
+/// Shown where a picture is transparent.
+const BACKGROUND: Rgba<u8> = Rgba([200, 200, 200, 255]);
+/// Shown for a thumb that cannot be read.
 const UNREADABLE: Rgba<u8> = Rgba([255, 0, 0, 255]);
 
-/// Writes as many sheets as the thumbs need, in their order from left to right and from top to bottom, and a list of
-/// which is where. Gives the names of what was written.
+/// Writes the thumbs row by row on as many sheets as they need, and a list of their positions. Returns the names of the
+/// written files.
 pub(crate) fn write(thumbs: &[Thumb], path: &Path) -> Result<Vec<String>, AnyError> {
     let mut written = Vec::new();
     let mut list = String::new();
     for (number, thumbs) in (1..).zip(thumbs.chunks((COLUMNS * ROWS) as usize)) {
         let sheet_path = numbered(path, number);
-        let mut sheet = RgbaImage::from_pixel(span(COLUMNS), span(ROWS), GROUND);
+        let mut sheet = RgbaImage::from_pixel(span(COLUMNS), span(ROWS), BACKGROUND);
         for ((row, column), thumb) in cells().zip(thumbs) {
             place(&mut sheet, row, column, &picture(&thumb.path));
             list.push_str(&format!("{number}\t{}\t{}\t{}\n", row + 1, column + 1, thumb.file_name));
         }
-        // Not every format has room for transparency, and none is left.
+        // The sheet is opaque, and not every format supports transparency.
         DynamicImage::from(sheet).to_rgb8().save(&sheet_path)?;
         written.push(sheet_path.display().to_string());
     }
@@ -44,7 +44,7 @@ fn cells() -> impl Iterator<Item = (u32, u32)> {
     (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| (row, column)))
 }
 
-/// The length of so many cells with their gaps.
+/// The length of this many cells with their gaps.
 fn span(cells: u32) -> u32 {
     cells * (CELL_PX + GAP_PX) + GAP_PX
 }
@@ -68,7 +68,7 @@ fn picture(path: &Path) -> RgbaImage {
     }
 }
 
-/// Lays a picture into the middle of a cell.
+/// Centres a picture in a cell.
 fn place(sheet: &mut RgbaImage, row: u32, column: u32, picture: &RgbaImage) {
     let corner = |cell: u32, side: u32| span(cell) + CELL_PX.saturating_sub(side) / 2;
     let (x, y) = (corner(column, picture.width()), corner(row, picture.height()));
@@ -95,7 +95,7 @@ mod tests {
         let first = image::open(&sheet).unwrap().into_rgb8();
         let middle = GAP_PX + CELL_PX / 2;
         assert_eq!(first.get_pixel(middle, middle).0, [0, 0, 255]);
-        assert_eq!(first.get_pixel(middle, GAP_PX + 10).0, [200, 200, 200], "it keeps its shape");
+        assert_eq!(first.get_pixel(middle, GAP_PX + 10).0, [200, 200, 200], "the aspect ratio is kept");
         assert_eq!(first.get_pixel(middle + CELL_PX + GAP_PX, middle).0, [255, 0, 0]);
         let second = image::open(folder.path().join("sheet-2.png")).unwrap().into_rgb8();
         assert_eq!(second.get_pixel(middle, middle).0, [0, 0, 255]);

@@ -7,13 +7,13 @@ use futures_util::TryStreamExt as _;
 use storage::BlobRegistry as _;
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
-/// What was compared and what differs.
+/// The result of a comparison.
 pub(crate) struct Compared {
     pub(crate) count: usize,
     pub(crate) faults: Vec<String>,
 }
 
-/// Holds the files of the blob store against the register of a library that nobody uses.
+/// Compares the blob store with the blobs table of a library that no server has open.
 pub(crate) async fn compare(data_dir: &Path) -> Result<Compared, AnyError> {
     let store = SqliteStore::open(&data_dir.join("library.sqlite"), SqliteOptions::default()).await?;
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;

@@ -1,4 +1,4 @@
-//! The whole library as an app sees it.
+//! Fetches the whole library over the API, as an app does.
 
 use std::collections::HashSet;
 use std::io::Cursor;
@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::scan;
 
-/// Shorter words stand in compressed bytes by chance.
-const TELLING_BYTES: usize = 6;
+/// Shorter texts occur in compressed data by chance.
+const MIN_TEXT_BYTES: usize = 6;
 
-/// What was opened and what was wrong with it.
+/// The result of a walk.
 #[derive(Default)]
 pub(crate) struct Walked {
     pub(crate) images: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Walked {
     pub(crate) faults: Vec<String>,
 }
 
-/// Asks for every image of a library and opens each of its renditions from its signed URL.
+/// Requests every image of a library and fetches each rendition from its signed URL.
 pub(crate) async fn images(base_url: &str, key: &str) -> Result<Walked, AnyError> {
     let api =
         Api { http: reqwest::Client::new(), root: format!("{base_url}/api/ext/v2"), key: key.to_owned() };
@@ -62,12 +62,12 @@ struct Api {
 impl Api {
     async fn get(&self, path: &str) -> Result<Value, AnyError> {
         let url = format!("{}/{path}", self.root);
-        let answer = self.http.get(&url).bearer_auth(&self.key).send().await?;
-        let status = answer.status();
+        let response = self.http.get(&url).bearer_auth(&self.key).send().await?;
+        let status = response.status();
         if status != 200 {
-            return Err(format!("{url} answered {status}").into());
+            return Err(format!("{url} returned {status}").into());
         }
-        Ok(answer.json().await?)
+        Ok(response.json().await?)
     }
 }
 
@@ -82,7 +82,7 @@ async fn open(http: &reqwest::Client, image: &Value, walked: &mut Walked) -> Res
         let bytes = response.bytes().await?;
         walked.renditions += 1;
         let checked = if status != 200 || media_type.is_none_or(|value| value != "image/webp") {
-            Err(format!("answered {status}"))
+            Err(format!("returned {status}"))
         } else {
             check(&bytes, full.fit_within(rendition.longest_side_px()), image)
         };
@@ -93,10 +93,10 @@ async fn open(http: &reqwest::Client, image: &Value, walked: &mut Walked) -> Res
     Ok(())
 }
 
-/// A rendition decodes, has the size that its image's record promises, and says nothing of what the record says.
+/// Checks that a rendition decodes, has the expected size, and contains no text from its image's record.
 fn check(bytes: &[u8], expect: PixelSize, image: &Value) -> Result<(), String> {
     let mut reader = image::ImageReader::with_format(Cursor::new(bytes), image::ImageFormat::WebP);
-    // The largest pictures that the service takes have more pixels than the reader allows for by itself.
+    // The largest pictures that the service accepts exceed the reader's default limits.
     reader.no_limits();
     let decoded = reader.decode().map_err(|error| error.to_string())?;
     let size = PixelSize { width: decoded.width(), height: decoded.height() };
@@ -105,8 +105,8 @@ fn check(bytes: &[u8], expect: PixelSize, image: &Value) -> Result<(), String> {
     }
     for field in ["fileName", "cameraMake", "cameraModel", "description"] {
         let text = image[field].as_str().unwrap_or_default();
-        if text.len() >= TELLING_BYTES && scan::holds(bytes, text.as_bytes()) {
-            return Err(format!("holds the {field} {text}"));
+        if text.len() >= MIN_TEXT_BYTES && scan::contains(bytes, text.as_bytes()) {
+            return Err(format!("contains the {field} {text}"));
         }
     }
     Ok(())

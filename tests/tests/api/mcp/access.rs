@@ -15,7 +15,7 @@ fn challenge(base_url: &str, resource: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_valid_token_it_is_401_and_the_header_says_where_to_get_one() {
+async fn a_request_without_a_valid_token_is_401_with_the_metadata_url() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -41,7 +41,7 @@ async fn without_a_valid_token_it_is_401_and_the_header_says_where_to_get_one() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_are_read_from_no_url_body_or_cookie() {
+async fn tokens_in_url_body_or_cookie_are_ignored() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "access_token": ann.key});
@@ -52,7 +52,7 @@ async fn tokens_are_read_from_no_url_body_or_cookie() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_revoked_key_fails_from_the_next_request_on() {
+async fn a_revoked_key_fails_at_the_next_request() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let other = app.other_process().await;
@@ -66,7 +66,7 @@ async fn a_revoked_key_fails_from_the_next_request_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_can_call_every_tool_for_its_owner_and_sees_nobody_else() {
+async fn a_key_sees_only_its_owners_images() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
@@ -104,7 +104,7 @@ async fn get_and_delete_are_405_with_and_without_a_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_local_service_answers_to_loopback_names_only() {
+async fn a_loopback_base_url_allows_loopback_names_only() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -128,7 +128,7 @@ async fn a_local_service_answers_to_loopback_names_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_public_service_is_called_from_any_origin() {
+async fn a_public_base_url_allows_any_origin() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -141,7 +141,7 @@ async fn a_public_service_is_called_from_any_origin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn browsers_ask_first_without_a_token_and_may_read_the_challenge() {
+async fn preflights_need_no_token_and_the_challenge_is_exposed() {
     let app = TestApp::start().await;
     let wanted = "authorization, content-type, mcp-protocol-version, mcp-method, mcp-name";
     for resource in RESOURCES {
@@ -163,7 +163,7 @@ async fn browsers_ask_first_without_a_token_and_may_read_the_challenge() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_store_is_down_the_bearer_check_is_503_and_not_401() {
+async fn an_unavailable_store_is_503_not_401() {
     let app = TestApp::builder().unmigrated().start().await;
     let answer = request(&app, "/api/mcp/v1", "photos_key", "ping", &json!({})).await.expect(503);
     assert!(answer.header("retry-after").is_some());
@@ -171,7 +171,7 @@ async fn while_the_store_is_down_the_bearer_check_is_503_and_not_401() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_are_three_resources_and_no_others() {
+async fn other_mcp_paths_are_404() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for path in ["/api/mcp", "/api/mcp/", "/api/mcp/v1/", "/api/mcp/v3", "/api/mcp/V1", "/mcp/v1"] {

@@ -14,7 +14,7 @@ fn initialize(version: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn initialize_answers_with_the_requested_revision_or_the_newest_that_has_it() {
+async fn initialize_returns_the_requested_or_the_newest_legacy_revision() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {
@@ -40,7 +40,7 @@ async fn initialize_answers_with_the_requested_revision_or_the_newest_that_has_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_request_stands_alone_and_may_name_its_revision() {
+async fn requests_are_independent_and_may_name_a_revision() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -64,7 +64,7 @@ async fn each_request_stands_alone_and_may_name_its_revision() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ping_answers_with_nothing() {
+async fn ping_returns_an_empty_result() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {
@@ -90,7 +90,7 @@ async fn notifications_get_202_without_a_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_one_of_the_two_accepted_types_is_tolerated_and_the_answer_is_plain_json() {
+async fn any_accept_header_gets_plain_json() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});

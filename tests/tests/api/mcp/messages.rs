@@ -30,7 +30,7 @@ async fn malformed_json_is_400_and_parse_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_neither_request_nor_notification_is_400_and_invalid_request() {
+async fn other_messages_are_400_and_invalid_request() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
@@ -70,7 +70,7 @@ async fn a_message_has_at_most_512000_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_is_not_said_to_be_json_is_415() {
+async fn a_message_of_another_content_type_is_415() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
@@ -120,7 +120,7 @@ async fn an_unknown_tool_is_invalid_params() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cursor_that_was_never_given_is_invalid_params() {
+async fn an_unknown_cursor_is_invalid_params() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let answer =
@@ -129,7 +129,7 @@ async fn a_cursor_that_was_never_given_is_invalid_params() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_comes_back_as_it_was_sent() {
+async fn an_id_is_returned_exactly_as_sent() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for id in [
@@ -166,21 +166,8 @@ async fn an_id_comes_back_as_it_was_sent() {
     }
 }
 
-/// A generator of numbers that is the same in every run (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit as u64).unwrap()
-    }
-}
-
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_sent_the_answer_is_json_rpc_or_the_right_refusal() {
+async fn arbitrary_messages_get_json_rpc_responses() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}});
@@ -195,25 +182,25 @@ async fn whatever_is_sent_the_answer_is_json_rpc_or_the_right_refusal() {
     .collect();
     let headers =
         ["2026-07-28", "2025-11-25", "tools/call", "resources/read", "search_images", "\u{e9}", "=?base64?"];
-    let mut random = Random(20_260_728);
+    let mut random = fastrand::Rng::with_seed(20_260_728);
     for _ in 0..600 {
-        let mut body = messages[random.below(messages.len())].clone();
-        for _ in 0..random.below(4) {
-            let at = random.below(body.len());
-            match random.below(4) {
-                0 => body[at] ^= 1 << random.below(8),
+        let mut body = messages[random.usize(..messages.len())].clone();
+        for _ in 0..random.usize(..4) {
+            let at = random.usize(..body.len());
+            match random.usize(..4) {
+                0 => body[at] ^= 1 << random.usize(..8),
                 1 => body.truncate(at.max(1)),
-                2 => body.insert(at, b"\"{}[],:0x"[random.below(9)]),
-                _ => drop(body.splice(at..at, messages[random.below(messages.len())].iter().copied())),
+                2 => body.insert(at, b"\"{}[],:0x"[random.usize(..9)]),
+                _ => drop(body.splice(at..at, messages[random.usize(..messages.len())].iter().copied())),
             }
         }
         let mut request = app
-            .request(Method::POST, RESOURCES[random.below(RESOURCES.len())])
+            .request(Method::POST, RESOURCES[random.usize(..RESOURCES.len())])
             .bearer_auth(&ann.key)
             .header("content-type", "application/json");
         for name in ["mcp-protocol-version", "mcp-method", "mcp-name"] {
-            if random.below(2) == 1 {
-                request = request.header(name, headers[random.below(headers.len())]);
+            if random.usize(..2) == 1 {
+                request = request.header(name, headers[random.usize(..headers.len())]);
             }
         }
         let answer = app.send(request.body(body.clone())).await;

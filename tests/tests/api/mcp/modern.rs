@@ -24,7 +24,7 @@ async fn refused(app: &TestApp, request: RequestBuilder) -> (u16, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn discovery_tells_what_the_server_is_and_can_do() {
+async fn discovery_describes_the_server() {
     let (app, ann) = start().await;
     for resource in RESOURCES {
         let answer =
@@ -46,7 +46,7 @@ async fn discovery_tells_what_the_server_is_and_can_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_eras_list_the_same_tools_and_only_the_later_says_for_how_long() {
+async fn both_eras_list_the_same_tools_and_only_modern_lists_have_a_ttl() {
     let (app, ann) = start().await;
     for resource in RESOURCES {
         let old = super::request(&app, resource, &ann.key, "tools/list", &json!({})).await.expect(200);
@@ -61,7 +61,7 @@ async fn both_eras_list_the_same_tools_and_only_the_later_says_for_how_long() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_result_is_complete_and_says_whose_it_is() {
+async fn every_result_is_complete_and_names_the_server() {
     let (app, ann) = start().await;
     let id = app.seed_one(&ann, SeedImage::at("2024-05-01")).await;
     for (tool, arguments) in [
@@ -86,7 +86,7 @@ async fn every_result_is_complete_and_says_whose_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn headers_must_say_what_the_body_says() {
+async fn headers_must_match_the_body() {
     let (app, ann) = start().await;
     let meta = json!({VERSION: "2026-07-28", CAPABILITIES: {}});
     let list = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {"_meta": meta}});
@@ -124,7 +124,7 @@ async fn headers_must_say_what_the_body_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_says_its_revision_and_what_its_client_can_do() {
+async fn a_request_needs_a_revision_and_client_capabilities() {
     let (app, ann) = start().await;
     for (header, meta, code) in [
         ("2026-07-28", json!({}), -32602),
@@ -173,7 +173,7 @@ async fn methods_of_the_other_era_and_unknown_ones_are_404() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_call_travels_on_200() {
+async fn errors_of_a_call_are_sent_with_200() {
     let (app, ann) = start().await;
     for (method, params) in [
         ("tools/call", json!({"name": "delete_everything"})),
@@ -230,7 +230,7 @@ async fn a_notification_is_202_unless_a_header_contradicts_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn initialize_under_the_header_of_this_revision_lacks_its_meta() {
+async fn initialize_with_a_modern_header_lacks_meta() {
     let (app, ann) = start().await;
     let params = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},

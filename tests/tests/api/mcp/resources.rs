@@ -53,7 +53,7 @@ async fn the_page_is_listed_and_read_in_every_revision() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tool_that_shows_pictures_names_the_page() {
+async fn only_show_images_refers_to_the_page() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {
@@ -73,7 +73,7 @@ async fn the_tool_that_shows_pictures_names_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_resource_is_an_error_that_each_era_has_its_own_code_for() {
+async fn each_era_has_its_own_code_for_an_unknown_resource() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for uri in ["ui://photo-library/other.html", "file:///etc/passwd", "", "größe"] {

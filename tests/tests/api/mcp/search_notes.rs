@@ -55,7 +55,7 @@ fn has_note(payload: &Value) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_model_a_search_by_looks_has_a_note_that_says_how_to_add_one() {
+async fn a_visual_search_without_a_model_has_a_note() {
     let app = TestApp::start().await;
     let (ann, _, album) = with_image(&app).await;
     for resource in RESOURCES {
@@ -70,7 +70,7 @@ async fn without_a_model_a_search_by_looks_has_a_note_that_says_how_to_add_one()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_that_look_for_nothing_by_looks_have_no_note() {
+async fn other_calls_have_no_note() {
     let app = TestApp::start().await;
     let (ann, id, album) = with_image(&app).await;
     for resource in RESOURCES {
@@ -91,7 +91,7 @@ async fn calls_that_look_for_nothing_by_looks_have_no_note() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_model_no_search_has_a_note_and_the_help_is_about_photos_alone() {
+async fn with_a_model_there_is_no_note() {
     let app = TestApp::builder().models(Arc::new(OneModel)).start().await;
     let (ann, _, album) = with_image(&app).await;
     for resource in RESOURCES {
@@ -105,7 +105,7 @@ async fn with_a_model_no_search_has_a_note_and_the_help_is_about_photos_alone() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_cannot_be_used_counts_as_one() {
+async fn a_broken_model_counts_as_a_model() {
     let app = TestApp::builder().broken_model().start().await;
     let (ann, ..) = with_image(&app).await;
     let info = payload(&call(&app, RESOURCES[0], &ann.key, "get_info", &json!({})).await);
@@ -113,7 +113,7 @@ async fn a_model_that_cannot_be_used_counts_as_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn library_info_says_what_searches_look_at_and_how_to_add_a_model() {
+async fn get_info_says_how_to_add_a_model() {
     let app = TestApp::start().await;
     let (ann, ..) = with_image(&app).await;
     for resource in RESOURCES {
@@ -139,7 +139,7 @@ async fn the_tools_that_search_declare_the_note() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_account_page_says_what_searches_look_at_and_how_to_add_a_model() {
+async fn the_account_page_says_how_to_add_a_model() {
     let app = TestApp::start().await;
     let anna = app.person("anna").await;
     let page = app.browser().signed_in(&anna).await.open("/account").await.expect(200).text();

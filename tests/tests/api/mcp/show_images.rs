@@ -22,7 +22,7 @@ fn ids(payload: &Value) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn given_ids_are_shown_in_their_order_each_once() {
+async fn ids_are_shown_in_order_without_duplicates() {
     let (app, ann, all) = library().await;
     let wanted = [&all[2], &all[0], &all[2]];
     for resource in RESOURCES {
@@ -39,7 +39,7 @@ async fn given_ids_are_shown_in_their_order_each_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_search_finds_is_shown() {
+async fn search_results_are_shown() {
     let (app, ann, all) = library().await;
     let album = app.post("/albums", &ann.key, &json!({"title": "t", "imageIds": all[1..3]})).await;
     let album = album.result()["id"].clone();
@@ -59,7 +59,7 @@ async fn what_a_search_finds_is_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_app_gets_sizes_and_pictures_to_show() {
+async fn the_app_gets_sizes_and_renditions() {
     let (app, ann, all) = library().await;
     for resource in RESOURCES {
         let result = call(&app, resource, &ann.key, "show_images", &json!({"imageIds": all})).await;
@@ -86,7 +86,7 @@ async fn the_app_gets_sizes_and_pictures_to_show() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_that_cannot_be_shown_is_named_and_nothing_is_shown() {
+async fn unknown_ids_are_named_and_nothing_is_shown() {
     let (app, ann, all) = library().await;
     let ben = app.account("ben").await;
     let foreign = app.seed_one(&ben, SeedImage::at("2024-05-01")).await;

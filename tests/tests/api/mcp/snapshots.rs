@@ -51,7 +51,7 @@ fn readable(mut body: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_tool_is_listed_and_answers_as_before() {
+async fn every_tool_matches_its_snapshot() {
     for resource in RESOURCES {
         for era in ERAS {
             let app = TestApp::start().await;

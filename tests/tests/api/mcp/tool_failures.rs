@@ -61,7 +61,7 @@ async fn a_bad_argument_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_image_or_album_that_is_not_there_is_an_error_of_the_tool() {
+async fn an_unknown_image_or_album_is_a_tool_error() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     let foreign = app.seed_one(&ben, SeedImage::at("2024-05-01")).await;
@@ -87,7 +87,7 @@ async fn an_image_or_album_that_is_not_there_is_an_error_of_the_tool() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn until_a_sync_is_set_up_the_error_says_where_to_do_that() {
+async fn without_sync_the_error_names_the_set_up_page() {
     let app = TestApp::start().await;
     let ann = app.unsynced_account("ann").await;
     let install_url = format!("{}/account/sync", app.base_url);
@@ -113,7 +113,7 @@ async fn until_a_sync_is_set_up_the_error_says_where_to_do_that() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn search_being_down_is_an_error_of_the_tool_that_names_a_way_out() {
+async fn an_unavailable_search_is_a_tool_error_with_an_alternative() {
     let app = TestApp::builder().broken_model().start().await;
     let ann = app.account("ann").await;
     let result =
@@ -122,7 +122,7 @@ async fn search_being_down_is_an_error_of_the_tool_that_names_a_way_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_value_that_will_not_do_is_repeated() {
+async fn a_bad_value_is_quoted() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for (tool, arguments, said) in [
@@ -137,7 +137,7 @@ async fn a_value_that_will_not_do_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_app_has_words_for_its_user_that_name_no_argument_id_or_tool() {
+async fn user_messages_name_no_argument_id_or_tool() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     let unsynced = app.unsynced_account("eve").await;

@@ -35,7 +35,7 @@ fn listed(record: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn get_info_gives_the_library_and_never_fails_for_want_of_a_sync() {
+async fn get_info_works_without_sync() {
     let app = TestApp::start().await;
     let ann = app.unsynced_account("ann").await;
     let info = app.get("/library", &ann.key).await;
@@ -48,7 +48,7 @@ async fn get_info_gives_the_library_and_never_fails_for_want_of_a_sync() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lists_and_searches_give_what_a_model_chooses_by() {
+async fn lists_and_searches_return_short_records() {
     let (app, ann, ids) = library().await;
     let album = app.post("/albums", &ann.key, &json!({"title": "t", "imageIds": ids[..2]})).await;
     let album = album.result()["id"].as_str().unwrap();
@@ -98,7 +98,7 @@ async fn lists_and_searches_give_what_a_model_chooses_by() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn get_image_gives_one_image_with_all_renditions() {
+async fn get_image_returns_all_renditions() {
     let (app, ann, ids) = library().await;
     let expect = app.get(&format!("/images/{}", ids[0]), &ann.key).await;
     for resource in RESOURCES {
@@ -112,7 +112,7 @@ async fn get_image_gives_one_image_with_all_renditions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn album_tools_make_change_and_list_albums() {
+async fn album_tools_create_update_and_list_albums() {
     let (app, ann, ids) = library().await;
     for resource in [V1, "/api/mcp/v2"] {
         let before = app.get("/albums", &ann.key).await.json["pagination"]["total"].as_u64().unwrap();
@@ -140,7 +140,7 @@ async fn album_tools_make_change_and_list_albums() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn v2_gives_structured_content_that_is_the_text_and_others_give_none() {
+async fn only_v2_returns_structured_content_equal_to_the_text() {
     let (app, ann, ids) = library().await;
     for (tool, arguments) in [
         ("get_info", json!({})),

@@ -15,7 +15,7 @@ async fn tools(app: &TestApp, resource: &str, key: &str) -> Vec<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_resource_lists_its_tools_in_one_order() {
+async fn each_resource_lists_its_tools_in_order() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {
@@ -32,7 +32,7 @@ async fn each_resource_lists_its_tools_in_one_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_tool_says_what_it_takes_and_what_it_does() {
+async fn every_tool_has_a_description_schema_and_hints() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for resource in RESOURCES {
@@ -52,7 +52,7 @@ async fn every_tool_says_what_it_takes_and_what_it_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn arguments_carry_the_names_of_the_image_api() {
+async fn arguments_have_the_names_of_the_image_api() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let circle = ["latitude", "longitude", "radiusMeters"];

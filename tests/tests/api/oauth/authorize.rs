@@ -25,7 +25,7 @@ async fn redirects(app: &TestApp, request: &Authorize, code: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bad_client_or_redirect_uri_shows_a_page_and_redirects_nowhere() {
+async fn a_bad_client_or_redirect_uri_is_an_error_page() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     let good = Authorize::of(&app, &client);
@@ -61,7 +61,7 @@ async fn a_bad_client_or_redirect_uri_shows_a_page_and_redirects_nowhere() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_errors_are_redirected_with_description_state_and_issuer() {
+async fn other_errors_redirect_with_description_state_and_issuer() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     let good = Authorize::of(&app, &client);
@@ -88,7 +88,7 @@ async fn other_errors_are_redirected_with_description_state_and_issuer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn state_comes_back_unchanged() {
+async fn state_is_returned_unchanged() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     for state in ["plain", "a state/with+odd &characters=%20", "ünï-コ\u{1f600}", "<script>", "\u{1}\t\n"]
@@ -102,7 +102,7 @@ async fn state_comes_back_unchanged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_resource_is_an_mcp_url_of_the_service() {
+async fn a_resource_must_be_an_mcp_url_of_the_service() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     let client = app.public_client().await;
     let with = |resource: &str| Authorize::of(&app, &client).with("resource", resource);
@@ -187,7 +187,7 @@ async fn scopes_are_mapped_for_the_resource() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_resource_the_current_one_is_meant() {
+async fn the_default_resource_is_the_current_one() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -226,7 +226,7 @@ async fn redirects_keep_the_registered_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_without_a_token_is_not_led_to_the_client() {
+async fn a_form_without_a_token_does_not_redirect() {
     let app = TestApp::start().await;
     let client = app.public_client().await;
     let path = Authorize::of(&app, &client).with("scope", "unknown").path();

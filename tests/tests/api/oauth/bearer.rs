@@ -38,7 +38,7 @@ async fn tokens_for(app: &TestApp, person: &TestAccount, resource: &str) -> Toke
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_opens_the_resource_that_it_was_issued_for_and_no_other() {
+async fn a_token_is_valid_for_its_own_resource_only() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     for (issued_for, _) in RESOURCES {
@@ -55,7 +55,7 @@ async fn a_token_opens_the_resource_that_it_was_issued_for_and_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_access_token_reaches_ones_own_photos_only() {
+async fn an_access_token_sees_its_owners_photos_only() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     app.seed(&anna, vec![tests::SeedImage::at("2024-01-01T00:00:00Z")]).await;
@@ -88,7 +88,7 @@ async fn an_access_token_expires_after_an_hour() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_opens_mcp_and_not_the_image_api() {
+async fn an_access_token_is_refused_by_the_image_api() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
@@ -97,7 +97,7 @@ async fn it_opens_mcp_and_not_the_image_api() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_in_the_url_or_body_or_a_cookie_open_nothing() {
+async fn tokens_in_url_body_or_cookie_are_ignored() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let token = tokens_for(&app, &person, "/api/mcp/v1").await.access;
@@ -123,7 +123,7 @@ fn encoded(value: &Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_forged_token_opens_anything() {
+async fn forged_tokens_are_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
@@ -210,7 +210,7 @@ async fn no_forged_token_opens_anything() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rotated_key_signs_at_once_and_the_old_one_verifies_on() {
+async fn after_rotation_the_new_key_signs_and_the_old_one_verifies() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -232,7 +232,7 @@ async fn a_rotated_key_signs_at_once_and_the_old_one_verifies_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_of_a_user_who_is_gone_opens_nothing() {
+async fn a_token_of_a_deleted_user_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
@@ -293,7 +293,7 @@ async fn a_token_without_the_scope_is_403_in_header_and_body() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_is_down_is_503_and_no_wrong_token() {
+async fn an_unavailable_store_is_503_not_401() {
     let app = TestApp::builder().unmigrated().start().await;
     for token in ["photos_x", "a.b.c"] {
         let answer = app.list_tools("/api/mcp/v1", token).await;
@@ -324,7 +324,7 @@ async fn stolen_key(app: &TestApp, token: &str) -> keys::SigningKey {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_remembered_token_is_refused_once_its_key_no_longer_verifies() {
+async fn a_cached_token_is_refused_when_its_key_expires() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
@@ -344,7 +344,7 @@ async fn a_remembered_token_is_refused_once_its_key_no_longer_verifies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_remembered_token_is_refused_once_its_key_is_dropped() {
+async fn a_cached_token_is_refused_when_its_key_is_removed() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;
@@ -356,7 +356,7 @@ async fn a_remembered_token_is_refused_once_its_key_is_dropped() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_outlives_the_lifetime_or_comes_from_the_future_is_refused() {
+async fn a_token_with_a_long_lifetime_or_from_the_future_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let tokens = tokens_for(&app, &person, "/api/mcp/v1").await;

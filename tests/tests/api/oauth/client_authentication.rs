@@ -22,7 +22,7 @@ async fn with_header(app: &TestApp, authorization: &str, fields: &[(&str, &str)]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_confidential_client_sends_its_secret_by_basic_or_in_the_body() {
+async fn a_secret_is_accepted_by_basic_or_in_the_body() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     for method in ["client_secret_basic", "client_secret_post"] {
@@ -78,7 +78,7 @@ async fn a_wrong_secret_is_401_and_consumes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_way_of_authentication_in_one_header() {
+async fn exactly_one_authentication_method_is_accepted() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = confidential(&app, "client_secret_basic").await;
@@ -108,7 +108,7 @@ async fn one_way_of_authentication_in_one_header() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_public_client_has_no_secret_to_send() {
+async fn a_public_client_must_not_send_a_secret() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

@@ -29,7 +29,7 @@ fn at(client: &OauthClient, redirect_uri: &str) -> OauthClient {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_gets_in_from_the_bare_mcp_url_without_registering() {
+async fn a_client_connects_without_registration() {
     let (app, host) = started().await;
     let person = app.person("anna").await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
@@ -70,7 +70,7 @@ async fn it_gets_in_from_the_bare_mcp_url_without_registering() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_request_without_anything_of_the_user_fetches_the_document() {
+async fn the_document_is_fetched_by_one_anonymous_request() {
     let (app, host) = started().await;
     let client = host.describe("/a%20b?c=d", json!({"redirect_uris": [CALLBACK]}));
     asked(&app, &client).await.expect(200);
@@ -97,7 +97,7 @@ async fn one_request_without_anything_of_the_user_fetches_the_document() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_grants_live_on_while_the_host_of_its_document_is_down() {
+async fn grants_work_while_the_documents_host_is_down() {
     let (app, host) = started().await;
     let person = app.person("anna").await;
     let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Lone app"}));
@@ -114,7 +114,7 @@ async fn its_grants_live_on_while_the_host_of_its_document_is_down() {
 
     let page = asked(&app, &client).await.expect(400);
     assert!(
-        page.text().contains("could not be read") && page.text().contains("Try again"),
+        page.text().contains("could not read the document") && page.text().contains("Try again"),
         "{}",
         page.text()
     );
@@ -125,7 +125,7 @@ async fn its_grants_live_on_while_the_host_of_its_document_is_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_port_of_its_loopback_redirect_does_not_count_and_of_a_registered_client_it_does() {
+async fn loopback_ports_are_ignored_only_for_clients_with_documents() {
     let (app, host) = started().await;
     let uris =
         ["http://127.0.0.1/cb", "http://[::1]:7/cb", "http://localhost:1/cb", "https://app.example/cb"];
@@ -153,7 +153,7 @@ async fn the_port_of_its_loopback_redirect_does_not_count_and_of_a_registered_cl
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn consent_shows_whose_app_it_is_and_where_it_leads() {
+async fn consent_shows_the_documents_host_and_the_redirect_host() {
     let (app, host) = started().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -186,7 +186,7 @@ async fn consent_shows_whose_app_it_is_and_where_it_leads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_is_remembered_as_long_as_its_host_says_and_then_read_anew() {
+async fn a_document_is_cached_as_long_as_its_headers_say() {
     let (app, host) = started().await;
     let put = |cache: &str, uri: &str| {
         let document = json!({"client_id": host.client_id(PATH), "redirect_uris": [uri]});
@@ -224,7 +224,7 @@ async fn a_document_is_remembered_as_long_as_its_host_says_and_then_read_anew() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_who_ask_at_the_same_time_cause_one_fetch() {
+async fn concurrent_requests_share_one_fetch() {
     let (app, host) = started().await;
     let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK]}));
     host.delay(PATH, Duration::from_millis(500));
@@ -235,7 +235,7 @@ async fn many_who_ask_at_the_same_time_cause_one_fetch() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_remembered_of_it_changes_only_by_consent() {
+async fn stored_metadata_changes_only_by_consent() {
     let (app, host) = started().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -262,7 +262,7 @@ async fn what_is_remembered_of_it_changes_only_by_consent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_that_was_good_stands_in_while_its_host_is_down() {
+async fn an_expired_document_is_used_while_its_host_is_down() {
     let (app, host) = started().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -279,7 +279,7 @@ async fn a_document_that_was_good_stands_in_while_its_host_is_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn consent_counts_for_what_was_shown() {
+async fn consent_applies_to_the_metadata_that_was_shown() {
     let (app, host) = started().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -299,7 +299,7 @@ async fn consent_counts_for_what_was_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_documents_are_not_fetched_no_client_describes_itself() {
+async fn without_documents_a_url_is_an_unknown_client() {
     let app = TestApp::builder().without_client_documents().start().await;
     let metadata = app.fetch("/.well-known/oauth-authorization-server/api").await.expect(200).json;
     assert!(metadata.get("client_id_metadata_document_supported").is_none(), "{metadata}");

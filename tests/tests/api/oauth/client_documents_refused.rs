@@ -35,7 +35,7 @@ async fn is_refused(app: &TestApp, client_id: &str, words: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_client_id_is_not_fetched() {
+async fn an_invalid_client_url_is_not_fetched() {
     let (app, host) = started_with(|_| {}).await;
     for (client_id, words) in [
         ("http://app.example/client.json", "does not begin with https://"),
@@ -44,19 +44,19 @@ async fn what_is_no_client_id_is_not_fetched() {
         ("https://app.example", "no path"),
         ("https://app.example/", "no path"),
         ("https://app.example/client.json#", "fragment"),
-        ("https://user@app.example/client.json", "names a user"),
-        ("https://user:word@app.example/client.json", "names a user"),
-        ("https://app.example/a/../client.json", "segment of dots"),
-        ("https://app.example/./client.json", "segment of dots"),
-        ("https://app.example/%2e%2E/client.json", "segment of dots"),
-        ("https://APP.example/client.json", "plainest"),
-        ("https://app.example:443/client.json", "plainest"),
+        ("https://user@app.example/client.json", "has a user name"),
+        ("https://user:word@app.example/client.json", "has a user name"),
+        ("https://app.example/a/../client.json", "dot segment"),
+        ("https://app.example/./client.json", "dot segment"),
+        ("https://app.example/%2e%2E/client.json", "dot segment"),
+        ("https://APP.example/client.json", "normal form"),
+        ("https://app.example:443/client.json", "normal form"),
         ("https://app.example\\client.json", "no path"),
         ("https://app.example./client.json", "ends in a dot"),
-        ("https://127.0.0.1/client.json", "an address and not a name"),
-        ("https://93.184.216.34/client.json", "an address and not a name"),
-        ("https://[::1]/client.json", "an address and not a name"),
-        ("https://2130706433/client.json", "an address and not a name"),
+        ("https://127.0.0.1/client.json", "an IP address instead of a name"),
+        ("https://93.184.216.34/client.json", "an IP address instead of a name"),
+        ("https://[::1]/client.json", "an IP address instead of a name"),
+        ("https://2130706433/client.json", "an IP address instead of a name"),
         ("https://app.example/client json", "character"),
     ] {
         is_refused(&app, client_id, words).await;
@@ -68,7 +68,7 @@ async fn what_is_no_client_id_is_not_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_address_inside_is_dialled_and_none_is_told_from_one_that_is_not_there() {
+async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
     let (app, host) = started_with(|_| {}).await;
     let inside: [&[&str]; 16] = [
         &["127.0.0.1"],
@@ -105,7 +105,7 @@ async fn no_address_inside_is_dialled_and_none_is_told_from_one_that_is_not_ther
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_a_short_json_document_by_200_is_read() {
+async fn only_a_short_json_document_with_200_is_accepted() {
     let (app, host) = started_with(|_| {}).await;
     let head = |status: &str, more: &str| {
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{more}\r\n")
@@ -117,26 +117,26 @@ async fn only_a_short_json_document_by_200_is_read() {
     let many_lines = head("200 OK", &"x: y\r\n".repeat(200));
     let location = "location: https://app.example/other\r\n";
     let answers = [
-        ("/moved", head("301 Moved Permanently", location), "leads on to another address"),
-        ("/found", head("302 Found", location), "leads on to another address"),
-        ("/temporary", head("307 Temporary Redirect", location), "leads on to another address"),
-        ("/created", head("201 Created", "content-length: 0\r\n"), "does not give it out"),
-        ("/broken", head("500 Internal Server Error", ""), "does not give it out"),
+        ("/moved", head("301 Moved Permanently", location), "it redirects to another address"),
+        ("/found", head("302 Found", location), "it redirects to another address"),
+        ("/temporary", head("307 Temporary Redirect", location), "it redirects to another address"),
+        ("/created", head("201 Created", "content-length: 0\r\n"), "did not respond with 200 OK"),
+        ("/broken", head("500 Internal Server Error", ""), "did not respond with 200 OK"),
         ("/announced", head("200 OK", "content-length: 32769\r\n"), "longer than 32 KB"),
         ("/unannounced", format!("{}{large}x", head("200 OK", "")), "longer than 32 KB"),
         ("/chunked", chunked, "longer than 32 KB"),
-        ("/cut-off", head("200 OK", "content-length: 10\r\n"), "did not arrive whole"),
+        ("/cut-off", head("200 OK", "content-length: 10\r\n"), "it was cut off"),
         ("/compressed", head("200 OK", "content-encoding: gzip\r\n"), "compressed"),
-        ("/old", "<html></html>".to_owned(), "did not answer as the web does"),
-        ("/endless-head", endless_head, "did not answer as the web does"),
-        ("/many-lines", many_lines, "did not answer as the web does"),
-        ("/silent", String::new(), "did not answer as the web does"),
+        ("/old", "<html></html>".to_owned(), "did not send a valid HTTP response"),
+        ("/endless-head", endless_head, "did not send a valid HTTP response"),
+        ("/many-lines", many_lines, "did not send a valid HTTP response"),
+        ("/silent", String::new(), "did not send a valid HTTP response"),
     ];
     for (path, answer, words) in answers {
         host.put_raw(path, answer);
         is_refused(&app, &host.client_id(path), words).await;
     }
-    is_refused(&app, &host.client_id("/missing"), "does not give it out").await;
+    is_refused(&app, &host.client_id("/missing"), "did not respond with 200 OK").await;
     for content_type in ["text/html", "text/json", "application/jsonp"] {
         let path = format!("/{content_type}");
         host.put(&path, content_type, "", "{}");
@@ -152,7 +152,7 @@ async fn only_a_short_json_document_by_200_is_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_document_must_describe_its_own_client_and_hold_no_secret() {
+async fn a_document_must_contain_its_url_and_no_secret() {
     let (app, host) = started_with(|_| {}).await;
     let good = json!({"client_id": host.client_id("/good"), "redirect_uris": [CALLBACK]});
     let changed = |path: &str, name: &str, value: serde_json::Value| {
@@ -162,17 +162,17 @@ async fn a_document_must_describe_its_own_client_and_hold_no_secret() {
         document.to_string()
     };
     for (path, document, words) in [
-        ("/another", good.to_string(), "client_id is not the address"),
+        ("/another", good.to_string(), "client_id is not the URL"),
         (
             "/slash",
             changed("/slash", "client_id", host.client_id("/slash/").into()),
-            "client_id is not the address",
+            "client_id is not the URL",
         ),
         ("/none", "{}".to_owned(), "client_id is missing"),
         ("/list", "[]".to_owned(), "not a JSON object"),
         ("/html", "<html>".to_owned(), "not JSON"),
         ("/twice", r#"{"client_id":"a","client_id":"b"}"#.to_owned(), "twice"),
-        ("/secret", changed("/secret", "client_secret", json!("x")), "client_secret stands in it"),
+        ("/secret", changed("/secret", "client_secret", json!("x")), "contains a client_secret,"),
         (
             "/basic",
             changed("/basic", "token_endpoint_auth_method", json!("client_secret_basic")),
@@ -204,7 +204,7 @@ async fn a_document_must_describe_its_own_client_and_hold_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_is_remembered_for_half_a_minute_whatever_its_host_says() {
+async fn a_failure_is_cached_for_half_a_minute() {
     let (app, host) = started_with(|_| {}).await;
     let client_id = host.client_id("/a");
     let document = json!({"client_id": client_id, "redirect_uris": [CALLBACK]}).to_string();
@@ -229,7 +229,7 @@ async fn a_failure_is_remembered_for_half_a_minute_whatever_its_host_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slow_host_is_not_waited_for() {
+async fn a_slow_host_times_out() {
     let (app, host) = started_with(|options| options.timeout = Duration::from_millis(400)).await;
     host.describe("/slow", json!({"redirect_uris": [CALLBACK]}));
     host.delay("/slow", Duration::from_secs(20));
@@ -239,21 +239,21 @@ async fn a_slow_host_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_must_prove_that_it_is_the_right_one() {
+async fn a_host_needs_a_valid_certificate() {
     let (app, host) = started_with(|_| {}).await;
     is_refused(&app, "https://impostor.example/a", "cannot be reached").await;
     assert_eq!((host.dials().len(), host.heads().len()), (1, 0), "nothing was asked of it");
-    let (app, host) = started_with(|options| options.roots = client_documents::Roots::Web).await;
+    let (app, host) = started_with(|options| options.roots = client_documents::Roots::WebPki).await;
     is_refused(&app, &host.client_id("/a"), "cannot be reached").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn fetches_for_one_address_are_limited_and_what_is_remembered_is_not() {
+async fn fetches_are_limited_per_address_and_cached_documents_are_not() {
     let host = DocumentHost::start().await;
     let limit = RateLimit { burst: 2, per_minute: 6 };
     let app = TestApp::builder()
         .client_documents(host.options())
-        .limits(|limits| limits.client_documents = limit)
+        .oauth_limits(|limits| limits.client_documents = limit)
         .start()
         .await;
     let good = host.describe("/good", json!({"redirect_uris": [CALLBACK]})).id;
@@ -271,7 +271,7 @@ async fn fetches_for_one_address_are_limited_and_what_is_remembered_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn few_documents_are_fetched_at_once() {
+async fn concurrent_fetches_are_limited() {
     let (app, host) = started_with(|options| options.max_concurrent = 1).await;
     let [slow, other] =
         ["/slow", "/other"].map(|path| host.describe(path, json!({"redirect_uris": [CALLBACK]})).id);

@@ -32,7 +32,7 @@ async fn of_sixty_four_refreshes_of_one_token_one_succeeds() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 8)]
-async fn a_refresh_that_races_a_revocation_leaves_nothing_alive() {
+async fn a_refresh_that_races_a_revocation_leaves_no_valid_token() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

@@ -8,7 +8,7 @@ use tests::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_form_says_who_asks_for_what_and_where_it_leads() {
+async fn the_form_shows_client_scopes_and_redirect_host() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client =
@@ -42,7 +42,7 @@ async fn the_form_says_who_asks_for_what_and_where_it_leads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_policy_lets_the_last_redirect_through() {
+async fn the_csp_allows_the_redirect_after_consent() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -60,7 +60,7 @@ async fn the_policy_lets_the_last_redirect_through() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_stays_on_the_device_is_warned_of_whatever_else_is_registered() {
+async fn a_redirect_to_the_device_shows_a_warning() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -90,7 +90,7 @@ fn prominent(page: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_name_that_an_app_chose_is_marked_and_never_prominent() {
+async fn client_names_are_marked_as_not_verified_and_not_prominent() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let name = "Your bank at app.bank.example";
@@ -119,7 +119,7 @@ async fn the_name_that_an_app_chose_is_marked_and_never_prominent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connected_apps_are_listed_with_where_their_answer_went() {
+async fn connected_apps_are_listed_with_their_redirect_host() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -136,7 +136,7 @@ async fn connected_apps_are_listed_with_where_their_answer_went() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_cannot_turn_the_page_around() {
+async fn client_names_cannot_change_the_text_direction() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -175,7 +175,7 @@ async fn deny_redirects_with_access_denied_and_no_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn consent_is_asked_for_every_time() {
+async fn consent_is_required_every_time() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -188,7 +188,7 @@ async fn consent_is_asked_for_every_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_counts_only_in_the_session_and_for_the_request_it_was_shown_for() {
+async fn a_form_is_bound_to_its_session_and_request() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     let client = app.public_client().await;
@@ -225,7 +225,7 @@ async fn a_form_counts_only_in_the_session_and_for_the_request_it_was_shown_for(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stale_form_does_not_count() {
+async fn an_expired_form_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -255,7 +255,7 @@ async fn a_double_click_gives_one_code_and_one_grant() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_user_consents_to_nothing() {
+async fn a_deleted_user_cannot_consent() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

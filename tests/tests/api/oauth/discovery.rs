@@ -15,7 +15,7 @@ const RESOURCES: [(&str, &str, &str); 4] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_metadata_tell_endpoints_and_abilities() {
+async fn server_metadata_lists_endpoints_and_capabilities() {
     let app = TestApp::start().await;
     let base = &app.base_url;
     for path in SERVER {
@@ -49,7 +49,7 @@ async fn the_server_metadata_tell_endpoints_and_abilities() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_resource_metadata_tell_resource_server_and_scope() {
+async fn resource_metadata_lists_resource_server_and_scope() {
     let app = TestApp::start().await;
     let base = &app.base_url;
     for (path, resource, scope) in RESOURCES {
@@ -62,7 +62,7 @@ async fn the_resource_metadata_tell_resource_server_and_scope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_allow_any_origin_and_last_an_hour() {
+async fn metadata_allows_any_origin_and_is_cached_for_an_hour() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     for path in SERVER.into_iter().chain(RESOURCES.map(|(path, ..)| path)) {
         for method in [Method::GET, Method::HEAD] {
@@ -85,7 +85,7 @@ async fn documents_allow_any_origin_and_last_an_hour() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_spoofed_host_changes_no_url() {
+async fn a_spoofed_host_header_does_not_change_urls() {
     let app = TestApp::builder().public_base_url("https://photos.example.org").start().await;
     for path in SERVER.into_iter().chain(RESOURCES.map(|(path, ..)| path)) {
         let request = app
@@ -115,7 +115,7 @@ async fn there_is_no_openid_document() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_public_keys_are_served_and_nothing_secret_with_them() {
+async fn only_public_keys_are_served() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

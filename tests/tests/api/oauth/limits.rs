@@ -17,7 +17,7 @@ fn has_to_wait(answer: &tests::TestResponse) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn registrations_from_one_address_are_limited() {
     let limit = RateLimit { burst: 3, per_minute: 2 };
-    let app = TestApp::builder().limits(|limits| limits.registrations = limit).start().await;
+    let app = TestApp::builder().oauth_limits(|limits| limits.registrations = limit).start().await;
     let body = json!({"client_name": "a", "redirect_uris": ["https://a.example/"]});
     for _ in 0..3 {
         app.register(&body).await.expect(201);
@@ -30,11 +30,11 @@ async fn registrations_from_one_address_are_limited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn registrations_from_one_network_are_limited_too() {
+async fn registrations_from_one_network_are_limited() {
     let app = TestApp::builder()
-        .limits(|limits| {
+        .oauth_limits(|limits| {
             limits.registrations = RateLimit { burst: 2, per_minute: 1 };
-            limits.registrations_of_network = RateLimit { burst: 3, per_minute: 1 };
+            limits.registrations_per_network = RateLimit { burst: 3, per_minute: 1 };
         })
         .trusted_proxy("127.0.0.1/32")
         .start()
@@ -65,9 +65,9 @@ async fn registrations_from_one_network_are_limited_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_token_cannot_be_tried_without_end() {
+async fn attempts_with_one_token_are_limited() {
     let limit = RateLimit { burst: 5, per_minute: 1 };
-    let app = TestApp::builder().limits(|limits| limits.same_token = limit).start().await;
+    let app = TestApp::builder().oauth_limits(|limits| limits.same_token = limit).start().await;
     let client = app.public_client().await;
     for _ in 0..5 {
         app.refresh(&client, "guessed").await.expect(400);
@@ -79,7 +79,7 @@ async fn one_token_cannot_be_tried_without_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn token_requests_and_revocations_of_one_address_are_limited_together() {
     let limit = RateLimit { burst: 2, per_minute: 60 };
-    let app = TestApp::builder().limits(|limits| limits.token_requests = limit).start().await;
+    let app = TestApp::builder().oauth_limits(|limits| limits.token_requests = limit).start().await;
     let client = app.public_client().await;
     app.refresh(&client, "one").await.expect(400);
     app.oauth_form("revoke", &[("token", "x")]).await.expect(200);

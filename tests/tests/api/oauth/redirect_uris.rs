@@ -40,7 +40,7 @@ async fn https_loopback_and_custom_schemes_are_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_run_script_or_leave_the_machine_is_refused() {
+async fn scripts_files_and_remote_http_are_refused() {
     let app = TestApp::start().await;
     let long = format!("https://app.example/{}", "x".repeat(2_000));
     for uri in [
@@ -95,7 +95,7 @@ async fn what_could_run_script_or_leave_the_machine_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_system_gives_to_a_handler_of_its_own_is_refused() {
+async fn schemes_with_a_system_handler_are_refused() {
     let app = TestApp::start().await;
     for uri in [
         "intent://app.example/#Intent",
@@ -145,7 +145,7 @@ async fn registered_long_ago(app: &TestApp, uri: &str) -> OauthClient {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_registered_uri_is_judged_again_at_authorize() {
+async fn a_registered_uri_is_checked_again_at_authorize() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
@@ -163,7 +163,7 @@ async fn a_registered_uri_is_judged_again_at_authorize() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_well_known_clients_send_is_accepted_whole() {
+async fn registrations_of_known_clients_are_accepted() {
     let app = TestApp::start().await;
     let cursor = [
         "cursor://anysphere.cursor-mcp/oauth/callback",

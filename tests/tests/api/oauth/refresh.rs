@@ -8,7 +8,7 @@ use tests::{
 use super::{opens, refused};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refresh_gives_new_tokens_and_ends_the_old_refresh_token_at_once() {
+async fn a_refresh_replaces_both_tokens() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -65,7 +65,7 @@ async fn a_refresh_token_lives_thirty_days_from_its_issue() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replay_within_half_a_minute_is_only_refused() {
+async fn a_replay_within_thirty_seconds_is_only_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -81,7 +81,7 @@ async fn a_replay_within_half_a_minute_is_only_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_later_replay_ends_the_grant_even_after_other_rotations() {
+async fn a_later_replay_revokes_the_grant() {
     for rotations in [1, 2, 40] {
         let app = TestApp::start().await;
         let person = app.person("anna").await;
@@ -116,7 +116,7 @@ async fn another_clients_attempt_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_refresh_token_is_refused() {
+async fn a_malformed_refresh_token_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

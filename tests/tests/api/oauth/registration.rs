@@ -52,7 +52,7 @@ async fn a_confidential_client_gets_a_secret_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_public_client_is_the_same_again() {
+async fn registering_a_public_client_again_returns_the_same_client() {
     let app = TestApp::start().await;
     let body = json!({
         "client_name": "An app",
@@ -101,7 +101,7 @@ async fn sixty_four_registrations_at_once_are_one_client() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_scopes_and_types_are_dropped_until_none_is_left() {
+async fn unknown_scopes_and_types_are_dropped() {
     let app = TestApp::start().await;
     let body = json!({
         "client_name": "An app",
@@ -175,7 +175,7 @@ async fn bad_metadata_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_json_object_is_refused() {
+async fn a_body_that_is_not_a_json_object_is_refused() {
     let app = TestApp::start().await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let twice = format!(r#"{{"client_name": "a", "client_name": "b", "redirect_uris": ["{URI}"]}}"#);
@@ -198,7 +198,7 @@ async fn what_is_no_json_object_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_redirect_uris_of_a_client_are_bounded_together() {
+async fn the_redirect_uris_of_a_client_have_a_total_limit() {
     let app = TestApp::start().await;
     let uris_of = |lengths: &[usize]| {
         let numbered = |(number, length): (usize, &usize)| {
@@ -220,7 +220,7 @@ async fn the_redirect_uris_of_a_client_are_bounded_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_registration_that_comes_again_is_kept_ninety_days_more() {
+async fn registering_again_extends_a_registration_by_ninety_days() {
     let app = TestApp::start().await;
     let day = std::time::Duration::from_secs(86_400);
     let register = async |name: &str| {

@@ -5,7 +5,7 @@ use tests::{TestApp, oauth::Tokens};
 use super::{opens, refused};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn either_token_ends_the_grant_from_the_next_request_on() {
+async fn either_token_revokes_the_grant_at_once() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -25,7 +25,7 @@ async fn either_token_ends_the_grant_from_the_next_request_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refresh_token_that_was_replaced_ends_its_grant_too() {
+async fn a_replaced_refresh_token_revokes_its_grant() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -52,7 +52,7 @@ async fn revoking_one_grant_leaves_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_invalid_token_is_200_all_the_same() {
+async fn revoking_an_invalid_token_is_200() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -70,7 +70,7 @@ async fn an_invalid_token_is_200_all_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn json_is_taken_and_what_is_malformed_is_not() {
+async fn json_is_accepted_and_malformed_bodies_are_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -96,7 +96,7 @@ async fn json_is_taken_and_what_is_malformed_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_another_process_revokes_is_refused_here_at_once() {
+async fn a_revocation_by_another_process_takes_effect_at_once() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -125,7 +125,7 @@ fn made_up_from(refresh: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_handle_without_its_secret_changes_nothing() {
+async fn a_forged_token_with_a_real_handle_changes_nothing() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

@@ -7,7 +7,7 @@ use tests::{
 };
 
 #[tokio::test(flavor = "multi_thread")]
-async fn authorize_shows_sign_in_first_and_consent_after() {
+async fn authorize_shows_sign_in_then_consent() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -52,7 +52,7 @@ async fn a_session_is_a_strict_cookie_and_stored_as_a_hash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_password_or_email_is_told_alike() {
+async fn a_wrong_password_and_an_unknown_email_look_the_same() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -77,7 +77,7 @@ async fn a_wrong_password_or_email_is_told_alike() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_failures_lock_that_email_at_that_address_for_a_quarter_of_an_hour() {
+async fn ten_failures_lock_the_email_at_the_address_for_15_minutes() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     let browser = app.browser();
@@ -110,7 +110,7 @@ async fn a_hundred_failures_lock_an_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guesses_at_the_same_moment_do_not_pass_the_limit() {
+async fn parallel_guesses_do_not_pass_the_limit() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -124,7 +124,7 @@ async fn guesses_at_the_same_moment_do_not_pass_the_limit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_locked_out_for_signing_in_many_times_at_once() {
+async fn parallel_sign_ins_do_not_lock_out() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -136,7 +136,7 @@ async fn nobody_is_locked_out_for_signing_in_many_times_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_the_request_is_signing_in_leads_back_to_it() {
+async fn sign_in_returns_to_the_request() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -156,7 +156,7 @@ async fn whatever_the_request_is_signing_in_leads_back_to_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sign_in_form_counts_only_in_the_browser_it_was_shown_in() {
+async fn a_sign_in_form_is_bound_to_its_browser() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let browser = app.browser();
@@ -173,7 +173,7 @@ async fn a_sign_in_form_counts_only_in_the_browser_it_was_shown_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_paths_of_the_service_are_returned_to() {
+async fn sign_in_returns_only_to_paths_of_the_service() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     for (asked, expect) in [
@@ -192,7 +192,7 @@ async fn only_paths_of_the_service_are_returned_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_ends_by_signing_out_a_new_password_or_age() {
+async fn a_session_ends_by_sign_out_new_password_or_age() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -226,7 +226,7 @@ async fn a_session_ends_by_signing_out_a_new_password_or_age() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_without_its_token_is_403_whatever_else_is_wrong_with_it() {
+async fn a_form_without_its_token_is_403() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;

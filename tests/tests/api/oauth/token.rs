@@ -10,7 +10,7 @@ use tests::{
 use super::{changed, code_fields, decoded, opens, refused};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_code_gives_both_tokens() {
+async fn a_code_returns_both_tokens() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -80,7 +80,7 @@ async fn a_code_works_once_and_its_second_use_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_with_a_request_consumes_nothing() {
+async fn a_refused_request_does_not_use_up_the_code() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let (client, other) =
@@ -204,7 +204,7 @@ async fn the_body_may_be_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_a_form_or_json_by_post_is_taken() {
+async fn only_form_or_json_posts_are_accepted() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -255,7 +255,7 @@ async fn without_the_refresh_grant_there_is_no_refresh_token() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_code_of_a_user_who_is_gone_gives_nothing() {
+async fn a_code_of_a_deleted_user_is_refused() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     let client = app.public_client().await;
@@ -281,7 +281,7 @@ async fn codes_and_tokens_are_stored_as_hashes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_is_down_is_503_and_nothing_is_lost() {
+async fn an_unavailable_store_is_503_and_nothing_is_lost() {
     let app = TestApp::builder().unmigrated().start().await;
     for (name, fields) in
         [("token", vec![("grant_type", "refresh_token"), ("refresh_token", "x"), ("client_id", "x")])]
@@ -301,7 +301,7 @@ async fn a_store_that_is_down_is_503_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_subject_is_opaque_and_differs_by_client_and_account() {
+async fn the_subject_is_opaque_per_client_and_account() {
     let app = TestApp::start().await;
     let (anna, bert) = (app.person("anna").await, app.person("bert").await);
     let (client, other) =

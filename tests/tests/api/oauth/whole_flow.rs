@@ -8,7 +8,7 @@ use url::Url;
 
 /// What a client does that knows nothing but the MCP URL.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_gets_in_from_the_bare_mcp_url() {
+async fn a_client_connects_from_the_bare_mcp_url() {
     let app = TestApp::start().await;
     let person = app.person("anna").await;
     for resource in ["/api/mcp/v1", "/api/mcp/v2", "/api/mcp/legacy"] {
@@ -83,7 +83,7 @@ async fn pkce_is_not_optional() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn browsers_of_any_origin_reach_the_endpoints_of_programs() {
+async fn program_endpoints_allow_any_origin() {
     let app = TestApp::start().await;
     for path in ["/api/oauth/register", "/api/oauth/token", "/api/oauth/revoke", "/api/mcp/v1"] {
         let preflight = app

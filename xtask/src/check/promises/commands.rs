@@ -1,23 +1,23 @@
-//! The commands, flags and variables of `server` and `cargo xtask`.
+//! Commands, flags and environment variables of `server` and `cargo xtask`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Commands that the help leaves out.
+/// Commands hidden from the help.
 const HIDDEN: [&str; 3] = ["decode-photos", "help-markdown", "connecting-markdown"];
-/// Variables that are no settings of the server.
+/// Variables that are not settings of the server.
 const OTHER_VARIABLES: [&str; 2] = ["PHOTOS_SECRET", "PHOTOS_TEST_FULL"];
-/// Passes its arguments on to programs that have flags of their own.
-const PASSES_ON: &str = "bench";
+/// Passes its arguments to other programs, so its flags are not checked.
+const PASSES_ARGUMENTS_ON: &str = "bench";
 
 type Flags = BTreeSet<String>;
 
-/// A program's commands, each with its flags. The empty name holds the flags that every command takes.
+/// A program's commands, each with its flags. Flags common to all commands have the empty name.
 #[derive(Debug, Default)]
 struct Program {
     commands: BTreeMap<String, Flags>,
 }
 
-/// Both programs, and the variables of the server.
+/// Both programs, and the environment variables of the server.
 #[derive(Debug)]
 pub(super) struct Programs {
     server: Program,
@@ -26,7 +26,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Reads the server's manual and the commands of this program.
+    /// Reads the output of `server help-markdown` and the commands of xtask.
     pub(super) fn new(manual: &str, xtask: &clap::Command) -> Self {
         let mut of_xtask = Program::default();
         of_xtask.add(xtask, "");
@@ -36,12 +36,12 @@ impl Programs {
         Self { server: Program::of_manual(manual), xtask: of_xtask, variables }
     }
 
-    /// Says what a piece of code names that does not exist.
+    /// Reports a command, flag or variable in a piece of code that does not exist.
     pub(super) fn problem(&self, code: &str) -> Option<String> {
         if let Some(variable) = variables(code).into_iter().find(|name| !self.variables.contains(*name)) {
             return Some(format!("there is no variable {variable}"));
         }
-        // A comment of the shell.
+        // Cut off a shell comment.
         let code = code.split(" #").next().unwrap_or_default();
         let mut words = code.trim_start_matches("$ ").split_whitespace().peekable();
         while words.next_if(|word| word.starts_with("PHOTOS_") && word.contains('=')).is_some() {}
@@ -54,7 +54,7 @@ impl Programs {
     }
 }
 
-/// The variables of ours that a text names.
+/// The `PHOTOS_…` variables in a text.
 fn variables(text: &str) -> Vec<&str> {
     let is_name = |c: char| c.is_ascii_uppercase() || c == '_';
     let words = text.split(|c: char| !is_name(c));
@@ -96,7 +96,7 @@ impl Program {
             return None;
         }
         let is_group = self.commands.keys().any(|name| name.starts_with(&format!("{first} ")));
-        // A group's second word is a command; that of another command is an argument.
+        // The second word is a command after a group such as `key`, else an argument.
         let name = if is_group { names.get(..2).unwrap_or(&names).join(" ") } else { (*first).to_owned() };
         let flags = self.commands.get(&name);
         if flags.is_none() && !(is_group && names.len() == 1) {
@@ -110,7 +110,7 @@ impl Program {
         };
         let given = words.iter().filter_map(|word| word.trim_start_matches(['[', '(']).strip_prefix("--"));
         let mut given = given.map(|flag| flag.split(['=', ']', ')', ',']).next().unwrap_or_default());
-        let unknown = given.find(|flag| !flag.is_empty() && name != PASSES_ON && !exists(flag))?;
+        let unknown = given.find(|flag| !flag.is_empty() && name != PASSES_ARGUMENTS_ON && !exists(flag))?;
         Some(format!("{name} has no flag --{unknown}"))
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         ## `server serve`\n- `--listen <ADDR>`: Where [env: PHOTOS_LISTEN]\n## `server key create`\n- `--name <NAME>`: Name\n";
 
     #[test]
-    fn what_does_not_exist_is_named() {
+    fn unknown_commands_flags_and_variables_are_reported() {
         let xtask = clap::Command::new("xtask")
             .subcommand(clap::Command::new("demo").arg(clap::Arg::new("once").long("once")))
             .subcommand(clap::Command::new("bench"));

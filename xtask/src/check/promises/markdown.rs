@@ -1,8 +1,8 @@
-//! The parts of a Markdown document that promise something.
+//! Finds code, links and headings in Markdown documents.
 
 use std::collections::BTreeSet;
 
-/// What a document shows as code, where it links to, and where links to it can lead.
+/// The code, links and anchors of a document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Document {
     pub(super) name: String,
@@ -36,13 +36,13 @@ impl Document {
         document
     }
 
-    /// Text that a program prints: every line is code.
+    /// Output of a program: every line counts as code.
     pub(super) fn of_code(name: &str, text: &str) -> Self {
         let code = text.lines().map(|line| line.trim().to_owned()).collect();
         Self { name: name.to_owned(), code, ..Self::default() }
     }
 
-    /// Paragraph by paragraph: a code span may go on in the next line, but not in the next paragraph.
+    /// Reads by paragraph: a code span may continue on the next line, but not in the next paragraph.
     fn read_prose(&mut self, prose: &str) {
         for paragraph in prose.split("\n\n") {
             for (number, part) in paragraph.split('`').enumerate() {
@@ -59,7 +59,7 @@ impl Document {
     }
 }
 
-/// A heading as links name it: lower case, spaces as hyphens, other marks left out.
+/// The anchor of a heading: lower case, spaces as hyphens, without other punctuation.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect()

@@ -1,5 +1,5 @@
-//! What documents and the demo promise, compared with what exists: commands with their flags, variables, paths of the
-//! service, links and anchors.
+//! Checks that commands, flags, variables, service paths, links and anchors in the documents and in the demo's output
+//! exist.
 
 mod commands;
 mod markdown;
@@ -17,15 +17,15 @@ use crate::{Arguments, demo, password, workspace};
 use commands::Programs;
 use markdown::Document;
 
-/// Folders without documents of this project, and the changelog, which describes past states.
+/// Folders without documents of this project, and the changelog, which names things that no longer exist.
 const SKIPPED: [&str; 5] = ["target", "node_modules", ".git", "demo-data", "CHANGELOG.md"];
-/// What the paths of the service begin with. Others in documents are paths of files.
-const PATHS: [&str; 8] =
+/// Prefixes of service paths. Other paths in documents are file paths.
+const PATH_PREFIXES: [&str; 8] =
     ["/api/ext/", "/api/mcp/", "/api/oauth/", "/.well-known/", "/account", "/sign-in", "/healthz", "/readyz"];
 const EMAIL: &str = "promises@example.org";
 const PORT: u16 = 18_380;
 
-/// Why the promises do not hold.
+/// Why the check of documents failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PromisesError {
     #[error(transparent)]
@@ -38,13 +38,13 @@ pub(crate) enum PromisesError {
     Password(#[from] password::PasswordError),
     #[error("cannot read or write {}: {source}", path.display())]
     File { path: PathBuf, source: std::io::Error },
-    #[error("{} promises do not hold:\n{}", .0.len(), .0.join("\n"))]
+    #[error("{} problems in documents:\n{}", .0.len(), .0.join("\n"))]
     Broken(Vec<String>),
 }
 
-/// Compares every document and the demo's output with the programs.
+/// Checks every document and the demo's output against the programs.
 pub(super) fn run(runner: &Runner) -> Result<(), PromisesError> {
-    workspace::build_for_tests(runner, &[])?;
+    workspace::build_programs(runner, &["server"])?;
     let program = workspace::target("debug/server");
     let manual = runner.output(Command::new(&program).arg("help-markdown"), "")?;
     let programs = Programs::new(&manual, &Arguments::command());
@@ -92,7 +92,7 @@ fn markdown_files(folder: &Path) -> Result<Vec<PathBuf>, PromisesError> {
     Ok(files)
 }
 
-/// Says what is wrong with a link to a file, and perhaps to a heading in it.
+/// Reports a link to a missing file or heading.
 fn broken_link(document: &str, link: &str) -> Option<String> {
     if link.contains("://") || link.starts_with("mailto:") {
         return None;
@@ -101,7 +101,7 @@ fn broken_link(document: &str, link: &str) -> Option<String> {
     let from = workspace::path(document);
     let target = if file.is_empty() { from } else { from.parent()?.join(file) };
     if !target.exists() {
-        return Some(format!("the link {link} leads nowhere"));
+        return Some(format!("the target of the link {link} is missing"));
     }
     if anchor.is_empty() {
         return None;
@@ -111,20 +111,20 @@ fn broken_link(document: &str, link: &str) -> Option<String> {
     (!has_anchor).then(|| format!("{} has no heading for the link {link}", target.display()))
 }
 
-/// The paths of the service in a piece of code, without what a reader has to fill in.
+/// The service paths in a piece of code. Paths with placeholders are left out.
 fn service_paths(code: &str) -> Vec<String> {
     let ends = |c: char| c.is_whitespace() || "'\"`?#,;)]<>\\|".contains(c);
     let words = code.split(ends).map(|word| match word.split_once("://") {
         Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default(),
-        // What stands for the base URL.
+        // `{base URL}` or `$BASE` before the path.
         None => word.rsplit('}').next().unwrap_or_default().trim_start_matches("$BASE"),
     });
     let is_fixed = |path: &&str| !path.contains(['{', '…', '*']) && !path.ends_with(['-', '/']);
-    let paths = words.filter(|word| PATHS.iter().any(|start| word.starts_with(start))).filter(is_fixed);
+    let paths = words.filter(|word| PATH_PREFIXES.iter().any(|prefix| word.starts_with(prefix))).filter(is_fixed);
     paths.map(|path| path.trim_end_matches(['.', ':']).to_owned()).collect()
 }
 
-/// Asks a server for every path.
+/// Requests every path from a server, and reports those that it does not have.
 fn unrouted(
     runner: &Runner,
     program: PathBuf,
@@ -136,7 +136,7 @@ fn unrouted(
         std::fs::remove_dir_all(&data_dir).map_err(failed)?;
     }
     std::fs::create_dir_all(&data_dir).map_err(failed)?;
-    let instance = Instance { runner, program, data_dir: data_dir.clone(), reads_words: false };
+    let instance = Instance { runner, program, data_dir: data_dir.clone(), uses_ocr: false };
     instance.create_account(EMAIL, &password::make()?)?;
     let key = instance.create_key(EMAIL, "promises")?;
     let port = free_port(PORT);

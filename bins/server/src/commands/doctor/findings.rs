@@ -1,41 +1,41 @@
 use super::Report;
 
-/// What was found so far, one line each.
+/// The findings so far, one line each.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     text: String,
-    any_failure: bool,
+    failed: bool,
 }
 
 impl Findings {
-    /// All is well with it.
-    pub(super) fn ok(&mut self, what: &str, said: &str) {
-        self.line("ok  ", what, said);
+    /// Adds a check that passed.
+    pub(super) fn ok(&mut self, subject: &str, message: &str) {
+        self.line("ok  ", subject, message);
     }
 
-    /// The service works, but somebody should look at it.
-    pub(super) fn warn(&mut self, what: &str, said: &str) {
-        self.line("warn", what, said);
+    /// Adds a problem with which the server works.
+    pub(super) fn warn(&mut self, subject: &str, message: &str) {
+        self.line("warn", subject, message);
     }
 
-    /// The service does not work so.
-    pub(super) fn fail(&mut self, what: &str, said: &str) {
-        self.any_failure = true;
-        self.line("FAIL", what, said);
+    /// Adds a problem with which the server does not work.
+    pub(super) fn fail(&mut self, subject: &str, message: &str) {
+        self.failed = true;
+        self.line("FAIL", subject, message);
     }
 
-    /// Adds what was found elsewhere.
+    /// Adds the findings of another check.
     pub(super) fn append(&mut self, other: &Self) {
         self.text.push_str(&other.text);
-        self.any_failure |= other.any_failure;
+        self.failed |= other.failed;
     }
 
-    fn line(&mut self, verdict: &str, what: &str, said: &str) {
-        self.text.push_str(&format!("{verdict}  {what}: {said}\n"));
+    fn line(&mut self, verdict: &str, subject: &str, message: &str) {
+        self.text.push_str(&format!("{verdict}  {subject}: {message}\n"));
     }
 
     /// The findings as the command's report.
     pub(super) fn report(self) -> Report {
-        Report { text: self.text, something_failed: self.any_failure }
+        Report { text: self.text, failed: self.failed }
     }
 }

@@ -1,11 +1,11 @@
-//! `doctor`: looks at everything that the service needs. It makes nothing that a first start would make.
+//! `doctor`: checks everything the server needs. It creates nothing that the first start would create.
 
 mod files;
 mod findings;
 mod models;
+mod ocr;
 mod photos;
 mod stores;
-mod words;
 
 use std::collections::BTreeSet;
 
@@ -20,14 +20,14 @@ use crate::{
 };
 use findings::Findings;
 
-/// The report when there is no configuration to look at anything by.
-pub(crate) fn unusable_configuration(error: &ConfigError) -> Report {
+/// The report for an invalid configuration, with which nothing else can be checked.
+pub(crate) fn invalid_configuration(error: &ConfigError) -> Report {
     let mut findings = Findings::default();
     findings.fail("configuration", &error.to_string());
     findings.report()
 }
 
-/// Looks at everything.
+/// Runs all checks.
 pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
     let mut findings = Findings::default();
     check_configuration(config, environment, &mut findings);
@@ -36,7 +36,7 @@ pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
     stores::check(config, &mut findings).await;
     photos::check_decoders(&mut findings);
     photos::check_sandbox(&config.library.decoder, &mut findings).await;
-    words::check(config.library.ocr_worker.as_ref(), &mut findings).await;
+    ocr::check(config.library.ocr_worker.as_ref(), &mut findings).await;
     models::check(Models::new(&config.models), config.vision.clone(), &mut findings).await;
     findings.report()
 }
@@ -44,27 +44,27 @@ pub(super) async fn run(config: &Config, environment: &Environment) -> Report {
 fn check_configuration(config: &Config, environment: &Environment, findings: &mut Findings) {
     let unknown = environment.unknown(&flags());
     if !unknown.is_empty() {
-        let said = format!("no setting has the name {}; correct or unset it", unknown.join(", "));
-        findings.warn("environment", &said);
+        let message = format!("unknown variable {}; correct or unset it", unknown.join(", "));
+        findings.warn("environment", &message);
     }
     let base_url = match config.base_url(&config.listen) {
         Err(error) => return findings.fail("configuration", &error.to_string()),
         Ok(base_url) => base_url,
     };
     let problems = [
-        addresses::unreachable(config, &config.listen, &base_url, &ThisMachine),
-        addresses::unencrypted(&base_url),
+        addresses::reachability_advice(config, &config.listen, &base_url, &ThisMachine),
+        addresses::encryption_advice(&base_url),
     ];
     if problems.iter().all(Option::is_none) {
-        let said = format!("listens on {}, reached at {}", config.listen, base_url.as_str());
-        findings.ok("configuration", &said);
+        let message = format!("listen address {}, base URL {}", config.listen, base_url.as_str());
+        findings.ok("configuration", &message);
     }
     for problem in problems.into_iter().flatten() {
         findings.warn("configuration", &problem);
     }
 }
 
-/// The names of all flags that can be variables.
+/// The names of all flags that have a variable.
 fn flags() -> BTreeSet<String> {
     let cli = Cli::command();
     let of = |command: &clap::Command| -> Vec<String> {

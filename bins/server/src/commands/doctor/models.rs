@@ -7,13 +7,12 @@ use vision::{
 use super::Findings;
 
 const MODEL: &str = "vision model";
-const HOW_TO_INSTALL: &str = "docs/models.md says how to install it";
 
-/// Tells what sees pictures, whether it works, and what computes it.
+/// Checks the vision model in use, and reports which runtime runs it.
 pub(super) async fn check(models: Models, options: Options, findings: &mut Findings) {
     let checked = tokio::task::spawn_blocking(move || {
         let mut findings = Findings::default();
-        look(&models, &options, &mut findings);
+        check_models(&models, &options, &mut findings);
         findings
     });
     match checked.await {
@@ -22,23 +21,17 @@ pub(super) async fn check(models: Models, options: Options, findings: &mut Findi
     }
 }
 
-fn look(models: &Models, options: &Options, findings: &mut Findings) {
+fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
     match models.active_model() {
-        Err(error) => findings.fail(MODEL, &format!("{error}; choose one with: server model use NAME")),
+        Err(error) => findings.fail(MODEL, &format!("{error}; choose one with `server model use NAME`")),
         Ok(ActiveModel::BuiltIn) => findings.ok(
             MODEL,
-            "none; the built-in encoder sees colours, light and shapes. For what photos show: server model install \
-             ViT-B-32__openai (docs/models.md has others)",
+            "none; search uses the built-in encoder (colours, light, shapes). To search by what photos show, run `server \
+             model install ViT-B-32__openai` (docs/models.md lists others)",
         ),
-        Ok(ActiveModel::Model { name, .. }) => match models.load(&name, options) {
-            Err(error) => broken(&name, &error.to_string(), findings),
-            Ok(model) => match model.self_test() {
-                Err(error) => broken(&name, &error.to_string(), findings),
-                Ok(by) => {
-                    findings.ok(MODEL, &format!("{} works, computed by {by}", model.name()));
-                    runtime(&Runtime::detect(options), findings);
-                }
-            },
+        Ok(ActiveModel::Model { name, .. }) => match Runtime::require(options) {
+            Err(error) => findings.fail(MODEL, &format!("{name} is in use and cannot run: {error}")),
+            Ok(()) => try_out(models, &name, options, findings),
         },
     }
     match models.list() {
@@ -46,17 +39,27 @@ fn look(models: &Models, options: &Options, findings: &mut Findings) {
         Ok(models) => {
             for model in models.iter().filter(|model| !model.in_use) {
                 if let Some(problem) = &model.problem {
-                    findings
-                        .warn(MODEL, &format!("{}, which is not in use, is broken: {problem}", model.name));
+                    findings.warn(MODEL, &format!("{} (not in use) is broken: {problem}", model.name));
                 }
             }
         }
     }
 }
 
+fn try_out(models: &Models, name: &str, options: &Options, findings: &mut Findings) {
+    let outcome = models.load(name, options).and_then(|model| Ok((model.self_test()?, model)));
+    match outcome {
+        Err(error) => broken(name, &error.to_string(), findings),
+        Ok((runtime_name, model)) => {
+            findings.ok(MODEL, &format!("{} works, run by {runtime_name}", model.name()));
+            runtime(&Runtime::detect(options), findings);
+        }
+    }
+}
+
 fn broken(name: &str, why: &str, findings: &mut Findings) {
-    let mend = format!("server model install {name}, or: server model use built-in");
-    findings.fail(MODEL, &format!("{name} is in use and does not work: {why}. To mend it: {mend}"));
+    let remedy = format!("run `server model install {name}` or `server model use built-in`");
+    findings.fail(MODEL, &format!("{name} is in use and does not work: {why}; {remedy}"));
 }
 
 fn runtime(found: &DetectedRuntime, findings: &mut Findings) {
@@ -65,7 +68,7 @@ fn runtime(found: &DetectedRuntime, findings: &mut Findings) {
             findings.ok(MODEL, &format!("ONNX Runtime {version} at {}", path.display()));
         }
         DetectedRuntime { problem: Some(problem), .. } => {
-            findings.warn(MODEL, &format!("{problem}; with it models are computed faster: {HOW_TO_INSTALL}"));
+            findings.warn(MODEL, &format!("{problem}; it makes vision models faster, see docs/models.md"));
         }
         DetectedRuntime { .. } => {}
     }

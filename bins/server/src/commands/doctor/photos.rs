@@ -6,16 +6,16 @@ use super::Findings;
 const DECODERS: &str = "decoders";
 const SANDBOX: &str = "sandbox";
 
-/// Tells which photos can be decoded here.
+/// Reports which formats can be decoded.
 pub(super) fn check_decoders(findings: &mut Findings) {
-    tell(&media::decoders(), findings);
+    report(&media::decoders(), findings);
 }
 
-fn tell(found: &Decoders, findings: &mut Findings) {
-    findings.ok(DECODERS, "JPEG, PNG, WebP, GIF, TIFF and the previews of RAW files are built in");
+fn report(found: &Decoders, findings: &mut Findings) {
+    findings.ok(DECODERS, "JPEG, PNG, WebP, GIF, TIFF and RAW previews are built in");
     for (format, decoder) in [("HEIC", &found.heic), ("AVIF", &found.avif)] {
         match decoder {
-            Ok(by) => findings.ok(DECODERS, &format!("{format} by {by}")),
+            Ok(decoder) => findings.ok(DECODERS, &format!("{format} by {decoder}")),
             Err(error) => findings.warn(DECODERS, &error.to_string()),
         }
     }
@@ -24,7 +24,7 @@ fn tell(found: &Decoders, findings: &mut Findings) {
     }
 }
 
-/// Starts a decoder, and tells what holds it back.
+/// Starts a decoder, and reports how it is sandboxed.
 pub(super) async fn check_sandbox(decoder: &WorkerCommand, findings: &mut Findings) {
     let protections = async {
         let pool = Pool::new(PoolOptions::new(decoder.clone()))?;
@@ -33,17 +33,17 @@ pub(super) async fn check_sandbox(decoder: &WorkerCommand, findings: &mut Findin
         protections
     };
     match protections.await {
-        Err(error) => findings.fail(SANDBOX, &format!("no decoder can be started: {error}")),
+        Err(error) => findings.fail(SANDBOX, &format!("cannot start a decoder: {error}")),
         Ok(protections) => {
             let missing = protections.missing();
             if missing.is_empty() {
                 findings.ok(
                     SANDBOX,
-                    "decoders reach no file and no network, and their memory and time are limited",
+                    "decoders have no access to files and network; their memory and time are limited",
                 );
             }
-            for lack in missing {
-                findings.warn(SANDBOX, lack);
+            for protection in missing {
+                findings.warn(SANDBOX, protection);
             }
         }
     }
@@ -56,13 +56,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_decoder_is_told_with_its_package() {
+    fn a_missing_decoder_is_reported_with_its_package() {
         let missing = MediaError::NoDecoder { format: "HEIC", missing: "a library", install: "libheif1" };
         let found = Decoders { heic: Err(missing), avif: Ok("libheif 1.15.1".into()), load_error: None };
         let mut findings = Findings::default();
-        tell(&found, &mut findings);
+        report(&found, &mut findings);
         let report = findings.report();
-        assert!(!report.something_failed);
+        assert!(!report.failed);
         assert!(
             report.text.contains("warn  decoders: HEIC pictures need a library; install libheif1"),
             "{}",

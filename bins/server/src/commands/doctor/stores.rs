@@ -12,7 +12,7 @@ use vision::models::{ActiveModel, Models};
 use super::Findings;
 use crate::{
     config::Config,
-    stores::{Absent, open_store},
+    stores::{IfMissing, open_store},
 };
 
 const METADATA: &str = "metadata store";
@@ -21,12 +21,12 @@ const TEMPORARY: &str = "temporary files";
 const QUEUE: &str = "queue";
 const FAILED: &str = "failed photo";
 const SEARCH: &str = "search";
-/// How many failed photos are named.
-const NAMED: u32 = 20;
-/// A temporary file that is older than this belongs to no running upload.
-const LEFT_OVER_MS: i64 = 3600 * 1000;
+/// Maximum number of failed photos that are named.
+const MAX_NAMED: u32 = 20;
+/// Temporary files older than this do not belong to a running import.
+const MAX_IMPORT_MS: i64 = 3600 * 1000;
 
-/// Looks at both stores, and at what waits in them.
+/// Checks both stores and their queues.
 pub(super) async fn check(config: &Config, findings: &mut Findings) {
     let store = check_metadata(config, findings).await;
     check_blobs(&config.blobs, findings).await;
@@ -42,13 +42,13 @@ pub(super) async fn check(config: &Config, findings: &mut Findings) {
     }
 }
 
-/// Tells how far searches know what photos hold. What was switched off is told elsewhere.
+/// Reports the progress of the search stages. Disabled stages are reported by other checks.
 async fn check_search(
     store: &SharedStore,
     config: &Config,
     findings: &mut Findings,
 ) -> Result<(), StorageError> {
-    let is_off = |name: &str| match SearchStage::from_name(name) {
+    let is_disabled = |name: &str| match SearchStage::from_name(name) {
         Some(SearchStage::Text) => config.library.ocr_worker.is_none(),
         Some(SearchStage::Model) => {
             matches!(Models::new(&config.models).active_model(), Ok(ActiveModel::BuiltIn))
@@ -56,41 +56,36 @@ async fn check_search(
         _ => false,
     };
     for StageProgress { stage, waiting, failed } in store.stage_progress(None).await? {
-        if is_off(&stage.name) {
+        if is_disabled(&stage.name) {
             continue;
         }
-        let by = format!("{} ({})", stage.name, stage.version);
+        let name = format!("{} ({})", stage.name, stage.version);
         let failures = match failed {
             0 => String::new(),
-            failed => format!("; {failed} photos could not be done, and searches know less of them"),
+            failed => format!("; {failed} photos failed, so search finds them less well"),
         };
-        let said = match waiting {
-            0 => format!("{by} has seen all photos{failures}"),
-            waiting
-                if SearchStage::from_name(&stage.name)
-                    .is_some_and(|known| stage.revision > known.revision()) =>
-            {
-                format!(
-                    "{by} has yet to see {waiting} photos, which is left to a newer version of this program{failures}"
-                )
+        let is_newer =
+            SearchStage::from_name(&stage.name).is_some_and(|known| stage.revision > known.revision());
+        let message = match waiting {
+            0 => format!("{name} has processed all photos{failures}"),
+            waiting if is_newer => {
+                format!("{name}: {waiting} photos pending, for a newer version of this program{failures}")
             }
-            waiting => {
-                format!("{by} has yet to see {waiting} photos, on which a running server works{failures}")
-            }
+            waiting => format!("{name}: {waiting} photos pending; a running server processes them{failures}"),
         };
-        findings.ok(SEARCH, &said);
+        findings.ok(SEARCH, &message);
     }
     Ok(())
 }
 
-/// The store, if it is there and its tables are up to date.
+/// The metadata store, if it exists and no migration is pending.
 async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<SharedStore> {
     let shown = config.database.display();
-    if is_absent(&config.database) {
-        findings.warn(METADATA, &format!("{shown} is not there; the first start makes it"));
+    if is_missing(&config.database) {
+        findings.warn(METADATA, &format!("{shown} does not exist yet; the first start creates it"));
         return None;
     }
-    let store = match open_store(config, Absent::Refuse).await {
+    let store = match open_store(config, IfMissing::Fail).await {
         Ok(store) => store,
         Err(error) => {
             findings.fail(METADATA, &error.to_string());
@@ -99,13 +94,15 @@ async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<Shar
     };
     match store.pending_migrations().await {
         Ok(pending) if pending.is_empty() => {
-            findings.ok(METADATA, &format!("{shown} is reachable, migrations current"));
+            findings.ok(METADATA, &format!("{shown} is reachable, no migration is pending"));
             Some(store)
         }
         Ok(pending) => {
             let names = pending.join(", ");
-            findings
-                .warn(METADATA, &format!("{shown} lacks {names}; the next start or `migrate` applies it"));
+            let message = format!(
+                "{shown} has pending migrations: {names}; the next start or `server migrate` applies them"
+            );
+            findings.warn(METADATA, &message);
             None
         }
         Err(error) => {
@@ -117,52 +114,50 @@ async fn check_metadata(config: &Config, findings: &mut Findings) -> Option<Shar
 
 async fn check_blobs(folder: &Path, findings: &mut Findings) {
     let shown = folder.display();
-    if is_absent(folder) {
-        return findings
-            .warn(BLOBS, &format!("{shown} is not there; the next command that needs it makes it"));
+    if is_missing(folder) {
+        return findings.warn(BLOBS, &format!("{shown} does not exist yet; it is created when it is needed"));
     }
     match probe(folder.to_owned()).await {
         Ok(temporary) => {
             findings.ok(BLOBS, &format!("{shown} is reachable"));
-            tell_temporary(&temporary, SystemClock.now(), findings);
+            report_temporary(&temporary, SystemClock.now(), findings);
         }
         Err(error) => findings.fail(BLOBS, &error),
     }
 }
 
-/// Proves that the store can be reached, and gives its temporary files.
+/// Accesses the store and returns its temporary files.
 async fn probe(folder: PathBuf) -> Result<Vec<TemporaryFile>, String> {
-    let told = |error: BlobError| error.to_string();
-    // It may wait for a process that tidies up.
+    let message = |error: BlobError| error.to_string();
+    // This may wait for a process that holds the cleanup lock.
     let opened = tokio::task::spawn_blocking(move || BlobStore::open_folder(&folder)).await;
-    let blobs = opened.map_err(|error| error.to_string())?.map_err(told)?;
-    blobs.content.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map_err(told)?;
-    blobs.temporary_files().await.map_err(told)
+    let blobs = opened.map_err(|error| error.to_string())?.map_err(message)?;
+    blobs.content.contains(BlobKind::Original, ContentHash::new([0; 32])).await.map_err(message)?;
+    blobs.temporary_files().await.map_err(message)
 }
 
-/// Tells how many temporary files there are, of what size and age. Recent ones may belong to running uploads.
-fn tell_temporary(files: &[TemporaryFile], now: Timestamp, findings: &mut Findings) {
+/// Reports number, size and age of temporary files. Recent files may belong to running imports.
+fn report_temporary(files: &[TemporaryFile], now: Timestamp, findings: &mut Findings) {
     let age_ms = |file: &TemporaryFile| {
         let since_epoch = file.modified.duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         now.millis().saturating_sub(i64::try_from(since_epoch).unwrap_or(i64::MAX)).max(0)
     };
     let Some(oldest_ms) = files.iter().map(age_ms).max() else {
-        return findings.ok(TEMPORARY, "none is left over");
+        return findings.ok(TEMPORARY, "none");
     };
     let bytes = files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));
-    let said = format!(
+    let summary = format!(
         "{}, {}.{} MB, the oldest {}",
-        counted(files.len() as u64, "file"),
+        count(files.len() as u64, "file"),
         bytes / 1_000_000,
         bytes % 1_000_000 / 100_000,
         age(oldest_ms)
     );
-    if oldest_ms < LEFT_OVER_MS {
-        findings.ok(TEMPORARY, &format!("{said}; they belong to running uploads"));
+    if oldest_ms < MAX_IMPORT_MS {
+        findings.ok(TEMPORARY, &format!("{summary}; probably in use by a running import"));
     } else {
-        let remedy =
-            "killed processes left them; restart the server while nothing is imported, and it removes them";
-        findings.warn(TEMPORARY, &format!("{said}; {remedy}"));
+        let remedy = "left by a killed process; restart the server while no import runs to remove them";
+        findings.warn(TEMPORARY, &format!("{summary}; {remedy}"));
     }
 }
 
@@ -170,43 +165,48 @@ fn age(ms: i64) -> String {
     const MINUTE_MS: u64 = 60_000;
     let minutes = ms.unsigned_abs() / MINUTE_MS;
     match (minutes / (24 * 60), minutes / 60) {
-        (0, 0) => format!("{} old", counted(minutes, "minute")),
-        (0, hours) => format!("{} old", counted(hours, "hour")),
-        (days, _) => format!("{} old", counted(days, "day")),
+        (0, 0) => format!("{} old", count(minutes, "minute")),
+        (0, hours) => format!("{} old", count(hours, "hour")),
+        (days, _) => format!("{} old", count(days, "day")),
     }
 }
 
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+/// A number with its noun in singular or plural.
+fn count(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 async fn check_queue(store: &SharedStore, findings: &mut Findings) -> Result<(), StorageError> {
     let length = store.queue_length().await?;
     if length.renditions > 0 || length.reindexes > 0 {
-        let said = format!(
-            "{} full renditions wait to be made, {} photos to be read again; a running server works on them when \
-             nothing else waits",
+        let message = format!(
+            "{} full renditions and {} photos to reindex are pending; a running server processes them when idle",
             length.renditions, length.reindexes
         );
-        findings.ok(QUEUE, &said);
+        findings.ok(QUEUE, &message);
     }
     match (length.pending, length.failed) {
-        (0, 0) => findings.ok(QUEUE, "no photo waits to be indexed, none failed"),
-        (pending, 0) => findings
-            .ok(QUEUE, &format!("{pending} photos wait to be indexed; a running server works on them")),
+        (0, 0) => findings.ok(QUEUE, "no photo is pending, none failed"),
+        (pending, 0) => {
+            findings.ok(QUEUE, &format!("{pending} photos are pending; a running server indexes them"));
+        }
         (pending, failed) => {
-            findings.warn(QUEUE, &format!("{pending} photos wait to be indexed, {failed} failed"));
-            name_failed(store, failed, findings).await?;
+            findings.warn(QUEUE, &format!("{pending} photos are pending, {failed} failed"));
+            report_failed(store, failed, findings).await?;
         }
     }
     Ok(())
 }
 
-/// Names the newest photos that failed.
-async fn name_failed(store: &SharedStore, failed: u64, findings: &mut Findings) -> Result<(), StorageError> {
-    let named = store.failed_images(NAMED).await?;
+/// Names the newest failed photos.
+async fn report_failed(
+    store: &SharedStore,
+    failed: u64,
+    findings: &mut Findings,
+) -> Result<(), StorageError> {
+    let named = store.failed_images(MAX_NAMED).await?;
     for image in &named {
-        let name = image.file_name.as_deref().unwrap_or("a file without a name");
+        let name = image.file_name.as_deref().unwrap_or("an unnamed file");
         findings.warn(FAILED, &format!("{name} of {}: {}", image.email, image.reason));
     }
     let more = failed.saturating_sub(named.len() as u64);
@@ -216,7 +216,7 @@ async fn name_failed(store: &SharedStore, failed: u64, findings: &mut Findings) 
     Ok(())
 }
 
-fn is_absent(path: &Path) -> bool {
+fn is_missing(path: &Path) -> bool {
     matches!(path.try_exists(), Ok(false))
 }
 
@@ -227,14 +227,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn temporary_files_are_told_by_count_size_and_age() {
+    fn temporary_files_are_reported_by_number_size_and_age() {
         let now = Timestamp::parse_iso("2026-05-01T12:00:00Z").unwrap();
         let file = |minutes: i64, bytes| TemporaryFile {
             bytes,
             modified: UNIX_EPOCH + Duration::from_millis((now.millis() - minutes * 60_000).unsigned_abs()),
         };
         for (files, expect) in [
-            (vec![], "ok    temporary files: none is left over\n"),
+            (vec![], "ok    temporary files: none\n"),
             (vec![file(1, 90_000)], "ok    temporary files: 1 file, 0.0 MB, the oldest 1 minute old; "),
             (vec![file(59, 0)], "ok    temporary files: 1 file, 0.0 MB, the oldest 59 minutes old; "),
             (
@@ -244,7 +244,7 @@ mod tests {
             (vec![file(3 * 24 * 60, 7)], "warn  temporary files: 1 file, 0.0 MB, the oldest 3 days old; "),
         ] {
             let mut findings = Findings::default();
-            tell_temporary(&files, now, &mut findings);
+            report_temporary(&files, now, &mut findings);
             assert!(findings.report().text.starts_with(expect), "{expect}");
         }
     }

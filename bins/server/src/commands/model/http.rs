@@ -1,29 +1,18 @@
-//! Downloads, over hyper and rustls, which are in the program anyway for the documents of OAuth clients: a client that
-//! does more (reqwest) would bring a second copy of what it needs.
+//! Downloads over http and https, with this command's policy: five redirects at most, none from https to http, and no
+//! credentials.
 
-use std::{io, sync::Arc, time::Duration};
+use std::time::Duration;
 
-use http_body_util::{BodyExt as _, Empty};
-use hyper::{
-    Request, Response, StatusCode,
-    body::{Bytes, Incoming},
-    client::conn::http1,
-    header,
-};
-use hyper_util::rt::TokioIo;
-use rustls::{ClientConfig, RootCertStore, crypto::ring, pki_types::ServerName};
-use tokio::{
-    io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
-    task::JoinHandle,
-    time::timeout,
-};
-use tokio_rustls::TlsConnector;
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use https_client::{BuildError, Error, HttpsClient, Limits, Response, Roots};
+use tokio::{net::TcpStream, time::timeout};
 use url::{Host, Url};
 
-/// How long a host may take to be reached, to begin to answer, and to send the next part.
-const PATIENCE: Duration = Duration::from_secs(30);
-const MOST_REDIRECTS: usize = 5;
+/// How long the connection, the TLS handshake, the head of a response and each part of its body may take.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+const LIMITS: Limits = Limits { max_head_bytes: 256 * 1024, max_headers: 200, step_timeout: STEP_TIMEOUT };
+const MAX_REDIRECTS: usize = 5;
 const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 
 /// Why something was not downloaded; the words name the host.
@@ -37,7 +26,7 @@ pub(super) enum DownloadError {
     )]
     Credentials,
     #[error("nothing can be encrypted here: {0}")]
-    Tls(rustls::Error),
+    Tls(BuildError),
     #[error("{host} can't be reached: {why}")]
     Unreachable { host: String, why: String },
     #[error("{host} took too long")]
@@ -56,65 +45,47 @@ pub(super) enum DownloadError {
     TooLong { url: String, most: u64 },
 }
 
-/// Downloads what stands at addresses.
+/// Downloads files.
 #[derive(Clone)]
 pub(super) struct Downloader {
-    tls: TlsConnector,
+    client: HttpsClient,
 }
 
-/// What a host answers, part by part.
+/// A response whose body is still to be read.
 pub(super) struct Answer {
     url: Url,
-    head: http::response::Parts,
-    body: Incoming,
-    connection: JoinHandle<()>,
+    response: Response,
 }
-
-impl Drop for Answer {
-    fn drop(&mut self) {
-        self.connection.abort();
-    }
-}
-
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl Downloader {
-    /// Believes the certificates that browsers believe.
+    /// Trusts the certificates that browsers trust.
     ///
     /// # Errors
-    /// None in practice: rustls and ring know versions of TLS in common.
+    /// [`DownloadError::Tls`]; none in practice.
     pub(super) fn new() -> Result<Self, DownloadError> {
-        let roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        Self::believing(roots).map_err(DownloadError::Tls)
+        Self::with_roots(&Roots::WebPki)
     }
 
-    fn believing(roots: RootCertStore) -> Result<Self, rustls::Error> {
-        let settings = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let settings = settings.with_safe_default_protocol_versions()?;
-        let settings = settings.with_root_certificates(roots).with_no_client_auth();
-        Ok(Self { tls: TlsConnector::from(Arc::new(settings)) })
+    fn with_roots(roots: &Roots) -> Result<Self, DownloadError> {
+        let client = HttpsClient::new(roots, USER_AGENT, LIMITS).map_err(DownloadError::Tls)?;
+        Ok(Self { client })
     }
 
-    /// What stands at an address, or where that leads to.
+    /// Requests a URL and follows redirects.
     pub(super) async fn get(&self, url: &Url) -> Result<Answer, DownloadError> {
         let mut url = url.clone();
         if has_credentials(&url) {
             return Err(DownloadError::Credentials);
         }
-        for _ in 0..=MOST_REDIRECTS {
-            let answer = self.ask(&url).await?;
-            if !answer.head.status.is_redirection() {
-                return if answer.head.status == StatusCode::OK {
-                    Ok(answer)
-                } else {
-                    Err(DownloadError::Status { url: shown(&url), status: answer.head.status })
-                };
+        for _ in 0..=MAX_REDIRECTS {
+            let answer = self.request(&url).await?;
+            let status = answer.response.status();
+            if status == StatusCode::OK {
+                return Ok(answer);
             }
-            let to = answer.head.headers.get(header::LOCATION).and_then(|to| to.to_str().ok());
-            let to = to.and_then(|to| url.join(to).ok());
-            let Some(to) = to else {
-                return Err(DownloadError::Status { url: shown(&url), status: answer.head.status });
+            let to = answer.header("location").filter(|_| status.is_redirection());
+            let Some(to) = to.and_then(|to| url.join(to).ok()) else {
+                return Err(DownloadError::Status { url: shown(&url), status });
             };
             if has_credentials(&to) {
                 return Err(DownloadError::LeadsToCredentials { host: host(&url) });
@@ -127,99 +98,71 @@ impl Downloader {
         Err(DownloadError::Endless { host: host(&url) })
     }
 
-    async fn ask(&self, url: &Url) -> Result<Answer, DownloadError> {
-        let silent = |_| DownloadError::Silent { host: host(url) };
-        let unreachable = |why: &dyn std::fmt::Display| DownloadError::Unreachable {
-            host: host(url),
-            why: why.to_string(),
-        };
-        let stream = timeout(PATIENCE, self.connect(url)).await.map_err(silent)??;
-        let mut client = http1::Builder::new();
-        let handshake = client.max_headers(200).handshake(TokioIo::new(stream));
-        let (mut sender, connection) = handshake.await.map_err(|why| unreachable(&why))?;
-        let connection = tokio::spawn(async move {
-            // What goes wrong is seen where the answer is read.
-            let _ = connection.await;
-        });
-        let target = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        };
-        let request = Request::get(target)
-            .header(header::HOST, authority(url))
-            .header(header::USER_AGENT, USER_AGENT)
-            .header(header::ACCEPT_ENCODING, "identity")
-            .header(header::CONNECTION, "close")
-            .body(Empty::<Bytes>::new())
-            .map_err(|why| unreachable(&why))?;
-        let answer: Response<Incoming> = timeout(PATIENCE, sender.send_request(request))
-            .await
-            .map_err(silent)?
-            .map_err(|why| unreachable(&why))?;
-        let (head, body) = answer.into_parts();
-        Ok(Answer { url: url.clone(), head, body, connection })
-    }
-
-    async fn connect(&self, url: &Url) -> Result<Box<dyn Stream>, DownloadError> {
-        let unreachable =
-            |why: io::Error| DownloadError::Unreachable { host: host(url), why: why.to_string() };
+    async fn request(&self, url: &Url) -> Result<Answer, DownloadError> {
         let address = || DownloadError::Address { url: shown(url) };
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(address());
-        }
+        let failed = |error: Error| match error {
+            Error::Timeout => DownloadError::Silent { host: host(url) },
+            Error::HostName(_) => address(),
+            error => DownloadError::Unreachable { host: host(url), why: error.to_string() },
+        };
+        let is_https = match url.scheme() {
+            "https" => true,
+            "http" => false,
+            _ => return Err(address()),
+        };
         let name = match url.host().ok_or_else(address)? {
             Host::Domain(name) => name.to_owned(),
             Host::Ipv4(ip) => ip.to_string(),
             Host::Ipv6(ip) => ip.to_string(),
         };
         let port = url.port_or_known_default().ok_or_else(address)?;
-        let stream = TcpStream::connect((name.as_str(), port)).await.map_err(unreachable)?;
-        if url.scheme() == "http" {
-            return Ok(Box::new(stream));
-        }
-        let server = ServerName::try_from(name).map_err(|_| address())?;
-        Ok(Box::new(self.tls.connect(server, stream).await.map_err(unreachable)?))
+        let stream = timeout(STEP_TIMEOUT, TcpStream::connect((name.as_str(), port)))
+            .await
+            .map_err(|_| failed(Error::Timeout))?
+            .map_err(|why| DownloadError::Unreachable { host: host(url), why: why.to_string() })?;
+        let target = match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_owned(),
+        };
+        let uncompressed = (header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let response = if is_https {
+            let stream = self.client.encrypt(&name, stream).await.map_err(failed)?;
+            self.client.get(stream, &authority(url), &target, uncompressed).await
+        } else {
+            self.client.get(stream, &authority(url), &target, uncompressed).await
+        };
+        Ok(Answer { url: url.clone(), response: response.map_err(failed)? })
     }
 }
 
 impl Answer {
-    /// What it says in a header.
+    /// A header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
-        self.head.headers.get(name).and_then(|value| value.to_str().ok())
+        self.response.headers().get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Where it came from.
+    /// The URL of the response, after redirects.
     pub(super) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The next part; `None` at the end.
+    /// The next part of the body; `None` at its end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, DownloadError> {
-        let cut_off = |why: String| DownloadError::CutOff { url: shown(&self.url), why };
-        loop {
-            let frame = timeout(PATIENCE, self.body.frame()).await;
-            match frame.map_err(|_| DownloadError::Silent { host: host(&self.url) })? {
-                None => return Ok(None),
-                Some(Err(why)) => return Err(cut_off(why.to_string())),
-                Some(Ok(frame)) => {
-                    if let Ok(part) = frame.into_data() {
-                        return Ok(Some(part));
-                    }
-                }
-            }
-        }
+        self.response.chunk().await.map_err(|error| body_error(&self.url, error))
     }
 
-    /// All of it, when it is at most so long.
-    pub(super) async fn whole(mut self, most: u64) -> Result<Vec<u8>, DownloadError> {
-        let mut whole = Vec::new();
-        while let Some(part) = self.next().await? {
-            whole.extend_from_slice(&part);
-            if whole.len() as u64 > most {
-                return Err(DownloadError::TooLong { url: shown(&self.url), most });
-            }
-        }
-        Ok(whole)
+    /// The whole body, of at most so many bytes.
+    pub(super) async fn whole(self, most: u64) -> Result<Vec<u8>, DownloadError> {
+        self.response.bytes(most).await.map_err(|error| body_error(&self.url, error))
+    }
+}
+
+fn body_error(url: &Url, error: Error) -> DownloadError {
+    match error {
+        Error::Timeout => DownloadError::Silent { host: host(url) },
+        Error::BodyTooLong { max } => DownloadError::TooLong { url: shown(url), most: max },
+        Error::Body(error) => DownloadError::CutOff { url: shown(url), why: error.to_string() },
+        error => DownloadError::CutOff { url: shown(url), why: error.to_string() },
     }
 }
 
@@ -263,7 +206,9 @@ fn authority(url: &Url) -> String {
 
 #[cfg(test)]
 mod tests {
-    use rustls::{ServerConfig, pki_types::PrivateKeyDer};
+    use std::sync::Arc;
+
+    use rustls::{ServerConfig, crypto::ring, pki_types::PrivateKeyDer};
     use tokio::{
         io::{AsyncReadExt as _, AsyncWriteExt as _},
         net::TcpListener,
@@ -275,8 +220,7 @@ mod tests {
     /// A host that speaks TLS and answers each path by `answer`, and who believes it.
     async fn host(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (Downloader, Url) {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let mut roots = RootCertStore::empty();
-        roots.add(made.cert.der().clone()).unwrap();
+        let roots = Roots::Only(vec![made.cert.der().to_vec()]);
         let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
         let settings = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let settings = settings.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
@@ -297,7 +241,7 @@ mod tests {
                 let _ = stream.shutdown().await;
             }
         });
-        (Downloader::believing(roots).unwrap(), Url::parse(&url).unwrap())
+        (Downloader::with_roots(&roots).unwrap(), Url::parse(&url).unwrap())
     }
 
     fn body(text: &str) -> String {

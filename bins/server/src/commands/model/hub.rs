@@ -1,7 +1,7 @@
-//! Models by name, from a hub: Hugging Face's, or a mirror with the same addresses.
+//! Downloads models from the Hugging Face hub or a mirror with the same paths.
 //!
-//! The hub's list of files (`/api/models/OWNER/NAME/tree/main`) has the SHA-256 of large files, and of small ones the
-//! name that git gives their content, a SHA-1. Each file is checked against it while it arrives.
+//! The hub's file list (`/api/models/OWNER/NAME/tree/main`) has the SHA-256 of large files, and the git blob hash (SHA-1)
+//! of small ones. Each file is verified while it is downloaded.
 
 use std::path::Path;
 
@@ -14,15 +14,16 @@ use vision::models::{is_model_file, missing_file};
 
 use super::http::{DownloadError, Downloader, shown};
 
-/// Where models come from when nothing else is said.
-pub(crate) const SOURCE: &str = "https://huggingface.co";
-/// Who publishes them there.
+/// The default hub.
+pub(crate) const DEFAULT_SOURCE: &str = "https://huggingface.co";
+/// The account at the hub that publishes the models.
 const OWNER: &str = "immich-app";
-/// The longest list, and how many of them belong together.
-const MOST_LIST_BYTES: u64 = 4 << 20;
-const MOST_LISTS: usize = 20;
-/// The largest published model has 4.6 GB in full precision.
-const MOST_BYTES: u64 = 16 << 30;
+/// Maximum size of one page of the file list.
+const MAX_PAGE_BYTES: u64 = 4 << 20;
+/// Maximum number of pages.
+const MAX_PAGES: usize = 20;
+/// Maximum size of a model. The largest published one has 4.6 GB in full precision.
+const MAX_BYTES: u64 = 16 << 30;
 
 /// Why a model was not downloaded.
 #[derive(Debug, thiserror::Error)]
@@ -31,23 +32,23 @@ pub(super) enum HubError {
     Download(#[from] DownloadError),
     #[error("{hub} has no model {name}: {why}")]
     NoModel { hub: String, name: String, why: DownloadError },
-    #[error("{url} is no list of files: {why}")]
+    #[error("{url} is not a list of files: {why}")]
     List { url: String, why: String },
-    #[error("{name} is no model that can be used here: it has no {file}")]
+    #[error("{name} is not a supported model: {file} is missing")]
     Incomplete { name: String, file: &'static str },
-    #[error("{name} has {bytes} bytes, more than the {MOST_BYTES} that a model can have")]
+    #[error("{name} has {bytes} bytes, more than the maximum of {MAX_BYTES}")]
     TooLarge { name: String, bytes: u64 },
-    #[error("{url} has {got} bytes, and should have {wanted}; try again")]
-    Length { url: String, got: u64, wanted: u64 },
-    #[error("{url} is not what its hub lists: it was changed on its way, or just now; try again")]
+    #[error("{url} has {actual} bytes instead of {expected}; try again")]
+    Length { url: String, actual: u64, expected: u64 },
+    #[error("{url} does not match the checksum that the hub lists; try again")]
     Checksum { url: String },
-    #[error("{path} can't be written: {why}")]
+    #[error("cannot write {path}: {why}")]
     Write { path: String, why: std::io::Error },
 }
 
-/// A file of a model.
+/// A file in the hub's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct HubFile {
     pub(super) path: String,
     pub(super) bytes: u64,
     checksum: Checksum,
@@ -56,11 +57,11 @@ pub(super) struct Listed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Checksum {
     Sha256(String),
-    /// Git's: of a head with the length, and the content.
+    /// The SHA-1 of git's blob header and the content.
     GitBlob(String),
 }
 
-/// Where models come from.
+/// A hub to download models from.
 pub(super) struct Hub {
     pub(super) base: Url,
     pub(super) downloader: Downloader,
@@ -83,10 +84,10 @@ struct Lfs {
 }
 
 impl Item {
-    fn listed(self) -> Listed {
+    fn into_file(self) -> HubFile {
         match self.lfs {
-            Some(lfs) => Listed { path: self.path, bytes: lfs.size, checksum: Checksum::Sha256(lfs.oid) },
-            None => Listed { path: self.path, bytes: self.size, checksum: Checksum::GitBlob(self.oid) },
+            Some(lfs) => HubFile { path: self.path, bytes: lfs.size, checksum: Checksum::Sha256(lfs.oid) },
+            None => HubFile { path: self.path, bytes: self.size, checksum: Checksum::GitBlob(self.oid) },
         }
     }
 }
@@ -98,11 +99,11 @@ impl Hub {
             .map_err(|_| DownloadError::Address { url: shown(&self.base) }.into())
     }
 
-    /// The files of a model that belong to it here.
-    pub(super) async fn list(&self, name: &str) -> Result<Vec<Listed>, HubError> {
+    /// Lists the files of a model that this program uses.
+    pub(super) async fn list(&self, name: &str) -> Result<Vec<HubFile>, HubError> {
         let mut next = Some(self.url(&format!("api/models/{OWNER}/{name}/tree/main?recursive=true"))?);
         let mut files = Vec::new();
-        for _ in 0..MOST_LISTS {
+        for _ in 0..MAX_PAGES {
             let Some(url) = next.take() else { break };
             let answer = self.downloader.get(&url).await.map_err(|why| match why {
                 DownloadError::Status { .. } => {
@@ -110,38 +111,38 @@ impl Hub {
                 }
                 why => why.into(),
             })?;
-            let wrong = |why: String| HubError::List { url: shown(&url), why };
-            next = answer.header("link").and_then(next_list).and_then(|next| answer.url().join(next).ok());
+            let invalid = |why: String| HubError::List { url: shown(&url), why };
+            next = answer.header("link").and_then(next_page).and_then(|next| answer.url().join(next).ok());
             if next.as_ref().is_some_and(|next| next.origin() != url.origin()) {
-                return Err(wrong("it goes on at another host".to_owned()));
+                return Err(invalid("it continues on another host".to_owned()));
             }
-            let list = answer.whole(MOST_LIST_BYTES).await?;
-            let items: Vec<Item> = serde_json::from_slice(&list).map_err(|why| wrong(why.to_string()))?;
-            let ours = |item: &Item| item.kind == "file" && is_model_file(&item.path);
-            files.extend(items.into_iter().filter(ours).map(Item::listed));
+            let list = answer.whole(MAX_PAGE_BYTES).await?;
+            let items: Vec<Item> = serde_json::from_slice(&list).map_err(|why| invalid(why.to_string()))?;
+            let is_used = |item: &Item| item.kind == "file" && is_model_file(&item.path);
+            files.extend(items.into_iter().filter(is_used).map(Item::into_file));
         }
         if let Some(file) = missing_file(files.iter().map(|file| file.path.as_str())) {
             return Err(HubError::Incomplete { name: name.to_owned(), file });
         }
         let bytes = files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.bytes));
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             return Err(HubError::TooLarge { name: name.to_owned(), bytes });
         }
         Ok(files)
     }
 
-    /// Downloads a file into a folder, and checks it. `progress` is told of every part's bytes.
+    /// Downloads a file into a folder and verifies it. `progress` is called with the size of each chunk.
     pub(super) async fn download(
         &self,
         name: &str,
-        file: &Listed,
+        file: &HubFile,
         folder: &Path,
         progress: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), HubError> {
         let url = self.url(&format!("{OWNER}/{name}/resolve/main/{}", file.path))?;
         let path = folder.join(&file.path);
-        let cannot = |why| HubError::Write { path: path.display().to_string(), why };
-        let length = |got| HubError::Length { url: shown(&url), got, wanted: file.bytes };
+        let write_error = |why| HubError::Write { path: path.display().to_string(), why };
+        let length_error = |actual| HubError::Length { url: shown(&url), actual, expected: file.bytes };
         let mut answer = self.downloader.get(&url).await?;
         let mut digest = match &file.checksum {
             Checksum::Sha256(_) => Context::new(&SHA256),
@@ -151,23 +152,23 @@ impl Hub {
                 digest
             }
         };
-        let mut target = File::create_new(&path).await.map_err(cannot)?;
-        let mut got = 0;
-        while let Some(part) = answer.next().await? {
-            got += part.len() as u64;
-            if got > file.bytes {
-                return Err(length(got));
+        let mut target = File::create_new(&path).await.map_err(write_error)?;
+        let mut bytes = 0;
+        while let Some(chunk) = answer.next().await? {
+            bytes += chunk.len() as u64;
+            if bytes > file.bytes {
+                return Err(length_error(bytes));
             }
-            digest.update(&part);
-            target.write_all(&part).await.map_err(cannot)?;
-            progress(part.len() as u64);
+            digest.update(&chunk);
+            target.write_all(&chunk).await.map_err(write_error)?;
+            progress(chunk.len() as u64);
         }
-        target.flush().await.map_err(cannot)?;
-        if got != file.bytes {
-            return Err(length(got));
+        target.flush().await.map_err(write_error)?;
+        if bytes != file.bytes {
+            return Err(length_error(bytes));
         }
-        let (Checksum::Sha256(wanted) | Checksum::GitBlob(wanted)) = &file.checksum;
-        if HEXLOWER.encode(digest.finish().as_ref()) == wanted.to_ascii_lowercase() {
+        let (Checksum::Sha256(expected) | Checksum::GitBlob(expected)) = &file.checksum;
+        if HEXLOWER.encode(digest.finish().as_ref()) == expected.to_ascii_lowercase() {
             Ok(())
         } else {
             Err(HubError::Checksum { url: shown(&url) })
@@ -175,8 +176,8 @@ impl Hub {
     }
 }
 
-/// The address of the next list, in a `Link` header (RFC 8288).
-fn next_list(link: &str) -> Option<&str> {
+/// The URL of the next page in a `Link` header (RFC 8288).
+fn next_page(link: &str) -> Option<&str> {
     link.split(',').find_map(|link| {
         let (address, rest) = link.trim().strip_prefix('<')?.split_once('>')?;
         rest.split(';').any(|part| matches!(part.trim(), "rel=\"next\"" | "rel=next")).then_some(address)

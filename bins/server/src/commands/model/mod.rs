@@ -1,4 +1,4 @@
-//! `model`: the vision models.
+//! `model`: installs, lists, chooses and removes vision models.
 
 mod http;
 mod hub;
@@ -19,56 +19,52 @@ use crate::{
     cli::ModelCommand,
     config::Config,
     shutdown,
-    stores::{Absent, check_data_dir},
+    stores::{IfMissing, check_data_dir},
     table::table,
 };
 use http::Downloader;
-pub(crate) use hub::SOURCE;
+pub(crate) use hub::DEFAULT_SOURCE;
 use hub::{Hub, HubError};
 
-/// Why a command on models was not carried out.
+/// Why a `model` command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelError {
     #[error(transparent)]
     Models(#[from] ModelsError),
     #[error(transparent)]
-    Hub(#[from] HubErrorOf),
-    #[error("{0}: there is no such folder")]
+    Runtime(#[from] clip::LoadError),
+    #[error(transparent)]
+    Hub(Box<dyn std::error::Error + Send + Sync>),
+    #[error("no such folder: {}", .0.display())]
     NoFolder(PathBuf),
-    #[error("it was cut off: {0}")]
-    CutOff(tokio::task::JoinError),
+    #[error("the command was interrupted: {0}")]
+    Join(tokio::task::JoinError),
 }
-
-/// What went wrong at a hub, in words that no other module needs to take apart.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub(crate) struct HubErrorOf(HubError);
 
 impl From<HubError> for ModelError {
     fn from(error: HubError) -> Self {
-        Self::Hub(HubErrorOf(error))
+        Self::Hub(Box::new(error))
     }
 }
 
 pub(super) async fn run(command: ModelCommand, config: &Config) -> Result<Report, CommandError> {
     if config.models.starts_with(&config.data_dir) {
-        check_data_dir(config, Absent::Refuse)?;
+        check_data_dir(config, IfMissing::Fail)?;
     }
     let models = Models::new(&config.models);
     let options = config.vision.clone();
     Ok(match command {
         ModelCommand::Install { model, from } => install(&model, from.as_deref(), models, config).await?,
         ModelCommand::List => {
-            let found = blocking(move || Ok::<_, ModelsError>((models.active_model()?, models.list()?)));
-            let (in_use, models) = found.await?;
+            let listing = blocking(move || Ok::<_, ModelsError>((models.active_model()?, models.list()?)));
+            let (in_use, models) = listing.await?;
             list(&in_use, &models).into()
         }
         ModelCommand::Use { model } => {
             let name = model.clone();
             blocking(move || models.choose(&name, &options)).await?;
-            let seen = if model == BUILT_IN { "the built-in encoder".to_owned() } else { model };
-            format!("Pictures are seen by {seen} from now on. A running server takes it up by itself.\n")
-                .into()
+            let encoder = if model == BUILT_IN { "the built-in encoder".to_owned() } else { model };
+            format!("Search now uses {encoder}. A running server switches to it within seconds.\n").into()
         }
         ModelCommand::Remove { model } => {
             let name = model.clone();
@@ -84,7 +80,9 @@ async fn install(
     models: Models,
     config: &Config,
 ) -> Result<Report, CommandError> {
-    let asked_to_end = shutdown::requested().map_err(CommandError::Signals)?;
+    let shutdown = shutdown::signal().map_err(CommandError::Signals)?;
+    let options = config.vision.clone();
+    blocking(move || clip::Runtime::require(&options)).await?;
     let bar = progress_bar();
     let installed = async {
         if is_folder(model) {
@@ -98,16 +96,16 @@ async fn install(
             download(model, source, models, config.vision.clone(), &bar).await
         }
     };
-    // What is half done is removed when it is dropped.
+    // Dropping the future removes the files of an unfinished installation.
     let installed = tokio::select! {
         installed = installed => installed.map_err(CommandError::Model),
-        () = asked_to_end => Err(CommandError::InstallInterrupted),
+        () = shutdown => Err(CommandError::InstallInterrupted),
     };
     bar.finish_and_clear();
-    Ok(told(&installed?).into())
+    Ok(summary(&installed?).into())
 }
 
-/// Whether this means a folder: names have no slash, and name no folder that is there.
+/// Whether the argument is a folder: it contains a slash, or a folder of that name exists.
 fn is_folder(model: &str) -> bool {
     model.contains(['/', '\\']) || model == "." || model == ".." || Path::new(model).is_dir()
 }
@@ -134,7 +132,7 @@ async fn download(
 ) -> Result<InstalledModel, ModelError> {
     let base = http::address(source).map_err(HubError::from)?;
     let hub = Hub { base, downloader: Downloader::new().map_err(HubError::from)? };
-    // First, so that nothing is downloaded for nothing.
+    // Staging comes first, because it fails early when the model cannot be installed.
     let staged = models.stage(name)?;
     let files = hub.list(name).await?;
     bar.set_length(files.iter().map(|file| file.bytes).sum());
@@ -142,37 +140,37 @@ async fn download(
         bar.set_message(file.path.clone());
         hub.download(name, file, staged.folder(), &mut |bytes| bar.inc(bytes)).await?;
     }
-    bar.set_message("trying it out");
+    bar.set_message("testing");
     blocking(move || staged.finish(&options)).await
 }
 
-fn told(installed: &InstalledModel) -> String {
-    let size =
+fn summary(installed: &InstalledModel) -> String {
+    let model =
         format!("{} ({}, {} dimensions)", installed.name, megabytes(installed.bytes), dimensions(installed));
     if installed.in_use {
-        format!("Installed {size}. It is in use: a running server takes it up by itself.\n")
+        format!("Installed {model}. It is in use; a running server loads it within seconds.\n")
     } else {
-        format!("Installed {size}. To have it see pictures: server model use {}\n", installed.name)
+        format!("Installed {model}. To use it, run `server model use {}`.\n", installed.name)
     }
 }
 
-/// The models, and the one that should see pictures when it is not there: until it is, nothing does.
+/// A table of the built-in encoder, the installed models, and the model in use if it is not installed.
 fn list(in_use: &ActiveModel, models: &[InstalledModel]) -> String {
     let used: &str = match in_use {
         ActiveModel::BuiltIn => BUILT_IN,
         ActiveModel::Model { name, .. } => name,
     };
     let mark = |name: &str| if name == used { "in use" } else { "-" }.to_owned();
-    let bare =
+    let without_files =
         |name: &str, state: String| [name.to_owned(), "-".to_owned(), "-".to_owned(), mark(name), state];
-    let built_in = bare(BUILT_IN, "sound".to_owned());
+    let built_in = without_files(BUILT_IN, "ok".to_owned());
     let rows = models.iter().map(|model| {
-        let state = model.problem.clone().unwrap_or_else(|| "sound".to_owned());
+        let state = model.problem.clone().unwrap_or_else(|| "ok".to_owned());
         [model.name.clone(), dimensions(model), megabytes(model.bytes), mark(&model.name), state]
     });
-    let is_there = used == BUILT_IN || models.iter().any(|model| model.name == used);
-    let gone = (!is_there).then(|| bare(used, format!("no model {used} is installed")));
-    table(["NAME", "DIMENSIONS", "SIZE", "USE", "STATE"], [built_in].into_iter().chain(rows).chain(gone))
+    let is_installed = used == BUILT_IN || models.iter().any(|model| model.name == used);
+    let missing = (!is_installed).then(|| without_files(used, "not installed".to_owned()));
+    table(["NAME", "DIMENSIONS", "SIZE", "USE", "STATE"], [built_in].into_iter().chain(rows).chain(missing))
 }
 
 fn dimensions(model: &InstalledModel) -> String {
@@ -183,7 +181,7 @@ fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes.div_ceil(1_000_000))
 }
 
-/// Shown on a terminal only.
+/// A progress bar, hidden unless stderr is a terminal.
 fn progress_bar() -> ProgressBar {
     if !stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -198,7 +196,7 @@ fn progress_bar() -> ProgressBar {
 async fn blocking<T: Send + 'static, E: Into<ModelError> + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, ModelError> {
-    tokio::task::spawn_blocking(work).await.map_err(ModelError::CutOff)?.map_err(Into::into)
+    tokio::task::spawn_blocking(work).await.map_err(ModelError::Join)?.map_err(Into::into)
 }
 
 #[cfg(test)]
@@ -220,40 +218,40 @@ mod tests {
     }
 
     #[test]
-    fn the_list_marks_what_sees_pictures() {
+    fn the_list_marks_the_model_in_use() {
         let models = [installed("one", false), installed("other", true)];
         assert_eq!(
             list(&used("other"), &models),
             "NAME      DIMENSIONS  SIZE  USE     STATE\n\
-             built-in  -           -     -       sound\n\
-             one       16          2 MB  -       sound\n\
-             other     16          2 MB  in use  sound\n"
+             built-in  -           -     -       ok\n\
+             one       16          2 MB  -       ok\n\
+             other     16          2 MB  in use  ok\n"
         );
         assert_eq!(
             list(&ActiveModel::BuiltIn, &[]),
             "NAME      DIMENSIONS  SIZE  USE     STATE\n\
-             built-in  -           -     in use  sound\n"
+             built-in  -           -     in use  ok\n"
         );
     }
 
     #[test]
-    fn a_model_that_is_in_use_and_gone_is_listed() {
+    fn a_missing_model_in_use_is_listed() {
         assert_eq!(
             list(&used("gone"), &[installed("one", false)]),
             "NAME      DIMENSIONS  SIZE  USE     STATE\n\
-             built-in  -           -     -       sound\n\
-             one       16          2 MB  -       sound\n\
-             gone      -           -     in use  no model gone is installed\n"
+             built-in  -           -     -       ok\n\
+             one       16          2 MB  -       ok\n\
+             gone      -           -     in use  not installed\n"
         );
     }
 
     #[test]
-    fn what_the_folder_says_is_what_is_listed() {
+    fn the_list_follows_the_models_folder() {
         let folder = tempfile::tempdir().unwrap();
         let models = Models::new(folder.path());
         std::fs::write(folder.path().join("in-use"), "gone\n").unwrap();
         let listed = list(&models.active_model().unwrap(), &models.list().unwrap());
         assert!(!listed.lines().nth(1).unwrap().contains("in use"), "{listed}");
-        assert!(listed.contains("in use  no model gone is installed"), "{listed}");
+        assert!(listed.contains("in use  not installed"), "{listed}");
     }
 }

@@ -15,7 +15,7 @@ fn check_refused(body: &str, kind: &ParseFailureKind, id: Option<&RequestId>) {
 }
 
 #[test]
-fn json_that_is_not_a_call_is_an_invalid_request() {
+fn json_that_is_not_a_message_is_an_invalid_request() {
     let one = || Some(RequestId::Integer(1));
     let text = || Some(RequestId::from("x"));
     for (body, kind, id) in [
@@ -47,15 +47,15 @@ fn json_that_is_not_a_call_is_an_invalid_request() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":1}"#, ParamsNotStructured, one()),
         (r#"{"jsonrpc":"2.0","id":"x","method":"ping","params":"a"}"#, ParamsNotStructured, text()),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping","params":false}"#, ParamsNotStructured, None),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#, CallAndAnswer, one()),
-        (r#"{"jsonrpc":"2.0","method":"ping","error":null}"#, CallAndAnswer, None),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#, RequestAndResponse, one()),
+        (r#"{"jsonrpc":"2.0","method":"ping","error":null}"#, RequestAndResponse, None),
     ] {
         check_refused(body, &kind, id.as_ref());
     }
 }
 
 #[test]
-fn a_member_named_twice_is_an_invalid_request() {
+fn a_duplicate_member_is_an_invalid_request() {
     let one = || Some(RequestId::Integer(1));
     for (body, id) in [
         (r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"a"}"#, one()),
@@ -73,7 +73,7 @@ fn a_member_named_twice_is_an_invalid_request() {
 }
 
 #[test]
-fn a_response_that_is_none_is_an_invalid_request() {
+fn a_malformed_response_is_an_invalid_request() {
     let one = || Some(RequestId::Integer(1));
     let error = r#"{"code":1,"message":"m"}"#;
     for (body, kind, id) in [
@@ -125,7 +125,7 @@ fn bytes_that_are_not_json_are_a_parse_error_without_id() {
 }
 
 #[test]
-fn calls_and_answers_are_told_apart() {
+fn the_kinds_of_messages_are_distinguished() {
     let object = Params::Object(Map::new());
     for (body, expect) in [
         (r#"{"jsonrpc":"2.0","id":0,"method":"ping"}"#, Incoming::Request(Request::new(0, "ping", None))),
@@ -158,10 +158,10 @@ fn calls_and_answers_are_told_apart() {
 }
 
 #[test]
-fn an_id_keeps_the_form_in_which_it_was_sent() {
+fn an_id_keeps_its_spelling() {
     let check = |message: &str, id: &str| {
         let Ok(Incoming::Request(request)) = Incoming::parse(message.as_bytes()) else { panic!("{message}") };
-        assert_eq!(request.id, RequestId::Written(id.to_owned()), "{message}");
+        assert_eq!(request.id, RequestId::Verbatim(id.to_owned()), "{message}");
         let answer = Response::success(request.id, json!({"id": 1})).to_json().unwrap();
         let expect = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"id":1}}}}"#);
         assert_eq!(String::from_utf8(answer).unwrap(), expect);
@@ -177,11 +177,11 @@ fn an_id_keeps_the_form_in_which_it_was_sent() {
         );
     }
     let failure = Incoming::parse(br#"{"id":1.0,"method":"ping"}"#).unwrap_err();
-    assert_eq!(failure.id, Some(RequestId::Written("1.0".to_owned())));
+    assert_eq!(failure.id, Some(RequestId::Verbatim("1.0".to_owned())));
 }
 
 #[test]
-fn an_answer_where_calls_are_served_is_an_invalid_request() {
+fn an_unexpected_response_is_an_invalid_request() {
     let failure = ParseFailure::unexpected_response();
     assert_eq!((failure.code(), failure.id.as_ref()), (INVALID_REQUEST, None));
     assert_eq!(failure.to_string(), "the message is not a request or notification");
@@ -207,7 +207,7 @@ fn any_id() -> impl Strategy<Value = RequestId> {
     let beyond_i64 = (1_u64 << 63)..=u64::MAX;
     prop_oneof![
         any::<i64>().prop_map(RequestId::from),
-        beyond_i64.prop_map(|id| RequestId::Written(id.to_string())),
+        beyond_i64.prop_map(|id| RequestId::Verbatim(id.to_string())),
         any::<String>().prop_map(RequestId::from),
     ]
 }
@@ -247,7 +247,7 @@ proptest! {
     }
 
     #[test]
-    fn arbitrary_members_never_panic_and_never_lose_a_valid_id(
+    fn errors_for_arbitrary_members_contain_a_valid_id(
         id in any_json(), method in any_json(), params in any_json(), result in prop::option::of(any_json()),
     ) {
         let mut message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -277,7 +277,7 @@ proptest! {
     }
 
     #[test]
-    fn a_message_cut_short_is_a_parse_error(message in any_message(), cut: prop::sample::Index) {
+    fn a_truncated_message_is_a_parse_error(message in any_message(), cut: prop::sample::Index) {
         let bytes = write(&message);
         let kept = bytes.get(..cut.index(bytes.len())).unwrap();
         prop_assert_eq!(Incoming::parse(kept).unwrap_err().code(), PARSE_ERROR);

@@ -1,11 +1,11 @@
-//! Boxes and the numbers in them: ISO/IEC 14496-12, section 4.2.
+//! Reads boxes and the numbers in them: ISO/IEC 14496-12, section 4.2.
 
 use crate::container::take;
 
-/// The name of a box, an item type, a brand.
+/// The type of a box or item, or a brand.
 pub(crate) type FourCc = [u8; 4];
 
-/// The boxes in a file or in another box, one after the other.
+/// Iterates over the boxes in a file or in another box.
 #[derive(Debug, Clone)]
 pub(super) struct Boxes<'a> {
     rest: &'a [u8],
@@ -15,9 +15,9 @@ pub(super) struct Boxes<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Box<'a> {
     pub(super) kind: FourCc,
-    /// Its content; of a box that the file cuts off, what there is.
+    /// Its content, up to the end of the file.
     pub(super) body: &'a [u8],
-    /// Whether the file cuts it off.
+    /// Whether the file ends within it.
     pub(super) cut: bool,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Boxes<'a> {
     /// Whether the bytes end within the last box.
     pub(super) fn are_cut(mut self) -> bool {
         let last = self.by_ref().last();
-        // A few more bytes are the beginning of one more.
+        // A few more bytes are the start of another box.
         last.is_none_or(|last| last.cut) || matches!(self.rest.len(), 1..8)
     }
 }
@@ -37,7 +37,7 @@ impl<'a> Boxes<'a> {
 impl<'a> Iterator for Boxes<'a> {
     type Item = Box<'a>;
 
-    /// The next box; none when what follows cannot be one.
+    /// The next box; `None` if the following bytes cannot be one.
     fn next(&mut self) -> Option<Self::Item> {
         let start = self.rest.len();
         let mut reader = Reader::new(self.rest);
@@ -49,15 +49,15 @@ impl<'a> Iterator for Boxes<'a> {
             size => u64::from(size),
         };
         let header = u64::try_from(start - reader.rest.len()).ok()?;
-        let announced = size.checked_sub(header)?;
-        let length = usize::try_from(announced).unwrap_or(usize::MAX).min(reader.rest.len());
+        let declared = size.checked_sub(header)?;
+        let length = usize::try_from(declared).unwrap_or(usize::MAX).min(reader.rest.len());
         let body = reader.take(length)?;
         self.rest = reader.rest;
-        Some(Box { kind, body, cut: u64::try_from(length).is_ok_and(|length| length < announced) })
+        Some(Box { kind, body, cut: u64::try_from(length).is_ok_and(|length| length < declared) })
     }
 }
 
-/// Reads a box from its front; numbers are big-endian. A read that finds too few bytes takes none.
+/// Reads a box from the front. Numbers are big-endian. A read with too few bytes consumes none.
 #[derive(Debug, Clone)]
 pub(super) struct Reader<'a> {
     pub(super) rest: &'a [u8],
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         self.take(4)?.try_into().ok()
     }
 
-    /// The version and the flags that full boxes begin with.
+    /// The version and flags at the start of a full box.
     pub(super) fn version_and_flags(&mut self) -> Option<(u8, u32)> {
         let [version, flags @ ..] = self.u32()?.to_be_bytes();
         let [f2, f1, f0] = flags;
@@ -109,12 +109,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An item's number, which newer versions of a box write in more bytes.
+    /// An item id; newer versions of a box have 4 bytes.
     pub(super) fn item(&mut self, long: bool) -> Option<u32> {
         if long { self.u32() } else { self.u16().map(u32::from) }
     }
 
-    /// Text up to a NUL, or to the end.
+    /// Text up to NUL or the end.
     pub(super) fn text(&mut self) -> &'a [u8] {
         let end = self.rest.iter().position(|byte| *byte == 0);
         let text = self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default();

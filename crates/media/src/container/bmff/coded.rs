@@ -1,5 +1,4 @@
-//! What the coded pictures themselves say about their size, which is what a decoder allocates whatever the container
-//! says. HEVC: ITU-T H.265, section 7.3.2.2 (sequence parameter set), in the `hvcC` property of ISO/IEC 14496-15,
+//! Reads the size from coded pictures. A decoder allocates this size, whatever the container declares. HEVC: ITU-T H.265, section 7.3.2.2 (sequence parameter set), in the `hvcC` property of ISO/IEC 14496-15,
 //! section 8.3.3. AV1: its bitstream specification, section 5.5 (sequence header).
 
 use domain::PixelSize;
@@ -7,19 +6,19 @@ use domain::PixelSize;
 use super::boxes::Reader;
 use super::larger;
 
-/// As many units of a bitstream as are looked at.
+/// Maximum number of bitstream units that are read.
 const MAX_UNITS: usize = 1000;
-/// As many bytes of a sequence parameter set as its size can need.
+/// Maximum number of bytes of a sequence parameter set up to its size.
 const MAX_PARAMETER_BYTES: usize = 512;
 
-/// How a picture is coded, told by its item's type.
+/// The codec of a picture, from its item type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Coding {
     /// H.265.
     Hevc,
     /// AV1.
     Av1,
-    /// Anything else that an item can be.
+    /// Any other codec or item type.
     Other,
 }
 
@@ -32,7 +31,7 @@ impl Coding {
         }
     }
 
-    /// The name of the property that configures the decoder.
+    /// The type of the decoder configuration property.
     pub(super) fn configuration(self) -> Option<&'static [u8; 4]> {
         match self {
             Self::Hevc => Some(b"hvcC"),
@@ -50,21 +49,21 @@ impl Coding {
         }
     }
 
-    /// The largest size that the configuration and the beginning of the data announce.
+    /// The largest size in the configuration and at the start of the data.
     pub(super) fn size(self, configuration: &[u8], data: &[u8]) -> Option<PixelSize> {
         match self {
             Self::Hevc => hevc_size(configuration, data),
             Self::Av1 => {
-                let announced = configuration.get(4..).unwrap_or_default();
-                av1_sizes(announced).chain(av1_sizes(data)).reduce(larger)
+                let declared = configuration.get(4..).unwrap_or_default();
+                av1_sizes(declared).chain(av1_sizes(data)).reduce(larger)
             }
             Self::Other => None,
         }
     }
 }
 
-/// The largest size in the parameter sets of the configuration, and in those among the data, which must not be there
-/// but would count.
+/// The largest size in the parameter sets of the configuration and of the data. The standard forbids the latter, but a
+/// decoder would use them.
 fn hevc_size(configuration: &[u8], data: &[u8]) -> Option<PixelSize> {
     let mut reader = Reader::new(configuration);
     let length_bytes = reader.take(22)?.last()? & 3;
@@ -83,7 +82,7 @@ fn hevc_size(configuration: &[u8], data: &[u8]) -> Option<PixelSize> {
     units.into_iter().chain(in_data).filter_map(parameter_set_size).reduce(larger)
 }
 
-/// The next unit, whose length is written in one byte more than that.
+/// The next unit. Its length has `length_bytes + 1` bytes.
 fn hevc_unit<'a>(reader: &mut Reader<'a>, length_bytes: u8) -> Option<&'a [u8]> {
     let length = match length_bytes {
         0 => u32::from(reader.u8()?),
@@ -105,7 +104,7 @@ fn parameter_set_size(unit: &[u8]) -> Option<PixelSize> {
     bits.skip(4)?;
     let more_layers = bits.bits(3)?;
     bits.skip(1)?;
-    // The profile and the level of the whole, then which layers have which.
+    // The general profile and level, then flags for each layer.
     bits.skip(88 + 8)?;
     let layers: Vec<_> =
         (0..more_layers).map(|_| Some((bits.bits(1)?, bits.bits(1)?))).collect::<Option<_>>()?;
@@ -123,7 +122,7 @@ fn parameter_set_size(unit: &[u8]) -> Option<PixelSize> {
     Some(PixelSize { width: bits.exp_golomb()?, height: bits.exp_golomb()? })
 }
 
-/// Takes out the bytes that keep a payload from looking like the start of a unit (section 7.3.1.1).
+/// Removes the emulation prevention bytes (section 7.3.1.1).
 fn unescaped(payload: &[u8]) -> Vec<u8> {
     let mut zeros = 0;
     let mut plain = Vec::new();
@@ -171,10 +170,10 @@ fn leb128(reader: &mut Reader<'_>) -> Option<usize> {
 
 fn sequence_header_size(payload: &[u8]) -> Option<PixelSize> {
     let mut bits = Bits::new(payload);
-    // Profile and whether it is a still picture.
+    // Profile and still picture flag.
     bits.skip(4)?;
     if bits.bits(1)? == 1 {
-        // A reduced header has the level only.
+        // A reduced header has only the level.
         bits.skip(5)?;
     } else {
         skip_operating_points(&mut bits)?;
@@ -186,7 +185,7 @@ fn sequence_header_size(payload: &[u8]) -> Option<PixelSize> {
 fn skip_operating_points(bits: &mut Bits<'_>) -> Option<()> {
     let mut delay_bits = None;
     if bits.bits(1)? == 1 {
-        // Units and scale of the time, then whether all pictures take equally long, and how long.
+        // Time unit and scale, then an optional equal picture interval.
         bits.skip(64)?;
         if bits.bits(1)? == 1 {
             bits.exp_golomb()?;
@@ -214,7 +213,7 @@ fn skip_operating_points(bits: &mut Bits<'_>) -> Option<()> {
     Some(())
 }
 
-/// Bits, the highest of each byte first.
+/// Reads bits, the most significant of each byte first.
 struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -241,7 +240,7 @@ impl<'a> Bits<'a> {
         (self.at <= self.bytes.len() * 8).then_some(())
     }
 
-    /// A number after as many zeros as it has bits (H.265, 9.2; `uvlc` of AV1 is the same).
+    /// An exponential Golomb code (H.265, 9.2; the same as `uvlc` of AV1).
     fn exp_golomb(&mut self) -> Option<u32> {
         let mut zeros = 0;
         while self.bits(1)? == 0 {
@@ -260,7 +259,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bits from text; everything but 0 and 1 is for the reader.
+    /// Bits from text; characters except 0 and 1 are ignored.
     fn bits(text: &str) -> Vec<u8> {
         let digits: Vec<u8> = text.bytes().filter(|byte| matches!(byte, b'0' | b'1')).collect();
         digits
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_after_zeros() {
+    fn exponential_golomb_codes() {
         let check = |text: &str, expect| assert_eq!(Bits::new(&bits(text)).exp_golomb(), expect, "{text}");
         check("1", Some(0));
         check("010", Some(1));
@@ -285,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hevc_parameter_set_tells_its_size() {
+    fn hevc_parameter_set_has_the_size() {
         // Layers, profile and level, id, chroma format 1, 64 × 48.
         let plain = format!("0000 000 1 {} 1 010 {}1000001 00000110001", "0".repeat(96), "000000");
         // One more layer with a profile, chroma format 3.
@@ -310,7 +309,7 @@ mod tests {
         assert_eq!(parameter_set_size(&[34 << 1, 1, 0, 0]), None);
     }
 
-    /// Puts in the bytes that [`unescaped`] takes out.
+    /// Inserts the bytes that [`unescaped`] removes.
     fn escaped(plain: &[u8]) -> Vec<u8> {
         let mut escaped: Vec<u8> = Vec::new();
         for byte in plain {
@@ -323,8 +322,8 @@ mod tests {
     }
 
     #[test]
-    fn an_av1_sequence_header_tells_its_size() {
-        // 64 × 48 in numbers of 6 bits.
+    fn av1_sequence_header_has_the_size() {
+        // 64 × 48, each with 6 bits.
         let sides = "0101 0101 111111 101111";
         let reduced = format!("000 1 1 00000 {sides}");
         let plain = format!("000 0 0 0 0 00000 {} 01000 0 {sides}", "0".repeat(12));

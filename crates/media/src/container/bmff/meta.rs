@@ -1,40 +1,38 @@
-//! The `meta` box: which items a file has, what they are, where their data lie and what they have to do with each
-//! other. ISO/IEC 14496-12, section 8.11; ISO/IEC 23008-12, section 9.3 (properties).
+//! Reads the `meta` box: the items of a file with their types, locations, properties and references. ISO/IEC 14496-12,
+//! section 8.11; ISO/IEC 23008-12, section 9.3 (properties).
 //!
-//! All of it is read in one pass, in time and memory that the caps below bound, and found by number afterwards.
+//! It is read in one pass. The limits below bound time and memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::boxes::{Boxes, FourCc, Reader};
+use crate::container::MAX_BLOCK_BYTES;
 
-/// More items than any camera or program writes; a picture of 200 megapixels in tiles of 256 × 256 has 3,100.
+/// Maximum number of items. A picture of 200 megapixels in tiles of 256 × 256 has 3,100.
 const MAX_ITEMS: usize = 20_000;
 const MAX_PROPERTIES: usize = 20_000;
 const MAX_PROPERTIES_PER_ITEM: usize = 256;
 const MAX_REFERENCES: usize = 40_000;
 const MAX_EXTENTS_PER_ITEM: usize = 64;
 
-/// The longest EXIF block or XMP packet, in bytes; those of panoramas with everything in them have about one million.
-const MAX_DATA_BYTES: usize = 4 << 20;
-
-/// A picture, a tile of one, or what is said about one.
+/// An item: a picture, a tile or metadata.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Item<'a> {
-    /// What it is: `hvc1`, `av01`, `grid`, `Exif`, `mime` and others; zeros when it was never said.
+    /// Its type: `hvc1`, `av01`, `grid`, `Exif`, `mime` and others; zeros if it is not declared.
     pub(super) kind: FourCc,
     /// The media type of a `mime` item.
     pub(super) content_type: &'a [u8],
     location: Option<Location>,
-    /// Numbers of properties, the first of all being 1, in the order in which they apply.
+    /// Numbers of its properties, starting at 1, in the order in which they apply.
     properties: Vec<u16>,
 }
 
-/// Where the data of an item lie.
+/// The location of an item's data.
 #[derive(Debug, Clone)]
 struct Location {
     in_idat: bool,
-    /// Offset and length; a length of 0 means all that there is.
+    /// Offset and length; a length of 0 means the rest of the source.
     extents: Vec<(u64, u64)>,
 }
 
@@ -56,27 +54,27 @@ pub(super) struct Property<'a> {
 pub(super) struct Meta<'a> {
     file: &'a [u8],
     idat: &'a [u8],
-    /// The item that the file is about.
+    /// The primary item.
     pub(super) primary: Option<u32>,
     items: BTreeMap<u32, Item<'a>>,
     properties: Vec<Property<'a>>,
-    /// By kind and origin.
+    /// By type and source item.
     references: BTreeMap<(FourCc, u32), Vec<u32>>,
     reference_count: usize,
 }
 
 impl<'a> Meta<'a> {
-    /// Reads what can be read of a `meta` box's content.
+    /// Reads the readable parts of a `meta` box's content.
     pub(super) fn read(file: &'a [u8], body: &'a [u8]) -> Self {
         let mut meta = Self { file, ..Self::default() };
         let mut reader = Reader::new(body);
-        // QuickTime's variant of the box has no version.
+        // The QuickTime variant of the box has no version.
         if !matches!(body, [_, _, _, _, b'h', b'd', b'l', b'r', ..]) {
             let _version = reader.version_and_flags();
         }
         for found in Boxes::new(reader.rest) {
             let mut reader = Reader::new(found.body);
-            // What of a box is broken is left out, with all that follows in it.
+            // A broken box is read up to the first error.
             let _complete = match &found.kind {
                 b"pitm" => meta.read_primary(&mut reader),
                 b"iinf" => meta.read_items(&mut reader),
@@ -99,13 +97,13 @@ impl<'a> Meta<'a> {
         Some(())
     }
 
-    /// The item with that number, made if there is room for it.
+    /// The item with that id; it is created unless there are too many.
     fn entry(&mut self, id: u32) -> Option<&mut Item<'a>> {
         let room = self.items.len() < MAX_ITEMS || self.items.contains_key(&id);
         room.then(|| self.items.entry(id).or_default())
     }
 
-    /// The versions before 2 of an entry cannot say that an item is a picture.
+    /// Entries before version 2 have no item type and are skipped.
     fn read_items(&mut self, reader: &mut Reader<'a>) -> Option<()> {
         let (version, _) = reader.version_and_flags()?;
         let _count = if version == 0 { u32::from(reader.u16()?) } else { reader.u32()? };
@@ -147,12 +145,12 @@ impl<'a> Meta<'a> {
                 if extents.len() < MAX_EXTENTS_PER_ITEM {
                     extents.push((offset, length));
                 }
-                // Nothing was read, so that the count alone would keep this going.
+                // Each extent has 0 bytes, so that only the count bounds the loop.
                 if offset_size == 0 && length_size == 0 && index_size == 0 {
                     break;
                 }
             }
-            // Method 2, an offset into another item, is used by nobody.
+            // No program uses method 2, an offset into another item.
             let location = (method < 2).then_some(Location { in_idat: method == 1, extents });
             self.entry(id)?.location = location;
         }
@@ -200,7 +198,7 @@ impl<'a> Meta<'a> {
             let association_count = reader.u8()?;
             let item = self.entry(id)?;
             for _ in 0..association_count {
-                // The highest bit says that a reader must know the property.
+                // The highest bit marks an essential property.
                 let number =
                     if flags & 1 == 1 { reader.u16()? & 0x7FFF } else { u16::from(reader.u8()? & 0x7F) };
                 if item.properties.len() < MAX_PROPERTIES_PER_ITEM {
@@ -218,35 +216,35 @@ impl<'a> Meta<'a> {
     /// The properties of an item, in the order in which they apply.
     pub(super) fn properties(&self, id: u32) -> impl Iterator<Item = Property<'a>> + '_ {
         let numbers = self.items.get(&id).map(|item| item.properties.as_slice()).unwrap_or_default();
-        // The number 0 stands for no property.
+        // The number 0 means no property.
         let indexes = numbers.iter().filter_map(|number| usize::from(*number).checked_sub(1));
         indexes.filter_map(|index| self.properties.get(index).copied())
     }
 
-    /// The content of an item's first property of that kind.
+    /// The content of the item's first property of that type.
     pub(super) fn property(&self, id: u32, kind: &FourCc) -> Option<&'a [u8]> {
         self.properties(id).find(|property| property.kind == *kind).map(|property| property.body)
     }
 
-    /// What an item refers to in that way.
+    /// The targets of an item's references of that type.
     pub(super) fn references(&self, kind: &FourCc, from: u32) -> &[u32] {
         self.references.get(&(*kind, from)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The items that refer to one in that way.
+    /// The items with a reference of that type to an item.
     pub(super) fn referring(&self, kind: &'a FourCc, to: u32) -> impl Iterator<Item = u32> + '_ {
         let matching = self.references.iter().filter(move |((found, _), _)| found == kind);
         matching.filter(move |(_, targets)| targets.contains(&to)).map(|((_, from), _)| *from)
     }
 
-    /// The first item that `fits`, preferably one that describes the primary item.
-    pub(super) fn describing(&self, fits: impl Fn(&Item<'_>) -> bool) -> Option<u32> {
+    /// The first matching item, preferably one that describes the primary item.
+    pub(super) fn describing(&self, matches: impl Fn(&Item<'_>) -> bool) -> Option<u32> {
         let primary = self.primary?;
-        let fits = |id: &u32| self.items.get(id).is_some_and(&fits);
-        self.referring(b"cdsc", primary).find(fits).or_else(|| self.items.keys().copied().find(fits))
+        let matches = |id: &u32| self.items.get(id).is_some_and(&matches);
+        self.referring(b"cdsc", primary).find(matches).or_else(|| self.items.keys().copied().find(matches))
     }
 
-    /// The parts of an item's data, as far as the file has them.
+    /// The extents of an item's data, up to the end of the file.
     fn parts(&self, id: u32) -> impl Iterator<Item = &'a [u8]> + '_ {
         let location = self.items.get(&id).and_then(|item| item.location.as_ref());
         location.into_iter().flat_map(move |location| {
@@ -255,7 +253,7 @@ impl<'a> Meta<'a> {
         })
     }
 
-    /// Whether the file ends before an item's data do.
+    /// Whether an item's data are cut off.
     pub(super) fn is_cut(&self, id: u32) -> bool {
         let location = self.items.get(&id).and_then(|item| item.location.as_ref());
         location.is_some_and(|location| {
@@ -264,32 +262,32 @@ impl<'a> Meta<'a> {
         })
     }
 
-    /// Where the last data in the file of any item end, or would end.
+    /// The declared end of the last item data in the file.
     pub(super) fn end_of_data(&self) -> u64 {
         let locations = self.items.values().filter_map(|item| item.location.as_ref());
         locations.filter(|location| !location.in_idat).map(Location::end).max().unwrap_or(0)
     }
 
-    /// The beginning of an item's data: its first part.
+    /// The first extent of an item's data.
     pub(super) fn head(&self, id: u32) -> &'a [u8] {
         self.parts(id).next().unwrap_or_default()
     }
 
-    /// The data of an item, unless there are none or too many.
+    /// The data of an item; `None` if they are empty or too long.
     pub(super) fn data(&self, id: u32) -> Option<Cow<'a, [u8]>> {
         let mut parts = self.parts(id);
         let mut data = Cow::Borrowed(parts.next()?);
         for part in parts {
-            if data.len() + part.len() > MAX_DATA_BYTES {
+            if data.len() + part.len() > MAX_BLOCK_BYTES {
                 return None;
             }
             data.to_mut().extend_from_slice(part);
         }
-        (1..=MAX_DATA_BYTES).contains(&data.len()).then_some(data)
+        (1..=MAX_BLOCK_BYTES).contains(&data.len()).then_some(data)
     }
 }
 
-/// A part of a file or box, cut off where that ends.
+/// An extent, up to the end of the source.
 fn part(source: &[u8], offset: u64, length: u64) -> &[u8] {
     let from = usize::try_from(offset).ok().and_then(|offset| source.get(offset..)).unwrap_or_default();
     match usize::try_from(length) {

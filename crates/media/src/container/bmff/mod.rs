@@ -1,7 +1,7 @@
-//! HEIF and AVIF: ISO/IEC 14496-12 (boxes) and 23008-12 (items); of AVIF, its own specification, which builds on both.
+//! Reads HEIF and AVIF headers: ISO/IEC 14496-12 (boxes), 23008-12 (items), and the AVIF specification.
 //!
-//! The decoder reads the same boxes again. They are read here first, because sizes are checked before it sees a file,
-//! and because it is not there on every machine, while what a photo says about itself always has to be found.
+//! The decoder reads the same boxes again. They are read here first, because sizes must be checked before decoding and
+//! because metadata must be found even on machines without the decoder.
 
 mod boxes;
 mod coded;
@@ -22,26 +22,25 @@ use self::meta::Meta;
 use super::{Blocks, Colour, Header};
 use crate::{MediaError, Orientation};
 
-/// How deep pictures may be made of others: an identity of a grid of tiles is two steps deep.
+/// Maximum depth of derived pictures. An identity of a grid of tiles has depth two.
 const MAX_DEPTH: usize = 4;
 
-/// How many times the pixels of the picture all its parts together may have, and how many more: tiles reach over the
-/// edge of their grid, and small pictures are made of parts of no less than a certain size.
+/// Maximum pixels of all coded items together: a multiple of the picture's pixels, plus a constant. Tiles extend over the
+/// edge of their grid, and tiles have a minimum size.
 const MAX_PARTS_AREA: (u64, u64) = (4, 4_000_000);
 
-/// The most bytes that are made up for a file that is cut off. Maps of depth and gain and the videos among the items have
-/// a few megabytes.
+/// Maximum padding of a file that is cut off. Depth maps, gain maps and videos among the items have a few megabytes.
 const MAX_MISSING_BYTES: usize = 64 << 20;
 
-/// The boxes that files end with. What else seems to be a box may be bytes that a program has appended.
+/// The boxes that a file can end with. Other boxes at the end may be bytes that a program has appended.
 const LAST_BOXES: [[u8; 4]; 7] = [*b"mdat", *b"free", *b"skip", *b"uuid", *b"moov", *b"mpvd", *b"sefd"];
 
-/// What decoding holds at once, at most, for each pixel that comes out: planes as coded, planes in RGB, a turned copy
-/// of them, the interleaved pixels and our copy of these. Measured with libheif 1.15, with a fifth on top.
+/// Peak memory of decoding for each output pixel: coded planes, RGB planes, a rotated copy of them, the interleaved pixels
+/// and our copy of these. Measured with libheif 1.15, plus a fifth.
 const BYTES_PER_PIXEL: u64 = 10;
-/// The same when channels have more than 8 bits, which take 2 bytes until the end.
+/// The same for channels of more than 8 bits, which take 2 bytes each.
 const BYTES_PER_DEEP_PIXEL: u64 = 30;
-/// What transparency adds.
+/// Additional memory for transparency.
 const BYTES_PER_PIXEL_OF_ALPHA: u64 = 4;
 
 pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
@@ -50,27 +49,27 @@ pub(super) fn header(bytes: &[u8]) -> Result<Header, MediaError> {
     };
     let meta = find_meta(bytes).ok_or_else(|| missing("it has no still picture"))?;
     let primary = meta.primary.filter(|id| meta.item(*id).is_some_and(|item| item.kind != [0; 4]));
-    let primary = primary.ok_or_else(|| missing("it does not say which picture it is about"))?;
+    let primary = primary.ok_or_else(|| missing("it does not name its primary picture"))?;
     let stored = stored_size(&meta, primary)?;
-    let stored = stored.ok_or_else(|| missing("it does not say how large its picture is"))?;
-    let shown = transform::shown(stored, meta.properties(primary));
+    let stored = stored.ok_or_else(|| missing("the size of its picture is missing"))?;
+    let display = transform::display_size(stored, meta.properties(primary));
 
-    let parts = Parts::of(&meta, primary);
+    let parts = CodedItems::of(&meta, primary);
     let largest = larger(stored, parts.largest.unwrap_or(stored));
     let (times, more) = MAX_PARTS_AREA;
-    // The largest one has a limit of its own.
+    // The largest item has a separate limit.
     let others = parts.area.saturating_sub(largest.area());
     if others > stored.area().saturating_mul(times).saturating_add(more) {
-        return Err(MediaError::Corrupt("its tiles do not fit its grid".into()));
+        return Err(MediaError::Corrupt("the tiles do not fit the grid".into()));
     }
     let bytes_per_pixel = if parts.deep { BYTES_PER_DEEP_PIXEL } else { BYTES_PER_PIXEL }
         + if parts.alpha { BYTES_PER_PIXEL_OF_ALPHA } else { 0 };
     Ok(Header {
         decoded_size: largest,
-        // libheif turns the pixels by itself, and what the container says counts more than EXIF.
-        orientation: shown.turned.then_some(Orientation::Upright),
+        // libheif rotates the pixels itself, and the container overrides EXIF.
+        orientation: display.turned.then_some(Orientation::Normal),
         decode_bytes: largest.area().saturating_mul(bytes_per_pixel).saturating_add(copied_bytes(bytes)),
-        ..Header::plain(shown.size, bytes_per_pixel)
+        ..Header::plain(display.size, bytes_per_pixel)
     })
 }
 
@@ -86,33 +85,33 @@ pub(super) fn blocks(bytes: &[u8]) -> Blocks<'_> {
     }
 }
 
-/// How the picture that the file is about is coded, or the first tile of it.
+/// The codec of the primary picture, or of its first tile.
 pub(crate) fn coding(bytes: &[u8]) -> Coding {
     let meta = find_meta(bytes);
-    let coding = meta.and_then(|meta| Parts::of(&meta, meta.primary?).coding);
+    let coding = meta.and_then(|meta| CodedItems::of(&meta, meta.primary?).coding);
     coding.unwrap_or(Coding::Other)
 }
 
-/// Whether the file ends before its last box does.
+/// Whether the file ends within its last box.
 pub(crate) fn is_cut(bytes: &[u8]) -> bool {
     Boxes::new(bytes).are_cut()
 }
 
-/// The number of bytes missing from a file that is cut off behind its primary picture; 0 when all items are there. The
-/// decoder refuses such a file unless other bytes replace the missing ones. `None` when the file is whole, or when a part
-/// of the primary picture is missing.
+/// The number of bytes missing from a file that is cut off after its primary picture; 0 if all items are there. The
+/// decoder refuses such a file unless padding replaces the missing bytes. `None` if the file is complete, or if a part of
+/// the primary picture is missing.
 pub(crate) fn missing_tail(bytes: &[u8]) -> Option<usize> {
     let top = Boxes::new(bytes);
     let found = top.clone().find(|found| found.kind == *b"meta").filter(|found| !found.cut)?;
     let meta = Meta::read(bytes, found.body);
     let missing = meta.end_of_data().saturating_sub(u64::try_from(bytes.len()).ok()?);
     let is_cut = missing > 0 || top.last().is_some_and(|last| last.cut && LAST_BOXES.contains(&last.kind));
-    let is_whole = !Parts::of(&meta, meta.primary?).cut;
+    let is_whole = !CodedItems::of(&meta, meta.primary?).cut;
     let missing = usize::try_from(missing).ok().filter(|missing| *missing <= MAX_MISSING_BYTES)?;
     (is_cut && is_whole).then_some(missing)
 }
 
-/// What the copy takes that [`missing_tail`] makes necessary.
+/// The size of the padded copy that a missing tail requires.
 fn copied_bytes(bytes: &[u8]) -> u64 {
     let missing = missing_tail(bytes).filter(|missing| *missing > 0);
     missing.and_then(|missing| u64::try_from(bytes.len().saturating_add(missing)).ok()).unwrap_or(0)
@@ -128,18 +127,18 @@ fn larger(a: PixelSize, b: PixelSize) -> PixelSize {
     if b.area() > a.area() { b } else { a }
 }
 
-/// The size of a picture before it is turned; of a grid, what the grid itself says, which is what the decoder goes by.
+/// The size of a picture before rotation. For a grid this is the size in the grid itself, which the decoder uses.
 fn stored_size(meta: &Meta<'_>, id: u32) -> Result<Option<PixelSize>, MediaError> {
-    let announced = meta.property(id, b"ispe").and_then(extents);
+    let declared = meta.property(id, b"ispe").and_then(extents);
     if meta.item(id).is_none_or(|item| item.kind != *b"grid") {
-        return Ok(announced);
+        return Ok(declared);
     }
-    let Some(grid) = meta.data(id).and_then(|data| Grid::read(&data)) else { return Ok(announced) };
-    if announced.is_some_and(|announced| announced != grid.size) {
-        return Err(MediaError::Corrupt("its headers disagree about its size".into()));
+    let Some(grid) = meta.data(id).and_then(|data| Grid::read(&data)) else { return Ok(declared) };
+    if declared.is_some_and(|declared| declared != grid.size) {
+        return Err(MediaError::size_mismatch());
     }
     if meta.references(b"dimg", id).len() != grid.tiles {
-        return Err(MediaError::Corrupt("tiles are missing in its grid".into()));
+        return Err(MediaError::Corrupt("tiles of the grid are missing".into()));
     }
     Ok(Some(grid.size))
 }
@@ -150,7 +149,7 @@ fn extents(ispe: &[u8]) -> Option<PixelSize> {
     Some(PixelSize { width: reader.u32()?, height: reader.u32()? })
 }
 
-/// A picture that is put together of tiles (ISO/IEC 23008-12, section 6.6.2.3).
+/// A picture composed of tiles (ISO/IEC 23008-12, section 6.6.2.3).
 #[derive(Debug, Clone, Copy)]
 struct Grid {
     tiles: usize,
@@ -163,35 +162,35 @@ impl Grid {
         let _version = reader.u8()?;
         let long = reader.u8()? & 1 == 1;
         let (rows, columns) = (usize::from(reader.u8()?) + 1, usize::from(reader.u8()?) + 1);
-        // Sides are written like the numbers of items, in 2 bytes or 4.
+        // Sides have 2 or 4 bytes, like item ids.
         let size = PixelSize { width: reader.item(long)?, height: reader.item(long)? };
         Some(Self { tiles: rows * columns, size })
     }
 }
 
-/// What of a picture is coded: itself, or its tiles; and its transparency.
+/// The coded items of a picture: itself or its tiles, and its alpha.
 #[derive(Debug, Default)]
-struct Parts {
+struct CodedItems {
     coding: Option<Coding>,
-    /// The size of the largest one, as its container and as its own data say.
+    /// The size of the largest one, according to the container or the coded data.
     largest: Option<PixelSize>,
-    /// Pixels of all of them.
+    /// Total number of pixels.
     area: u64,
     /// Whether channels have more than 8 bits.
     deep: bool,
-    /// Whether there is transparency among them.
+    /// Whether there is an alpha item.
     alpha: bool,
-    /// Whether the file ends before the data of some of them.
+    /// Whether data of any item are cut off.
     cut: bool,
 }
 
-impl Parts {
+impl CodedItems {
     fn of(meta: &Meta<'_>, primary: u32) -> Self {
         let mut parts = Self::default();
         let mut seen = BTreeSet::new();
         parts.collect(meta, primary, MAX_DEPTH, &mut seen);
         for auxiliary in meta.referring(b"auxl", primary) {
-            // Maps of depth and gain are never decoded.
+            // Depth and gain maps are never decoded.
             if meta.property(auxiliary, b"auxC").is_some_and(is_alpha) {
                 parts.alpha = true;
                 parts.collect(meta, auxiliary, MAX_DEPTH, &mut seen);
@@ -200,8 +199,8 @@ impl Parts {
         parts
     }
 
-    /// Follows an item to what it is made of. Each item is looked at once, and counts once for each time it is used
-    /// as long as that is within one picture.
+    /// Collects an item and the items it is derived from. Each item is read once; a tile counts each time a picture uses
+    /// it.
     fn collect(&mut self, meta: &Meta<'_>, id: u32, depth: usize, seen: &mut BTreeSet<u32>) {
         let Some(item) = meta.item(id).filter(|_| depth > 0) else { return };
         self.cut |= meta.is_cut(id);
@@ -217,10 +216,10 @@ impl Parts {
         self.coding.get_or_insert(coding);
         let configuration = coding.configuration().and_then(|kind| meta.property(id, kind));
         let configuration = configuration.unwrap_or_default();
-        let announced = meta.property(id, b"ispe").and_then(extents);
-        // The data of one item that is used as many tiles are read once.
+        let declared = meta.property(id, b"ispe").and_then(extents);
+        // The data of an item that is used as many tiles are read once.
         let coded = if seen.insert(id) { coding.size(configuration, meta.head(id)) } else { self.largest };
-        if let Some(size) = announced.into_iter().chain(coded).reduce(larger) {
+        if let Some(size) = declared.into_iter().chain(coded).reduce(larger) {
             self.area = self.area.saturating_add(size.area());
             self.largest = Some(self.largest.map_or(size, |largest| larger(largest, size)));
         }
@@ -228,7 +227,7 @@ impl Parts {
     }
 }
 
-/// Whether an auxiliary picture is transparency, by the names of HEVC, of HEIF with AVC, and of MIAF.
+/// Whether an auxiliary picture is alpha, by the URNs of HEVC, of HEIF with AVC, and of MIAF.
 fn is_alpha(aux_c: &[u8]) -> bool {
     let mut reader = Reader::new(aux_c);
     reader.version_and_flags().is_some()
@@ -240,26 +239,25 @@ fn is_alpha(aux_c: &[u8]) -> bool {
         )
 }
 
-/// The TIFF structure of an `Exif` item, which begins with how many bytes lie before it (ISO/IEC 23008-12, annex A.2.1).
-/// Where there is none at that place, it is looked for: some programs write 0 before an `Exif\0\0`, some anything.
+/// The TIFF structure of an `Exif` item, which starts with the offset of the structure (ISO/IEC 23008-12, annex A.2.1). If
+/// that offset is wrong, the structure is searched: some programs write 0 before `Exif\0\0`, others a random value.
 fn tiff_block(data: Cow<'_, [u8]>) -> Option<Cow<'_, [u8]>> {
-    /// Nobody writes more before it than an `Exif\0\0`.
+    /// Programs write at most `Exif\0\0` before it.
     const SEARCHED_BYTES: usize = 64;
     let is_tiff = |start: usize| {
         data.get(start..).is_some_and(|rest| rest.starts_with(b"II*\0") || rest.starts_with(b"MM\0*"))
     };
-    let announced = data.first_chunk().copied().map(u32::from_be_bytes)?;
-    let announced = usize::try_from(announced).ok().and_then(|offset| offset.checked_add(4));
+    let declared = data.first_chunk().copied().map(u32::from_be_bytes)?;
+    let declared = usize::try_from(declared).ok().and_then(|offset| offset.checked_add(4));
     let start =
-        announced.filter(|start| is_tiff(*start)).or_else(|| (0..SEARCHED_BYTES).find(|at| is_tiff(*at)))?;
+        declared.filter(|start| is_tiff(*start)).or_else(|| (0..SEARCHED_BYTES).find(|at| is_tiff(*at)))?;
     Some(match data {
         Cow::Borrowed(data) => Cow::Borrowed(data.get(start..)?),
         Cow::Owned(mut data) => Cow::Owned(data.split_off(start)),
     })
 }
 
-/// What the colours of a picture mean; of a grid that does not say it, what its first tile says. A profile says it
-/// best.
+/// The colour space of a picture, or of the first tile of a grid. A profile comes before code points.
 fn colour<'a>(meta: &Meta<'a>, id: u32) -> Option<Colour<'a>> {
     let own = colour_of(meta, id);
     own.or_else(|| meta.references(b"dimg", id).first().and_then(|tile| colour_of(meta, *tile)))

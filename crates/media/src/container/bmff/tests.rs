@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::boxes::FourCc;
 use super::*;
 use crate::decode::decode;
-use crate::probe::inspect;
+use crate::probe::parse_headers;
 use crate::samples::ExifBlock;
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, Limits};
@@ -146,7 +146,7 @@ fn size(width: u32, height: u32) -> PixelSize {
 }
 
 fn probed(file: &[u8]) -> Result<Header, MediaError> {
-    inspect(file, &Limits::default()).map(|found| found.header)
+    parse_headers(file, &Limits::default()).map(|found| found.header)
 }
 
 fn corrupt(reason: &str) -> Result<Header, MediaError> {
@@ -173,7 +173,7 @@ fn real_headers_are_read() {
 
 /// What the header foretells is what the decoder gives.
 #[test]
-fn crops_and_turns_are_foretold() {
+fn header_predicts_crops_and_rotations() {
     let check = |properties: &[(&FourCc, &[u8])], expect: (u32, u32)| {
         for grid in [false, true] {
             let mut file = File::default();
@@ -189,7 +189,7 @@ fn crops_and_turns_are_foretold() {
                 assert_eq!(header.size, size(expect.0, expect.1), "{properties:?}");
             }
             let turned = properties.iter().any(|(kind, _)| matches!(*kind, b"irot" | b"imir"));
-            assert_eq!(header.orientation, turned.then_some(Orientation::Upright));
+            assert_eq!(header.orientation, turned.then_some(Orientation::Normal));
         }
     };
     let strip = clap([100, 1, 50, 1, 0, 1, 0, 1]);
@@ -210,7 +210,7 @@ fn crops_and_turns_are_foretold() {
 }
 
 #[test]
-fn a_grid_is_as_large_as_it_says() {
+fn size_of_a_grid_is_its_declared_size() {
     let mut file = File::default();
     let grid = file.grid(2, 3, (300, 200));
     let header = probed(&file.build(grid)).unwrap();
@@ -219,18 +219,18 @@ fn a_grid_is_as_large_as_it_says() {
 
     let mut other = file.clone();
     other.properties.last_mut().unwrap().1 = ispe(300, 201);
-    assert_eq!(probed(&other.build(grid)), corrupt("its headers disagree about its size"));
+    assert_eq!(probed(&other.build(grid)), corrupt("the headers disagree about the size"));
     let mut fewer = file.clone();
     fewer.references[0].2.pop();
-    assert_eq!(probed(&fewer.build(grid)), corrupt("tiles are missing in its grid"));
+    assert_eq!(probed(&fewer.build(grid)), corrupt("tiles of the grid are missing"));
     // Sixteen thousand pixels a tile, 65,000 tiles, none of which is seen.
     let mut small = File::default();
     let grid = small.grid(255, 100, (1, 1));
-    assert_eq!(probed(&small.build(grid)), corrupt("its tiles do not fit its grid"));
+    assert_eq!(probed(&small.build(grid)), corrupt("the tiles do not fit the grid"));
 }
 
 #[test]
-fn a_picture_that_is_larger_than_it_says_is_refused() {
+fn picture_larger_than_declared_is_refused() {
     // A reduced AV1 sequence header of 65,536 × 65,536: sides in 16 bits, all of which are 1.
     let header = [0x0A, 7, 0x18, 0x3F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFC];
     let refused = |file: &[u8]| matches!(probed(file), Err(MediaError::TooManyPixels { .. }));
@@ -266,7 +266,7 @@ fn a_picture_that_is_larger_than_it_says_is_refused() {
 }
 
 #[test]
-fn items_that_refer_to_each_other_end() {
+fn circular_references_terminate() {
     let mut file = File::default();
     let ids: Vec<_> = (0..4).map(|_| file.item(b"iden", &[])).collect();
     for id in &ids {
@@ -277,7 +277,7 @@ fn items_that_refer_to_each_other_end() {
 }
 
 #[test]
-fn what_is_missing_is_told() {
+fn missing_parts_are_reported() {
     let mut file = File::default();
     let id = file.hopper();
     let whole = file.build(id);
@@ -297,16 +297,16 @@ fn what_is_missing_is_told() {
 }
 
 #[test]
-fn decoders_say_what_is_wrong() {
+fn decoder_errors_are_reported() {
     let check = |file: &[u8], expect: MediaError| {
         let header = probed(file).unwrap();
         assert_eq!(decode(Format::Heif, file, &header, header.size).unwrap_err(), expect);
     };
-    check(&HOPPER_HEIC[..HOPPER_HEIC.len() - 100], MediaError::Corrupt("it is cut off".into()));
+    check(&HOPPER_HEIC[..HOPPER_HEIC.len() - 100], MediaError::Corrupt("the file is cut off".into()));
     let mut file = File::default();
     let id = file.hopper();
     file.properties.last_mut().unwrap().1 = ispe(120, 128);
-    check(&file.build(id), MediaError::Corrupt("its headers disagree about its size".into()));
+    check(&file.build(id), MediaError::Corrupt("the headers disagree about the size".into()));
     let id = file.item(b"new1", &[1, 2, 3]);
     file.property(id, b"ispe", &ispe(64, 64));
     let error = MediaError::NoDecoder {
@@ -318,7 +318,7 @@ fn decoders_say_what_is_wrong() {
 }
 
 /// A picture, and behind it what phones put there: a map of gains, EXIF, XMP and a video.
-fn with_a_tail() -> Vec<u8> {
+fn with_trailing_items() -> Vec<u8> {
     let mut file = File::default();
     let picture = file.hopper();
     let map = file.hopper();
@@ -343,24 +343,28 @@ fn decoded(file: &[u8]) -> Result<crate::decode::Decoded, MediaError> {
 }
 
 #[test]
-fn a_file_that_is_cut_off_behind_its_picture_is_read_and_counts_as_damaged() {
-    let whole = with_a_tail();
+fn file_truncated_after_its_picture_is_damaged() {
+    let whole = with_trailing_items();
     let picture = decoded(&whole).unwrap();
     assert_eq!(picture.damaged, None);
     let end = end_of_picture(&whole);
     assert!(whole.len() > end + 10_000);
     for cut in [end, end + 1, end + 2000, end + 3500, end + 7000, whole.len() - 4990, whole.len() - 1] {
         let read = decoded(&whole[..cut]).unwrap_or_else(|error| panic!("{cut} of {}: {error}", whole.len()));
-        assert_eq!(read.damaged.as_deref(), Some("it is cut off"), "{cut}");
+        assert_eq!(read.damaged.as_deref(), Some("the file is cut off"), "{cut}");
         assert!(read.pixels.bytes == picture.pixels.bytes, "{cut}");
     }
     for cut in [end - 1, end - 1000] {
-        assert_eq!(decoded(&whole[..cut]).unwrap_err(), MediaError::Corrupt("it is cut off".into()), "{cut}");
+        assert_eq!(
+            decoded(&whole[..cut]).unwrap_err(),
+            MediaError::Corrupt("the file is cut off".into()),
+            "{cut}"
+        );
     }
 }
 
 #[test]
-fn a_grid_that_is_cut_off_behind_its_tiles_is_read() {
+fn file_truncated_after_its_tiles_is_read() {
     let mut file = File::default();
     let grid = file.grid(2, 2, (200, 200));
     let exif = file.item(b"Exif", &[1; 4000]);
@@ -369,12 +373,12 @@ fn a_grid_that_is_cut_off_behind_its_tiles_is_read() {
     let picture = decoded(&whole).unwrap();
     let read = decoded(&whole[..whole.len() - 4000]).unwrap();
     assert!(read.pixels.bytes == picture.pixels.bytes);
-    assert_eq!(read.damaged.as_deref(), Some("it is cut off"));
+    assert_eq!(read.damaged.as_deref(), Some("the file is cut off"));
     assert!(decoded(&whole[..whole.len() - 4001]).is_err());
 }
 
 #[test]
-fn announced_data_that_lie_far_behind_the_end_are_not_made_up() {
+fn padding_is_limited() {
     let mut file = File::default();
     let picture = file.hopper();
     let exif = file.item(b"Exif", &[1; 64]);
@@ -390,7 +394,7 @@ fn announced_data_that_lie_far_behind_the_end_are_not_made_up() {
 }
 
 #[test]
-fn exif_is_found_whatever_lies_before_it() {
+fn exif_is_found_at_wrong_offsets() {
     let block = ExifBlock::default().text(Directory::Primary, tag::MAKE, "Nikon").build();
     let check = |offset: u32, before: &[u8], expect: bool| {
         let mut file = File::default();
@@ -425,7 +429,7 @@ fn exif_is_found_whatever_lies_before_it() {
 }
 
 #[test]
-fn what_describes_the_picture_goes_first() {
+fn metadata_of_the_primary_picture_come_first() {
     let mut file = File::default();
     let (picture, other) = (file.hopper(), file.hopper());
     let mut xmp = |content_type: &'static str, text: &[u8]| {
@@ -444,7 +448,7 @@ fn what_describes_the_picture_goes_first() {
 }
 
 #[test]
-fn a_part_that_is_used_many_times_does_not_add_up() {
+fn reused_tiles_are_bounded() {
     let mut file = File::default();
     let picture = file.hopper();
     let exif = file.item(b"Exif", &vec![1; 1 << 20]);
@@ -454,7 +458,7 @@ fn a_part_that_is_used_many_times_does_not_add_up() {
 }
 
 #[test]
-fn colours_are_told_by_profile_or_numbers() {
+fn colours_come_from_profile_or_code_points() {
     let check = |boxes: &[&[u8]], expect: Option<Colour<'_>>| {
         let mut file = File::default();
         let picture = file.hopper();
@@ -480,7 +484,7 @@ fn colours_are_told_by_profile_or_numbers() {
 }
 
 #[test]
-fn announced_counts_cost_nothing() {
+fn declared_counts_do_not_allocate() {
     let huge = u32::MAX.to_be_bytes();
     let boxes = [
         full_box(b"pitm", 1, 0, &huge),
@@ -518,7 +522,7 @@ fn announced_counts_cost_nothing() {
 }
 
 /// Everything that is read without a decoder.
-fn ask_everything(file: &[u8]) {
+fn call_everything(file: &[u8]) {
     let _ = header(file);
     let _ = coding(file);
     let _ = is_cut(file);
@@ -537,8 +541,8 @@ proptest! {
         rest in prop::collection::vec(any::<u8>(), 0..100),
     ) {
         let meta = full_box(b"meta", 0, 0, &[full_box(kind, version, 0, &body), rest.clone()].concat());
-        ask_everything(&[plain_box(b"ftyp", b"heic\0\0\0\0"), meta].concat());
-        ask_everything(&rest);
+        call_everything(&[plain_box(b"ftyp", b"heic\0\0\0\0"), meta].concat());
+        call_everything(&rest);
     }
 
     #[test]
@@ -560,6 +564,6 @@ proptest! {
         if cut {
             file.truncate(keep.index(file.len()));
         }
-        ask_everything(&file);
+        call_everything(&file);
     }
 }

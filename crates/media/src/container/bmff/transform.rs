@@ -1,29 +1,32 @@
-//! Crops, turns and mirrors: ISO/IEC 23008-12, sections 6.5.9 to 6.5.12; ISO/IEC 14496-12, section 12.1.4 (`clap`).
-//! The decoder does them all; here it is foretold what comes out.
+//! Computes the size after crops, rotations and mirroring: ISO/IEC 23008-12, sections 6.5.9 to 6.5.12; ISO/IEC 14496-12,
+//! section 12.1.4 (`clap`). The decoder applies them.
 
 use domain::PixelSize;
 
 use super::boxes::Reader;
 use super::meta::Property;
 
-/// How a stored picture is shown.
+/// The displayed picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct DisplaySize {
     pub(super) size: PixelSize,
-    /// Whether the container says how it is turned or mirrored, be it not at all.
+    /// Whether the container declares a rotation or mirroring, even a rotation by 0.
     pub(super) turned: bool,
 }
 
-/// Applies the properties in their order. What is unreadable changes nothing; the decoder refuses it later.
-pub(super) fn shown<'a>(stored: PixelSize, properties: impl Iterator<Item = Property<'a>>) -> Shown {
-    properties.fold(Shown { size: stored, turned: false }, |Shown { size, turned }, property| {
+/// Applies the properties in their order. Unreadable ones are ignored; the decoder refuses them later.
+pub(super) fn display_size<'a>(
+    stored: PixelSize,
+    properties: impl Iterator<Item = Property<'a>>,
+) -> DisplaySize {
+    properties.fold(DisplaySize { size: stored, turned: false }, |DisplaySize { size, turned }, property| {
         match (&property.kind, property.body) {
             (b"irot", [angle, ..]) => {
-                Shown { size: if angle & 1 == 1 { size.transposed() } else { size }, turned: true }
+                DisplaySize { size: if angle & 1 == 1 { size.transposed() } else { size }, turned: true }
             }
-            (b"imir", _) => Shown { size, turned: true },
-            (b"clap", body) => Shown { size: cropped(size, body).unwrap_or(size), turned },
-            _ => Shown { size, turned },
+            (b"imir", _) => DisplaySize { size, turned: true },
+            (b"clap", body) => DisplaySize { size: cropped(size, body).unwrap_or(size), turned },
+            _ => DisplaySize { size, turned },
         }
     })
 }
@@ -39,7 +42,7 @@ fn cropped(size: PixelSize, body: &[u8]) -> Option<PixelSize> {
     Some(PixelSize { width: kept(size.width, left, width)?, height: kept(size.height, top, height)? })
 }
 
-/// The first pixel of a crop to so many pixels around a place that lies so far from the middle of a side.
+/// The first pixel of a crop to `count` pixels, whose centre is `from_middle` pixels away from the middle of the side.
 fn first(side: u32, count: Fraction, from_middle: Fraction) -> Fraction {
     // from_middle + (side - 1) / 2 - (count - 1) / 2
     let both = from_middle.denominator * count.denominator;
@@ -50,7 +53,7 @@ fn first(side: u32, count: Fraction, from_middle: Fraction) -> Fraction {
     }
 }
 
-/// How many pixels of a side a crop leaves. What would lie outside of the picture is not there.
+/// The number of pixels of a side after a crop, without those outside of the picture.
 fn kept(side: u32, first: i128, count: Fraction) -> Option<u32> {
     let end = (first + count.round()?).min(side.into());
     u32::try_from(end - first.max(0)).ok().filter(|kept| *kept > 0)
@@ -63,18 +66,18 @@ struct Fraction {
 }
 
 impl Fraction {
-    /// The numerator has a sign, because the offsets do; a size that would need its highest bit is none.
+    /// The numerator is signed, because offsets are.
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let numerator = i128::from(reader.u32()?.cast_signed());
         Some(Self { numerator, denominator: i128::from(reader.u32()?) })
     }
 
-    /// As libheif does it: towards zero.
+    /// Rounds towards zero, like libheif.
     fn round_down(self) -> Option<i128> {
         self.numerator.checked_div(self.denominator)
     }
 
-    /// As libheif does it: to the nearest, but below zero to the one above.
+    /// Rounds to the nearest integer, like libheif; negative numbers are rounded up.
     fn round(self) -> Option<i128> {
         (self.numerator + self.denominator / 2).checked_div(self.denominator)
     }
@@ -92,9 +95,9 @@ mod tests {
     fn properties_apply_in_their_order() {
         let check = |properties: &[(&[u8; 4], &[u8])], expect: (u32, u32), turned| {
             let properties = properties.iter().map(|(kind, body)| Property { kind: **kind, body });
-            let found = shown(PixelSize { width: 60, height: 40 }, properties);
+            let found = display_size(PixelSize { width: 60, height: 40 }, properties);
             let size = PixelSize { width: expect.0, height: expect.1 };
-            assert_eq!(found, Shown { size, turned });
+            assert_eq!(found, DisplaySize { size, turned });
         };
         let strip = clap([(60, 1), (10, 1), (0, 1), (0, 1)]);
         let narrow = clap([(10, 1), (60, 1), (0, 1), (0, 1)]);
@@ -110,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn crops_end_where_the_picture_does() {
+    fn crops_end_at_the_edge_of_the_picture() {
         let check = |kept: (i32, u32), from_middle: (i32, u32), expect| {
             let body = clap([kept, (40, 1), from_middle, (0, 1)]);
             let size = cropped(PixelSize { width: 60, height: 40 }, &body);

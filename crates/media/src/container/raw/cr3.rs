@@ -1,22 +1,22 @@
-//! Canon's CR3: boxes of ISO/IEC 14496-12, with Canon's own in some of the kind `uuid`.
+//! Reads Canon's CR3: boxes of ISO/IEC 14496-12, some of them Canon's own in `uuid` boxes.
 
-use super::super::{Extent, take};
+use super::super::{ByteRange, take};
 use crate::tiff::{Directory, Structure, join};
 
-/// In `moov`: what the camera knew, as TIFF structures.
+/// In `moov`: metadata as TIFF structures.
 const METADATA: [u8; 16] = 0x85C0_B687_820F_11E0_8111_F4CE_462B_6A48_u128.to_be_bytes();
-/// On top: a preview of medium size.
+/// At the top level: a preview of medium size.
 const PREVIEW: [u8; 16] = 0xEAF4_2B5E_1C98_4B88_B9FB_B7DC_406E_4D16_u128.to_be_bytes();
-/// On top: an XMP packet.
+/// At the top level: an XMP packet.
 const XMP: [u8; 16] = 0xBE7A_CFCB_97A9_42E8_9C71_9994_91E3_AFAC_u128.to_be_bytes();
 
-/// How far from the beginning of its box a preview may begin.
+/// Maximum offset of a preview in its box.
 const MAX_PREVIEW_HEADER: usize = 64;
 
-/// A camera writes four tracks.
+/// Maximum number of tracks. Cameras write four.
 const MAX_TRACKS: usize = 16;
 
-/// A box, with where its content lies in the file.
+/// A box with the offset of its content in the file.
 #[derive(Clone, Copy)]
 struct Box<'a> {
     kind: [u8; 4],
@@ -25,12 +25,12 @@ struct Box<'a> {
 }
 
 impl<'a> Box<'a> {
-    /// The whole file as if it were one.
+    /// The whole file as a box.
     fn file(bytes: &'a [u8]) -> Self {
         Self { kind: *b"file", start: 0, content: bytes }
     }
 
-    /// The boxes in it, up to what is cut off; a last one may be cut off itself.
+    /// The boxes in it. The last one may be cut off.
     fn children(self) -> impl Iterator<Item = Self> + use<'a> {
         let mut rest = self.content;
         std::iter::from_fn(move || {
@@ -54,7 +54,7 @@ impl<'a> Box<'a> {
         self.children().find(|child| child.kind == *kind)
     }
 
-    /// What follows the number of the `uuid` box with that one.
+    /// The content of the `uuid` box with that UUID.
     fn own(self, uuid: &[u8; 16]) -> Option<Self> {
         self.children().filter(|child| child.kind == *b"uuid").find_map(|child| child.after(uuid))
     }
@@ -70,14 +70,14 @@ impl<'a> Box<'a> {
     }
 }
 
-/// The full picture that one of the tracks is, the preview and the thumbnail, where there is one.
-pub(super) fn previews(bytes: &[u8]) -> Vec<Extent> {
+/// The full picture (a track), the preview and the thumbnail, if they exist.
+pub(super) fn previews(bytes: &[u8]) -> Vec<ByteRange> {
     let file = Box::file(bytes);
     let movie = file.child(b"moov");
     let tracks = movie.into_iter().flat_map(Box::children).filter(|child| child.kind == *b"trak");
     let mut found: Vec<_> = tracks.take(MAX_TRACKS).filter_map(first_sample).collect();
     let thumbnail = movie.and_then(|movie| movie.own(&METADATA)?.child(b"THMB"));
-    // A number of entries and their size lie before the box.
+    // The number of entries and their size precede the box.
     let preview = file.own(&PREVIEW).and_then(|own| {
         let skipped = Box { start: own.start + 8, content: own.content.get(8..)?, ..own };
         skipped.child(b"PRVW")
@@ -86,8 +86,8 @@ pub(super) fn previews(bytes: &[u8]) -> Vec<Extent> {
     found
 }
 
-/// Where the first sample of a track lies (8.7 of the standard).
-fn first_sample(track: Box<'_>) -> Option<Extent> {
+/// The location of the first sample of a track (8.7 of the standard).
+fn first_sample(track: Box<'_>) -> Option<ByteRange> {
     let table = track.child(b"mdia")?.child(b"minf")?.child(b"stbl")?;
     let sizes = table.child(b"stsz")?;
     let length = sizes.u32_at(4).filter(|same| *same > 0).or_else(|| sizes.u32_at(12))?;
@@ -95,17 +95,17 @@ fn first_sample(track: Box<'_>) -> Option<Extent> {
         Some(offsets) => u64::from_be_bytes(offsets.content.get(8..16)?.try_into().ok()?),
         None => u64::from(table.child(b"stco")?.u32_at(8)?),
     };
-    Some(Extent { start: usize::try_from(start).ok()?, length: usize::try_from(length).ok()? })
+    Some(ByteRange { start: usize::try_from(start).ok()?, length: usize::try_from(length).ok()? })
 }
 
-/// The JPEG in a box behind a few numbers about it.
-fn behind_header(of: Box<'_>) -> Option<Extent> {
+/// The JPEG in a box, after its header.
+fn behind_header(of: Box<'_>) -> Option<ByteRange> {
     let head = of.content.get(..MAX_PREVIEW_HEADER).unwrap_or(of.content);
     let at = head.windows(3).position(|window| window == [0xFF, 0xD8, 0xFF])?;
-    Some(Extent { start: of.start + at, length: of.content.len() - at })
+    Some(ByteRange { start: of.start + at, length: of.content.len() - at })
 }
 
-/// What the camera wrote about the shot, as one EXIF block: the file has its directories in structures of their own.
+/// The metadata of the camera as one EXIF block. The file has its directories in separate structures.
 pub(super) fn exif(bytes: &[u8]) -> Option<Vec<u8>> {
     let metadata = Box::file(bytes).child(b"moov")?.own(&METADATA)?;
     let part = |kind| metadata.child(kind).and_then(|part| Structure::read(part.content));

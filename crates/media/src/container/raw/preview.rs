@@ -1,45 +1,45 @@
-//! Choosing among embedded JPEG files.
+//! Chooses among the embedded JPEG files.
 
 use domain::PixelSize;
 
-use super::super::{Extent, Header, jpeg};
+use super::super::{ByteRange, Header, jpeg};
 
-/// Where the longer side is below this, a file has only shown its thumbnail yet.
+/// A JPEG whose longest side is shorter than this is only a thumbnail.
 const THUMBNAIL_PX: u32 = 640;
 
-/// More segments than there are before the frame header of a preview.
+/// Maximum number of segments before the frame header of a preview.
 const MAX_SEGMENTS: usize = 256;
 
-/// How many beginnings of a JPEG are looked at when a file is searched.
+/// Maximum number of JPEG signatures that a search looks at.
 const MAX_TRIES: usize = 4096;
 
-/// How many previews are tried that turn out not to be whole.
+/// Maximum number of broken previews that are tried.
 const MAX_BROKEN: usize = 4;
 
-/// The largest JPEG by pixels: of those that are listed, or of all in the file when those are only thumbnails.
-pub(super) fn largest(bytes: &[u8], listed: Vec<Extent>, may_scan: bool) -> Option<(Extent, Header)> {
-    let mut found: Vec<(PixelSize, Extent)> =
-        listed.into_iter().filter_map(|extent| candidate(bytes, extent)).collect();
+/// The largest JPEG by pixels: among the listed ones, or in the whole file if those are only thumbnails.
+pub(super) fn largest(bytes: &[u8], listed: Vec<ByteRange>, may_scan: bool) -> Option<(ByteRange, Header)> {
+    let mut found: Vec<(PixelSize, ByteRange)> =
+        listed.into_iter().filter_map(|range| candidate(bytes, range)).collect();
     if may_scan && found.iter().all(|(size, _)| size.longest() < THUMBNAIL_PX) {
         found.extend(everywhere(bytes));
     }
-    // The first of equals is listed, so its end is known.
+    // Of equal sizes a listed one comes first; its end is known.
     found.sort_by_key(|(size, _)| std::cmp::Reverse(size.area()));
-    found.into_iter().take(MAX_BROKEN).find_map(|(_, extent)| {
-        let header = jpeg::header(extent.of(bytes)?).ok()?;
-        Some((extent, header))
+    found.into_iter().take(MAX_BROKEN).find_map(|(_, range)| {
+        let header = jpeg::header(range.of(bytes)?).ok()?;
+        Some((range, header))
     })
 }
 
-/// Cuts the extent to what the file has of it.
-fn candidate(bytes: &[u8], extent: Extent) -> Option<(PixelSize, Extent)> {
-    let length = bytes.len().checked_sub(extent.start)?.min(extent.length);
-    let extent = Extent { length, ..extent };
-    Some((frame_size(extent.of(bytes)?)?, extent))
+/// Cuts the range at the end of the file.
+fn candidate(bytes: &[u8], range: ByteRange) -> Option<(PixelSize, ByteRange)> {
+    let length = bytes.len().checked_sub(range.start)?.min(range.length);
+    let range = ByteRange { length, ..range };
+    Some((frame_size(range.of(bytes)?)?, range))
 }
 
-/// Every JPEG that begins somewhere in the file.
-fn everywhere(bytes: &[u8]) -> impl Iterator<Item = (PixelSize, Extent)> {
+/// Every JPEG in the file.
+fn everywhere(bytes: &[u8]) -> impl Iterator<Item = (PixelSize, ByteRange)> {
     let mut at = 0;
     let starts = std::iter::from_fn(move || {
         loop {
@@ -53,12 +53,12 @@ fn everywhere(bytes: &[u8]) -> impl Iterator<Item = (PixelSize, Extent)> {
     });
     starts
         .take(MAX_TRIES)
-        .filter_map(|start| candidate(bytes, Extent { start, length: bytes.len().saturating_sub(start) }))
+        .filter_map(|start| candidate(bytes, ByteRange { start, length: bytes.len().saturating_sub(start) }))
 }
 
-/// The size of a JPEG that browsers show: baseline, extended or progressive, of 8 bits, grey or in colour. What raw
-/// data are packed as, lossless JPEG, is none. Unlike a decoder this takes nothing between the segments, so that
-/// little else is taken for a JPEG.
+/// The size of a JPEG that is baseline, extended or progressive, with 8 bits, grey or in colour. Raw data are often
+/// lossless JPEG, which does not count. Unlike a decoder, this accepts no garbage between segments, so that random bytes
+/// are rarely mistaken for a JPEG.
 fn frame_size(jpeg: &[u8]) -> Option<PixelSize> {
     let mut rest = jpeg.strip_prefix(&[0xFF, 0xD8])?;
     for _ in 0..MAX_SEGMENTS {

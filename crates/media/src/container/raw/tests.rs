@@ -235,14 +235,14 @@ fn cr3(tracks: &[(&[u8], bool)], preview: Option<&[u8]>) -> Vec<u8> {
 }
 
 #[test]
-fn the_largest_preview_of_each_kind_is_shown() {
+fn largest_preview_is_decoded() {
     for (kind, file) in files() {
         assert_eq!(crate::container::format(&file), Some(Format::Raw), "{kind}");
         let probe = crate::probe(&file, &Limits::default()).unwrap();
         assert_eq!(probe.format, Format::Raw, "{kind}");
         assert_eq!(probe.stored_size, PixelSize { width: 800, height: 600 }, "{kind}");
         assert_eq!(probe.upright_size, PixelSize { width: 600, height: 800 }, "{kind}");
-        assert_eq!(probe.orientation, Orientation::QuarterLeft, "{kind}");
+        assert_eq!(probe.orientation, Orientation::Rotate270, "{kind}");
         let rendered = crate::render(&file, &[domain::Rendition::Medium], &Limits::default()).unwrap();
         assert_eq!(rendered.damaged, None, "{kind}");
         // Red lies at the lower left when the top is turned to the left.
@@ -268,7 +268,7 @@ fn metadata_of_each_kind() {
 }
 
 #[test]
-fn a_tiff_photo_is_no_raw_file() {
+fn plain_tiff_is_not_raw() {
     let mut writer = Writer::new(false, false);
     let exif = shot(&mut writer);
     let thumbnail = place(&mut writer, &jpeg(160, 120), (0x0201, 0x0202));
@@ -289,7 +289,7 @@ fn a_tiff_photo_is_no_raw_file() {
 }
 
 #[test]
-fn without_a_preview() {
+fn raw_without_preview_is_refused() {
     let raw = |offset: u32| {
         let mut writer = Writer::new(false, false);
         let mut entries = sensor(&mut writer, 7);
@@ -310,7 +310,7 @@ fn without_a_preview() {
 }
 
 #[test]
-fn a_cut_preview_is_kept_as_damaged() {
+fn truncated_preview_is_damaged() {
     let (_, file) = files().into_iter().find(|(kind, _)| *kind == "RAF").unwrap();
     let rendered =
         crate::render(&file[..file.len() * 3 / 4], &[domain::Rendition::Thumb], &Limits::default()).unwrap();
@@ -318,7 +318,7 @@ fn a_cut_preview_is_kept_as_damaged() {
 }
 
 #[test]
-fn a_file_full_of_beginnings_is_searched_in_bounded_time() {
+fn search_for_previews_is_bounded() {
     // Each beginning has as many segments as are looked at.
     let begun = std::time::Instant::now();
     let file = [&b"FOVb"[..], &[0xFF, 0xD8, 0xFF, 0xE0, 0, 2].repeat(2_000_000)].concat();

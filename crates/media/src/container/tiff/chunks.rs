@@ -4,20 +4,20 @@ use super::picture::tag;
 use crate::MediaError;
 use crate::tiff::{Entry, Ifd};
 
-/// More strips or tiles than 200 megapixels have in tiles of the least size.
+/// Maximum number of strips or tiles; more than 200 megapixels in the smallest tiles.
 const MAX_CHUNKS: u64 = 1 << 20;
 
-/// How many pixels a small picture may have in tiles that reach over its edges.
+/// Number of pixels in tiles that any picture may have, whatever its size: tiles extend over its edges.
 const MAX_SMALL_PADDED: u64 = 1 << 26;
 
-/// The strips or tiles that a picture is cut into.
+/// The strips or tiles of a picture.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chunks<'a> {
-    /// The size of each; of the last ones a part may lie beyond the picture.
+    /// The size of each. The last ones may extend beyond the picture.
     pub(crate) size: PixelSize,
-    /// How many lie beside each other.
+    /// Number of columns.
     pub(crate) across: u32,
-    /// How many lie below each other.
+    /// Number of rows.
     pub(crate) down: u32,
     source: Source<'a>,
 }
@@ -33,15 +33,15 @@ enum Source<'a> {
 }
 
 impl<'a> Chunks<'a> {
-    /// Refuses what asks for far more work than its picture has pixels.
+    /// Refuses chunks with far more pixels than the picture.
     pub(super) fn read(ifd: &Ifd<'a>, picture: PixelSize) -> Result<Self, MediaError> {
-        // Some programs list their tiles as strips.
+        // Some programs list tiles as strips.
         let tiled = ifd.entry(tag::TILE_OFFSETS).is_some()
             || (ifd.entry(tag::TILE_WIDTH).is_some() && ifd.entry(tag::TILE_LENGTH).is_some());
         let either = |tiles, strips| ifd.entry(tiles).filter(|_| tiled).or_else(|| ifd.entry(strips));
         let offsets = either(tag::TILE_OFFSETS, tag::STRIP_OFFSETS);
         let lengths = either(tag::TILE_BYTE_COUNTS, tag::STRIP_BYTE_COUNTS);
-        // The list lies behind the cut, or never was.
+        // The list is cut off or missing.
         let offsets = offsets.ok_or(MediaError::Truncated)?;
         let side = |tag, most: u32| match ifd.number(tag) {
             Some(side @ 1..) => u32::try_from(side).unwrap_or(u32::MAX).min(most),
@@ -50,7 +50,7 @@ impl<'a> Chunks<'a> {
         let size = if tiled {
             let side = |tag| Some(side(tag, u32::MAX)).filter(|side| *side < u32::MAX);
             let (width, height) = (side(tag::TILE_WIDTH), side(tag::TILE_LENGTH));
-            let none = || MediaError::Corrupt("its tiles have no size".into());
+            let none = || MediaError::Corrupt("the tiles have no size".into());
             PixelSize { width: width.ok_or_else(none)?, height: height.ok_or_else(none)? }
         } else {
             PixelSize { width: picture.width, height: side(tag::ROWS_PER_STRIP, picture.height) }
@@ -64,10 +64,10 @@ impl<'a> Chunks<'a> {
         };
         let count = u64::from(chunks.across) * u64::from(chunks.down);
         if count > MAX_CHUNKS {
-            return Err(MediaError::Corrupt(format!("it is cut into {count} pieces")));
+            return Err(MediaError::Corrupt(format!("it has {count} strips or tiles")));
         }
         if count.saturating_mul(size.area()) > picture.area().saturating_mul(8).max(MAX_SMALL_PADDED) {
-            return Err(MediaError::Corrupt("its tiles are far larger than the picture".into()));
+            return Err(MediaError::Corrupt("the tiles are far larger than the picture".into()));
         }
         Ok(chunks)
     }
@@ -77,11 +77,11 @@ impl<'a> Chunks<'a> {
         Self { size, across: 1, down: 1, source: Source::One(bytes) }
     }
 
-    /// The bytes of a chunk as far as the file has them. `None` behind the end of the list; empty when the file has
-    /// none.
+    /// The bytes of a chunk, up to the end of the file. `None` if it is not in the list; empty if it lies outside of the
+    /// file.
     ///
-    /// Some programs leave the length out or 0; then it is whatever follows, and so it is for pixels that are not
-    /// compressed, whose length is known anyway.
+    /// Some programs omit the length or write 0. Then the chunk is the rest of the file. The same holds for uncompressed
+    /// pixels, whose length is known from their size.
     pub(crate) fn get(
         &self,
         file: &'a [u8],

@@ -5,7 +5,7 @@ use crate::MediaError;
 use crate::render::Layout;
 use crate::tiff::{ByteOrder, Entry, Ifd, Structure};
 
-/// The tags of a picture, by their numbers.
+/// Tag numbers of a picture.
 pub(crate) mod tag {
     pub(crate) const NEW_SUBFILE_TYPE: u16 = 254;
     pub(crate) const SUBFILE_TYPE: u16 = 255;
@@ -36,22 +36,22 @@ pub(crate) mod tag {
     pub(crate) const YCBCR_SUBSAMPLING: u16 = 530;
 }
 
-/// More samples in each pixel than any photo has; what has more comes from a telescope or a satellite.
+/// Maximum number of samples in a pixel. Only pictures of telescopes and satellites have more.
 const MAX_SAMPLES: usize = 8;
 
-/// Longer tables of a JPEG than there can be.
+/// Maximum size of JPEG tables, in bytes.
 const MAX_JPEG_TABLES: usize = 64 << 10;
 
-/// How the samples of a pixel make its colour.
+/// The colour space of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Colours {
+pub(crate) enum ColourSpace {
     Gray {
         white_is_zero: bool,
     },
     Rgb,
     Palette,
     Cmyk,
-    /// Of ITU-R BT.601, with this many columns and rows to one pair of colour differences.
+    /// ITU-R BT.601, with one pair of chroma samples for this many columns and rows.
     YCbCr {
         across: u32,
         down: u32,
@@ -62,14 +62,14 @@ pub(crate) enum Colours {
     },
 }
 
-/// How the bytes of a chunk are packed.
+/// The compression of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compression {
     None,
     PackBits,
     Lzw,
     Deflate,
-    /// Group 3 in one dimension, with or without marks at the ends of lines, or only its codes in whole bytes.
+    /// Group 3 in one dimension, with or without end-of-line codes; rows may be aligned to bytes.
     Fax3 {
         byte_aligned: bool,
     },
@@ -77,61 +77,61 @@ pub(crate) enum Compression {
     Jpeg,
 }
 
-/// What has to be undone after a row is unpacked.
+/// The prediction that is undone after a row is decompressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Predictor {
     None,
-    /// Each sample is stored as the difference to the one before.
+    /// Each sample is stored as the difference to the previous one.
     Horizontal,
-    /// So is each byte, and bytes of the same weight lie together.
+    /// Each byte is stored as the difference to the previous one; bytes of equal significance are grouped.
     FloatingPoint,
 }
 
-/// How a sample is written.
+/// The format of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Samples {
-    /// In each pixel, colours and others.
+    /// Samples in each pixel: colours and others.
     pub(crate) count: usize,
-    /// Bits of each.
+    /// Bits of each sample.
     pub(crate) bits: usize,
     /// Whether they are floating-point numbers.
     pub(crate) float: bool,
 }
 
-/// What the alpha channel has been to the colours.
+/// Whether the colours are multiplied by alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alpha {
     Straight,
-    /// The colours are multiplied by it.
+    /// The colours are multiplied by alpha.
     Premultiplied,
 }
 
-/// All that is needed to unpack a picture.
+/// The parameters for decoding a picture.
 #[derive(Debug, Clone)]
-pub(crate) struct Picture<'a> {
+pub(crate) struct TiffImage<'a> {
     pub(crate) size: PixelSize,
     pub(crate) order: ByteOrder,
-    pub(crate) colours: Colours,
+    pub(crate) colours: ColourSpace,
     pub(crate) samples: Samples,
-    /// Of the sample behind the colours.
+    /// The kind of alpha in the sample after the colours.
     pub(crate) alpha: Option<Alpha>,
     pub(crate) compression: Compression,
     pub(crate) predictor: Predictor,
-    /// Whether each sample has chunks of its own.
+    /// Whether each sample has separate chunks.
     pub(crate) planar: bool,
-    /// Whether the first bit of a byte is its lowest.
+    /// Whether the first bit of a byte is the least significant.
     pub(crate) lowest_bit_first: bool,
     /// Red values, then green ones, then blue ones.
     pub(crate) palette: Option<Entry<'a>>,
-    /// What all JPEG chunks have in common.
+    /// The tables that all JPEG chunks share.
     pub(crate) jpeg_tables: Option<&'a [u8]>,
-    /// Whether the JPEG chunks store luma and colour differences. `None` leaves that to what they say themselves.
+    /// Whether the JPEG chunks store luma and chroma. `None`: the chunks declare it.
     pub(crate) jpeg_ycc: Option<bool>,
     pub(crate) chunks: Chunks<'a>,
 }
 
-impl Colours {
-    /// Samples of a colour.
+impl ColourSpace {
+    /// Number of colour samples.
     pub(crate) const fn samples(self) -> usize {
         match self {
             Self::Gray { .. } | Self::Palette => 1,
@@ -141,19 +141,19 @@ impl Colours {
     }
 }
 
-/// Whether the directory has a picture.
+/// Whether the directory describes a picture.
 pub(super) fn is_picture(ifd: &Ifd<'_>) -> bool {
     ifd.number(tag::IMAGE_WIDTH).is_some() && ifd.number(tag::IMAGE_LENGTH).is_some()
 }
 
-/// Whether it has one that is neither the thumbnail of another nor a mask for it.
+/// Whether the directory describes a picture that is neither a thumbnail nor a mask.
 pub(super) fn is_full(ifd: &Ifd<'_>) -> bool {
     let reduced_or_mask = ifd.number(tag::NEW_SUBFILE_TYPE).is_some_and(|kind| kind & 0b101 != 0)
         || ifd.number(tag::SUBFILE_TYPE) == Some(2);
     is_picture(ifd) && !reduced_or_mask
 }
 
-/// Whether its colours are those of the eye, not of a device.
+/// Whether the colours are CIE L*a*b*, which is independent of a device.
 pub(super) fn is_lab(ifd: &Ifd<'_>) -> bool {
     matches!(ifd.number(tag::PHOTOMETRIC), Some(8..=10))
 }
@@ -162,16 +162,16 @@ fn unsupported(what: &str) -> MediaError {
     MediaError::Corrupt(format!("{what} not supported"))
 }
 
-impl<'a> Picture<'a> {
-    /// Refuses what cannot be decoded.
+impl<'a> TiffImage<'a> {
+    /// Refuses pictures that cannot be decoded.
     pub(crate) fn read(bytes: &'a [u8]) -> Result<Self, MediaError> {
         let structure = Structure::read(bytes)
-            .ok_or_else(|| MediaError::Corrupt("its TIFF header is malformed".into()))?;
+            .ok_or_else(|| MediaError::Corrupt("the TIFF header is malformed".into()))?;
         let ifd = shown(&structure).ok_or(MediaError::Truncated)?;
         let side = |tag| ifd.number(tag).and_then(|side| u32::try_from(side).ok());
         let size = side(tag::IMAGE_WIDTH).zip(side(tag::IMAGE_LENGTH));
         let (width, height) =
-            size.ok_or_else(|| MediaError::Corrupt("its TIFF header has no size".into()))?;
+            size.ok_or_else(|| MediaError::Corrupt("the TIFF header has no size".into()))?;
         let size = PixelSize { width, height };
         if width == 0 || height == 0 {
             return Err(MediaError::NoPixels);
@@ -181,13 +181,13 @@ impl<'a> Picture<'a> {
         let compression = compression(&ifd, &structure)?;
         let stored = colours(&ifd, samples, compression)?;
         let is_jpeg = compression == Compression::Jpeg;
-        // The JPEG decoder turns one into the other.
-        let is_ycc = is_jpeg && matches!(stored, Colours::YCbCr { .. });
+        // The JPEG decoder converts YCbCr to RGB.
+        let is_ycc = is_jpeg && matches!(stored, ColourSpace::YCbCr { .. });
         let whole_jpeg = whole_jpeg(&ifd, &structure);
         let picture = Self {
             size,
             order: structure.order(),
-            colours: if is_ycc { Colours::Rgb } else { stored },
+            colours: if is_ycc { ColourSpace::Rgb } else { stored },
             samples,
             alpha: alpha(&ifd, stored, samples),
             compression,
@@ -206,7 +206,7 @@ impl<'a> Picture<'a> {
         Ok(picture)
     }
 
-    /// Refuses combinations that nobody writes.
+    /// Refuses combinations that no program writes.
     fn check(&self) -> Result<(), MediaError> {
         let Samples { count, bits, float } = self.samples;
         if count < self.colours.samples() {
@@ -222,35 +222,34 @@ impl<'a> Picture<'a> {
             Predictor::Horizontal => whole_bytes,
             Predictor::FloatingPoint => float,
         } && match self.colours {
-            Colours::Palette => bits <= 16 && !float && !self.planar && self.palette.is_some(),
-            Colours::YCbCr { .. } => {
+            ColourSpace::Palette => bits <= 16 && !float && !self.planar && self.palette.is_some(),
+            ColourSpace::YCbCr { .. } => {
                 bits == 8 && !self.planar && count == 3 && self.predictor == Predictor::None
             }
-            Colours::Lab { .. } => matches!(bits, 8 | 16) && !float && !self.planar,
-            Colours::Gray { .. } | Colours::Rgb | Colours::Cmyk => true,
+            ColourSpace::Lab { .. } => matches!(bits, 8 | 16) && !float && !self.planar,
+            ColourSpace::Gray { .. } | ColourSpace::Rgb | ColourSpace::Cmyk => true,
         } && if float { matches!(bits, 16 | 32 | 64) } else { whole_bytes || bits < 16 };
-        if sensible { Ok(()) } else { Err(unsupported("its way of storing pixels is")) }
+        if sensible { Ok(()) } else { Err(unsupported("this pixel format is")) }
     }
 
-    /// What its pixels become, 8 bits a channel.
+    /// The layout of the decoded pixels.
     pub(crate) fn layout(&self) -> Layout {
         match (self.colours, self.alpha) {
-            (Colours::Gray { .. }, None) => Layout::Gray,
-            (Colours::Gray { .. }, Some(_)) => Layout::GrayAlpha,
-            (Colours::Palette, _) | (Colours::Rgb | Colours::YCbCr { .. } | Colours::Lab { .. }, None) => {
-                Layout::Rgb
-            }
-            (Colours::Rgb | Colours::YCbCr { .. } | Colours::Lab { .. }, Some(_)) => Layout::Rgba,
-            (Colours::Cmyk, _) => Layout::Cmyk { inverted: false },
+            (ColourSpace::Gray { .. }, None) => Layout::Gray,
+            (ColourSpace::Gray { .. }, Some(_)) => Layout::GrayAlpha,
+            (ColourSpace::Palette, _)
+            | (ColourSpace::Rgb | ColourSpace::YCbCr { .. } | ColourSpace::Lab { .. }, None) => Layout::Rgb,
+            (ColourSpace::Rgb | ColourSpace::YCbCr { .. } | ColourSpace::Lab { .. }, Some(_)) => Layout::Rgba,
+            (ColourSpace::Cmyk, _) => Layout::Cmyk { inverted: false },
         }
     }
 
-    /// The most memory that unpacking takes beside the finished pixels.
+    /// Upper bound of the memory for decoding besides the decoded pixels, in bytes.
     pub(super) fn working_bytes(&self) -> u64 {
         const BASE_BYTES: u64 = 1 << 20;
-        // Of JPEG: the pixels (4), and their coefficients if they come in several scans (up to 8).
+        // The pixels (4), and coefficients if there are several scans (up to 8).
         const JPEG_BYTES_PER_PIXEL: u64 = 12;
-        // A sample as it is stored and twice its 8 bits, of each of the samples.
+        // Each sample as stored, and twice with 8 bits.
         const ROW_BYTES_PER_PIXEL: u64 = 10 * 8;
 
         let area = self.chunks.size.area();
@@ -269,7 +268,7 @@ fn samples(ifd: &Ifd<'_>) -> Result<Samples, MediaError> {
     if !(1..=MAX_SAMPLES).contains(&count) {
         return Err(MediaError::Corrupt(format!("it has {count} samples in each pixel")));
     }
-    // One number may stand for all samples.
+    // One value may apply to all samples.
     let same = |tag, default| {
         let Some(entry) = ifd.entry(tag) else { return Some(default) };
         let first = entry.number(0)?;
@@ -277,13 +276,13 @@ fn samples(ifd: &Ifd<'_>) -> Result<Samples, MediaError> {
     };
     let bits = same(tag::BITS_PER_SAMPLE, 1).and_then(|bits| usize::try_from(bits).ok());
     let bits = bits.filter(|bits| (1..=64).contains(bits));
-    let bits = bits.ok_or_else(|| unsupported("its samples of different lengths are"))?;
+    let bits = bits.ok_or_else(|| unsupported("samples of different lengths are"))?;
     match same(tag::SAMPLE_FORMAT, 1) {
-        // 4 means that nobody knows.
+        // 4 means undefined.
         Some(1 | 4) => Ok(Samples { count, bits, float: false }),
         Some(3) => Ok(Samples { count, bits, float: true }),
-        Some(2) => Err(unsupported("its signed numbers are")),
-        _ => Err(unsupported("its kind of numbers is")),
+        Some(2) => Err(unsupported("signed samples are")),
+        _ => Err(unsupported("this sample format is")),
     }
 }
 
@@ -315,12 +314,12 @@ fn compression(ifd: &Ifd<'_>, structure: &Structure<'_>) -> Result<Compression, 
         50_000 => "Zstandard",
         50_001 => "WebP",
         50_002 | 52_546 => "JPEG XL",
-        _ => return Err(unsupported(&format!("its compression (number {number}) is"))),
+        _ => return Err(unsupported(&format!("compression {number} is"))),
     };
-    Err(unsupported(&format!("its compression ({name}) is")))
+    Err(unsupported(&format!("{name} compression is")))
 }
 
-fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<Colours, MediaError> {
+fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<ColourSpace, MediaError> {
     let is_fax = matches!(compression, Compression::Fax3 { .. } | Compression::Fax4);
     let number = ifd.number(tag::PHOTOMETRIC).unwrap_or(match samples.count {
         1 | 2 if is_fax => 0,
@@ -328,13 +327,13 @@ fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<
         _ => 2,
     });
     match number {
-        0 => Ok(Colours::Gray { white_is_zero: true }),
-        // 4 is a mask, which is all there is.
-        1 | 4 => Ok(Colours::Gray { white_is_zero: false }),
-        2 => Ok(Colours::Rgb),
-        3 => Ok(Colours::Palette),
-        5 if ifd.number(tag::INK_SET).unwrap_or(1) == 1 => Ok(Colours::Cmyk),
-        5 => Err(unsupported("its set of inks is")),
+        0 => Ok(ColourSpace::Gray { white_is_zero: true }),
+        // 4 is a mask.
+        1 | 4 => Ok(ColourSpace::Gray { white_is_zero: false }),
+        2 => Ok(ColourSpace::Rgb),
+        3 => Ok(ColourSpace::Palette),
+        5 if ifd.number(tag::INK_SET).unwrap_or(1) == 1 => Ok(ColourSpace::Cmyk),
+        5 => Err(unsupported("this set of inks is")),
         6 => {
             let factors = ifd.entry(tag::YCBCR_SUBSAMPLING);
             let factor = |place| {
@@ -344,34 +343,34 @@ fn colours(ifd: &Ifd<'_>, samples: Samples, compression: Compression) -> Result<
                     .and_then(|factor| u32::try_from(factor).ok())
             };
             match factor(0).zip(factor(1)) {
-                Some((across, down)) => Ok(Colours::YCbCr { across, down }),
-                // A JPEG says so itself.
-                None if compression == Compression::Jpeg => Ok(Colours::YCbCr { across: 1, down: 1 }),
-                None => Err(unsupported("its way of storing colours is")),
+                Some((across, down)) => Ok(ColourSpace::YCbCr { across, down }),
+                // The JPEG declares it.
+                None if compression == Compression::Jpeg => Ok(ColourSpace::YCbCr { across: 1, down: 1 }),
+                None => Err(unsupported("this chroma subsampling is")),
             }
         }
-        8 => Ok(Colours::Lab { signed: true }),
-        9 => Ok(Colours::Lab { signed: false }),
-        32_803 | 34_892 => Err(unsupported("its unprocessed sensor data are")),
-        number => Err(unsupported(&format!("its way of storing colours (number {number}) is"))),
+        8 => Ok(ColourSpace::Lab { signed: true }),
+        9 => Ok(ColourSpace::Lab { signed: false }),
+        32_803 | 34_892 => Err(unsupported("sensor data are")),
+        number => Err(unsupported(&format!("colour space {number} is"))),
     }
 }
 
-/// The first sample behind the colours may be alpha; 1 and 2 say that it is.
-fn alpha(ifd: &Ifd<'_>, colours: Colours, samples: Samples) -> Option<Alpha> {
+/// The kind of alpha in the first sample after the colours. 1 and 2 declare alpha.
+fn alpha(ifd: &Ifd<'_>, colours: ColourSpace, samples: Samples) -> Option<Alpha> {
     if samples.count <= colours.samples() {
         return None;
     }
     match ifd.number(tag::EXTRA_SAMPLES) {
         Some(1) => Some(Alpha::Premultiplied),
         Some(2) => Some(Alpha::Straight),
-        // Old programs write four samples without a word about the last.
-        None if colours == Colours::Rgb && samples.count == 4 => Some(Alpha::Straight),
+        // Old programs do not declare the fourth sample.
+        None if colours == ColourSpace::Rgb && samples.count == 4 => Some(Alpha::Straight),
         _ => None,
     }
 }
 
-/// Only these compressions have any.
+/// Only LZW and Deflate have a predictor.
 fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, MediaError> {
     if !matches!(compression, Compression::Lzw | Compression::Deflate) {
         return Ok(Predictor::None);
@@ -380,21 +379,21 @@ fn predictor(ifd: &Ifd<'_>, compression: Compression) -> Result<Predictor, Media
         None | Some(1) => Ok(Predictor::None),
         Some(2) => Ok(Predictor::Horizontal),
         Some(3) => Ok(Predictor::FloatingPoint),
-        Some(number) => Err(unsupported(&format!("its predictor (number {number}) is"))),
+        Some(number) => Err(unsupported(&format!("predictor {number} is"))),
     }
 }
 
-/// In the older way of putting JPEG into TIFF, the file that is the whole picture. Where its strips lie outside, it has
+/// The JPEG file with the whole picture, in old-style JPEG compression. If the strips lie outside of that file, it has
 /// only their tables.
 fn whole_jpeg<'a>(ifd: &Ifd<'a>, structure: &Structure<'a>) -> Option<&'a [u8]> {
     if ifd.number(tag::COMPRESSION) != Some(6) {
         return None;
     }
     let start = ifd.number(tag::JPEG_INTERCHANGE)?;
-    let behind =
+    let end =
         ifd.number(tag::JPEG_INTERCHANGE_LENGTH).map_or(u64::MAX, |length| start.saturating_add(length));
     let strip = ifd.number(tag::STRIP_OFFSETS);
-    if strip.is_some_and(|strip| !(start..behind).contains(&strip)) {
+    if strip.is_some_and(|strip| !(start..end).contains(&strip)) {
         return None;
     }
     structure.data().get(usize::try_from(start).ok()?..)

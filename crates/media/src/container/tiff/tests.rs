@@ -5,7 +5,7 @@ use crate::tiff::writer::{Value, Writer};
 use crate::tiff::{Directory, Tags, tag};
 use crate::{Format, Orientation};
 
-/// A grey picture of 3 × 2 pixels with more entries.
+/// A grey picture of 3 × 2 pixels, with additional entries.
 fn file(big_endian: bool, big: bool, more: &[(u16, Value)]) -> Vec<u8> {
     let mut writer = Writer::new(big_endian, big);
     let pixels = writer.data(&[0, 50, 100, 150, 200, 250]);
@@ -24,14 +24,14 @@ fn file(big_endian: bool, big: bool, more: &[(u16, Value)]) -> Vec<u8> {
 }
 
 #[test]
-fn header_and_metadata_in_every_order() {
+fn header_and_metadata_in_every_byte_order() {
     for (big_endian, big) in [(false, false), (true, false), (false, true), (true, true)] {
         let more = [(tag::ORIENTATION, Value::Shorts(vec![6])), (tag::MODEL, Value::Text("Scanner 3000"))];
         let file = file(big_endian, big, &more);
         assert_eq!(crate::container::format(&file), Some(Format::Tiff));
         let probe = crate::probe(&file, &crate::Limits::default()).unwrap();
         assert_eq!(probe.stored_size, PixelSize { width: 3, height: 2 });
-        assert_eq!(probe.orientation, Orientation::QuarterRight);
+        assert_eq!(probe.orientation, Orientation::Rotate90);
         let blocks = blocks(&file);
         let tags = Tags::read(blocks.exif.as_deref().unwrap()).unwrap();
         assert_eq!(tags.text(Directory::Primary, tag::MODEL).as_deref(), Some("Scanner 3000"));
@@ -41,7 +41,7 @@ fn header_and_metadata_in_every_order() {
 }
 
 #[test]
-fn blocks_beside_the_picture() {
+fn metadata_blocks_are_found() {
     let more = [
         (700, Value::Bytes(b"<x:xmpmeta/>".to_vec())),
         (33_723, Value::Longs(vec![0x0002_021C, 0])),
@@ -54,7 +54,7 @@ fn blocks_beside_the_picture() {
     assert_eq!(found.iptc.as_deref(), Some(&[0x1C, 2, 2, 0, 0, 0, 0, 0][..]));
     assert_eq!(found.colour, Some(Colour::Icc(b"a profile"[..].into())));
 
-    // The first of two entries wins; so the picture's own kind of colours has to go.
+    // The first of two entries counts, so the first photometric entry is removed.
     let lab = file(false, false, &with_lab);
     let at = lab.windows(8).position(|entry| entry == [6, 1, 3, 0, 1, 0, 0, 0]).unwrap();
     let lab = [&lab[..at], &[0xFF, 0xFF], &lab[at + 2..]].concat();
@@ -63,7 +63,7 @@ fn blocks_beside_the_picture() {
 }
 
 #[test]
-fn memory_is_counted() {
+fn memory_estimate_is_bounded() {
     let bytes = header(&file(false, false, &[])).unwrap().decode_bytes;
     assert!((6..=2 << 20).contains(&bytes), "{bytes}");
 }

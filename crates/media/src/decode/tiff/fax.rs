@@ -1,4 +1,4 @@
-//! Fax: ITU-T T.4 (Group 3, in one dimension) and T.6 (Group 4). Black is 1.
+//! Decodes fax: ITU-T T.4 (Group 3, one dimension) and T.6 (Group 4). Black is 1.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -8,19 +8,19 @@ use fax::decoder::{DecodeStatus, Group4Decoder};
 use fax::maps::{black, white};
 use fax::{BitReader, ByteReader};
 
-use super::CUT_OFF;
+use crate::error::CUT_OFF;
 
-/// Zeros behind the end, so that the last code can be looked up among longer ones.
+/// Zero bytes after the end, because the decoder looks up the last code among longer ones.
 const PADDING: usize = 4;
 
-const DAMAGED: &str = "its fax data are damaged";
+const DAMAGED: &str = "the fax data are damaged";
 
-/// Rows of bits, as many as could be read, and what was wrong then.
+/// The readable rows of bits, and the error after them.
 type Unpacked = (Vec<u8>, Option<String>);
 
-/// Unpacks Group 4.
+/// Decodes Group 4.
 pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
-    // The decoder takes any number of changes in one row; a row of noise has less than a byte for each pixel.
+    // The decoder accepts any number of changes in a row. A row of noise has less than a byte for each pixel.
     let most_in_row = usize::try_from(width).unwrap_or(usize::MAX).saturating_add(64);
     let left_in_row = Cell::new(most_in_row);
     let padding_used = Cell::new(0);
@@ -36,8 +36,7 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
         match decoder.advance() {
             Ok(DecodeStatus::Incomplete) => push_row(&mut rows, decoder.transition(), width),
             Ok(DecodeStatus::End) => {
-                // The decoder takes half of the end mark for all of it, and looks no further ahead than the mark is
-                // long; so what it took for one lies in the padding.
+                // The decoder accepts half of an end mark. If it read padding, the mark is not in the file.
                 damaged = (padding_used.get() > 2).then(|| CUT_OFF.to_owned());
                 break;
             }
@@ -51,13 +50,13 @@ pub(super) fn group_4(chunk: &[u8], width: u32, height: u32) -> Unpacked {
     (rows, damaged)
 }
 
-/// Unpacks Group 3 in one dimension. Each row begins behind a mark, or at a whole byte.
+/// Decodes Group 3 in one dimension. Each row starts after an end-of-line code, or at a byte.
 pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, byte_aligned: bool) -> Unpacked {
     let feed = chunk.iter().chain(iter::repeat_n(&0, PADDING)).map(|byte| Ok::<_, Infallible>(*byte));
     let Ok(mut reader) = ByteReader::new(feed);
     let (mut rows, mut changes, mut damaged) = (Vec::new(), Vec::new(), None);
     for _ in 0..height {
-        let read = if byte_aligned { Some(()) } else { pass_mark(&mut reader) };
+        let read = if byte_aligned { Some(()) } else { skip_end_of_line(&mut reader) };
         changes.clear();
         if read.and_then(|()| row_in_one_dimension(&mut reader, width, &mut changes)).is_none() {
             damaged = Some(if reader.peek(1).is_none() { CUT_OFF } else { DAMAGED }.to_owned());
@@ -72,8 +71,8 @@ pub(super) fn group_3(chunk: &[u8], width: u32, height: u32, byte_aligned: bool)
     (rows, damaged)
 }
 
-/// Passes over the mark before a row, if there is one: at least eleven zeros and a one.
-fn pass_mark(reader: &mut impl BitReader<Error = Infallible>) -> Option<()> {
+/// Skips the end-of-line code before a row, if there is one: at least eleven zeros and a one.
+fn skip_end_of_line(reader: &mut impl BitReader<Error = Infallible>) -> Option<()> {
     if reader.peek(11) == Some(0) {
         while reader.peek(1)? == 0 {
             let Ok(()) = reader.consume(1);
@@ -83,21 +82,21 @@ fn pass_mark(reader: &mut impl BitReader<Error = Infallible>) -> Option<()> {
     Some(())
 }
 
-/// White and black in turns until the row is full. Gives where they change.
+/// Reads the positions of the colour changes in a row, which starts with white.
 fn row_in_one_dimension(reader: &mut impl BitReader, width: u32, changes: &mut Vec<u32>) -> Option<()> {
     let (mut at, mut is_black) = (0_u32, false);
     while at < width {
         loop {
             let code = if is_black { black::decode(reader)? } else { white::decode(reader)? };
             at = at.checked_add(u32::from(code))?;
-            // Longer runs come in several codes.
+            // Longer runs consist of several codes.
             if code < 64 {
                 break;
             }
         }
         changes.push(at.min(width));
         is_black = !is_black;
-        // Two empty runs in a row lead nowhere.
+        // Two empty runs make no progress.
         if matches!(**changes, [.., a, b, c] if a == b && b == c) {
             return None;
         }
@@ -109,12 +108,12 @@ fn row_bytes(width: u32) -> usize {
     usize::try_from(width.div_ceil(8)).unwrap_or(0)
 }
 
-/// Adds the white rows that some programs leave out, or that are lost.
+/// Adds white rows for missing ones.
 fn fill_up(rows: &mut Vec<u8>, width: u32, height: u32) {
     rows.resize(row_bytes(width).saturating_mul(usize::try_from(height).unwrap_or(0)), 0);
 }
 
-/// Adds a row of bits, white to the first change, then black to the next.
+/// Adds a row of bits: white up to the first change, then black up to the next.
 fn push_row(rows: &mut Vec<u8>, changes: &[u32], width: u32) {
     let start = rows.len();
     rows.resize(start + row_bytes(width), 0);
@@ -126,13 +125,13 @@ fn push_row(rows: &mut Vec<u8>, changes: &[u32], width: u32) {
             [from] => (from, width),
             _ => continue,
         };
-        // Broken rows have changes that lead back.
+        // In broken rows, changes may go backwards.
         set_bits(row, from.max(done), to);
         done = to.max(done);
     }
 }
 
-/// Sets the bits from one place to before another.
+/// Sets the bits from `from` up to `to`, exclusive.
 fn set_bits(row: &mut [u8], from: u32, to: u32) {
     let mut at = from;
     while at < to {

@@ -1,38 +1,37 @@
-//! From the rows of a strip or tile to pixels of 8 bits a channel.
+//! Converts the rows of a strip or tile to pixels of 8 bits a channel.
 
 use std::mem;
 
 use super::lab::Lab;
 use crate::MediaError;
-use crate::container::tiff::{Alpha, Colours, Picture, Predictor};
+use crate::container::tiff::{Alpha, ColourSpace, Predictor, TiffImage};
 use crate::render::Layout;
 use crate::tiff::{ByteOrder, Entry};
 
-/// Puts rows into the picture.
-pub(super) struct Rows<'a> {
-    picture: &'a Picture<'a>,
+/// Writes rows into the picture.
+pub(super) struct RowWriter<'a> {
+    picture: &'a TiffImage<'a>,
     channels: usize,
     /// The colours of a palette.
     palette: Vec<[u8; 3]>,
-    /// Each value of a sample of less than 8 bits as one of 8.
+    /// Maps samples of less than 8 bits to 8 bits.
     scale: Vec<u8>,
     lab: Option<Lab>,
-    /// A row as it is stored, then with its samples of 8 bits.
+    /// A row as stored, later with samples of 8 bits.
     row: Vec<u8>,
-    /// What the next step makes of it.
+    /// The output of the next step.
     next: Vec<u8>,
 }
 
-/// A number of pixels or rows for use with slices.
-fn wide(number: u32) -> usize {
+fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-impl<'a> Rows<'a> {
-    pub(super) fn new(picture: &'a Picture<'a>) -> Result<Self, MediaError> {
+impl<'a> RowWriter<'a> {
+    pub(super) fn new(picture: &'a TiffImage<'a>) -> Result<Self, MediaError> {
         let bits = picture.samples.bits;
         let palette = match picture.palette {
-            Some(map) if picture.colours == Colours::Palette => palette(map, bits)?,
+            Some(map) if picture.colours == ColourSpace::Palette => palette(map, bits)?,
             _ => Vec::new(),
         };
         let highest = (1_usize << bits.min(8)) - 1;
@@ -43,7 +42,7 @@ impl<'a> Rows<'a> {
             palette,
             scale: (0..=highest).map(scale).collect(),
             lab: match picture.colours {
-                Colours::Lab { signed } => Some(Lab::new(signed)),
+                ColourSpace::Lab { signed } => Some(Lab::new(signed)),
                 _ => None,
             },
             row: Vec::new(),
@@ -51,13 +50,13 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// How many planes are seen: the colours and alpha, which come first.
+    /// Number of planes with colours or alpha, which come first.
     pub(super) fn planes(&self) -> usize {
         if self.picture.planar { self.channels } else { 1 }
     }
 
-    /// Puts a chunk where its left upper corner belongs. `fill` gives its rows one after the other.
-    pub(super) fn put_all(
+    /// Writes a chunk at its position. `fill` gives its rows one by one.
+    pub(super) fn write_chunk(
         &mut self,
         plane: usize,
         (left, top, height): (u32, u32, u32),
@@ -65,13 +64,13 @@ impl<'a> Rows<'a> {
         mut fill: impl FnMut(&mut [u8]) -> Result<(), String>,
     ) -> Result<(), String> {
         let picture = self.picture;
-        let (width, chunk_width) = (wide(picture.size.width), wide(picture.chunks.size.width));
-        let (left, channels) = (wide(left), self.channels);
+        let (width, chunk_width) = (to_usize(picture.size.width), to_usize(picture.chunks.size.width));
+        let (left, channels) = (to_usize(left), self.channels);
         let used = left * channels..chunk_width.saturating_add(left).min(width) * channels;
-        let rows = pixels.chunks_exact_mut(width * channels).skip(wide(top)).take(wide(height));
+        let rows = pixels.chunks_exact_mut(width * channels).skip(to_usize(top)).take(to_usize(height));
         let mut targets = rows.filter_map(|row| row.get_mut(used.clone()));
-        if let Colours::YCbCr { across, down } = picture.colours {
-            let (across, down) = (wide(across), wide(down));
+        if let ColourSpace::YCbCr { across, down } = picture.colours {
+            let (across, down) = (to_usize(across), to_usize(down));
             let mut units = vec![0; chunk_width.div_ceil(across) * (across * down + 2)];
             loop {
                 let rows: Vec<_> = targets.by_ref().take(down).collect();
@@ -80,7 +79,7 @@ impl<'a> Rows<'a> {
                 }
                 fill(&mut units)?;
                 for (place, target) in rows.into_iter().enumerate() {
-                    put_ycc(&units, (across, down), place, target);
+                    write_ycc_row(&units, (across, down), place, target);
                 }
             }
         }
@@ -90,7 +89,7 @@ impl<'a> Rows<'a> {
             self.row.resize(row_bytes, 0);
             fill(&mut self.row)?;
             self.undo_prediction(samples);
-            self.put(plane, samples, target);
+            self.write_row(plane, samples, target);
         }
         Ok(())
     }
@@ -109,7 +108,7 @@ impl<'a> Rows<'a> {
                 let values = row.len() / bytes;
                 self.next.clear();
                 for value in 0..values {
-                    // The bytes of the highest weight come first, whatever the order of the file.
+                    // The most significant bytes come first, in files of either byte order.
                     self.next.extend(row.iter().skip(value).step_by(values).take(bytes));
                 }
                 mem::swap(&mut self.row, &mut self.next);
@@ -117,13 +116,13 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Puts a row of samples into its place.
-    fn put(&mut self, plane: usize, samples: usize, target: &mut [u8]) {
-        if self.picture.colours == Colours::Palette {
-            return self.put_palette(samples, target);
+    /// Writes a row of samples.
+    fn write_row(&mut self, plane: usize, samples: usize, target: &mut [u8]) {
+        if self.picture.colours == ColourSpace::Palette {
+            return self.write_palette_row(samples, target);
         }
         self.reduce_to_bytes();
-        if self.picture.colours == (Colours::Gray { white_is_zero: true }) && plane == 0 {
+        if self.picture.colours == (ColourSpace::Gray { white_is_zero: true }) && plane == 0 {
             self.row.iter_mut().step_by(samples).for_each(|gray| *gray = !*gray);
         }
         let (row, channels) = (self.row.as_slice(), self.channels);
@@ -140,14 +139,14 @@ impl<'a> Rows<'a> {
         } else if samples == channels {
             target.iter_mut().zip(row).for_each(|(channel, sample)| *channel = *sample);
         } else {
-            // The colours and alpha come first, and what comes then is not seen.
+            // Colours and alpha come first; other samples are ignored.
             for (pixel, stored) in target.chunks_exact_mut(channels).zip(row.chunks_exact(samples)) {
                 pixel.iter_mut().zip(stored).for_each(|(channel, sample)| *channel = *sample);
             }
         }
     }
 
-    fn put_palette(&self, samples: usize, target: &mut [u8]) {
+    fn write_palette_row(&self, samples: usize, target: &mut [u8]) {
         let bits = self.picture.samples.bits;
         let (pixels, _) = target.as_chunks_mut::<3>();
         let mut pixels = pixels.iter_mut();
@@ -168,10 +167,10 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Makes 8 bits of each sample in the row.
+    /// Reduces each sample in the row to 8 bits.
     fn reduce_to_bytes(&mut self) {
         let picture = self.picture;
-        // Undoing that prediction leaves the highest byte first.
+        // Undoing the floating-point predictor leaves the most significant byte first.
         let is_big = picture.order == ByteOrder::Big || picture.predictor == Predictor::FloatingPoint;
         self.next.clear();
         match (picture.samples.float, picture.samples.bits) {
@@ -183,10 +182,7 @@ impl<'a> Rows<'a> {
                 extend(&mut self.next, &self.row, is_big, |bytes| unit_to_byte(f32::from_be_bytes(bytes)));
             }
             (true, _) => extend(&mut self.next, &self.row, is_big, |bytes| {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    reason = "the nearest number with 32 bits will do"
-                )]
+                #[expect(clippy::cast_possible_truncation, reason = "32 bits are precise enough")]
                 let value = f64::from_be_bytes(bytes) as f32;
                 unit_to_byte(value)
             }),
@@ -202,7 +198,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Turns values of `N` bytes, highest first after this, into single ones.
+/// Converts values of `N` bytes to single bytes.
 fn extend<const N: usize>(bytes: &mut Vec<u8>, row: &[u8], is_big: bool, to_byte: impl Fn([u8; N]) -> u8) {
     let (values, _) = row.as_chunks::<N>();
     bytes.extend(values.iter().map(|value| {
@@ -214,21 +210,21 @@ fn extend<const N: usize>(bytes: &mut Vec<u8>, row: &[u8], is_big: bool, to_byte
     }));
 }
 
-/// Gives each value of so many bits (up to 16), the highest bit first.
+/// Calls `put` with each value of `bits` bits (up to 16), most significant bit first.
 fn each_sample(row: &[u8], bits: usize, mut put: impl FnMut(usize)) {
     let mask = (1_usize << bits) - 1;
-    let (mut waiting, mut length) = (0_usize, 0);
+    let (mut buffer, mut length) = (0_usize, 0);
     for byte in row {
-        waiting = (waiting << 8 | usize::from(*byte)) & 0xFF_FFFF;
+        buffer = (buffer << 8 | usize::from(*byte)) & 0xFF_FFFF;
         length += 8;
         while length >= bits {
             length -= bits;
-            put(waiting >> length & mask);
+            put(buffer >> length & mask);
         }
     }
 }
 
-/// Adds to each sample of `N` bytes the one of the pixel before.
+/// Adds to each sample of `N` bytes the sample of the previous pixel.
 fn undo_horizontal<const N: usize>(row: &mut [u8], samples: usize, order: ByteOrder) {
     let mut before = vec![0_u64; samples];
     for pixel in row.chunks_mut(samples * N) {
@@ -251,8 +247,8 @@ fn undo_horizontal<const N: usize>(row: &mut [u8], samples: usize, order: ByteOr
     }
 }
 
-/// Puts one of the rows that share a row of units (TIFF 6.0, section 21).
-fn put_ycc(units: &[u8], (across, down): (usize, usize), row: usize, target: &mut [u8]) {
+/// Writes one of the rows that share a row of data units (TIFF 6.0, section 21).
+fn write_ycc_row(units: &[u8], (across, down): (usize, usize), row: usize, target: &mut [u8]) {
     let (pixels, _) = target.as_chunks_mut::<3>();
     let units = units.chunks_exact(across * down + 2);
     for (pixels, unit) in pixels.chunks_mut(across).zip(units) {
@@ -267,11 +263,11 @@ fn put_ycc(units: &[u8], (across, down): (usize, usize), row: usize, target: &mu
     }
 }
 
-/// The colours of a palette: as many reds as there are indexes, then greens, then blues, of 16 bits each.
+/// Reads a palette: all red values, then green, then blue, with 16 bits each.
 fn palette(map: Entry<'_>, bits: usize) -> Result<Vec<[u8; 3]>, MediaError> {
     let colours = 1_usize << bits;
     let channel = |place| map.number(place).unwrap_or_default();
-    let too_short = || MediaError::Corrupt("its palette is cut short".into());
+    let too_short = || MediaError::Corrupt("the palette is cut off".into());
     map.number(3 * colours - 1).ok_or_else(too_short)?;
     // Some old programs write 8 bits.
     let shift = if map.numbers().take(3 * colours).all(|value| value < 256) { 0 } else { 8 };
@@ -279,8 +275,8 @@ fn palette(map: Entry<'_>, bits: usize) -> Result<Vec<[u8; 3]>, MediaError> {
     Ok((0..colours).map(|index| [byte(index), byte(colours + index), byte(2 * colours + index)]).collect())
 }
 
-/// Undoes that the colours of a finished picture were multiplied by alpha.
-pub(super) fn divide_by_alpha(picture: &Picture<'_>, pixels: &mut [u8]) {
+/// Divides the colours of a decoded picture by alpha, if they were multiplied by it.
+pub(super) fn divide_by_alpha(picture: &TiffImage<'_>, pixels: &mut [u8]) {
     let has_alpha = matches!(picture.layout(), Layout::GrayAlpha | Layout::Rgba);
     if picture.alpha != Some(Alpha::Premultiplied) || !has_alpha {
         return;
@@ -294,7 +290,7 @@ pub(super) fn divide_by_alpha(picture: &Picture<'_>, pixels: &mut [u8]) {
     }
 }
 
-/// A value between 0 and 1 as a byte; what lies outside is cut off.
+/// Converts a value between 0 and 1 to a byte; other values are clamped.
 pub(super) fn unit_to_byte(value: f32) -> u8 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -305,14 +301,14 @@ pub(super) fn unit_to_byte(value: f32) -> u8 {
     byte
 }
 
-/// The same for a number of 16 bits (IEEE 754, binary16).
+/// The same for a 16-bit float (IEEE 754, binary16).
 fn half_to_byte(bits: u16) -> u8 {
     let (exponent, fraction) = (bits >> 10 & 0x1F, bits & 0x3FF);
     if bits >> 15 == 1 || (exponent == 0x1F && fraction != 0) {
         return 0;
     }
     let value = match exponent {
-        // Too small to be seen.
+        // Too small to matter.
         0 => 0.0,
         _ => (1.0 + f32::from(fraction) / 1024.0) * f32::from(exponent).exp2() / 32_768.0,
     };

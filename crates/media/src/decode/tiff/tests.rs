@@ -247,7 +247,7 @@ fn strips_and_tiles_in_every_order() {
 }
 
 #[test]
-fn the_full_picture_is_shown_not_its_thumbnail() {
+fn full_picture_is_preferred_to_its_thumbnail() {
     let full = Sketch::default();
     let small = Sketch { size: (4, 3), more: vec![(254, Value::Longs(vec![1]))], ..Sketch::default() };
     let expect = gradient_bytes(&full);
@@ -273,7 +273,7 @@ fn the_full_picture_is_shown_not_its_thumbnail() {
 }
 
 #[test]
-fn tiles_that_are_listed_as_strips() {
+fn tiles_listed_as_strips() {
     let tiled = Sketch { tiles: Some((16, 16)), ..Sketch::default() };
     let file = tiled.file();
     // The tags of tiles become those of strips.
@@ -286,7 +286,7 @@ fn tiles_that_are_listed_as_strips() {
 }
 
 #[test]
-fn a_picture_without_lengths_of_its_strips_is_read() {
+fn strips_without_lengths_are_read() {
     for compression in [1, 5, 8, 32_773] {
         // In the place of the list there is something else.
         let sketch = Sketch { compression, more: vec![(279, Value::Text("none"))], ..Sketch::default() };
@@ -295,7 +295,7 @@ fn a_picture_without_lengths_of_its_strips_is_read() {
 }
 
 #[test]
-fn a_rendition_is_made() {
+fn rendition_is_made() {
     let picture = quarters(64, 48);
     let file = packed::with_jpeg_strips(&picture, 16);
     let rendered = crate::render(&file, &[domain::Rendition::Thumb], &crate::Limits::default()).unwrap();

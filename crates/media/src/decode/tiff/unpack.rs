@@ -1,61 +1,61 @@
-//! The compressions that give one byte after the other.
+//! Decompresses chunks as a stream: PackBits, LZW, Deflate.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use weezl::BitOrder;
 use weezl::decode::{Configuration, Decoder};
 
-use super::CUT_OFF;
 use crate::container::tiff::Compression;
+use crate::error::CUT_OFF;
 
-/// Unpacks chunk after chunk, keeping its tables.
-pub(super) enum Unpacker {
+/// Decompresses chunks and reuses its tables.
+pub(super) enum Decompressor {
     Plain,
     PackBits(Run),
     Lzw(Box<Lzw>),
     Deflate(Decompress),
 }
 
-/// What is still to come of a run of PackBits (TIFF 6.0, section 9).
+/// The rest of a run of PackBits (TIFF 6.0, section 9).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Run {
     Literal(usize),
     Repeat(usize, u8),
 }
 
-/// LZW as TIFF has it (section 13), and as it was before TIFF 5.0.
+/// LZW as in TIFF 6.0 (section 13), and the variant before TIFF 5.0.
 pub(super) struct Lzw {
-    now: Decoder,
-    /// The lowest bit first, and codes grow one step later.
-    before: Decoder,
+    current: Decoder,
+    /// Least significant bit first; codes grow one step later.
+    old: Decoder,
     is_old: bool,
 }
 
-impl Unpacker {
+impl Decompressor {
     pub(super) fn new(compression: Compression) -> Self {
         match compression {
             Compression::PackBits => Self::PackBits(Run::Literal(0)),
             Compression::Lzw => Self::Lzw(Box::new(Lzw {
-                now: Configuration::with_tiff_size_switch(BitOrder::Msb, 8)
+                current: Configuration::with_tiff_size_switch(BitOrder::Msb, 8)
                     .with_yield_on_full_buffer(true)
                     .build(),
-                before: Configuration::new(BitOrder::Lsb, 8).with_yield_on_full_buffer(true).build(),
+                old: Configuration::new(BitOrder::Lsb, 8).with_yield_on_full_buffer(true).build(),
                 is_old: false,
             })),
             Compression::Deflate => Self::Deflate(Decompress::new(true)),
-            // JPEG and fax are unpacked a chunk at once.
+            // JPEG and fax chunks are decoded at once.
             Compression::None | Compression::Jpeg | Compression::Fax3 { .. } | Compression::Fax4 => {
                 Self::Plain
             }
         }
     }
 
-    /// Begins a chunk.
+    /// Starts a chunk.
     pub(super) fn restart(&mut self, chunk: &[u8]) {
         match self {
             Self::Plain => {}
             Self::PackBits(run) => *run = Run::Literal(0),
             Self::Lzw(lzw) => {
-                // Each chunk begins with the code 256 in 9 bits.
+                // Each chunk starts with the code 256 in 9 bits.
                 lzw.is_old = matches!(chunk, [0, second, ..] if second & 1 == 1);
                 lzw.decoder().reset();
             }
@@ -63,7 +63,7 @@ impl Unpacker {
         }
     }
 
-    /// Fills a row, taking what that needs off `rest`.
+    /// Fills a row from the front of `rest`.
     pub(super) fn fill(&mut self, rest: &mut &[u8], row: &mut [u8]) -> Result<(), String> {
         match self {
             Self::Plain => copy(rest, row),
@@ -74,7 +74,7 @@ impl Unpacker {
     }
 }
 
-/// Fills a row with what is there as it is.
+/// Fills a row with uncompressed bytes.
 pub(super) fn copy(rest: &mut &[u8], row: &mut [u8]) -> Result<(), String> {
     let (head, tail) = rest.split_at_checked(row.len()).ok_or(CUT_OFF)?;
     row.copy_from_slice(head);
@@ -114,7 +114,7 @@ impl Run {
         *rest = tail;
         match head {
             0..=127 => Some(Self::Literal(usize::from(*head) + 1)),
-            // Does nothing.
+            // No operation.
             128 => Some(Self::Literal(0)),
             129..=255 => {
                 let (byte, tail) = rest.split_first()?;
@@ -127,7 +127,7 @@ impl Run {
 
 impl Lzw {
     fn decoder(&mut self) -> &mut Decoder {
-        if self.is_old { &mut self.before } else { &mut self.now }
+        if self.is_old { &mut self.old } else { &mut self.current }
     }
 
     fn fill(&mut self, rest: &mut &[u8], mut row: &mut [u8]) -> Result<(), String> {
@@ -135,7 +135,7 @@ impl Lzw {
             let result = self.decoder().decode_bytes(rest, row);
             *rest = rest.get(result.consumed_in..).unwrap_or_default();
             row = row.get_mut(result.consumed_out..).unwrap_or_default();
-            result.status.map_err(|_| "its LZW data are damaged")?;
+            result.status.map_err(|_| "the LZW data are damaged")?;
             if result.consumed_in == 0 && result.consumed_out == 0 {
                 return Err(CUT_OFF.into());
             }
@@ -153,7 +153,7 @@ fn inflate(decompress: &mut Decompress, rest: &mut &[u8], mut row: &mut [u8]) ->
         let written = progress(decompress.total_out(), written);
         *rest = rest.get(read..).unwrap_or_default();
         row = row.get_mut(written..).unwrap_or_default();
-        let status = status.map_err(|_| "its Deflate data are damaged")?;
+        let status = status.map_err(|_| "the Deflate data are damaged")?;
         let is_stuck = status == Status::StreamEnd || (read == 0 && written == 0);
         if is_stuck && !row.is_empty() {
             return Err(CUT_OFF.into());

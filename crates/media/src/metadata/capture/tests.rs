@@ -65,13 +65,12 @@ impl Says<'_> {
             block = block.rationals(Directory::Gps, tag::GPS_TIME_STAMP, &time);
         }
         let block = block.build();
-        let facts = FileFacts {
-            file_name: (!self.name.is_empty()).then_some(self.name),
-            modified: (!self.modified.is_empty()).then(|| moment(self.modified)),
-            added: moment(ADDED),
-            sidecars: &[],
+        let info = FileInfo {
+            name: (!self.name.is_empty()).then(|| self.name.to_owned()),
+            modified_at: (!self.modified.is_empty()).then(|| moment(self.modified)),
+            ..FileInfo::added_at(moment(ADDED))
         };
-        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &facts)
+        capture_time(&Sources { tags: Tags::read(&block), ..Sources::default() }, &info)
     }
 
     fn check(&self, at: &str, source: CaptureSource, offset_minutes: Option<i32>) {
@@ -83,7 +82,7 @@ impl Says<'_> {
 }
 
 #[test]
-fn the_original_time_with_its_own_fraction_and_offset() {
+fn original_time_with_its_fraction_and_offset() {
     let says = Says {
         original: "2019:07:04 18:03:22",
         digitized: "2020:01:01 00:00:00",
@@ -105,14 +104,14 @@ fn the_original_time_with_its_own_fraction_and_offset() {
 }
 
 #[test]
-fn the_wall_time_is_kept() {
+fn local_time_is_kept() {
     let says = Says { original: "2019:07:04 18:03:22", original_offset: "+02:00", ..NOTHING };
     let wall = says.capture().wall.unwrap();
     assert_eq!(wall.to_string(), "2019-07-04T18:03:22");
 }
 
 #[test]
-fn the_digitized_time_when_the_original_is_missing_or_nonsense() {
+fn digitized_time_replaces_an_implausible_original_time() {
     let says = Says {
         digitized: "2019:07:04 18:03:22",
         digitized_sub_sec: "7",
@@ -138,7 +137,7 @@ fn the_digitized_time_when_the_original_is_missing_or_nonsense() {
 }
 
 #[test]
-fn what_is_no_nonsense() {
+fn plausible_times() {
     let check = |original, offset, at: &str, minutes| {
         Says { original, original_offset: offset, ..NOTHING }.check(at, ExifOriginal, minutes);
     };
@@ -151,7 +150,7 @@ fn what_is_no_nonsense() {
 }
 
 #[test]
-fn the_epoch_is_nonsense_in_any_zone() {
+fn epoch_is_implausible_in_any_zone() {
     let says = Says { name: "IMG_20180725_163423.jpg", ..NOTHING };
     Says { original: "1970:01:01 00:00:00", original_offset: "+02:00", ..says }.check(
         "2018-07-25T16:34:23.000Z",
@@ -189,7 +188,7 @@ fn the_offset_from_gps() {
 }
 
 #[test]
-fn its_own_offset_comes_before_gps() {
+fn own_offset_comes_before_gps() {
     Says {
         original: "2019:07:04 18:03:22",
         original_offset: "+01:00",
@@ -221,7 +220,7 @@ fn the_gps_time() {
 }
 
 #[test]
-fn names_then_the_last_change_then_the_file_then_now() {
+fn fallback_order_of_times() {
     let says = Says { modified: "2020-02-02T10:00:00Z", ..NOTHING };
     Says { name: "IMG-20190704-WA0001.jpg", ..says }.check("2019-07-04T00:00:00.000Z", FileName, None);
     says.check("2023-12-31T23:59:59.000Z", FileModified, None);

@@ -3,23 +3,19 @@ use proptest::prelude::*;
 use super::*;
 
 /// The names of each photo's XMP and Takeout sidecars, and of those that belong to none.
-fn matched<'a>(pictures: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
-    let found = match_sidecars(pictures, sidecars);
-    let name = |place: Option<usize>| place.map_or("", |place| sidecars[place]);
-    let of_pictures = found.by_photo.iter().map(|found| (name(found.xmp), name(found.takeout))).collect();
-    (of_pictures, found.unmatched.iter().map(|place| sidecars[*place]).collect())
+fn matched<'a>(photos: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
+    let found = match_sidecars(photos, sidecars);
+    let name = |position: Option<usize>| position.map_or("", |position| sidecars[position]);
+    let by_photo = found.by_photo.iter().map(|found| (name(found.xmp), name(found.takeout))).collect();
+    (by_photo, found.unmatched.iter().map(|position| sidecars[*position]).collect())
 }
 
 #[test]
 fn xmp_files() {
-    let check = |pictures: &[&str], sidecars: &[&str], expect: &[&str], unmatched: &[&str]| {
-        let (found, left) = matched(pictures, sidecars);
-        assert_eq!(
-            found.iter().map(|(xmp, _)| *xmp).collect::<Vec<_>>(),
-            expect,
-            "{pictures:?} {sidecars:?}"
-        );
-        assert_eq!(left, unmatched, "{pictures:?} {sidecars:?}");
+    let check = |photos: &[&str], sidecars: &[&str], expect: &[&str], unmatched: &[&str]| {
+        let (found, left) = matched(photos, sidecars);
+        assert_eq!(found.iter().map(|(xmp, _)| *xmp).collect::<Vec<_>>(), expect, "{photos:?} {sidecars:?}");
+        assert_eq!(left, unmatched, "{photos:?} {sidecars:?}");
     };
     check(&["x.jpg"], &["x.jpg.xmp"], &["x.jpg.xmp"], &[]);
     check(&["x.jpg"], &["x.xmp"], &["x.xmp"], &[]);
@@ -39,9 +35,9 @@ fn xmp_files() {
 
 #[test]
 fn takeout_files() {
-    let check = |picture: &str, sidecar: &str| {
-        let (found, left) = matched(&[picture], &[sidecar]);
-        assert_eq!(found, [("", sidecar)], "{picture}");
+    let check = |photo: &str, sidecar: &str| {
+        let (found, left) = matched(&[photo], &[sidecar]);
+        assert_eq!(found, [("", sidecar)], "{photo}");
         assert!(left.is_empty());
     };
     check("IMG_1.jpg", "IMG_1.jpg.json");
@@ -105,10 +101,10 @@ fn takeout_files() {
 }
 
 #[test]
-fn what_belongs_to_no_photo() {
-    let check = |picture: &str, sidecar: &str| {
-        let (found, left) = matched(&[picture], &[sidecar]);
-        assert_eq!((found, left), (vec![("", "")], vec![sidecar]), "{picture}");
+fn unmatched_sidecars() {
+    let check = |photo: &str, sidecar: &str| {
+        let (found, left) = matched(&[photo], &[sidecar]);
+        assert_eq!((found, left), (vec![("", "")], vec![sidecar]), "{photo}");
     };
     for other in
         ["metadata.json", "print-subscriptions.json", "shared_album_comments.json", "Metadaten.json", ".json"]
@@ -131,18 +127,18 @@ fn what_belongs_to_no_photo() {
 }
 
 #[test]
-fn every_photo_has_its_own() {
-    let pictures = ["IMG_1.jpg", "IMG_1(1).jpg", "IMG_1-edited.jpg", "IMG_1(1)-edited.jpg", "IMG_2.jpg"];
+fn similar_names_are_distinguished() {
+    let photos = ["IMG_1.jpg", "IMG_1(1).jpg", "IMG_1-edited.jpg", "IMG_1(1)-edited.jpg", "IMG_2.jpg"];
     let sidecars =
         ["IMG_1.jpg.supplemental-metadata(1).json", "IMG_1.jpg.json", "metadata.json", "IMG_1.xmp"];
-    let (found, left) = matched(&pictures, &sidecars);
+    let (found, left) = matched(&photos, &sidecars);
     let [numbered, plain, album, xmp] = sidecars;
     assert_eq!(found, [(xmp, plain), ("", numbered), ("", plain), ("", numbered), ("", "")]);
     assert_eq!(left, [album]);
 }
 
 #[test]
-fn its_own_before_that_of_the_original() {
+fn own_sidecar_comes_before_that_of_the_original() {
     let (found, left) =
         matched(&["IMG_1-edited.jpg", "IMG_1.jpg"], &["IMG_1.jpg.json", "IMG_1-edited.jpg.json"]);
     assert_eq!(found, [("", "IMG_1-edited.jpg.json"), ("", "IMG_1.jpg.json")]);
@@ -150,7 +146,7 @@ fn its_own_before_that_of_the_original() {
 }
 
 #[test]
-fn of_two_exports_the_newer_form() {
+fn newer_export_format_is_preferred() {
     let (old, new) = ("IMG_1.jpg.json", "IMG_1.jpg.supplemental-metadata.json");
     for sidecars in [[old, new], [new, old]] {
         assert_eq!(matched(&["IMG_1.jpg"], &sidecars), (vec![("", new)], vec![]));
@@ -159,7 +155,7 @@ fn of_two_exports_the_newer_form() {
 }
 
 #[test]
-fn a_cut_name_that_two_photos_share_belongs_to_none() {
+fn ambiguous_truncated_name_matches_no_photo() {
     let name = "123456789_123456789_123456789_123456789_123456";
     let (first, second) = (format!("{name}_A.jpg"), format!("{name}_B.jpg"));
     let sidecar = format!("{name}.json");
@@ -173,33 +169,33 @@ fn a_cut_name_that_two_photos_share_belongs_to_none() {
 }
 
 #[test]
-fn big_folders_take_no_time() {
-    let pictures: Vec<String> = (0..50_000).map(|number| format!("IMG_{number}({number}).jpg")).collect();
+fn big_folders_are_fast() {
+    let photos: Vec<String> = (0..50_000).map(|number| format!("IMG_{number}({number}).jpg")).collect();
     let sidecars: Vec<String> =
         (0..50_000).map(|number| format!("IMG_{number}.jpg.supplemental-metadata({number}).json")).collect();
     let found = match_sidecars(
-        &pictures.iter().map(String::as_str).collect::<Vec<_>>(),
+        &photos.iter().map(String::as_str).collect::<Vec<_>>(),
         &sidecars.iter().map(String::as_str).collect::<Vec<_>>(),
     );
     assert!(found.unmatched.is_empty());
-    assert!(found.by_photo.iter().enumerate().all(|(place, found)| found.takeout == Some(place)));
+    assert!(found.by_photo.iter().enumerate().all(|(position, found)| found.takeout == Some(position)));
 }
 
 proptest! {
     #[test]
-    fn places_are_of_the_list(
-        pictures in prop::collection::vec("[xX]{1,2}(-edited)?(\\([0-9]{1,2}\\))?(\\.jpg)?|.{0,60}", 0..6),
+    fn indexes_are_valid(
+        photos in prop::collection::vec("[xX]{1,2}(-edited)?(\\([0-9]{1,2}\\))?(\\.jpg)?|.{0,60}", 0..6),
         sidecars in prop::collection::vec("[xX]{1,2}(\\.jpg)?(\\.supp)?(\\([0-9]{1,2}\\))?\\.(json|xmp)|.{0,60}", 0..6),
     ) {
-        let pictures: Vec<&str> = pictures.iter().map(String::as_str).collect();
+        let photos: Vec<&str> = photos.iter().map(String::as_str).collect();
         let sidecars: Vec<&str> = sidecars.iter().map(String::as_str).collect();
-        let found = match_sidecars(&pictures, &sidecars);
-        prop_assert_eq!(found.by_photo.len(), pictures.len());
-        for picture in &found.by_photo {
-            for (place, kind) in [(picture.xmp, SidecarKind::Xmp), (picture.takeout, SidecarKind::Takeout)] {
-                if let Some(place) = place {
-                    prop_assert_eq!(sidecar_kind(sidecars[place]), Some(kind));
-                    prop_assert!(!found.unmatched.contains(&place));
+        let found = match_sidecars(&photos, &sidecars);
+        prop_assert_eq!(found.by_photo.len(), photos.len());
+        for photo in &found.by_photo {
+            for (position, kind) in [(photo.xmp, SidecarKind::Xmp), (photo.takeout, SidecarKind::Takeout)] {
+                if let Some(position) = position {
+                    prop_assert_eq!(sidecar_kind(sidecars[position]), Some(kind));
+                    prop_assert!(!found.unmatched.contains(&position));
                 }
             }
         }

@@ -1,43 +1,43 @@
-//! The text of an XMP packet, which may be UTF-8, UTF-16 or UTF-32 (XMP specification, part 3, section 1.1.1).
+//! Decodes the text of an XMP packet: UTF-8, UTF-16 or UTF-32 (XMP specification, part 3, section 1.1.1).
 
 use std::borrow::Cow;
 
-/// Decodes the packet by its byte order mark or by where the zeros of its first letter are. What is no Unicode in any
-/// form is read as Latin-1; broken letters become U+FFFD.
+/// Decodes the packet. The byte order mark decides the encoding, else the zero bytes in the first character. Text that
+/// is not valid Unicode is read as Latin-1; broken characters become U+FFFD.
 pub(super) fn decode(packet: &[u8]) -> Cow<'_, str> {
     match packet {
-        [0xEF, 0xBB, 0xBF, rest @ ..] => eight_bits(rest),
-        [0xFF, 0xFE, 0, 0, rest @ ..] => thirty_two_bits(rest, u32::from_le_bytes),
-        [0, 0, 0xFE, 0xFF, rest @ ..] => thirty_two_bits(rest, u32::from_be_bytes),
-        [0xFF, 0xFE, rest @ ..] => sixteen_bits(rest, u16::from_le_bytes),
-        [0xFE, 0xFF, rest @ ..] => sixteen_bits(rest, u16::from_be_bytes),
-        [1..=0xFF, 0, 0, 0, ..] => thirty_two_bits(packet, u32::from_le_bytes),
-        [0, 0, 0, 1..=0xFF, ..] => thirty_two_bits(packet, u32::from_be_bytes),
-        [1..=0xFF, 0, ..] => sixteen_bits(packet, u16::from_le_bytes),
-        [0, 1..=0xFF, ..] => sixteen_bits(packet, u16::from_be_bytes),
-        _ => eight_bits(packet),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => utf8_or_latin1(rest),
+        [0xFF, 0xFE, 0, 0, rest @ ..] => utf32(rest, u32::from_le_bytes),
+        [0, 0, 0xFE, 0xFF, rest @ ..] => utf32(rest, u32::from_be_bytes),
+        [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
+        [1..=0xFF, 0, 0, 0, ..] => utf32(packet, u32::from_le_bytes),
+        [0, 0, 0, 1..=0xFF, ..] => utf32(packet, u32::from_be_bytes),
+        [1..=0xFF, 0, ..] => utf16(packet, u16::from_le_bytes),
+        [0, 1..=0xFF, ..] => utf16(packet, u16::from_be_bytes),
+        _ => utf8_or_latin1(packet),
     }
 }
 
-fn eight_bits(text: &[u8]) -> Cow<'_, str> {
+fn utf8_or_latin1(text: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(text) {
         Ok(text) => text.into(),
-        // Cut within its last letter.
+        // Cut off within the last character.
         Err(error) if error.error_len().is_none() => String::from_utf8_lossy(text),
         Err(_) => text.iter().copied().map(char::from).collect::<String>().into(),
     }
 }
 
-fn sixteen_bits(text: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'_, str> {
+fn utf16(text: &[u8], unit: fn([u8; 2]) -> u16) -> Cow<'_, str> {
     let (pairs, _) = text.as_chunks::<2>();
-    let letters = char::decode_utf16(pairs.iter().map(|pair| unit(*pair)));
-    letters.map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>().into()
+    let characters = char::decode_utf16(pairs.iter().map(|pair| unit(*pair)));
+    characters.map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>().into()
 }
 
-fn thirty_two_bits(text: &[u8], unit: fn([u8; 4]) -> u32) -> Cow<'_, str> {
+fn utf32(text: &[u8], unit: fn([u8; 4]) -> u32) -> Cow<'_, str> {
     let (quads, _) = text.as_chunks::<4>();
-    let letter = |quad: &[u8; 4]| char::from_u32(unit(*quad)).unwrap_or(char::REPLACEMENT_CHARACTER);
-    quads.iter().map(letter).collect::<String>().into()
+    let character = |quad: &[u8; 4]| char::from_u32(unit(*quad)).unwrap_or(char::REPLACEMENT_CHARACTER);
+    quads.iter().map(character).collect::<String>().into()
 }
 
 #[cfg(test)]
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_read_as_far_as_it_goes() {
+    fn broken_text_is_read_as_far_as_possible() {
         assert_eq!(decode(b"<x>Z\xFCrich"), "<x>Zürich");
         assert_eq!(decode(b"<x>Z\xC3"), "<x>Z\u{FFFD}");
         assert_eq!(decode(b"<\0x\0\0\xD8>\0y"), "<x\u{FFFD}>");

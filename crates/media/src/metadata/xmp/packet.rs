@@ -1,7 +1,7 @@
-//! The properties of an XMP packet: RDF in XML (XMP specification, part 1, section 7).
+//! Reads the properties of an XMP packet: RDF in XML (XMP specification, part 1, section 7).
 //!
-//! Only what the packet says of the photo itself is read: properties of other things, such as the ingredients of a
-//! collage, stand deeper in it. Names are told by their namespace, whatever its prefix.
+//! Only top-level properties are read. Properties of other resources, such as the ingredients of a collage, are nested
+//! deeper. Names are compared with their namespace; the prefix does not matter.
 
 use quick_xml::{
     NsReader, XmlVersion,
@@ -10,18 +10,18 @@ use quick_xml::{
     name::{Namespace, QName, ResolveResult},
 };
 
-/// More than any program nests; deeper packets are read up to there.
+/// Maximum nesting. Deeper packets are read up to there.
 const MAX_DEPTH: usize = 64;
-/// Tags and pieces of text; sidecars with long editing histories have some ten thousands.
+/// Maximum number of tags and texts. Sidecars with long editing histories have tens of thousands.
 const MAX_EVENTS: usize = 400_000;
-/// No value is longer; what is beyond is cut. Longer than any text that is kept.
+/// Longer values are cut. This is more than any text that is kept.
 const MAX_VALUE_BYTES: usize = 64 << 10;
 
 const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const META: &str = "adobe:ns:meta/";
 const DC: &str = "http://purl.org/dc/elements/1.1/";
 const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
-/// Each version of the EXIF metadata for XMP (CIPA DC-010) has its own ending.
+/// Each version of EXIF metadata for XMP (CIPA DC-010) has its own suffix.
 const EXIF_EXTENDED: &str = "http://cipa.jp/exif/";
 const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
@@ -53,7 +53,7 @@ pub(super) enum Property {
 }
 
 impl Property {
-    fn named(namespace: &str, name: &str) -> Option<Self> {
+    fn from_name(namespace: &str, name: &str) -> Option<Self> {
         let namespace = if namespace.starts_with(EXIF_EXTENDED) { EXIF } else { namespace };
         Some(match (namespace, name) {
             (EXIF, "DateTimeOriginal") => Self::DateTimeOriginal,
@@ -81,7 +81,7 @@ impl Property {
     }
 }
 
-/// What a packet says of the photo; at most one value of each property.
+/// The properties of a packet; at most one value each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Properties {
     found: Vec<Value>,
@@ -91,7 +91,7 @@ pub(super) struct Properties {
 struct Value {
     property: Property,
     text: String,
-    /// Whether it is marked as the one for readers of every language.
+    /// Whether its language is `x-default`.
     is_default: bool,
 }
 
@@ -100,7 +100,7 @@ impl Properties {
         self.found.iter().find(|value| value.property == property).map(|value| value.text.as_str())
     }
 
-    /// The first value counts, unless a later one is marked as the default; blank ones never do.
+    /// Keeps the first value, or the default one. Blank values are dropped.
     fn add(&mut self, value: Value) {
         if value.text.trim().is_empty() {
             return;
@@ -113,97 +113,103 @@ impl Properties {
     }
 }
 
-/// An element that is open.
-enum Open {
-    /// Around the RDF.
-    Around,
+/// An open element.
+enum Element {
+    /// An element around the RDF.
+    Outside,
     /// `rdf:RDF`.
     Rdf,
-    /// What describes the photo: its attributes and children are properties.
+    /// A description; its attributes and children are properties.
     Node,
-    /// A property that is read, or a part of its value: an array, an item of one, a value with qualifiers.
+    /// A property, or a part of its value: an array, an array item, a value with qualifiers.
     Value(Value),
-    /// Whatever else.
+    /// Any other element.
     Other,
 }
 
-/// Reads a packet up to the end of its RDF, or to where it is broken. `None` when there is no XMP in it.
+/// Reads a packet up to the end of its RDF or the first syntax error. `None` if it contains no XMP.
 pub(super) fn properties(packet: &str) -> Option<Properties> {
     let mut reader = NsReader::from_str(packet);
-    // People write sidecars by hand.
+    // Hand-written sidecars contain unescaped ampersands.
     reader.config_mut().allow_dangling_amp = true;
-    let mut walk =
-        Walk { open: Vec::new(), properties: Properties::default(), is_xmp: false, is_over: false };
+    let mut packet_reader = PacketReader {
+        open: Vec::new(),
+        properties: Properties::default(),
+        is_xmp: false,
+        is_finished: false,
+    };
     for _ in 0..MAX_EVENTS {
-        if walk.is_over {
+        if packet_reader.is_finished {
             break;
         }
         let Ok(event) = reader.read_event() else { break };
         match event {
-            Event::Start(start) if walk.open.len() < MAX_DEPTH => walk.start(&start, &reader),
-            Event::Empty(start) if walk.open.len() < MAX_DEPTH => {
-                walk.start(&start, &reader);
-                walk.end();
+            Event::Start(start) if packet_reader.open.len() < MAX_DEPTH => {
+                packet_reader.start(&start, &reader)
             }
-            Event::End(_) => walk.end(),
-            Event::Text(text) => walk.text(&text.xml10_content()),
-            Event::CData(text) => walk.text(&text.xml10_content()),
-            Event::GeneralRef(reference) => walk.reference(&reference),
+            Event::Empty(start) if packet_reader.open.len() < MAX_DEPTH => {
+                packet_reader.start(&start, &reader);
+                packet_reader.end();
+            }
+            Event::End(_) => packet_reader.end(),
+            Event::Text(text) => packet_reader.text(&text.xml10_content()),
+            Event::CData(text) => packet_reader.text(&text.xml10_content()),
+            Event::GeneralRef(reference) => packet_reader.reference(&reference),
             Event::Start(_) | Event::Empty(_) | Event::Eof => break,
             _ => {}
         }
     }
-    // Of a packet that is cut, what was being read counts.
-    while !walk.open.is_empty() {
-        walk.end();
+    // Keep the unfinished values of a packet that is cut off.
+    while !packet_reader.open.is_empty() {
+        packet_reader.end();
     }
-    walk.is_xmp.then_some(walk.properties)
+    packet_reader.is_xmp.then_some(packet_reader.properties)
 }
 
-struct Walk {
-    open: Vec<Open>,
+struct PacketReader {
+    open: Vec<Element>,
     properties: Properties,
     is_xmp: bool,
     /// Whether the RDF has ended.
-    is_over: bool,
+    is_finished: bool,
 }
 
-impl Walk {
+impl PacketReader {
     fn start(&mut self, start: &BytesStart<'_>, reader: &NsReader<&[u8]>) {
-        let (namespace, name) = named(reader, start.name(), true);
+        let (namespace, name) = resolve(reader, start.name(), true);
         let is_rdf = namespace == RDF;
         let inner = match self.open.last() {
-            None | Some(Open::Around) if is_rdf && name == "RDF" => {
+            None | Some(Element::Outside) if is_rdf && name == "RDF" => {
                 self.is_xmp = true;
-                Open::Rdf
+                Element::Rdf
             }
-            None | Some(Open::Around) => {
+            None | Some(Element::Outside) => {
                 self.is_xmp |= namespace == META;
-                Open::Around
+                Element::Outside
             }
-            Some(Open::Rdf) => {
+            Some(Element::Rdf) => {
                 self.attributes(start, reader);
-                Open::Node
+                Element::Node
             }
-            Some(Open::Node) => Property::named(namespace, name).map_or(Open::Other, |property| {
-                Open::Value(Value { property, text: String::new(), is_default: false })
+            Some(Element::Node) => Property::from_name(namespace, name).map_or(Element::Other, |property| {
+                Element::Value(Value { property, text: String::new(), is_default: false })
             }),
-            Some(Open::Value(outer))
+            Some(Element::Value(outer))
                 if is_rdf && matches!(name, "Alt" | "Bag" | "Seq" | "li" | "value" | "Description") =>
             {
                 let is_default = is_default_language(start);
-                Open::Value(Value { property: outer.property, text: String::new(), is_default })
+                Element::Value(Value { property: outer.property, text: String::new(), is_default })
             }
-            Some(Open::Value(_) | Open::Other) => Open::Other,
+            Some(Element::Value(_) | Element::Other) => Element::Other,
         };
         self.open.push(inner);
     }
 
-    /// Simple properties may be written as attributes of the node.
+    /// Simple properties can be attributes of the description.
     fn attributes(&mut self, start: &BytesStart<'_>, reader: &NsReader<&[u8]>) {
         for attribute in start.attributes().with_checks(false).map_while(Result::ok) {
-            let (namespace, name) = named(reader, attribute.key, false);
-            if let Some(property) = Property::named(namespace, name) {
+            let (namespace, name) = resolve(reader, attribute.key, false);
+            if let Some(property) = Property::from_name(namespace, name) {
                 let text = attribute_text(&attribute);
                 self.properties.add(Value { property, text, is_default: false });
             }
@@ -212,19 +218,20 @@ impl Walk {
 
     fn end(&mut self) {
         match self.open.pop() {
-            Some(Open::Value(value)) => self.properties.add(value),
-            Some(Open::Rdf) => self.is_over = true,
+            Some(Element::Value(value)) => self.properties.add(value),
+            Some(Element::Rdf) => self.is_finished = true,
             _ => {}
         }
     }
 
     fn text(&mut self, text: &str) {
-        if let Some(Open::Value(value)) = self.open.last_mut() {
+        if let Some(Element::Value(value)) = self.open.last_mut() {
             append(&mut value.text, text);
         }
     }
 
-    /// Characters by their numbers and the five names that XML knows; a packet's own names are never expanded.
+    /// Resolves character references and the five predefined entities. Entities that the packet defines are never
+    /// expanded.
     fn reference(&mut self, reference: &BytesRef<'_>) {
         let mut letter = [0; 4];
         match reference.resolve_char_ref() {
@@ -244,7 +251,7 @@ fn attribute_text(attribute: &Attribute<'_>) -> String {
     let mut text = String::new();
     match attribute.normalized_value(XmlVersion::Implicit1_0) {
         Ok(value) => append(&mut text, &value),
-        // With a bare ampersand in it.
+        // It contains an unescaped ampersand.
         Err(_) => append(&mut text, &attribute.value),
     }
     text
@@ -258,8 +265,8 @@ fn is_default_language(item: &BytesStart<'_>) -> bool {
     })
 }
 
-/// The namespace of a name, blank when it has none, and the name in it.
-fn named<'a>(reader: &'a NsReader<&[u8]>, name: QName<'a>, is_element: bool) -> (&'a str, &'a str) {
+/// The namespace of a name (empty if it has none) and the local name.
+fn resolve<'a>(reader: &'a NsReader<&[u8]>, name: QName<'a>, is_element: bool) -> (&'a str, &'a str) {
     let (namespace, name) = reader.resolver().resolve(name, is_element);
     let namespace = match namespace {
         ResolveResult::Bound(Namespace(namespace)) => namespace,

@@ -11,7 +11,7 @@ fn described(nodes: &str) -> Option<String> {
     read(&packet(nodes)).description().map(ToOwned::to_owned)
 }
 
-fn shown(time: Option<WrittenTime>) -> Option<String> {
+fn shown(time: Option<ParsedTime>) -> Option<String> {
     time.map(|time| format!("{} {:?}", time.wall, time.offset_minutes))
 }
 
@@ -35,7 +35,7 @@ fn simple_properties_as_attributes_and_elements() {
 }
 
 #[test]
-fn names_are_told_by_their_namespace() {
+fn names_are_compared_by_namespace() {
     let check =
         |nodes: &str, expect: Option<&str>| assert_eq!(described(nodes).as_deref(), expect, "{nodes}");
     check(
@@ -95,7 +95,7 @@ fn values_with_qualifiers() {
 }
 
 #[test]
-fn what_is_said_of_other_things_is_not_read() {
+fn nested_resources_are_not_read() {
     let other = "<xmpMM:Pantry><rdf:Bag><rdf:li><rdf:Description dc:description='ingredient'>\
         <dc:description>ingredient</dc:description><xmp:CreateDate>2001-01-01</xmp:CreateDate>\
         </rdf:Description></rdf:li></rdf:Bag></xmpMM:Pantry>";
@@ -106,7 +106,7 @@ fn what_is_said_of_other_things_is_not_read() {
 }
 
 #[test]
-fn text_in_every_form() {
+fn text_forms() {
     let check = |text: &str, expect: &str| {
         let nodes = format!("<rdf:Description><dc:description>{text}</dc:description></rdf:Description>");
         assert_eq!(described(&nodes).as_deref(), Some(expect), "{text}");
@@ -129,7 +129,7 @@ fn entities_of_a_packet_are_never_expanded() {
 }
 
 #[test]
-fn times_with_what_belongs_to_them() {
+fn times_with_separate_fraction_and_offset() {
     let check = |attributes: &str, original: Option<&str>, digitized: Option<&str>| {
         let read = read(&packet_of(attributes));
         assert_eq!(shown(read.date_time_original()).as_deref(), original, "{attributes}");
@@ -170,7 +170,7 @@ fn positions() {
 }
 
 #[test]
-fn other_files_are_no_xmp() {
+fn other_files_are_refused() {
     for other in
         ["", "photo", "<html><body/></html>", "<rdf:RDF><rdf:Description/></rdf:RDF>", "{\"a\": 1}", "<<<"]
     {
@@ -180,7 +180,7 @@ fn other_files_are_no_xmp() {
 }
 
 #[test]
-fn a_cut_packet_gives_what_it_still_holds() {
+fn truncated_packet_gives_its_readable_part() {
     let whole = packet(
         "<rdf:Description tiff:Make='Canon'><dc:description>beach</dc:description>\
          <dc:title>title</dc:title></rdf:Description>",

@@ -1,12 +1,12 @@
 use crate::{
     AuthMethod, Client, ClientMetadata, Eviction, GrantType, NewClient, REREGISTRATION_INTERVAL_MS,
     SecretHash, UnixMillis,
-    conformance::seed::{NOW, Seed, second},
+    conformance::fixture::{Fixture, NOW, second},
 };
 
-pub(crate) async fn a_client_is_kept_as_it_was_registered(seed: &Seed) {
-    let full = seed.new_client();
-    let mut bare = seed.new_client();
+pub(crate) async fn a_client_survives_a_round_trip(fixture: &Fixture) {
+    let full = fixture.new_client();
+    let mut bare = fixture.new_client();
     bare.digest = None;
     bare.client.secret = Some(SecretHash([0xff; 32]));
     bare.client.metadata = ClientMetadata {
@@ -20,142 +20,142 @@ pub(crate) async fn a_client_is_kept_as_it_was_registered(seed: &Seed) {
     };
     for new in [full, bare] {
         let client = new.client.clone();
-        assert_eq!(seed.store().register_client(new).await.unwrap(), client);
-        assert_eq!(seed.store().client(&client.id).await.unwrap(), Some(client));
+        assert_eq!(fixture.store().register_client(new).await.unwrap(), client);
+        assert_eq!(fixture.store().client(&client.id).await.unwrap(), Some(client));
     }
 }
 
-pub(crate) async fn nobody_has_an_unknown_id(seed: &Seed) {
-    let known = seed.store().register_client(seed.new_client()).await.unwrap();
+pub(crate) async fn an_unknown_id_finds_nothing(fixture: &Fixture) {
+    let known = fixture.store().register_client(fixture.new_client()).await.unwrap();
     for id in ["", "unknown", "' OR 1=1 --", &known.id.to_uppercase(), &format!("{} ", known.id)] {
-        assert_eq!(seed.store().client(id).await.unwrap(), None, "{id:?}");
+        assert_eq!(fixture.store().client(id).await.unwrap(), None, "{id:?}");
     }
 }
 
-pub(crate) async fn the_same_digest_is_the_same_client(seed: &Seed) {
-    let first = seed.new_client();
-    let registered = seed.store().register_client(first.clone()).await.unwrap();
-    let mut again = seed.new_client();
+pub(crate) async fn the_same_digest_is_the_same_client(fixture: &Fixture) {
+    let first = fixture.new_client();
+    let registered = fixture.store().register_client(first.clone()).await.unwrap();
+    let mut again = fixture.new_client();
     again.digest = first.digest;
     again.client.issued_at = second(5);
     again.client.metadata.redirect_uris.reverse();
     let second_id = again.client.id.clone();
-    assert_eq!(seed.store().register_client(again).await.unwrap(), registered);
-    assert_eq!(seed.store().client(&second_id).await.unwrap(), None, "nothing else is stored");
-    assert_eq!(seed.store().client(&registered.id).await.unwrap(), Some(registered));
+    assert_eq!(fixture.store().register_client(again).await.unwrap(), registered);
+    assert_eq!(fixture.store().client(&second_id).await.unwrap(), None, "nothing else is stored");
+    assert_eq!(fixture.store().client(&registered.id).await.unwrap(), Some(registered));
 }
 
-pub(crate) async fn another_digest_or_none_is_another_client(seed: &Seed) {
-    let first = seed.new_client();
-    let mut without_digest = [seed.new_client(), seed.new_client()];
+pub(crate) async fn another_digest_or_none_is_another_client(fixture: &Fixture) {
+    let first = fixture.new_client();
+    let mut without_digest = [fixture.new_client(), fixture.new_client()];
     without_digest.iter_mut().for_each(|new| new.digest = None);
     let [third, fourth] = without_digest;
     let mut registered: Vec<Client> = Vec::new();
-    for new in [first, seed.new_client(), third, fourth] {
-        registered.push(seed.store().register_client(new).await.unwrap());
+    for new in [first, fixture.new_client(), third, fourth] {
+        registered.push(fixture.store().register_client(new).await.unwrap());
     }
     for client in &registered {
-        assert_eq!(seed.store().client(&client.id).await.unwrap().as_ref(), Some(client));
+        assert_eq!(fixture.store().client(&client.id).await.unwrap().as_ref(), Some(client));
         assert_eq!(registered.iter().filter(|other| other.id == client.id).count(), 1);
     }
 }
 
 /// Registers a client then, which evicts others so that `keep` stay, and gives its id.
-async fn evicting(seed: &Seed, at: UnixMillis, keep: u32, before: UnixMillis, max: u32) -> String {
-    let mut new = seed.new_client();
+async fn evicting(fixture: &Fixture, at: UnixMillis, keep: u32, before: UnixMillis, max: u32) -> String {
+    let mut new = fixture.new_client();
     new.client.issued_at = at;
     new.eviction = Some(Eviction { keep, before, max });
-    seed.store().register_client(new).await.unwrap().id
+    fixture.store().register_client(new).await.unwrap().id
 }
 
 /// Which of the clients are there.
-async fn left(seed: &Seed, ids: &[String]) -> Vec<bool> {
+async fn left(fixture: &Fixture, ids: &[String]) -> Vec<bool> {
     let mut left = Vec::new();
     for id in ids {
-        left.push(seed.store().client(id).await.unwrap().is_some());
+        left.push(fixture.store().client(id).await.unwrap().is_some());
     }
     left
 }
 
 /// Registers a client each second.
-async fn one_each_second(seed: &Seed, count: i64) -> Vec<String> {
+async fn one_each_second(fixture: &Fixture, count: i64) -> Vec<String> {
     let mut ids = Vec::new();
     for seconds in 0..count {
-        ids.push(seed.client_at(second(seconds)).await);
+        ids.push(fixture.client_at(second(seconds)).await);
     }
     ids
 }
 
-pub(crate) async fn the_oldest_clients_without_a_grant_make_room(seed: &Seed) {
-    let mut ids = one_each_second(seed, 8).await;
-    ids.push(evicting(seed, second(8), 9, second(100), 3).await);
-    assert_eq!(left(seed, &ids).await, [true; 9], "there is room for nine");
-    ids.push(evicting(seed, second(9), 5, second(100), 3).await);
+pub(crate) async fn the_oldest_clients_without_a_grant_are_evicted(fixture: &Fixture) {
+    let mut ids = one_each_second(fixture, 8).await;
+    ids.push(evicting(fixture, second(8), 9, second(100), 3).await);
+    assert_eq!(left(fixture, &ids).await, [true; 9], "there is room for nine");
+    ids.push(evicting(fixture, second(9), 5, second(100), 3).await);
     let expect = |gone: usize, all: usize| (0..all).map(|number| number >= gone).collect::<Vec<_>>();
-    assert_eq!(left(seed, &ids).await, expect(3, 10), "no more than three go at once");
-    ids.push(evicting(seed, second(10), 5, second(100), 3).await);
-    assert_eq!(left(seed, &ids).await, expect(6, 11));
-    ids.push(evicting(seed, second(11), 5, second(100), 3).await);
-    assert_eq!(left(seed, &ids).await, expect(7, 12), "five stay");
-    let without_digest = NewClient { digest: None, ..seed.new_client() };
-    ids.push(seed.store().register_client(without_digest).await.unwrap().id);
-    ids.push(evicting(seed, second(12), 5, second(100), 3).await);
+    assert_eq!(left(fixture, &ids).await, expect(3, 10), "no more than three go at once");
+    ids.push(evicting(fixture, second(10), 5, second(100), 3).await);
+    assert_eq!(left(fixture, &ids).await, expect(6, 11));
+    ids.push(evicting(fixture, second(11), 5, second(100), 3).await);
+    assert_eq!(left(fixture, &ids).await, expect(7, 12), "five stay");
+    let without_digest = NewClient { digest: None, ..fixture.new_client() };
+    ids.push(fixture.store().register_client(without_digest).await.unwrap().id);
+    ids.push(evicting(fixture, second(12), 5, second(100), 3).await);
     let mut expect = expect(8, 14);
     expect[12] = false;
-    assert_eq!(left(seed, &ids).await, expect, "confidential clients make room like others");
+    assert_eq!(left(fixture, &ids).await, expect, "confidential clients make room like others");
 }
 
-pub(crate) async fn only_clients_of_some_age_make_room(seed: &Seed) {
-    let mut ids = one_each_second(seed, 6).await;
-    ids.push(evicting(seed, second(6), 1, second(2), 10).await);
-    assert_eq!(left(seed, &ids).await, [false, false, true, true, true, true, true]);
-    ids.push(evicting(seed, second(7), 0, second(7), 0).await);
-    assert_eq!(left(seed, &ids).await[2..], [true; 6], "none at once");
-    ids.push(evicting(seed, second(8), 0, second(8), 10).await);
-    assert_eq!(left(seed, &ids).await[2..], [false, false, false, false, false, false, true]);
+pub(crate) async fn recent_clients_are_not_evicted(fixture: &Fixture) {
+    let mut ids = one_each_second(fixture, 6).await;
+    ids.push(evicting(fixture, second(6), 1, second(2), 10).await);
+    assert_eq!(left(fixture, &ids).await, [false, false, true, true, true, true, true]);
+    ids.push(evicting(fixture, second(7), 0, second(7), 0).await);
+    assert_eq!(left(fixture, &ids).await[2..], [true; 6], "none at once");
+    ids.push(evicting(fixture, second(8), 0, second(8), 10).await);
+    assert_eq!(left(fixture, &ids).await[2..], [false, false, false, false, false, false, true]);
 }
 
-pub(crate) async fn a_client_that_had_a_grant_never_makes_room(seed: &Seed) {
-    let ids = one_each_second(seed, 4).await;
+pub(crate) async fn a_client_that_had_a_grant_is_never_evicted(fixture: &Fixture) {
+    let ids = one_each_second(fixture, 4).await;
     for (id, redeems) in ids.iter().zip([true, false, true]) {
-        let mut code = seed.new_code();
+        let mut code = fixture.new_code();
         code.code.grant.client_id.clone_from(id);
         if redeems {
-            seed.redeemed(code).await.code
+            fixture.redeemed(code).await.code
         } else {
-            seed.issue(code).await.hash
+            fixture.issue(code).await.hash
         };
     }
-    let described = seed.issue(seed.new_code_of_described("One")).await.code.grant.client_id;
+    let described = fixture.issue(fixture.new_code_with_client("One")).await.code.grant.client_id;
     // The grants go; that there were some stays known.
-    assert_eq!(seed.store().revoke_all("1", NOW).await.unwrap(), 4);
+    assert_eq!(fixture.store().revoke_all("1", NOW).await.unwrap(), 4);
     let grants_before = second(1);
     let sweep = crate::Sweep { codes_before: NOW, grants_before, clients_before: NOW, max: 10 };
-    while seed.store().sweep(sweep).await.unwrap() > 0 {}
-    evicting(seed, second(9), 0, second(9), 10).await;
-    assert_eq!(left(seed, &ids).await, [true, true, true, false]);
-    assert_eq!(left(seed, &[described]).await, [true]);
+    while fixture.store().sweep(sweep).await.unwrap() > 0 {}
+    evicting(fixture, second(9), 0, second(9), 10).await;
+    assert_eq!(left(fixture, &ids).await, [true, true, true, false]);
+    assert_eq!(left(fixture, &[described]).await, [true]);
 }
 
-pub(crate) async fn a_client_that_registers_again_makes_room_later(seed: &Seed) {
-    let first = seed.new_client();
-    let id = seed.store().register_client(first.clone()).await.unwrap().id;
-    let other = seed.client_at(second(1)).await;
+pub(crate) async fn a_client_that_registers_again_is_evicted_later(fixture: &Fixture) {
+    let first = fixture.new_client();
+    let id = fixture.store().register_client(first.clone()).await.unwrap().id;
+    let other = fixture.client_at(second(1)).await;
     let again_at = NOW.plus_ms(REREGISTRATION_INTERVAL_MS);
     let mut again = first;
     again.client.issued_at = again_at;
-    seed.store().register_client(again).await.unwrap();
-    evicting(seed, again_at.plus_ms(1), 2, again_at, 10).await;
-    assert_eq!(left(seed, &[id.clone(), other]).await, [true, false], "the other is the oldest now");
-    evicting(seed, again_at.plus_ms(2), 2, again_at.plus_ms(1), 10).await;
-    assert_eq!(left(seed, &[id]).await, [false]);
+    fixture.store().register_client(again).await.unwrap();
+    evicting(fixture, again_at.plus_ms(1), 2, again_at, 10).await;
+    assert_eq!(left(fixture, &[id.clone(), other]).await, [true, false], "the other is the oldest now");
+    evicting(fixture, again_at.plus_ms(2), 2, again_at.plus_ms(1), 10).await;
+    assert_eq!(left(fixture, &[id]).await, [false]);
 }
 
-pub(crate) async fn a_client_that_is_known_evicts_nobody(seed: &Seed) {
-    let ids = one_each_second(seed, 3).await;
-    let known = seed.new_client();
-    seed.store().register_client(known.clone()).await.unwrap();
+pub(crate) async fn a_known_client_evicts_none(fixture: &Fixture) {
+    let ids = one_each_second(fixture, 3).await;
+    let known = fixture.new_client();
+    fixture.store().register_client(known.clone()).await.unwrap();
     let eviction = Some(Eviction { keep: 0, before: second(100), max: 10 });
-    seed.store().register_client(NewClient { eviction, ..known }).await.unwrap();
-    assert_eq!(left(seed, &ids).await, [true; 3]);
+    fixture.store().register_client(NewClient { eviction, ..known }).await.unwrap();
+    assert_eq!(left(fixture, &ids).await, [true; 3]);
 }

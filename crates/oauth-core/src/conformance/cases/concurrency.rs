@@ -4,7 +4,7 @@ use tokio::sync::Barrier;
 
 use crate::{
     CodeStatus,
-    conformance::seed::{NOW, SUBJECTS, Seed, second},
+    conformance::fixture::{Fixture, NOW, SUBJECTS, second},
 };
 
 /// How many do the same at once.
@@ -33,10 +33,10 @@ where
     outcomes
 }
 
-pub(crate) async fn of_many_redemptions_one_wins(seed: &Seed) {
-    let code = seed.issue(seed.new_code()).await;
+pub(crate) async fn one_of_many_redemptions_succeeds(fixture: &Fixture) {
+    let code = fixture.issue(fixture.new_code()).await;
     let outcomes = at_once((0..MANY).map(|_| {
-        let (store, redemption) = (seed.store().clone(), seed.redemption(code.hash, second(1)));
+        let (store, redemption) = (fixture.store().clone(), fixture.redemption(code.hash, second(1)));
         async move {
             let refresh = redemption.refresh.clone().unwrap();
             (refresh, store.redeem_code(redemption).await.unwrap())
@@ -45,7 +45,7 @@ pub(crate) async fn of_many_redemptions_one_wins(seed: &Seed) {
     .await;
     assert_eq!(outcomes.iter().filter(|(_, won)| *won).count(), 1);
     for (refresh, won) in outcomes {
-        let found = seed.store().refreshable_grant(&refresh.handle).await.unwrap();
+        let found = fixture.store().refreshable_grant(&refresh.handle).await.unwrap();
         assert_eq!(
             found.map(|found| found.current),
             won.then_some(refresh.token),
@@ -54,13 +54,13 @@ pub(crate) async fn of_many_redemptions_one_wins(seed: &Seed) {
     }
 }
 
-pub(crate) async fn of_many_rotations_one_wins(seed: &Seed) {
-    let granted = seed.grant().await;
+pub(crate) async fn one_of_many_rotations_succeeds(fixture: &Fixture) {
+    let granted = fixture.grant().await;
     let mut token = granted.token;
     for round in 1..=4 {
         let outcomes = at_once((0..MANY).map(|_| {
-            let store = seed.store().clone();
-            let rotation = seed.rotation(&granted.grant.id, &token, second(round));
+            let store = fixture.store().clone();
+            let rotation = fixture.rotation(&granted.grant.id, &token, second(round));
             async move {
                 let next = rotation.next.clone();
                 (next, store.rotate_refresh_token(rotation).await.unwrap())
@@ -68,61 +68,61 @@ pub(crate) async fn of_many_rotations_one_wins(seed: &Seed) {
         }))
         .await;
         let won: Vec<_> = outcomes.into_iter().filter(|(_, won)| *won).map(|(next, _)| next).collect();
-        assert_eq!(won, [seed.current(&granted.handle).await], "round {round}");
-        token = seed.current(&granted.handle).await;
+        assert_eq!(won, [fixture.current(&granted.handle).await], "round {round}");
+        token = fixture.current(&granted.handle).await;
     }
-    assert!(seed.is_alive(&granted.grant.id).await);
+    assert!(fixture.is_valid(&granted.grant.id).await);
 }
 
-pub(crate) async fn nothing_is_alive_after_a_refresh_that_races_a_revocation(seed: &Seed) {
+pub(crate) async fn a_rotation_racing_a_revocation_leaves_no_valid_grant(fixture: &Fixture) {
     for _ in 0..16 {
-        let granted = seed.grant().await;
+        let granted = fixture.grant().await;
         let outcomes = at_once((0..8).map(|number| {
-            let (seed, granted) = (seed.clone(), granted.clone());
+            let (fixture, granted) = (fixture.clone(), granted.clone());
             async move {
                 let at = second(1);
-                let store = seed.store();
+                let store = fixture.store();
                 if number == 3 {
                     return store.revoke_grant(&granted.grant.id, at).await.unwrap();
                 }
-                let rotation = seed.rotation(&granted.grant.id, &granted.token, at);
+                let rotation = fixture.rotation(&granted.grant.id, &granted.token, at);
                 store.rotate_refresh_token(rotation).await.unwrap();
                 false
             }
         }))
         .await;
         assert_eq!(outcomes.iter().filter(|revoked| **revoked).count(), 1);
-        assert!(!seed.is_alive(&granted.grant.id).await);
-        let found = seed.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
+        assert!(!fixture.is_valid(&granted.grant.id).await);
+        let found = fixture.store().refreshable_grant(&granted.handle).await.unwrap().unwrap();
         assert_eq!(found.grant.revoked_at, Some(second(1)));
-        let rotation = seed.rotation(&granted.grant.id, &found.current, second(2));
-        assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap());
+        let rotation = fixture.rotation(&granted.grant.id, &found.current, second(2));
+        assert!(!fixture.store().rotate_refresh_token(rotation).await.unwrap());
     }
 }
 
-pub(crate) async fn nothing_is_alive_after_a_redemption_that_races_the_end_of_all(seed: &Seed) {
+pub(crate) async fn a_redemption_racing_revoke_all_leaves_no_valid_grant(fixture: &Fixture) {
     for _ in 0..16 {
-        let code = seed.issue(seed.new_code()).await;
+        let code = fixture.issue(fixture.new_code()).await;
         at_once((0..8).map(|number| {
-            let (seed, code) = (seed.clone(), code.clone());
+            let (fixture, code) = (fixture.clone(), code.clone());
             async move {
                 if number == 3 {
-                    assert_eq!(seed.store().revoke_all(SUBJECTS[0], second(1)).await.unwrap(), 1);
+                    assert_eq!(fixture.store().revoke_all(SUBJECTS[0], second(1)).await.unwrap(), 1);
                 } else {
-                    seed.store().redeem_code(seed.redemption(code.hash, second(1))).await.unwrap();
+                    fixture.store().redeem_code(fixture.redemption(code.hash, second(1))).await.unwrap();
                 }
             }
         }))
         .await;
-        assert!(!seed.is_alive(&code.code.grant.id).await);
-        assert_eq!(seed.store().connections(SUBJECTS[0]).await.unwrap(), []);
+        assert!(!fixture.is_valid(&code.code.grant.id).await);
+        assert_eq!(fixture.store().connections(SUBJECTS[0]).await.unwrap(), []);
     }
 }
 
-pub(crate) async fn a_grant_is_ended_by_one(seed: &Seed) {
-    let granted = seed.grant().await;
+pub(crate) async fn one_of_many_revocations_succeeds(fixture: &Fixture) {
+    let granted = fixture.grant().await;
     let outcomes = at_once((0..MANY).map(|number| {
-        let (store, granted) = (seed.store().clone(), granted.clone());
+        let (store, granted) = (fixture.store().clone(), granted.clone());
         async move {
             match number % 2 {
                 0 => store.revoke_grant(&granted.grant.id, NOW).await.unwrap(),
@@ -134,10 +134,10 @@ pub(crate) async fn a_grant_is_ended_by_one(seed: &Seed) {
     assert_eq!(outcomes.iter().filter(|ended| **ended).count(), 1);
 }
 
-pub(crate) async fn of_many_equal_registrations_one_is_kept(seed: &Seed) {
-    let digest = Some(seed.hash());
+pub(crate) async fn one_of_many_equal_registrations_is_stored(fixture: &Fixture) {
+    let digest = Some(fixture.hash());
     let registered = at_once((0..MANY).map(|_| {
-        let (store, mut new) = (seed.store().clone(), seed.new_client());
+        let (store, mut new) = (fixture.store().clone(), fixture.new_client());
         new.digest = digest;
         async move { (new.client.id.clone(), store.register_client(new).await.unwrap()) }
     }))
@@ -146,33 +146,33 @@ pub(crate) async fn of_many_equal_registrations_one_is_kept(seed: &Seed) {
     for (id, client) in registered {
         assert_eq!(client, first);
         let expect = (id == first.id).then(|| first.clone());
-        assert_eq!(seed.store().client(&id).await.unwrap(), expect);
+        assert_eq!(fixture.store().client(&id).await.unwrap(), expect);
     }
 }
 
-pub(crate) async fn a_consent_that_is_sent_many_times_makes_one_grant(seed: &Seed) {
-    let code = seed.new_code();
+pub(crate) async fn repeated_consents_make_one_grant(fixture: &Fixture) {
+    let code = fixture.new_code();
     let issued = at_once((0..MANY).map(|_| {
-        let (store, mut code) = (seed.store().clone(), code.clone());
-        code.code.grant.id = seed.id();
+        let (store, mut code) = (fixture.store().clone(), code.clone());
+        code.code.grant.id = fixture.id();
         async move { (code.code.grant.id.clone(), store.issue_code(code).await.unwrap()) }
     }))
     .await;
-    let kept = seed.store().code(&code.hash).await.unwrap().unwrap().grant.id;
+    let kept = fixture.store().code(&code.hash).await.unwrap().unwrap().grant.id;
     for (id, outcome) in issued {
         assert_eq!(outcome, CodeStatus::Pending);
-        assert_eq!(seed.store().grant(&id).await.unwrap().is_some(), id == kept);
+        assert_eq!(fixture.store().grant(&id).await.unwrap().is_some(), id == kept);
     }
 }
 
-pub(crate) async fn the_latest_of_many_uses_stays(seed: &Seed) {
-    let granted = seed.grant().await;
+pub(crate) async fn the_latest_of_many_uses_is_kept(fixture: &Fixture) {
+    let granted = fixture.grant().await;
     at_once((0..MANY).map(|number| {
-        let (store, id) = (seed.store().clone(), granted.grant.id.clone());
+        let (store, id) = (fixture.store().clone(), granted.grant.id.clone());
         let at = second(i64::try_from(number * 37 % MANY).unwrap());
         async move { store.record_use(&id, at).await.unwrap() }
     }))
     .await;
-    let listed = seed.store().connections(SUBJECTS[0]).await.unwrap();
+    let listed = fixture.store().connections(SUBJECTS[0]).await.unwrap();
     assert_eq!(listed[0].last_used_at, Some(second(63)));
 }

@@ -1,152 +1,159 @@
 use std::sync::Arc;
 
+use fastrand::Rng;
+
 use crate::{
     CurrentRefreshToken, Eviction, MemoryStore, NewCode, SecretHash, Sweep, UnixMillis,
-    conformance::{
-        random::Numbers,
-        seed::{NOW, SUBJECTS, Seed},
-    },
+    conformance::fixture::{Fixture, NOW, SUBJECTS},
 };
 
-/// What was put into both stores so far.
-struct Known {
+/// The test data in both stores so far.
+struct History {
     clients: Vec<crate::NewClient>,
     codes: Vec<NewCode>,
     redeemed: Vec<(String, SecretHash)>,
-    /// Tokens that were current once, with their grants.
+    /// Current and replaced tokens with their grants.
     tokens: Vec<(String, CurrentRefreshToken)>,
     now: UnixMillis,
 }
 
-/// Asks both stores the same and wants the same answer.
+/// Calls a method of both stores and compares the results.
 macro_rules! both {
-    ($seed:ident, $model:ident, $method:ident($($argument:expr),*)) => {{
+    ($fixture:ident, $model:ident, $method:ident($($argument:expr),*)) => {{
         let expect = $model.store().$method($($argument),*).await.unwrap();
-        let got = $seed.store().$method($($argument),*).await.unwrap();
+        let got = $fixture.store().$method($($argument),*).await.unwrap();
         assert_eq!(got, expect, stringify!($method));
         got
     }};
 }
 
-pub(crate) async fn random_operations_agree_with_a_model(seed: &Seed) {
-    let model = Seed::new(Arc::new(MemoryStore::new()));
-    let mut numbers = Numbers::new(20_260_101);
-    let mut known =
-        Known { clients: Vec::new(), codes: Vec::new(), redeemed: Vec::new(), tokens: Vec::new(), now: NOW };
+pub(crate) async fn random_operations_agree_with_a_model(fixture: &Fixture) {
+    let model = Fixture::new(Arc::new(MemoryStore::new()));
+    let mut rng = Rng::with_seed(20_260_101);
+    let mut history = History {
+        clients: Vec::new(),
+        codes: Vec::new(),
+        redeemed: Vec::new(),
+        tokens: Vec::new(),
+        now: NOW,
+    };
     for step in 0..600 {
-        known.now = known.now.plus_ms(1 + i64::try_from(numbers.below(60_000)).unwrap());
-        if numbers.below(5) == 0 {
-            known.now = known.now.plus_ms(3_600_000);
+        history.now = history.now.plus_ms(1 + i64::try_from(rng.u64(..60_000)).unwrap());
+        if rng.u64(..5) == 0 {
+            history.now = history.now.plus_ms(3_600_000);
         }
-        operate(seed, &model, &mut numbers, &mut known).await;
+        operate(fixture, &model, &mut rng, &mut history).await;
         if step % 20 == 0 {
-            compare(seed, &model, &known).await;
+            compare(fixture, &model, &history).await;
         }
     }
-    compare(seed, &model, &known).await;
-    assert!(known.tokens.len() > known.redeemed.len() && known.redeemed.len() > 10, "much has happened");
+    compare(fixture, &model, &history).await;
+    assert!(
+        history.tokens.len() > history.redeemed.len() && history.redeemed.len() > 10,
+        "the history is long enough"
+    );
 }
 
-async fn operate(seed: &Seed, model: &Seed, numbers: &mut Numbers, known: &mut Known) {
-    let at = known.now;
-    match numbers.below(16) {
+async fn operate(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mut History) {
+    let at = history.now;
+    match rng.u64(..16) {
         0 | 1 => {
-            let mut new = seed.new_client();
+            let mut new = fixture.new_client();
             new.client.issued_at = at;
-            if let (0, Some(other)) = (numbers.below(2), numbers.pick(&known.clients)) {
+            if let (0, Some(other)) = (rng.u64(..2), rng.choice(&history.clients)) {
                 new.digest = other.digest;
             }
             let before = at.plus_ms(-3_600_000);
             new.eviction = Some(Eviction { keep: 5, before, max: 2 });
-            both!(seed, model, register_client(new.clone()));
-            known.clients.push(new);
+            both!(fixture, model, register_client(new.clone()));
+            history.clients.push(new);
         }
         2..=4 => {
-            let mut new = seed.new_code();
-            if let (0, Some(other)) = (numbers.below(4), numbers.pick(&known.codes)) {
+            let mut new = fixture.new_code();
+            if let (0, Some(other)) = (rng.u64(..4), rng.choice(&history.codes)) {
                 new.hash = other.hash;
             }
-            match numbers.pick(&known.clients) {
-                Some(client) if numbers.below(4) > 0 => {
+            match rng.choice(&history.clients) {
+                Some(client) if rng.u64(..4) > 0 => {
                     new.code.grant.client_id.clone_from(&client.client.id);
                 }
                 _ => {
-                    let mut client = seed.new_client();
+                    let mut client = fixture.new_client();
                     client.client.issued_at = at;
                     client.client.id.clone_from(&new.code.grant.client_id);
                     new.client = Some(client.client.clone());
-                    known.clients.push(client);
+                    history.clients.push(client);
                 }
             }
-            SUBJECTS[usize::from(numbers.below(3) == 0)].clone_into(&mut new.code.grant.subject);
+            SUBJECTS[usize::from(rng.u64(..3) == 0)].clone_into(&mut new.code.grant.subject);
             new.code.grant.created_at = at;
             new.code.expires_at = at.plus_ms(600_000);
-            both!(seed, model, issue_code(new.clone()));
-            known.codes.push(new);
+            both!(fixture, model, issue_code(new.clone()));
+            history.codes.push(new);
         }
-        5..=8 => redeem(seed, model, numbers, known).await,
+        5..=8 => redeem(fixture, model, rng, history).await,
         9..=12 => {
-            if let Some((grant, token)) = numbers.pick(&known.tokens) {
-                let rotation = seed.rotation(grant, token, at);
+            if let Some((grant, token)) = rng.choice(&history.tokens) {
+                let rotation = fixture.rotation(grant, token, at);
                 let next = (grant.clone(), rotation.next.clone());
-                if both!(seed, model, rotate_refresh_token(rotation.clone())) {
-                    known.tokens.push(next);
+                if both!(fixture, model, rotate_refresh_token(rotation.clone())) {
+                    history.tokens.push(next);
                 }
             }
         }
         13 => {
-            if let Some((grant, _)) = numbers.pick(&known.redeemed) {
-                match numbers.below(3) {
-                    0 | 1 => both!(seed, model, revoke_grant(grant, at)),
-                    _ => numbers.below(4) == 0 && both!(seed, model, revoke_all(SUBJECTS[1], at)) > 0,
+            if let Some((grant, _)) = rng.choice(&history.redeemed) {
+                match rng.u64(..3) {
+                    0 | 1 => both!(fixture, model, revoke_grant(grant, at)),
+                    _ => rng.u64(..4) == 0 && both!(fixture, model, revoke_all(SUBJECTS[1], at)) > 0,
                 };
             }
         }
         14 => {
-            if let Some((grant, _)) = numbers.pick(&known.redeemed) {
-                both!(seed, model, record_use(grant, at.plus_ms(-7_200_000)));
-                both!(seed, model, record_use(grant, at));
+            if let Some((grant, _)) = rng.choice(&history.redeemed) {
+                both!(fixture, model, record_use(grant, at.plus_ms(-7_200_000)));
+                both!(fixture, model, record_use(grant, at));
             }
         }
         _ => {
             let before = at.plus_ms(-24 * 3_600_000);
             let [codes_before, grants_before, clients_before] = [before; 3];
             let sweep = Sweep { codes_before, grants_before, clients_before, max: 1000 };
-            for store in [seed.store(), model.store()] {
+            for store in [fixture.store(), model.store()] {
                 while store.sweep(sweep).await.unwrap() > 0 {}
             }
         }
     }
 }
 
-async fn redeem(seed: &Seed, model: &Seed, numbers: &mut Numbers, known: &mut Known) {
-    let recent = known.codes.len().saturating_sub(6);
-    let Some(code) = numbers.pick(known.codes.get(recent..).unwrap_or_default()).cloned() else { return };
-    let mut redemption = seed.redemption(code.hash, known.now);
-    if numbers.below(5) == 0 {
+async fn redeem(fixture: &Fixture, model: &Fixture, rng: &mut Rng, history: &mut History) {
+    let recent = history.codes.len().saturating_sub(6);
+    let Some(code) = rng.choice(history.codes.get(recent..).unwrap_or_default()).cloned() else { return };
+    let mut redemption = fixture.redemption(code.hash, history.now);
+    if rng.u64(..5) == 0 {
         redemption.refresh = None;
     }
-    let grant = both!(seed, model, code(&code.hash)).map(|code| code.grant.id);
-    if both!(seed, model, redeem_code(redemption.clone()))
+    let grant = both!(fixture, model, code(&code.hash)).map(|code| code.grant.id);
+    if both!(fixture, model, redeem_code(redemption.clone()))
         && let (Some(grant), Some(refresh)) = (grant, redemption.refresh)
     {
-        known.redeemed.push((grant.clone(), refresh.handle));
-        known.tokens.push((grant, refresh.token));
+        history.redeemed.push((grant.clone(), refresh.handle));
+        history.tokens.push((grant, refresh.token));
     }
 }
 
-async fn compare(seed: &Seed, model: &Seed, known: &Known) {
-    for client in &known.clients {
-        both!(seed, model, client(&client.client.id));
+async fn compare(fixture: &Fixture, model: &Fixture, history: &History) {
+    for client in &history.clients {
+        both!(fixture, model, client(&client.client.id));
     }
-    for code in &known.codes {
-        both!(seed, model, code(&code.hash));
-        both!(seed, model, grant(&code.code.grant.id));
+    for code in &history.codes {
+        both!(fixture, model, code(&code.hash));
+        both!(fixture, model, grant(&code.code.grant.id));
     }
-    for (_, handle) in &known.redeemed {
-        both!(seed, model, refreshable_grant(handle));
+    for (_, handle) in &history.redeemed {
+        both!(fixture, model, refreshable_grant(handle));
     }
     for subject in SUBJECTS {
-        both!(seed, model, connections(subject));
+        both!(fixture, model, connections(subject));
     }
 }

@@ -1,35 +1,35 @@
-use crate::conformance::seed::{NOW, SUBJECTS, Seed, second};
+use crate::conformance::fixture::{Fixture, NOW, SUBJECTS, second};
 
-pub(crate) async fn a_grant_ends_once(seed: &Seed) {
-    let granted = seed.grant().await;
-    let other = seed.grant().await;
-    assert!(seed.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
-    assert!(!seed.store().revoke_grant(&granted.grant.id, second(2)).await.unwrap());
-    assert!(!seed.store().revoke_grant("unknown", second(2)).await.unwrap());
-    let ended = seed.store().grant(&granted.grant.id).await.unwrap().unwrap();
+pub(crate) async fn a_grant_is_revoked_once(fixture: &Fixture) {
+    let granted = fixture.grant().await;
+    let other = fixture.grant().await;
+    assert!(fixture.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
+    assert!(!fixture.store().revoke_grant(&granted.grant.id, second(2)).await.unwrap());
+    assert!(!fixture.store().revoke_grant("unknown", second(2)).await.unwrap());
+    let ended = fixture.store().grant(&granted.grant.id).await.unwrap().unwrap();
     assert_eq!(ended.revoked_at, Some(second(1)), "the first moment stays");
-    assert!(seed.is_alive(&other.grant.id).await);
+    assert!(fixture.is_valid(&other.grant.id).await);
 }
 
-pub(crate) async fn all_grants_of_a_user_end(seed: &Seed) {
+pub(crate) async fn all_grants_of_a_user_are_revoked(fixture: &Fixture) {
     let [ann, ben] = SUBJECTS;
-    let granted = seed.grant().await;
-    let waiting = seed.issue(seed.new_code()).await;
-    let ended = seed.grant().await;
-    assert!(seed.store().revoke_grant(&ended.grant.id, second(1)).await.unwrap());
-    let mut of_ben = seed.new_code();
+    let granted = fixture.grant().await;
+    let waiting = fixture.issue(fixture.new_code()).await;
+    let ended = fixture.grant().await;
+    assert!(fixture.store().revoke_grant(&ended.grant.id, second(1)).await.unwrap());
+    let mut of_ben = fixture.new_code();
     ben.clone_into(&mut of_ben.code.grant.subject);
-    let of_ben = seed.redeemed(of_ben).await;
+    let of_ben = fixture.redeemed(of_ben).await;
 
-    assert_eq!(seed.store().revoke_all("nobody", second(2)).await.unwrap(), 0);
-    assert_eq!(seed.store().revoke_all(ann, second(2)).await.unwrap(), 2);
-    assert_eq!(seed.store().revoke_all(ann, second(3)).await.unwrap(), 0);
+    assert_eq!(fixture.store().revoke_all("nobody", second(2)).await.unwrap(), 0);
+    assert_eq!(fixture.store().revoke_all(ann, second(2)).await.unwrap(), 2);
+    assert_eq!(fixture.store().revoke_all(ann, second(3)).await.unwrap(), 0);
     for (id, at) in [(&granted.grant.id, 2), (&waiting.code.grant.id, 2), (&ended.grant.id, 1)] {
-        let grant = seed.store().grant(id).await.unwrap().unwrap();
+        let grant = fixture.store().grant(id).await.unwrap().unwrap();
         assert_eq!(grant.revoked_at, Some(second(at)));
     }
-    assert!(!seed.store().redeem_code(seed.redemption(waiting.hash, NOW)).await.unwrap());
-    let rotation = seed.rotation(&granted.grant.id, &granted.token, second(3));
-    assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap());
-    assert!(seed.is_alive(&of_ben.grant.id).await);
+    assert!(!fixture.store().redeem_code(fixture.redemption(waiting.hash, NOW)).await.unwrap());
+    let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(3));
+    assert!(!fixture.store().rotate_refresh_token(rotation).await.unwrap());
+    assert!(fixture.is_valid(&of_ben.grant.id).await);
 }

@@ -3,16 +3,16 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 
 use crate::{
-    testing::{Bench, VERIFIER, code_form},
+    testing::{TestServer, VERIFIER, code_form},
     token::{InvalidGrantReason, TokenError, TokenRequest},
 };
 
 #[tokio::test]
 async fn a_code_gives_tokens_once() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let code = bench.code(&id).await;
-    let tokens = bench.token(&code_form(&id, &code)).await.unwrap();
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let code = test.code(&id).await;
+    let tokens = test.token(&code_form(&id, &code)).await.unwrap();
     let (access, refresh) = (tokens.access_token.expose(), tokens.refresh_token.as_ref().unwrap().expose());
     assert_eq!(
         serde_json::to_value(&tokens).unwrap(),
@@ -25,43 +25,43 @@ async fn a_code_gives_tokens_once() {
         })
     );
     assert!(!format!("{tokens:?}").contains(access) && !format!("{tokens:?}").contains(refresh));
-    let claims = bench.server.tokens.read(access).await.unwrap().unwrap();
-    let now = bench.server.now().seconds();
+    let claims = test.server.tokens.read(access).await.unwrap().unwrap();
+    let now = test.server.now().seconds();
     assert_eq!(claims.iss, "https://photos.example/api");
     assert_eq!(claims.sub.len(), 43, "it is opaque: {}", claims.sub);
     assert_eq!((claims.aud.as_str(), claims.scope.as_str()), (crate::testing::V1, "mcp:images"));
     assert_eq!((claims.client_id, claims.iat, claims.exp), (id.clone(), now, now + 3600));
-    assert!(bench.opens(access).await);
+    assert!(test.has_access(access).await);
 
-    let again = bench.token(&code_form(&id, &code)).await.unwrap_err();
+    let again = test.token(&code_form(&id, &code)).await.unwrap_err();
     assert!(matches!(again, TokenError::InvalidGrant(InvalidGrantReason::CodeReplayed { .. })));
-    assert!(bench.opens(access).await, "the grant stays as it is");
-    bench.refresh(&id, refresh).await.unwrap();
+    assert!(test.has_access(access).await, "the grant stays as it is");
+    test.refresh(&id, refresh).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_client_without_refresh_gets_no_refresh_token() {
-    let bench = Bench::new();
-    let id = bench.register(json!({"grant_types": ["authorization_code"]})).await.client_id;
-    let tokens = bench.tokens(&id).await;
+    let test = TestServer::new();
+    let id = test.register(json!({"grant_types": ["authorization_code"]})).await.client_id;
+    let tokens = test.tokens(&id).await;
     assert_eq!(tokens.refresh_token, None);
     assert_eq!(serde_json::to_value(&tokens).unwrap().get("refresh_token"), None);
-    let other = bench.register(json!({})).await.client_id;
-    let token = bench.tokens(&other).await.refresh_token.unwrap();
-    let refused = bench.refresh(&id, token.expose()).await.unwrap_err();
+    let other = test.register(json!({})).await.client_id;
+    let token = test.tokens(&other).await.refresh_token.unwrap();
+    let refused = test.refresh(&id, token.expose()).await.unwrap_err();
     assert!(matches!(refused, TokenError::UnauthorizedClient));
 }
 
 #[tokio::test]
-async fn nothing_wrong_spends_a_code() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let other = bench.register(json!({"software_id": "other"})).await.client_id;
-    let code = bench.code(&id).await;
+async fn an_invalid_request_does_not_use_up_a_code() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let other = test.register(json!({"software_id": "other"})).await.client_id;
+    let code = test.code(&id).await;
     let form = code_form(&id, &code);
-    let writes = bench.store.writes.load(Ordering::SeqCst);
+    let writes = test.store.writes.load(Ordering::SeqCst);
     let check = async |form: &str, expect: InvalidGrantReason| {
-        let error = bench.token(form).await.unwrap_err();
+        let error = test.token(form).await.unwrap_err();
         assert_eq!(error.code(), "invalid_grant");
         assert!(matches!(error, TokenError::InvalidGrant(reason) if reason == expect), "{form}");
     };
@@ -72,24 +72,24 @@ async fn nothing_wrong_spends_a_code() {
     check(&form.replace("app.example", "evil.example"), InvalidGrantReason::OtherRedirectUri).await;
     check(&form.replace(VERIFIER, &"a".repeat(43)), InvalidGrantReason::WrongVerifier).await;
     check(&form.replace(VERIFIER, &format!("{VERIFIER}.")), InvalidGrantReason::WrongVerifier).await;
-    assert_eq!(bench.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
-    bench.clock.advance_ms(599_999);
-    bench.token(&format!("{form}&resource=https%3A%2F%2Felsewhere.example")).await.unwrap();
+    assert_eq!(test.store.writes.load(Ordering::SeqCst), writes, "nothing was changed");
+    test.clock.advance_ms(599_999);
+    test.token(&format!("{form}&resource=https%3A%2F%2Felsewhere.example")).await.unwrap();
     check(
         &form.replace(VERIFIER, &"a".repeat(43)),
-        InvalidGrantReason::CodeReplayed { grant_id: bench.grant_id().await },
+        InvalidGrantReason::CodeReplayed { grant_id: test.grant_id().await },
     )
     .await;
 
-    let late = bench.code(&id).await;
-    bench.clock.advance_ms(600_000);
+    let late = test.code(&id).await;
+    test.clock.advance_ms(600_000);
     check(&code_form(&id, &late), InvalidGrantReason::Expired).await;
-    let revoked = bench.code(&id).await;
-    bench.server.store().revoke_all("1", bench.server.now()).await.unwrap();
+    let revoked = test.code(&id).await;
+    test.server.store().revoke_all("1", test.server.now()).await.unwrap();
     check(&code_form(&id, &revoked), InvalidGrantReason::Revoked).await;
 }
 
-impl Bench {
+impl TestServer {
     /// The only grant of the first user.
     async fn grant_id(&self) -> String {
         let connections = self.server.store().connections("1").await.unwrap();
@@ -99,14 +99,14 @@ impl Bench {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_at_once_one_succeeds() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let code = bench.code(&id).await;
+async fn one_of_many_concurrent_exchanges_succeeds() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let code = test.code(&id).await;
     let at_once = async |form: &str| {
         let tasks: Vec<_> = (0..64)
             .map(|_| {
-                let server = bench.server.clone();
+                let server = test.server.clone();
                 let request = TokenRequest::from_form(form.as_bytes(), None).unwrap();
                 tokio::spawn(async move { server.token(request).await })
             })
@@ -125,24 +125,24 @@ async fn of_many_at_once_one_succeeds() {
     let token = tokens.refresh_token.unwrap();
     let form = format!("grant_type=refresh_token&refresh_token={}&client_id={id}", token.expose());
     let tokens = at_once(&form).await;
-    assert!(bench.opens(tokens.access_token.expose()).await, "the others are no theft");
+    assert!(test.has_access(tokens.access_token.expose()).await, "the others are no theft");
 }
 
 #[tokio::test]
-async fn a_store_out_of_order_is_no_invalid_grant() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let tokens = bench.tokens(&id).await;
-    let (refresh, code) = (tokens.refresh_token.unwrap(), bench.code(&id).await);
-    bench.store.out_of_order.store(true, Ordering::SeqCst);
-    let answers = [bench.refresh(&id, refresh.expose()).await, bench.token(&code_form(&id, &code)).await];
+async fn a_store_failure_is_not_invalid_grant() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let tokens = test.tokens(&id).await;
+    let (refresh, code) = (tokens.refresh_token.unwrap(), test.code(&id).await);
+    test.store.is_down.store(true, Ordering::SeqCst);
+    let answers = [test.refresh(&id, refresh.expose()).await, test.token(&code_form(&id, &code)).await];
     for answer in answers {
         let error = answer.unwrap_err();
         assert_eq!(error.body().error, "temporarily_unavailable");
         assert!(!error.description().contains("disk"));
     }
-    assert!(bench.server.revoke(refresh.expose()).await.is_err());
-    bench.store.out_of_order.store(false, Ordering::SeqCst);
-    bench.refresh(&id, refresh.expose()).await.unwrap();
-    bench.token(&code_form(&id, &code)).await.unwrap();
+    assert!(test.server.revoke(refresh.expose()).await.is_err());
+    test.store.is_down.store(false, Ordering::SeqCst);
+    test.refresh(&id, refresh.expose()).await.unwrap();
+    test.token(&code_form(&id, &code)).await.unwrap();
 }

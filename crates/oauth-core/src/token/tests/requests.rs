@@ -5,16 +5,16 @@ use serde_json::json;
 
 use crate::{
     SecretHash,
-    testing::{Bench, REDIRECT, VERIFIER, code_form},
+    testing::{REDIRECT, TestServer, VERIFIER, code_form},
     token::{TokenError, TokenRequest},
 };
 
 #[tokio::test]
-async fn malformed_requests_are_told_in_order() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let code = bench.code(&id).await;
-    let calls = bench.store.calls.load(Ordering::SeqCst);
+async fn malformed_requests_are_refused_in_order() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let code = test.code(&id).await;
+    let calls = test.store.calls.load(Ordering::SeqCst);
     let check = |form: &str, expect: &str, words: &str| {
         let error = TokenRequest::from_form(form.as_bytes(), None).unwrap_err();
         let start: String = form.chars().take(200).collect();
@@ -53,7 +53,7 @@ async fn malformed_requests_are_told_in_order() {
         "scope",
         "refresh_token",
     ] {
-        check(&format!("{form}&{name}=a&{name}=a"), request, &format!("{name} stands more than once"));
+        check(&format!("{form}&{name}=a&{name}=a"), request, &format!("{name} is given more than once"));
         if form.contains(&format!("&{name}=")) {
             let removed: Vec<&str> =
                 form.split('&').filter(|pair| !pair.starts_with(&format!("{name}="))).collect();
@@ -70,15 +70,15 @@ async fn malformed_requests_are_told_in_order() {
     ] {
         check(&form.replace(VERIFIER, verifier), request, "code_verifier is not 43");
     }
-    assert_eq!(bench.store.calls.load(Ordering::SeqCst), calls, "the store was not asked");
-    bench.token(&form).await.unwrap();
+    assert_eq!(test.store.calls.load(Ordering::SeqCst), calls, "the store was not called");
+    test.token(&form).await.unwrap();
 }
 
 #[tokio::test]
-async fn json_is_as_good_as_a_form() {
-    let bench = Bench::new();
-    let id = bench.register(json!({})).await.client_id;
-    let code = bench.code(&id).await;
+async fn json_is_read_like_a_form() {
+    let test = TestServer::new();
+    let id = test.register(json!({})).await.client_id;
+    let code = test.code(&id).await;
     let body = json!({
         "grant_type": "authorization_code", "code": code, "redirect_uri": REDIRECT, "code_verifier": VERIFIER,
         "client_id": id, "client_secret": null, "resource": "anything", "unknown": [{}],
@@ -87,16 +87,16 @@ async fn json_is_as_good_as_a_form() {
     assert!(request == TokenRequest::from_form(code_form(&id, &code).as_bytes(), None).unwrap());
     assert_eq!((request.claimed_client_id(), request.token_hash()), (id.as_str(), SecretHash::of(&code)));
     assert!(!format!("{request:?}").contains(&code));
-    bench.server.token(request).await.unwrap();
+    test.server.token(request).await.unwrap();
     for (name, value) in [("resource", json!(["a", "b"])), ("resource", json!(1)), ("scope", json!([{}]))] {
         let mut body = body.clone();
         body[name] = value;
         let read = TokenRequest::from_json(body.to_string().as_bytes(), None);
-        assert!(read.is_ok(), "{name} counts for nothing here: {read:?}");
+        assert!(read.is_ok(), "{name} is ignored: {read:?}");
     }
-    for unread in ["resource=%ff", "resource=a&resource=b", "scope=%ff"] {
-        let form = format!("{}&{unread}", code_form(&id, &code));
-        assert!(TokenRequest::from_form(form.as_bytes(), None).is_ok(), "{unread}");
+    for ignored in ["resource=%ff", "resource=a&resource=b", "scope=%ff"] {
+        let form = format!("{}&{ignored}", code_form(&id, &code));
+        assert!(TokenRequest::from_form(form.as_bytes(), None).is_ok(), "{ignored}");
     }
     let wrong_type = |name: &str, value: serde_json::Value| {
         let mut body = body.clone();
@@ -117,18 +117,18 @@ async fn json_is_as_good_as_a_form() {
 }
 
 #[tokio::test]
-async fn clients_prove_who_they_are() {
-    let bench = Bench::new();
-    let public = bench.register(json!({})).await.client_id;
-    let confidential = bench.register(json!({"token_endpoint_auth_method": "client_secret_basic"})).await;
+async fn clients_authenticate() {
+    let test = TestServer::new();
+    let public = test.register(json!({})).await.client_id;
+    let confidential = test.register(json!({"token_endpoint_auth_method": "client_secret_basic"})).await;
     let (id, secret) = (confidential.client_id, confidential.client_secret.unwrap().expose().to_owned());
     let basic = |text: &str| Some(format!("Basic {}", BASE64.encode(text.as_bytes())));
     let check = async |client: &str, more: &str, header: Option<String>, expect: &str| {
-        let code = bench.code(client).await;
+        let code = test.code(client).await;
         let form = code_form("", &code).replace("&client_id=", more);
         let request = TokenRequest::from_form(form.as_bytes(), header.as_deref());
         let answer = match request {
-            Ok(request) => bench.server.token(request).await,
+            Ok(request) => test.server.token(request).await,
             Err(error) => Err(error),
         };
         let got = answer.as_ref().map_or_else(TokenError::code, |_| "tokens");

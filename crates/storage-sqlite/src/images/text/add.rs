@@ -9,19 +9,19 @@ use diesel::{
 use words::{Fields, Occurrence, words_of};
 
 use super::{
-    numbers::{self, CONTENT, CONTEXT, posting},
     reindex, vocabulary,
+    word_ids::{self, CONTENT, CONTEXT, posting},
 };
 use crate::{
-    error::Failure,
+    error::SqliteError,
     schema::images,
-    value::{RowName, json_array},
+    value::{RowReader, json_array},
 };
 
 /// What is written about an image.
 #[derive(Debug, Queryable, Selectable, QueryableByName)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
-pub(super) struct Written {
+pub(super) struct ImageText {
     #[diesel(sql_type = BigInt)]
     pub(super) seq: i64,
     #[diesel(sql_type = Text)]
@@ -38,7 +38,7 @@ pub(super) struct Written {
     file_name: Option<String>,
 }
 
-impl Written {
+impl ImageText {
     pub(super) fn fields(&self) -> Fields<'_> {
         Fields {
             description: self.description.as_deref(),
@@ -50,17 +50,17 @@ impl Written {
 }
 
 /// Adds the words of an image that is not in the index, unless it is deleted: then it is added when it comes back.
-pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
-    let (account, live, written): (i64, bool, Written) = images::table
+pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
+    let (account, live, written): (i64, bool, ImageText) = images::table
         .find(seq)
-        .select((images::account_id, images::live, Written::as_select()))
+        .select((images::account_id, images::live, ImageText::as_select()))
         .get_result(c)?;
     if !live {
         return Ok(());
     }
-    let captured_at_ms = RowName::new("images", &seq).some("captured_at_ms", written.captured_at_ms)?;
-    let numbers = vocabulary::learn(c, account, &words_of(&written.fields()))?;
-    reindex::leave_to_newer(c, seq)?;
+    let captured_at_ms = RowReader::new("images", &seq).required("captured_at_ms", written.captured_at_ms)?;
+    let numbers = vocabulary::add_words(c, account, &words_of(&written.fields()))?;
+    reindex::mark_for_newer_version(c, seq)?;
     if numbers.is_empty() {
         return Ok(());
     }
@@ -68,7 +68,7 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure
     sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES (?, ?, ?)")
         .bind::<BigInt, _>(seq)
         .bind::<BigInt, _>(key)
-        .bind::<Binary, _>(numbers::write(&numbers))
+        .bind::<Binary, _>(word_ids::write(&numbers))
         .execute(c)?;
     sql_query("INSERT INTO image_words (rowid, words) VALUES (?, ?)")
         .bind::<BigInt, _>(key)
@@ -87,7 +87,7 @@ fn postings(numbers: &[(i64, Occurrence)]) -> String {
 }
 
 #[derive(QueryableByName)]
-struct Indexed {
+struct IndexedRow {
     #[diesel(sql_type = BigInt)]
     account_id: i64,
     #[diesel(sql_type = BigInt)]
@@ -97,8 +97,8 @@ struct Indexed {
 }
 
 /// Takes the words of an image out of the index, if they are in it.
-pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
-    let indexed: Option<Indexed> = sql_query(
+pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
+    let indexed: Option<IndexedRow> = sql_query(
         "SELECT i.account_id, w.key, w.words
         FROM indexed_words AS w CROSS JOIN images AS i ON i.seq = w.image_seq
         WHERE w.image_seq = ?",
@@ -109,7 +109,7 @@ pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Fail
     let Some(indexed) = indexed else { return Ok(()) };
     sql_query("DELETE FROM image_words WHERE rowid = ?").bind::<BigInt, _>(indexed.key).execute(c)?;
     sql_query("DELETE FROM indexed_words WHERE image_seq = ?").bind::<BigInt, _>(seq).execute(c)?;
-    vocabulary::forget(c, indexed.account_id, numbers::read(&indexed.words))
+    vocabulary::remove_words(c, indexed.account_id, word_ids::read(&indexed.words))
 }
 
 /// Keys for each millisecond. Images of several accounts may have the same.
@@ -126,12 +126,12 @@ pub(super) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
 
 /// A key that no image has, in the order of capture times: one of those of its millisecond, or one near them when many
 /// accounts have images of that very moment.
-fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i64, Failure> {
+fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i64, SqliteError> {
     let first = captured_at_ms.saturating_mul(KEYS_PER_MS);
     let mut room = KEYS_PER_MS;
-    let mut tries: i64 = seq;
+    let mut random = fastrand::Rng::with_seed(seq.cast_unsigned());
     loop {
-        let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(spread(&mut tries, room))).collect();
+        let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(random.i64(0..room))).collect();
         let free: Option<Key> = sql_query(
             "SELECT value AS key FROM json_each(?)
             WHERE value NOT IN (SELECT key FROM indexed_words WHERE key = value) LIMIT 1",
@@ -152,15 +152,6 @@ struct Key {
     key: i64,
 }
 
-/// A number from 0 to below `end` that looks random (SplitMix64), another one each time.
-fn spread(state: &mut i64, end: i64) -> i64 {
-    *state = state.wrapping_add(0x1E37_79B9_7F4A_7C15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0x3F58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x14D0_49BB_1331_11EB);
-    (mixed ^ (mixed >> 31)).rem_euclid(end.max(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,12 +162,5 @@ mod tests {
         assert_eq!(first, 80);
         assert!(last >= 9 * 16 + 15 + MAX_DRIFT);
         assert_eq!(keys_between(i64::MIN, i64::MAX), (i64::MIN, i64::MAX));
-    }
-
-    #[test]
-    fn spread_numbers_fill_their_room() {
-        let mut state = 7;
-        let numbers: std::collections::BTreeSet<i64> = (0..200).map(|_| spread(&mut state, 16)).collect();
-        assert_eq!(numbers, (0..16).collect());
     }
 }

@@ -11,13 +11,13 @@ use storage::MAX_TEXT_MATCHES;
 use words::{EXACT, SAME_STEM};
 
 use super::{
-    super::{filter::Narrowed, places::latitudes},
-    add::{Written, keys_between},
-    expand::Expanded,
-    few,
-    numbers::{CONTENT, CONTEXT, posting},
+    super::{filter::ResolvedFilter, places::latitudes},
+    add::{ImageText, keys_between},
+    expand::ExpandedWord,
+    scan,
+    word_ids::{CONTENT, CONTEXT, posting},
 };
-use crate::{error::Failure, value::json_array};
+use crate::{error::SqliteError, value::json_array};
 
 /// How many images of a kind are scored.
 pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
@@ -27,7 +27,7 @@ const MAX_VISITS: i64 = 5000;
 
 /// Words that as many images have may stand in no image together, and the index would walk through all of them to find
 /// that out: it walks through so many of the rarest.
-const MAX_WALKED: i64 = 20_000;
+const MAX_WALK: i64 = 20_000;
 
 /// How many of a query's words are looked for one by one, rarest first.
 const MAX_SINGLES: usize = 8;
@@ -39,17 +39,17 @@ const MAX_LEAVING_OUT: usize = 5;
 /// file name do not count.
 pub(super) fn candidates(
     c: &mut SqliteConnection,
-    filter: &Narrowed,
-    expanded: &[Expanded],
+    filter: &ResolvedFilter,
+    expanded: &[ExpandedWord],
     content_only: bool,
     max: usize,
-) -> Result<Vec<Written>, Failure> {
-    let within = few::within(c, filter)?;
-    if let Some(seqs) = within.as_ref().filter(|seqs| seqs.len() <= few::FEW) {
-        let best = few::candidates(c, filter, seqs, expanded, content_only)?;
+) -> Result<Vec<ImageText>, SqliteError> {
+    let within = scan::within(c, filter)?;
+    if let Some(seqs) = within.as_ref().filter(|seqs| seqs.len() <= scan::MAX_SCANNED_IMAGES) {
+        let best = scan::candidates(c, filter, seqs, expanded, content_only)?;
         return written(c, &best);
     }
-    let mut pool: Vec<Written> = Vec::new();
+    let mut pool: Vec<ImageText> = Vec::new();
     let mut oldest = None;
     for step in steps(expanded, content_only) {
         let enough = if step.all { max } else { POOL };
@@ -60,16 +60,16 @@ pub(super) fn candidates(
         if let Some(rarest) = &step.walked {
             let known = match oldest {
                 Some(known) => known,
-                None => *oldest.insert(walked_to(c, rarest, (first, last))?),
+                None => *oldest.insert(walk_end(c, rarest, (first, last))?),
             };
             first = first.max(known);
         }
         pool.extend(hits(c, filter, &step.expression, (first, last), &pool)?);
     }
     // Hits of words that many images have may all lie outside the album or the circle.
-    let is_common = |word: &Expanded| word.images() > MAX_VISITS;
+    let is_common = |word: &ExpandedWord| word.images() > MAX_VISITS;
     if let Some(some) = within.filter(|_| pool.len() < max && expanded.iter().any(is_common)) {
-        let mut best = few::candidates(c, filter, &some, expanded, content_only)?;
+        let mut best = scan::candidates(c, filter, &some, expanded, content_only)?;
         best.retain(|seq| pool.iter().all(|known| known.seq != *seq));
         best.truncate(room(&pool));
         pool.extend(written(c, &best)?);
@@ -78,12 +78,12 @@ pub(super) fn candidates(
 }
 
 /// How many more images can be scored.
-fn room(pool: &[Written]) -> usize {
+fn room(pool: &[ImageText]) -> usize {
     POOL.saturating_sub(pool.len())
 }
 
 /// What is written about images.
-fn written(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<Written>, Failure> {
+fn written(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageText>, SqliteError> {
     Ok(sql_query(
         "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
         FROM json_each(?) AS few CROSS JOIN images AS i ON i.seq = few.value",
@@ -110,16 +110,16 @@ impl Step {
 
 /// What to ask the index for, best first, until there is enough: images with all words; with all but one; with one, the
 /// rarest first.
-fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
-    let needed: Vec<&Expanded> = expanded.iter().filter(|word| !word.word.optional).collect();
-    let mut known: Vec<&Expanded> = needed.iter().copied().filter(|word| word.is_known()).collect();
+fn steps(expanded: &[ExpandedWord], content_only: bool) -> Vec<Step> {
+    let needed: Vec<&ExpandedWord> = expanded.iter().filter(|word| !word.word.optional).collect();
+    let mut known: Vec<&ExpandedWord> = needed.iter().copied().filter(|word| word.is_known()).collect();
     known.sort_by_key(|word| word.images());
     let mut steps = Vec::new();
     let all = known.len() == needed.len();
-    let is_common = |word: &Expanded| word.images() > MAX_WALKED;
+    let is_common = |word: &ExpandedWord| word.images() > MAX_WALK;
     let walked = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
     let walked = walked.and_then(|rarest| all_of(&[*rarest], !content_only, 0.0));
-    for expression in everywhere(&known, content_only) {
+    for expression in content_then_anywhere(&known, content_only) {
         steps.push(Step { expression, all, walked: walked.clone() });
     }
     if known.len() < 2 {
@@ -128,7 +128,7 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
     if (3..=MAX_LEAVING_OUT).contains(&known.len()) {
         // Without the commonest first: what is left is rarest.
         for left_out in (0..known.len()).rev() {
-            let others: Vec<&Expanded> =
+            let others: Vec<&ExpandedWord> =
                 known.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, word)| *word).collect();
             if others.first().is_none_or(|rarest| !is_common(rarest)) {
                 steps.extend(all_of(&others, !content_only, 0.0).map(Step::new));
@@ -136,7 +136,7 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
         }
     }
     for word in known.iter().take(MAX_SINGLES) {
-        steps.extend(everywhere(&[*word], content_only).into_iter().map(Step::new));
+        steps.extend(content_then_anywhere(&[*word], content_only).into_iter().map(Step::new));
     }
     steps
 }
@@ -144,7 +144,7 @@ fn steps(expanded: &[Expanded], content_only: bool) -> Vec<Step> {
 /// Images that have each of some words in their content, then those that have them anywhere, if that may be others. Where
 /// there may be more than are scored, those that have the words themselves come first, then those with other forms of
 /// them, and last those with what only begins so.
-fn everywhere(words: &[&Expanded], content_only: bool) -> Vec<String> {
+fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<String> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
     let qualities: &[f32] = if few { &[0.0] } else { &[EXACT, SAME_STEM, 0.0] };
     let mut expressions = Vec::new();
@@ -158,8 +158,8 @@ fn everywhere(words: &[&Expanded], content_only: bool) -> Vec<String> {
 
 /// Images that have each of some words, by what stands for them so well at least, or by anything where nothing does;
 /// `None` of no words.
-fn all_of(words: &[&Expanded], anywhere: bool, least: f32) -> Option<String> {
-    let any_of = |word: &&Expanded| {
+fn all_of(words: &[&ExpandedWord], anywhere: bool, least: f32) -> Option<String> {
+    let any_of = |word: &&ExpandedWord| {
         let names = word.numbers(least).flat_map(|(number, in_context)| {
             let context = (anywhere && in_context).then(|| posting(CONTEXT, number));
             [posting(CONTENT, number)].into_iter().chain(context)
@@ -197,7 +197,11 @@ struct Key {
 }
 
 /// The key at which the walk through the images of a common word ends.
-fn walked_to(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i64)) -> Result<i64, Failure> {
+fn walk_end(
+    c: &mut SqliteConnection,
+    expression: &str,
+    (first, last): (i64, i64),
+) -> Result<i64, SqliteError> {
     let end: Option<Key> = sql_query(
         "SELECT rowid AS key FROM image_words
         WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?
@@ -206,7 +210,7 @@ fn walked_to(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i6
     .bind::<Text, _>(expression)
     .bind::<BigInt, _>(first)
     .bind::<BigInt, _>(last)
-    .bind::<BigInt, _>(MAX_WALKED)
+    .bind::<BigInt, _>(MAX_WALK)
     .get_result(c)
     .optional()?;
     Ok(end.map_or(first, |end| end.key))
@@ -216,11 +220,11 @@ fn walked_to(c: &mut SqliteConnection, expression: &str, (first, last): (i64, i6
 /// as it has room for.
 fn hits(
     c: &mut SqliteConnection,
-    filter: &Narrowed,
+    filter: &ResolvedFilter,
     expression: &str,
     (first, last): (i64, i64),
-    pool: &[Written],
-) -> Result<Vec<Written>, Failure> {
+    pool: &[ImageText],
+) -> Result<Vec<ImageText>, SqliteError> {
     let bounds = filter.circle.map(latitudes);
     let centre = filter.circle.map(Circle::centre);
     let known: Vec<i64> = pool.iter().map(|image| image.seq).collect();
@@ -252,8 +256,8 @@ mod tests {
     /// Words of a query of which each stands in so many images, as many as its number in the vocabulary is.
     fn steps_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
         let words: Vec<QueryWord> = query_words(query);
-        let expanded: Vec<Expanded> =
-            words.into_iter().zip(images).map(|(word, images)| Expanded::of(word, *images)).collect();
+        let expanded: Vec<ExpandedWord> =
+            words.into_iter().zip(images).map(|(word, images)| ExpandedWord::of(word, *images)).collect();
         steps(&expanded, content_only)
             .into_iter()
             .map(|step| {
@@ -289,7 +293,7 @@ mod tests {
     fn words_themselves_are_asked_for_before_what_only_begins_so() {
         let [sun] = query_words("sun").try_into().unwrap();
         let of = |each: i64| {
-            let word = Expanded::of(sun.clone(), each).or(each + 2, SAME_STEM).or(each + 4, 0.5);
+            let word = ExpandedWord::of(sun.clone(), each).or(each + 2, SAME_STEM).or(each + 4, 0.5);
             steps(&[word], true).into_iter().map(|step| step.expression).collect::<Vec<_>>()
         };
         assert_eq!(of(10), ["(ca OR cc OR ce)"], "all are scored");
@@ -298,7 +302,7 @@ mod tests {
 
     #[test]
     fn walks_through_common_words_end() {
-        let common = MAX_WALKED + 1;
+        let common = MAX_WALK + 1;
         let (name, other) = (posting(CONTENT, common), posting(CONTENT, common + 1));
         assert_eq!(steps_of("red", &[common], true), [format!("({name})!")], "one word is found at once");
         assert_eq!(

@@ -13,45 +13,45 @@ use words::{
     plural_keys, single_edits, typo_prefix,
 };
 
-use super::vocabulary::Known;
-use crate::{error::Failure, value::json_text};
+use super::vocabulary::VocabularyWord;
+use crate::{error::SqliteError, value::json_text};
 
 /// The most words that stand for all words of a query together, and for each of them: the more words a query has, the
 /// fewer for each.
 const MAX_ALTERNATIVES: usize = 96;
-const MAX_OF_EACH: usize = 24;
-const MIN_OF_EACH: usize = 3;
+const MAX_PER_WORD: usize = 24;
+const MIN_PER_WORD: usize = 3;
 
 /// The most words of a query whose slips are forgiven.
-const MAX_MISSPELT: usize = 4;
+const MAX_CORRECTED_WORDS: usize = 4;
 
 /// The most words that are looked at because they have a stem or a beginning.
-const MAX_LOOKED_AT: i64 = 1024;
+const MAX_SCANNED_WORDS: i64 = 1024;
 
 /// The most words that are looked at because they begin as one does in which two slips are looked for. Most of them are
-/// told by their length.
-const MAX_SLIPS_LOOKED_AT: i64 = 4096;
+/// with_hint by their length.
+const MAX_TYPO_CANDIDATES: i64 = 4096;
 
 /// A word of a query and what stands for it in the account's texts.
-pub(super) struct Expanded {
+pub(super) struct ExpandedWord {
     pub(super) word: QueryWord,
     /// What stands for it, best first.
-    alternatives: Vec<(Known, f32)>,
+    alternatives: Vec<(VocabularyWord, f32)>,
 }
 
-impl Expanded {
+impl ExpandedWord {
     /// A word that so many images have, and which has the same number.
     #[cfg(test)]
     pub(super) fn of(word: QueryWord, images: i64) -> Self {
         // Those that are odd stand in some context.
-        let known = Known { id: images, word: word.word.clone(), images, context: images % 2 };
+        let known = VocabularyWord { id: images, word: word.word.clone(), images, context: images % 2 };
         Self { word, alternatives: (images > 0).then_some((known, EXACT)).into_iter().collect() }
     }
 
     /// With one more that stands for it.
     #[cfg(test)]
     pub(super) fn or(mut self, images: i64, quality: f32) -> Self {
-        let known = Known { id: images, word: images.to_string(), images, context: images % 2 };
+        let known = VocabularyWord { id: images, word: images.to_string(), images, context: images % 2 };
         self.alternatives.push((known, quality));
         self
     }
@@ -81,8 +81,10 @@ impl Expanded {
 
     /// What the scorer has to know, in a library of so many images.
     pub(super) fn wanted(&self, of: i64) -> QueryTerm {
-        let alternative =
-            |(known, quality): &(Known, f32)| Alternative { word: known.word.clone(), quality: *quality };
+        let alternative = |(known, quality): &(VocabularyWord, f32)| Alternative {
+            word: known.word.clone(),
+            quality: *quality,
+        };
         let of = of.max(1);
         let images = self.images().clamp(1, of);
         QueryTerm {
@@ -103,30 +105,30 @@ pub(super) fn expand(
     account: i64,
     query: Vec<QueryWord>,
     content_only: bool,
-) -> Result<Vec<Expanded>, Failure> {
-    let most = (MAX_ALTERNATIVES / query.len().max(1)).clamp(MIN_OF_EACH, MAX_OF_EACH);
-    let forms = Forms::look_up(c, account, &query)?;
+) -> Result<Vec<ExpandedWord>, SqliteError> {
+    let most = (MAX_ALTERNATIVES / query.len().max(1)).clamp(MIN_PER_WORD, MAX_PER_WORD);
+    let forms = WordForms::look_up(c, account, &query)?;
     let mut expanded = Vec::with_capacity(query.len());
-    let mut misspelt = 0;
+    let mut corrected = 0;
     for word in query {
         let mut alternatives = forms.of(&word);
         if word.is_prefix {
-            alternatives.extend(beginning_with(c, account, &word.word)?);
+            alternatives.extend(words_with_prefix(c, account, &word.word)?);
         }
         let worth_it = word.is_word && !word.optional && can_have_typos(&word.word);
         // A word that may stand in file names alone is none where these do not count.
         let is_known = alternatives.iter().any(|(known, _)| !content_only || known.images > known.context);
-        if !is_known && worth_it && misspelt < MAX_MISSPELT {
-            misspelt += 1;
-            alternatives.extend(slips_of(c, account, &word.word)?);
+        if !is_known && worth_it && corrected < MAX_CORRECTED_WORDS {
+            corrected += 1;
+            alternatives.extend(typo_corrections(c, account, &word.word)?);
         }
-        expanded.push(Expanded { word, alternatives: best(alternatives, most) });
+        expanded.push(ExpandedWord { word, alternatives: best(alternatives, most) });
     }
     Ok(expanded)
 }
 
 /// The best of alternatives, each once: those that count most, of those the commonest.
-fn best(mut alternatives: Vec<(Known, f32)>, most: usize) -> Vec<(Known, f32)> {
+fn best(mut alternatives: Vec<(VocabularyWord, f32)>, most: usize) -> Vec<(VocabularyWord, f32)> {
     alternatives.sort_by(|(a, quality), (b, other)| {
         other.total_cmp(quality).then(b.images.cmp(&a.images)).then(a.id.cmp(&b.id))
     });
@@ -137,14 +139,14 @@ fn best(mut alternatives: Vec<(Known, f32)>, most: usize) -> Vec<(Known, f32)> {
 }
 
 /// The words of a query themselves and their other forms.
-struct Forms {
-    by_word: HashMap<String, Known>,
-    by_stem: HashMap<String, Vec<Known>>,
+struct WordForms {
+    by_word: HashMap<String, VocabularyWord>,
+    by_stem: HashMap<String, Vec<VocabularyWord>>,
     stems: HashMap<String, Stems>,
 }
 
-impl Forms {
-    fn look_up(c: &mut SqliteConnection, account: i64, query: &[QueryWord]) -> Result<Self, Failure> {
+impl WordForms {
+    fn look_up(c: &mut SqliteConnection, account: i64, query: &[QueryWord]) -> Result<Self, SqliteError> {
         let mut words = HashSet::new();
         let mut stems = HashSet::new();
         let mut of_words = HashMap::new();
@@ -159,17 +161,17 @@ impl Forms {
             }
         }
         let by_word =
-            named(c, account, words)?.into_iter().map(|known| (known.word.clone(), known)).collect();
-        let mut by_stem: HashMap<String, Vec<Known>> = HashMap::new();
-        for found in with_stems(c, account, stems)? {
-            let WithStem { id, word, images, context, stem } = found;
-            by_stem.entry(stem).or_default().push(Known { id, word, images, context });
+            words_by_text(c, account, words)?.into_iter().map(|known| (known.word.clone(), known)).collect();
+        let mut by_stem: HashMap<String, Vec<VocabularyWord>> = HashMap::new();
+        for found in words_by_stem(c, account, stems)? {
+            let StemRow { id, word, images, context, stem } = found;
+            by_stem.entry(stem).or_default().push(VocabularyWord { id, word, images, context });
         }
         Ok(Self { by_word, by_stem, stems: of_words })
     }
 
     /// The word itself and the other forms of it.
-    fn of(&self, asked: &QueryWord) -> Vec<(Known, f32)> {
+    fn of(&self, asked: &QueryWord) -> Vec<(VocabularyWord, f32)> {
         let itself = self.by_word.get(&asked.word).map(|known| (known.clone(), EXACT));
         let Some(stems) = self.stems.get(&asked.word) else { return itself.into_iter().collect() };
         let keys = stems.keys();
@@ -186,11 +188,11 @@ impl Forms {
     }
 }
 
-fn named(
+fn words_by_text(
     c: &mut SqliteConnection,
     account: i64,
     words: impl IntoIterator<Item = String>,
-) -> Result<Vec<Known>, Failure> {
+) -> Result<Vec<VocabularyWord>, SqliteError> {
     let words: Vec<String> = words.into_iter().collect();
     Ok(sql_query(
         "SELECT w.id, w.word, w.images, w.context
@@ -202,7 +204,7 @@ fn named(
 }
 
 #[derive(QueryableByName)]
-struct WithStem {
+struct StemRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
     #[diesel(sql_type = Text)]
@@ -215,11 +217,11 @@ struct WithStem {
     stem: String,
 }
 
-fn with_stems(
+fn words_by_stem(
     c: &mut SqliteConnection,
     account: i64,
     stems: HashSet<String>,
-) -> Result<Vec<WithStem>, Failure> {
+) -> Result<Vec<StemRow>, SqliteError> {
     if stems.is_empty() {
         return Ok(Vec::new());
     }
@@ -233,32 +235,36 @@ fn with_stems(
     )
     .bind::<Text, _>(json_text(&stems))
     .bind::<BigInt, _>(account)
-    .bind::<BigInt, _>(MAX_LOOKED_AT)
+    .bind::<BigInt, _>(MAX_SCANNED_WORDS)
     .load(c)?)
 }
 
 /// Words that begin with one, common ones first. The less is added, the more they count.
-fn beginning_with(c: &mut SqliteConnection, account: i64, start: &str) -> Result<Vec<(Known, f32)>, Failure> {
-    let (first, end) = between(start);
-    let most = i64::try_from(MAX_OF_EACH).unwrap_or(i64::MAX);
-    let mut found: Vec<Known> = Vec::new();
+fn words_with_prefix(
+    c: &mut SqliteConnection,
+    account: i64,
+    start: &str,
+) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
+    let (first, end) = prefix_range(start);
+    let most = i64::try_from(MAX_PER_WORD).unwrap_or(i64::MAX);
+    let mut found: Vec<VocabularyWord> = Vec::new();
     // Of a short beginning there may be more words than are looked at: then the common ones are.
-    for query in [COMMON_BEGINNING_WITH, BEGINNING_WITH] {
+    for query in [COMMON_WORDS_WITH_PREFIX, WORDS_WITH_PREFIX] {
         found.extend(
             sql_query(query)
                 .bind::<BigInt, _>(account)
                 .bind::<Text, _>(first)
                 .bind::<Text, _>(&end)
-                .bind::<BigInt, _>(MAX_LOOKED_AT)
+                .bind::<BigInt, _>(MAX_SCANNED_WORDS)
                 .bind::<BigInt, _>(most)
-                .load::<Known>(c)?,
+                .load::<VocabularyWord>(c)?,
         );
     }
     let length = start.chars().count();
-    let quality = |known: &Known| {
+    let quality = |known: &VocabularyWord| {
         let share = f64::from(u32::try_from(length).unwrap_or(1))
             / f64::from(u32::try_from(known.word.chars().count()).unwrap_or(1)).max(1.0);
-        PREFIX * single(share.sqrt().min(1.0))
+        PREFIX * to_f32(share.sqrt().min(1.0))
     };
     let longer = found.into_iter().filter(|known| known.word != start);
     Ok(longer.map(|known| (known.clone(), quality(&known))).collect())
@@ -266,33 +272,37 @@ fn beginning_with(c: &mut SqliteConnection, account: i64, start: &str) -> Result
 
 /// Half the precision is plenty for a quality.
 #[expect(clippy::cast_possible_truncation, reason = "a share of 1 has no magnitude to lose")]
-fn single(share: f64) -> f32 {
+fn to_f32(share: f64) -> f32 {
     share as f32
 }
 
-const COMMON_BEGINNING_WITH: &str = "
+const COMMON_WORDS_WITH_PREFIX: &str = "
 SELECT id, word, images, context FROM (
     SELECT id, word, images, context FROM words INDEXED BY words_common
     WHERE account_id = ? AND word >= ? AND word < ? AND images >= 16 LIMIT ?
 ) ORDER BY images DESC LIMIT ?";
 
-const BEGINNING_WITH: &str = "
+const WORDS_WITH_PREFIX: &str = "
 SELECT id, word, images, context FROM (
     SELECT id, word, images, context FROM words WHERE account_id = ? AND word >= ? AND word < ? LIMIT ?
 ) ORDER BY images DESC LIMIT ?";
 
 /// All words that begin so lie from the first to below the second.
-fn between(start: &str) -> (&str, String) {
+fn prefix_range(start: &str) -> (&str, String) {
     (start, format!("{start}{}", char::MAX))
 }
 
 /// The words that one may be a slip of: those one slip away, or if there are none and it is long, two slips.
-fn slips_of(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(Known, f32)>, Failure> {
-    let mut found = named(c, account, single_edits(word))?;
+fn typo_corrections(
+    c: &mut SqliteConnection,
+    account: i64,
+    word: &str,
+) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
+    let mut found = words_by_text(c, account, single_edits(word))?;
     if found.is_empty()
         && let Some(start) = typo_prefix(word)
     {
-        let (first, end) = between(start);
+        let (first, end) = prefix_range(start);
         let length = i64::try_from(word.chars().count()).unwrap_or(i64::MAX);
         found = sql_query(
             "SELECT id, word, images, context FROM words WHERE id IN (
@@ -304,7 +314,7 @@ fn slips_of(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(K
         .bind::<BigInt, _>(account)
         .bind::<Text, _>(first)
         .bind::<Text, _>(&end)
-        .bind::<BigInt, _>(MAX_SLIPS_LOOKED_AT)
+        .bind::<BigInt, _>(MAX_TYPO_CANDIDATES)
         .bind::<BigInt, _>(length.saturating_sub(2))
         .bind::<BigInt, _>(length.saturating_add(2))
         .load(c)?;
@@ -314,9 +324,9 @@ fn slips_of(c: &mut SqliteConnection, account: i64, word: &str) -> Result<Vec<(K
     let meant: Vec<QueryWord> = found
         .iter()
         .map(|known| QueryWord { word: known.word.clone(), is_word: true, optional: false, is_prefix: false })
-        .take(MIN_OF_EACH)
+        .take(MIN_PER_WORD)
         .collect();
-    let forms = Forms::look_up(c, account, &meant)?;
+    let forms = WordForms::look_up(c, account, &meant)?;
     let forms = meant.iter().flat_map(|word| forms.of(word)).map(|(known, quality)| (known, quality * TYPO));
     let found = found.iter().map(|known| (known.clone(), TYPO));
     Ok(found.chain(forms).collect())

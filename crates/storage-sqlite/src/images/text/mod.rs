@@ -8,12 +8,12 @@
 mod add;
 mod candidates;
 mod expand;
-mod few;
-mod numbers;
 mod reindex;
+mod scan;
 mod search;
 mod vocabulary;
+mod word_ids;
 
 pub(crate) use add::{add_text, remove_text};
 pub(super) use reindex::{is_newer, outdated, reindex};
-pub(super) use search::{Asked, matches};
+pub(super) use search::{TextQuery, matches};

@@ -8,7 +8,7 @@ use diesel::{
 };
 
 use super::add::{add_text, remove_text};
-use crate::{error::Failure, schema::images};
+use crate::{error::SqliteError, schema::images};
 
 /// How far the index has come; see the table `word_index`.
 #[derive(QueryableByName)]
@@ -23,7 +23,7 @@ struct State {
     stale_to: i64,
 }
 
-fn state(c: &mut SqliteConnection) -> Result<State, Failure> {
+fn state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
     Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
 }
 
@@ -34,7 +34,7 @@ impl State {
 }
 
 /// The state after the index of an older version was put back to its beginning.
-fn current_state(c: &mut SqliteConnection) -> Result<State, Failure> {
+fn current_state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
     let state = state(c)?;
     if state.version >= i64::from(words::VERSION) {
         return Ok(state);
@@ -53,25 +53,29 @@ fn current_state(c: &mut SqliteConnection) -> Result<State, Failure> {
 
 /// Who makes the stems of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stems {
+pub(super) enum IndexVersion {
     /// This version. Stems of words up to the number `stale_to` may be missing.
-    Ours { stale_to: i64 },
+    Current { stale_to: i64 },
     /// A newer version.
-    OfNewer,
+    Newer,
 }
 
-pub(super) fn stems(c: &mut SqliteConnection) -> Result<Stems, Failure> {
+pub(super) fn index_version(c: &mut SqliteConnection) -> Result<IndexVersion, SqliteError> {
     let state = current_state(c)?;
-    Ok(if state.is_newer() { Stems::OfNewer } else { Stems::Ours { stale_to: state.stale_to } })
+    Ok(if state.is_newer() {
+        IndexVersion::Newer
+    } else {
+        IndexVersion::Current { stale_to: state.stale_to }
+    })
 }
 
 /// Whether a newer version made the index.
-pub(in super::super) fn is_newer(c: &mut SqliteConnection) -> Result<bool, Failure> {
+pub(in super::super) fn is_newer(c: &mut SqliteConnection) -> Result<bool, SqliteError> {
     Ok(state(c)?.is_newer())
 }
 
 /// Has a newer version, if the index is of one, index an image again whose words this version added.
-pub(super) fn leave_to_newer(c: &mut SqliteConnection, seq: i64) -> Result<(), Failure> {
+pub(super) fn mark_for_newer_version(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query(
         "UPDATE word_index SET
             indexed_to = CASE WHEN indexed_to < until THEN min(indexed_to, ?1 - 1) ELSE ?1 - 1 END,
@@ -86,7 +90,7 @@ pub(super) fn leave_to_newer(c: &mut SqliteConnection, seq: i64) -> Result<(), F
 }
 
 /// Indexes up to `max` images anew. Gives how many they were; 0 when none was left.
-pub(in super::super) fn reindex(c: &mut SqliteConnection, max: u32) -> Result<u32, Failure> {
+pub(in super::super) fn reindex(c: &mut SqliteConnection, max: u32) -> Result<u32, SqliteError> {
     let state = current_state(c)?;
     if state.is_newer() || state.indexed_to >= state.until || max == 0 {
         return Ok(0);
@@ -120,7 +124,7 @@ struct Count {
 }
 
 /// How many images have yet to be indexed by this version; none when a newer one made the index.
-pub(in super::super) fn outdated(c: &mut SqliteConnection) -> Result<u64, Failure> {
+pub(in super::super) fn outdated(c: &mut SqliteConnection) -> Result<u64, SqliteError> {
     let state = state(c)?;
     let is_older = state.version < i64::from(words::VERSION);
     let (from, until) = if is_older { (0, i64::MAX) } else { (state.indexed_to, state.until) };

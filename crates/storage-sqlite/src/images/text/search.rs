@@ -5,11 +5,11 @@ use domain::{ImageId, QueryText};
 use storage::{ImageKey, TextColumns, TextMatch, TextTier, Viewer};
 use words::{QueryTerm, Score, Scorer, Tier, query_words};
 
-use super::{super::filter::OwnedFilter, add::Written, candidates::candidates, expand::expand};
-use crate::{error::Failure, schema::accounts, value::RowName};
+use super::{super::filter::OwnedFilter, add::ImageText, candidates::candidates, expand::expand};
+use crate::{error::SqliteError, schema::accounts, value::RowReader};
 
 /// What is searched for.
-pub(in super::super) struct Asked {
+pub(in super::super) struct TextQuery {
     pub(in super::super) text: QueryText,
     pub(in super::super) columns: TextColumns,
     /// How many images are wanted.
@@ -17,7 +17,7 @@ pub(in super::super) struct Asked {
 }
 
 struct Scored {
-    image: Written,
+    image: ImageText,
     score: Score,
 }
 
@@ -25,10 +25,10 @@ struct Scored {
 pub(in super::super) fn matches(
     c: &mut SqliteConnection,
     viewer: Viewer,
-    asked: &Asked,
+    asked: &TextQuery,
     filter: &OwnedFilter,
-) -> Result<Vec<TextMatch>, Failure> {
-    let Some(filter) = filter.narrow(c, viewer)? else { return Ok(Vec::new()) };
+) -> Result<Vec<TextMatch>, SqliteError> {
+    let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
     let content_only = asked.columns == TextColumns::Content;
     let expanded = expand(c, filter.account, query_words(asked.text.as_str()), content_only)?;
     if !expanded.iter().any(|word| !word.word.optional && word.is_known()) {
@@ -41,23 +41,23 @@ pub(in super::super) fn matches(
     best(&search, written, content_only, asked.max)
         .into_iter()
         .map(|Scored { image, score }| {
-            let name = RowName::new("images", &image.seq);
-            let captured_at_ms = name.some("captured_at_ms", image.captured_at_ms)?;
+            let reader = RowReader::new("images", &image.seq);
+            let captured_at_ms = reader.required("captured_at_ms", image.captured_at_ms)?;
             let matched_text = search.passage(&image.fields().content());
             Ok(TextMatch {
                 image_key: ImageKey(image.seq),
-                captured_at: name.timestamp("captured_at_ms", captured_at_ms)?,
+                captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
                 tier: tier(score.tier),
                 strength: score.strength,
                 matched_text,
-                id: name.some("id", ImageId::parse(image.id))?,
+                id: reader.required("id", ImageId::parse(image.id))?,
             })
         })
         .collect()
 }
 
-fn best(search: &Scorer, written: Vec<Written>, content_only: bool, max: usize) -> Vec<Scored> {
-    let scored = |image: Written| {
+fn best(search: &Scorer, written: Vec<ImageText>, content_only: bool, max: usize) -> Vec<Scored> {
+    let scored = |image: ImageText| {
         let fields = image.fields();
         let score = search.score(&if content_only { fields.content() } else { fields })?;
         Some(Scored { image, score })

@@ -10,15 +10,15 @@ use diesel::{
 };
 use words::Occurrence;
 
-use super::reindex::{self, Stems};
+use super::reindex::{self, IndexVersion};
 use crate::{
-    error::Failure,
+    error::SqliteError,
     value::{json_array, json_text},
 };
 
 /// A word of an account's vocabulary.
 #[derive(Debug, Clone, PartialEq, Eq, QueryableByName)]
-pub(super) struct Known {
+pub(super) struct VocabularyWord {
     #[diesel(sql_type = BigInt)]
     pub(super) id: i64,
     #[diesel(sql_type = Text)]
@@ -31,29 +31,29 @@ pub(super) struct Known {
     pub(super) context: i64,
 }
 
-const LEARN: &str = "
+const ADD_WORDS: &str = "
 INSERT INTO words (account_id, word, images, context)
 SELECT ?1, value ->> 0, 1, value ->> 1 FROM json_each(?2) WHERE true
 ON CONFLICT (account_id, word) DO UPDATE SET images = images + 1, context = context + excluded.context
 RETURNING id, word, images, context";
 
 /// Notes that one more image has these words. Gives their numbers in ascending order.
-pub(super) fn learn(
+pub(super) fn add_words(
     c: &mut SqliteConnection,
     account: i64,
     found: &BTreeMap<String, Occurrence>,
-) -> Result<Vec<(i64, Occurrence)>, Failure> {
+) -> Result<Vec<(i64, Occurrence)>, SqliteError> {
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let stems_by = reindex::stems(c)?;
+    let version = reindex::index_version(c)?;
     let words: Vec<(&str, i64)> =
         found.iter().map(|(word, stands)| (&**word, i64::from(stands.in_context))).collect();
-    let known: Vec<Known> =
-        sql_query(LEARN).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
-    let needs_stems = |known: &&Known| match stems_by {
-        Stems::Ours { stale_to } => known.images == 1 || known.id <= stale_to,
-        Stems::OfNewer => false,
+    let known: Vec<VocabularyWord> =
+        sql_query(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
+    let needs_stems = |known: &&VocabularyWord| match version {
+        IndexVersion::Current { stale_to } => known.images == 1 || known.id <= stale_to,
+        IndexVersion::Newer => false,
     };
     let stems = stems_of(known.iter().filter(needs_stems));
     if !stems.is_empty() {
@@ -65,30 +65,30 @@ pub(super) fn learn(
         .bind::<Text, _>(json_text(&stems))
         .execute(c)?;
     }
-    let stands = |known: Known| Some((known.id, *found.get(&known.word)?));
+    let stands = |known: VocabularyWord| Some((known.id, *found.get(&known.word)?));
     let mut numbers: Vec<(i64, Occurrence)> = known.into_iter().filter_map(stands).collect();
     numbers.sort_unstable_by_key(|(id, _)| *id);
     Ok(numbers)
 }
 
 /// The stems of words with the words' numbers.
-fn stems_of<'a>(words: impl Iterator<Item = &'a Known>) -> Vec<(String, i64)> {
+fn stems_of<'a>(words: impl Iterator<Item = &'a VocabularyWord>) -> Vec<(String, i64)> {
     words.flat_map(|known| words::stem_keys(&known.word).into_iter().map(|stem| (stem, known.id))).collect()
 }
 
 /// Notes that one image less has these words, and forgets those that none has.
-pub(super) fn forget(
+pub(super) fn remove_words(
     c: &mut SqliteConnection,
     account: i64,
     numbers: impl Iterator<Item = (i64, Occurrence)>,
-) -> Result<(), Failure> {
+) -> Result<(), SqliteError> {
     let numbers: Vec<(i64, i64)> =
         numbers.map(|(number, stands)| (number, i64::from(stands.in_context))).collect();
     if numbers.is_empty() {
         return Ok(());
     }
-    let stems_by = reindex::stems(c)?;
-    let known: Vec<Known> = sql_query(
+    let version = reindex::index_version(c)?;
+    let known: Vec<VocabularyWord> = sql_query(
         "UPDATE words SET images = images - 1, context = context - gone.in_context
         FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS gone
         WHERE words.id = gone.id
@@ -101,14 +101,14 @@ pub(super) fn forget(
         return Ok(());
     }
     let ids = json_array(&gone().map(|known| known.id).collect::<Vec<i64>>());
-    let (statement, stems) = match stems_by {
-        Stems::Ours { .. } => (
+    let (statement, stems) = match version {
+        IndexVersion::Current { .. } => (
             "DELETE FROM word_stems
             WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
             json_text(&stems_of(gone())),
         ),
         // Which stems they have, only the newer version knows.
-        Stems::OfNewer => (
+        IndexVersion::Newer => (
             "DELETE FROM word_stems WHERE account_id = ?1 AND word_id IN (SELECT value FROM json_each(?2))",
             ids.clone(),
         ),

@@ -1,20 +1,19 @@
-use super::super::{VOCABULARY, query::read};
-use crate::{
-    BuiltInEncoder,
-    Concept::{self, *},
-    VisualEncoder as _,
+use super::super::{
+    VOCABULARY,
+    concept::Concept::{self, *},
+    query::parse,
 };
+use crate::{BuiltInEncoder, VisualEncoder as _};
 
-fn wanted(words: &str) -> Vec<(Concept, bool)> {
-    read(&VOCABULARY, words).concepts
+fn concepts(words: &str) -> Vec<(Concept, bool)> {
+    parse(&VOCABULARY, words).concepts
 }
 
 #[track_caller]
 fn check(cases: &[(&str, &[Concept])]) {
     for (words, expect) in cases {
-        let read = read(&VOCABULARY, words);
         let expect: Vec<_> = expect.iter().map(|concept| (*concept, true)).collect();
-        assert_eq!(read.concepts, expect, "{words}");
+        assert_eq!(concepts(words), expect, "{words}");
     }
 }
 
@@ -104,7 +103,7 @@ fn other_languages_are_understood() {
 }
 
 #[test]
-fn negations_turn_the_next_word_round() {
+fn negations_apply_to_the_next_concept() {
     for (words, expect) in [
         ("not dark", vec![(Dark, false)]),
         ("no red", vec![(Red, false)]),
@@ -114,13 +113,13 @@ fn negations_turn_the_next_word_round() {
         ("no people red", vec![(Red, true)]),
         ("red not red", vec![(Red, false)]),
     ] {
-        assert_eq!(wanted(words), expect, "{words}");
+        assert_eq!(concepts(words), expect, "{words}");
     }
 }
 
 #[test]
-fn things_are_never_guessed() {
-    let appearance = BuiltInEncoder;
+fn words_for_things_are_unknown() {
+    let encoder = BuiltInEncoder;
     for words in [
         "boat",
         "receipt from the hardware store",
@@ -150,13 +149,13 @@ fn things_are_never_guessed() {
         "kind",
         "Lisa",
     ] {
-        assert_eq!(appearance.encode_query(words).unwrap(), None, "{words}");
+        assert_eq!(encoder.encode_query(words).unwrap(), None, "{words}");
     }
 }
 
 #[test]
-fn unknown_words_lower_the_best_score() {
-    let most = |words: &str| BuiltInEncoder.encode_query(words).unwrap().unwrap().calibration.max_score;
+fn unknown_words_lower_the_maximum_score() {
+    let max_score = |words: &str| BuiltInEncoder.encode_query(words).unwrap().unwrap().calibration.max_score;
     for (words, expect) in [
         ("red", 1.0),
         ("a red one", 0.5),
@@ -167,18 +166,18 @@ fn unknown_words_lower_the_best_score() {
         ("赤い船", 0.5),
         ("rose", 0.6),
     ] {
-        assert!((most(words) - expect).abs() < 1e-5, "{words}: {}", most(words));
+        assert!((max_score(words) - expect).abs() < 1e-5, "{words}: {}", max_score(words));
     }
 }
 
 #[test]
-fn all_of_several_concepts_have_to_hold() {
-    let score = |words: &str, holding: &[(Concept, f32)]| {
-        let appearance = BuiltInEncoder;
-        let query = appearance.encode_query(words).unwrap().unwrap();
-        let mut vector = vec![0.0; appearance.dimensions()];
-        for (concept, value) in holding {
-            vector[concept.place()] = *value;
+fn match_needs_all_concepts() {
+    let score = |words: &str, activations: &[(Concept, f32)]| {
+        let encoder = BuiltInEncoder;
+        let query = encoder.encode_query(words).unwrap().unwrap();
+        let mut vector = vec![0.0; encoder.dimensions()];
+        for (concept, value) in activations {
+            vector[concept.index()] = *value;
         }
         let similarity = query.vector.iter().zip(&vector).map(|(one, other)| one * other).sum();
         query.calibration.score(similarity).unwrap_or(0.0)

@@ -1,6 +1,6 @@
 use super::{Concept, Language};
 
-// Words of one character count only where they stand alone: others often begin with them (金魚, 黄瓜).
+// Words of one character match only as whole words, because other words often start with them (金魚, 黄瓜).
 
 pub(super) const JAPANESE: Language = Language {
     endings: "",

@@ -1,8 +1,8 @@
-//! The words of appearance, a table per language.
+//! Words for appearance, one table per language.
 //!
-//! Each row gives a concept and the words for it, separated by commas. Words with a tilde take the endings of the
-//! language ("rot~" is also "roter"). Words with a question mark often mean something else ("rose?"), so that a match on
-//! them is worth less. Case, accents and hyphens make no difference. Words that are mostly names of things stay out.
+//! Each row has a concept and the words for it, separated by commas. A tilde stands for the endings of the language: "rot~"
+//! includes "roter". A question mark means that the word is ambiguous ("rose?"), so that it scores lower. Case, accents and
+//! hyphens are ignored. Words that mostly name things are left out.
 
 mod east;
 mod english;
@@ -15,9 +15,9 @@ use super::concept::Concept;
 /// The words of one language.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Language {
-    /// What may stand in place of a tilde, separated by commas.
+    /// The endings for which a tilde stands, separated by commas.
     pub(super) endings: &'static str,
-    /// Whether nothing may stand there, too: whether stems are words.
+    /// Whether a tilde also stands for no ending.
     pub(super) stems_are_words: bool,
     /// Words for concepts.
     pub(super) concepts: &'static [(Concept, &'static str)],
@@ -25,17 +25,17 @@ pub(super) struct Language {
     pub(super) dark: &'static str,
     /// Words that make a colour a light one.
     pub(super) light: &'static str,
-    /// Words that leave a colour as it is ("bright red").
+    /// Words that do not change a colour ("bright red").
     pub(super) plain: &'static str,
-    /// Whether words of the three lists above stand after the colour; else before it.
+    /// Whether the words of the three lists above follow the colour instead of preceding it.
     pub(super) shades_follow: bool,
-    /// Words that turn the next one round.
+    /// Words that negate the next one.
     pub(super) negations: &'static str,
-    /// Words that say nothing.
+    /// Words without a meaning for the search.
     pub(super) ignored: &'static str,
 }
 
-/// All languages; where they share a word, the first one that has it gives its meaning.
+/// All languages. If several have a word, the first one determines its meaning.
 pub(super) const ALL: &[Language] = &[
     english::ENGLISH,
     germanic::GERMAN,

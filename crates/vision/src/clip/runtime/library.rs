@@ -1,8 +1,8 @@
-//! Where ONNX Runtime's library may be.
+//! Searches for the library of ONNX Runtime.
 
 use std::path::{Path, PathBuf};
 
-/// Folders of system libraries, and of what is installed by hand.
+/// Folders of system libraries and of manual installations.
 const SYSTEM: [&str; 9] = [
     "/usr/local/lib",
     "/usr/lib",
@@ -15,10 +15,10 @@ const SYSTEM: [&str; 9] = [
     "/opt/homebrew/opt/onnxruntime/lib",
 ];
 
-/// Folders in which Python keeps a folder for each of its versions.
+/// Folders with a folder per version of Python.
 const PYTHON: [&str; 3] = ["/usr/local/lib", "/usr/lib", "/opt/onnxruntime/lib"];
 
-/// The libraries that are there, best first: the newest of the first folder that has any.
+/// The installed libraries: by folder, the newest first.
 pub(super) fn candidates() -> Vec<PathBuf> {
     let system = SYSTEM.iter().map(PathBuf::from);
     let python = PYTHON.iter().flat_map(|folder| {
@@ -39,14 +39,14 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// `libonnxruntime.so`, `libonnxruntime.so.1.23.0`, `libonnxruntime.1.23.0.dylib`; none of its providers.
+/// Accepts `libonnxruntime.so`, `libonnxruntime.so.1.23.0` and `libonnxruntime.1.23.0.dylib`, not the libraries of providers.
 fn is_library(name: &str) -> bool {
     let rest = name.strip_prefix("libonnxruntime.").unwrap_or_default();
-    let number = |part: &str| part.chars().all(|sign| sign.is_ascii_digit() || sign == '.');
+    let number = |part: &str| part.chars().all(|c| c.is_ascii_digit() || c == '.');
     rest.strip_prefix("so").is_some_and(number) || rest.strip_suffix("dylib").is_some_and(number)
 }
 
-/// The numbers in a library's name, so that 1.9 is older than 1.10.
+/// The numbers in a library's name, for sorting: 1.9 is older than 1.10.
 fn version(name: &str) -> Vec<u32> {
     name.split('.').filter_map(|part| part.parse().ok()).collect()
 }
@@ -55,7 +55,7 @@ fn name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// What is in a folder, sorted; nothing when it can't be read.
+/// The entries of a folder, sorted; nothing if it cannot be read.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_are_known_by_their_names() {
+    fn libraries_are_recognized_by_name() {
         for name in [
             "libonnxruntime.so",
             "libonnxruntime.so.1",
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_comes_first() {
+    fn newest_library_comes_first() {
         let folder = tempfile::tempdir().unwrap();
         for name in
             ["libonnxruntime.so.1.9.0", "libonnxruntime.so.1.23.2", "libonnxruntime.so.1.10.1", "other.so"]

@@ -1,33 +1,37 @@
-//! What computes a model's graph: ONNX Runtime where it is installed, plain Rust elsewhere.
+//! Runtimes that execute a model's graph: ONNX Runtime if it is installed, else tract in programs built with it.
 
 mod library;
 mod onnx_runtime;
+#[cfg(feature = "tract")]
 mod tract;
 
 use std::{fmt, path::Path, path::PathBuf, sync::Arc};
 
-use super::{LoadError, guard};
+use super::{LoadError, catch_panic};
 
-/// Which program computes.
+/// The selected runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Runtime {
-    /// ONNX Runtime when it is found, else tract.
+    /// ONNX Runtime if it is found, else tract. The default where tract is built in.
+    #[cfg(feature = "tract")]
     #[default]
     Auto,
-    /// ONNX Runtime: a library that must be installed. It takes two thirds of the time of the other.
+    /// ONNX Runtime, a library that must be installed. It takes two thirds of the time of tract.
+    #[cfg_attr(not(feature = "tract"), default)]
     Ort,
-    /// tract, which is built in.
+    /// tract, which the feature of that name builds in.
+    #[cfg(feature = "tract")]
     Tract,
 }
 
-/// How models are computed.
+/// How models are executed.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Which program computes.
+    /// The selected runtime.
     pub runtime: Runtime,
-    /// The library of ONNX Runtime; `None` looks where systems keep it. A process keeps the first one that it loads.
+    /// The library of ONNX Runtime; `None` searches the usual folders. A process keeps the first library that it loads.
     pub library: Option<PathBuf>,
-    /// How many threads compute one picture; 0 takes one of every two cores.
+    /// Threads per picture; 0 means half of the cores.
     pub threads: usize,
 }
 
@@ -38,18 +42,19 @@ impl Options {
     }
 }
 
-/// Which program would compute, as far as is known without a model.
+/// The runtime that would be used, as far as known without a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectedRuntime {
-    /// ONNX Runtime's library and version; `None` when tract computes.
+    /// The library and version of ONNX Runtime; `None` if tract is used.
     pub library: Option<(PathBuf, String)>,
-    /// Why it is not ONNX Runtime that computes, when that was asked for or allowed.
+    /// Why ONNX Runtime is not used, if the options allow it.
     pub problem: Option<String>,
 }
 
 impl Runtime {
-    /// Looks which program computes with these options. Loads the library of ONNX Runtime when there is one.
+    /// Detects the runtime for these options. Loads the library of ONNX Runtime if it is found.
     pub fn detect(options: &Options) -> DetectedRuntime {
+        #[cfg(feature = "tract")]
         if options.runtime == Self::Tract {
             return DetectedRuntime { library: None, problem: None };
         }
@@ -61,20 +66,41 @@ impl Runtime {
             Err(problem) => DetectedRuntime { library: None, problem: Some(problem) },
         }
     }
+
+    /// Checks that some runtime can be used, before a model is downloaded or loaded for it.
+    ///
+    /// # Errors
+    /// ONNX Runtime cannot be used and is the only choice. The message says what to do.
+    pub fn require(options: &Options) -> Result<(), LoadError> {
+        match options.runtime {
+            Self::Ort => require_onnx_runtime(options).map(drop),
+            #[cfg(feature = "tract")]
+            Self::Auto | Self::Tract => Ok(()),
+        }
+    }
 }
 
-/// A kind of number.
+fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::LoadedLibrary, LoadError> {
+    onnx_runtime::loaded(options.library.as_deref()).map_err(|why| {
+        LoadError(format!(
+            "{why}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \
+             program with --features tract"
+        ))
+    })
+}
+
+/// The type of a tensor's elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Element {
+pub(super) enum ElementType {
     F32,
     U8,
     I32,
     I64,
-    /// One that no model of this kind takes, by its name.
+    /// An unsupported type, by its name.
     Other(String),
 }
 
-impl fmt::Display for Element {
+impl fmt::Display for ElementType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::F32 => "float32",
@@ -88,62 +114,88 @@ impl fmt::Display for Element {
 
 /// An input or output of a graph.
 #[derive(Debug, Clone)]
-pub(super) struct Port {
+pub(super) struct TensorInfo {
     pub(super) name: String,
-    pub(super) element: Element,
-    /// Its sides; `None` for one that the graph leaves open.
+    pub(super) element_type: ElementType,
+    /// Its dimensions; `None` for one that the graph leaves open.
     pub(super) shape: Vec<Option<usize>>,
 }
 
-impl fmt::Display for Port {
+impl fmt::Display for TensorInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sides =
             self.shape.iter().map(|side| side.map_or_else(|| "?".to_owned(), |side| side.to_string()));
-        write!(f, "{} ({}, {})", self.name, self.element, sides.collect::<Vec<_>>().join(" x "))
+        write!(f, "{} ({}, {})", self.name, self.element_type, sides.collect::<Vec<_>>().join(" x "))
     }
 }
 
-/// What goes into a graph.
+/// The content of an input.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Values {
+pub(super) enum TensorData {
     F32(Vec<f32>),
     U8(Vec<u8>),
     I32(Vec<i32>),
     I64(Vec<i64>),
 }
 
-/// A graph that is ready to compute. Its inputs have the shapes that were chosen when it was opened.
+/// A loaded graph. Its input shapes were chosen when it was opened.
 pub(super) trait Graph: Send + Sync {
-    /// Computes; `inputs` are as many as it has. Gives the numbers of its only output.
-    fn run(&self, inputs: Vec<Values>) -> Result<Vec<f32>, String>;
+    /// Executes the graph with all of its inputs, and returns its only output.
+    fn run(&self, inputs: Vec<TensorData>) -> Result<Vec<f32>, String>;
 
-    /// Which program computes it.
+    /// The name of the runtime.
     fn runtime(&self) -> &'static str;
 }
 
-/// Chooses the shapes of a graph's inputs, and whether it is a graph of the right kind at all.
-pub(super) type Plan<'a> = &'a dyn Fn(&[Port]) -> Result<Vec<Vec<usize>>, String>;
+/// Checks the inputs of a graph and chooses their shapes.
+pub(super) type ChooseShapes<'a> = &'a dyn Fn(&[TensorInfo]) -> Result<Vec<Vec<usize>>, String>;
 
 /// Opens the graph in a file.
-pub(super) fn open(path: &Path, options: &Options, plan: Plan<'_>) -> Result<Arc<dyn Graph>, LoadError> {
-    let wrong = |why: String| LoadError(format!("{}: {why}", path.display()));
+pub(super) fn open(
+    path: &Path,
+    options: &Options,
+    choose_shapes: ChooseShapes<'_>,
+) -> Result<Arc<dyn Graph>, LoadError> {
+    let failed = |error: String| LoadError(format!("{}: {error}", path.display()));
     if !path.is_file() {
-        return Err(wrong("there is no such file".to_owned()));
+        return Err(failed("the file does not exist".to_owned()));
     }
-    let built_in = || guard(|| tract::open(path, options.threads(), plan));
-    let installed = || match onnx_runtime::loaded(options.library.as_deref()) {
-        Ok(loaded) => Ok(guard(|| onnx_runtime::open(loaded, path, options.threads(), plan))),
-        Err(why) => Err(why),
-    };
+    let on_onnx_runtime =
+        |loaded| catch_panic(|| onnx_runtime::open(loaded, path, options.threads(), choose_shapes));
+    #[cfg(feature = "tract")]
+    let on_tract = || catch_panic(|| tract::open(path, options.threads(), choose_shapes));
     match options.runtime {
-        Runtime::Tract => built_in().map_err(wrong),
-        Runtime::Ort => installed().map_err(LoadError)?.map_err(wrong),
-        Runtime::Auto => match installed() {
-            Ok(Ok(graph)) => Ok(graph),
-            // An older library may not know operators that are built in here. If they are not, either, what it says is
-            // worth more.
-            Ok(Err(why)) => built_in().map_err(|_| wrong(why)),
-            Err(_) => built_in().map_err(wrong),
+        Runtime::Ort => on_onnx_runtime(require_onnx_runtime(options)?).map_err(failed),
+        #[cfg(feature = "tract")]
+        Runtime::Tract => on_tract().map_err(failed),
+        #[cfg(feature = "tract")]
+        Runtime::Auto => match onnx_runtime::loaded(options.library.as_deref()) {
+            // An older library may lack operators that tract has. If tract fails too, the library's error says more.
+            Ok(loaded) => on_onnx_runtime(loaded).or_else(|error| on_tract().map_err(|_| failed(error))),
+            Err(_) => on_tract().map_err(failed),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_onnx_runtime_is_an_error_only_without_tract() {
+        let folder = tempfile::tempdir().unwrap();
+        let library = Some(folder.path().join("libonnxruntime.so"));
+        let options = Options { runtime: Runtime::Ort, library, threads: 1 };
+        let required = Runtime::require(&options).unwrap_err().to_string();
+        for part in ["libonnxruntime.so", "there is no such file", "docs/models.md", "--features tract"] {
+            assert!(required.contains(part), "{required}");
+        }
+        let graph = folder.path().join("model.onnx");
+        std::fs::write(&graph, "").unwrap();
+        let opened = open(&graph, &options, &|_| Ok(Vec::new())).err().unwrap();
+        assert_eq!(opened.to_string(), required);
+        for runtime in [Runtime::Auto, Runtime::Tract] {
+            Runtime::require(&Options { runtime, ..options.clone() }).unwrap();
+        }
     }
 }

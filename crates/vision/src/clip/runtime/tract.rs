@@ -1,4 +1,4 @@
-//! tract: ONNX in plain Rust.
+//! tract: an ONNX runtime in Rust.
 
 use std::{path::Path, sync::Arc};
 
@@ -17,70 +17,76 @@ use tract_onnx::{
     tract_hir::infer::{DimFact, Factoid as _},
 };
 
-use super::{Element, Graph, Plan, Port, Values};
+use super::{ChooseShapes, ElementType, Graph, TensorData, TensorInfo};
 
 /// Opens the graph in a file.
-pub(super) fn open(path: &Path, threads: usize, plan: Plan<'_>) -> Result<Arc<dyn Graph>, String> {
-    let said = |why: TractError| format!("{why:#}");
-    let mut model = tract_onnx::onnx().model_for_path(path).map_err(said)?;
-    let described = |outlets: &[OutletId]| -> TractResult<Vec<Port>> {
+pub(super) fn open(
+    path: &Path,
+    threads: usize,
+    choose_shapes: ChooseShapes<'_>,
+) -> Result<Arc<dyn Graph>, String> {
+    let message = |error: TractError| format!("{error:#}");
+    let mut model = tract_onnx::onnx().model_for_path(path).map_err(message)?;
+    let described = |outlets: &[OutletId]| -> TractResult<Vec<TensorInfo>> {
         outlets
             .iter()
             .map(|outlet| {
                 let fact = model.outlet_fact(*outlet)?;
                 let name = model.outlet_label(*outlet).unwrap_or(&model.node(outlet.node).name);
-                Ok(port(name, fact))
+                Ok(tensor_info(name, fact))
             })
             .collect()
     };
-    let inputs = described(model.input_outlets().map_err(said)?).map_err(said)?;
-    let outputs = model.output_outlets().map_err(said)?.len();
+    let inputs = described(model.input_outlets().map_err(message)?).map_err(message)?;
+    let outputs = model.output_outlets().map_err(message)?.len();
     if outputs != 1 {
-        return Err(format!("it has {outputs} outputs, and one vector should come out"));
+        return Err(format!("it has {outputs} outputs instead of one vector"));
     }
-    let shapes = plan(&inputs)?;
+    let shapes = choose_shapes(&inputs)?;
     for (index, (input, shape)) in inputs.iter().zip(&shapes).enumerate() {
-        let kind = match input.element {
-            Element::F32 => DatumType::F32,
-            Element::U8 => DatumType::U8,
-            Element::I32 => DatumType::I32,
-            Element::I64 => DatumType::I64,
-            Element::Other(ref name) => return Err(format!("{} is of {name}", input.name)),
+        let datum_type = match input.element_type {
+            ElementType::F32 => DatumType::F32,
+            ElementType::U8 => DatumType::U8,
+            ElementType::I32 => DatumType::I32,
+            ElementType::I64 => DatumType::I64,
+            ElementType::Other(ref name) => {
+                return Err(format!("input {} has the unsupported type {name}", input.name));
+            }
         };
-        model.set_input_fact(index, InferenceFact::dt_shape(kind, shape)).map_err(said)?;
+        model.set_input_fact(index, InferenceFact::dt_shape(datum_type, shape)).map_err(message)?;
     }
-    let plan = model.into_optimized().and_then(IntoRunnable::into_runnable).map_err(said)?;
+    let plan = model.into_optimized().and_then(IntoRunnable::into_runnable).map_err(message)?;
     let executor = if threads > 1 { Executor::multithread(threads) } else { Executor::SingleThread };
-    Ok(Arc::new(Opened { plan, shapes, executor }))
+    Ok(Arc::new(TractGraph { plan, shapes, executor }))
 }
 
-fn port(name: &str, fact: &InferenceFact) -> Port {
-    let element = match fact.datum_type.concretize() {
-        Some(DatumType::F32) => Element::F32,
-        Some(DatumType::U8) => Element::U8,
-        Some(DatumType::I32) => Element::I32,
-        Some(DatumType::I64) => Element::I64,
-        Some(other) => Element::Other(format!("{other:?}")),
-        None => Element::Other("a kind that is not said".to_owned()),
+fn tensor_info(name: &str, fact: &InferenceFact) -> TensorInfo {
+    let element_type = match fact.datum_type.concretize() {
+        Some(DatumType::F32) => ElementType::F32,
+        Some(DatumType::U8) => ElementType::U8,
+        Some(DatumType::I32) => ElementType::I32,
+        Some(DatumType::I64) => ElementType::I64,
+        Some(other) => ElementType::Other(format!("{other:?}")),
+        None => ElementType::Other("unknown".to_owned()),
     };
     let side = |dimension: &DimFact| dimension.concretize().and_then(|side| side.to_usize().ok());
-    Port { name: name.to_owned(), element, shape: fact.shape.dims().map(side).collect() }
+    TensorInfo { name: name.to_owned(), element_type, shape: fact.shape.dims().map(side).collect() }
 }
 
-struct Opened {
+struct TractGraph {
     plan: Arc<TypedRunnableModel>,
     shapes: Vec<Vec<usize>>,
     executor: Executor,
 }
 
-impl Graph for Opened {
-    fn run(&self, inputs: Vec<Values>) -> Result<Vec<f32>, String> {
-        let tensor = |(values, shape): (Values, &Vec<usize>)| -> TractResult<TValue> {
+impl Graph for TractGraph {
+    fn run(&self, inputs: Vec<TensorData>) -> Result<Vec<f32>, String> {
+        let tensor = |(values, shape): (TensorData, &Vec<usize>)| -> TractResult<TValue> {
             Ok(match values {
-                Values::F32(values) => Tensor::from_shape(shape, &values)?,
-                Values::U8(values) => Tensor::from_shape(shape, &values)?,
-                Values::I32(values) => Tensor::from_shape(shape, &values)?,
-                Values::I64(values) => Tensor::from_shape(shape, &values)?,
+                TensorData::F32(values) => Tensor::from_shape(shape, &values)?,
+                TensorData::U8(values) => Tensor::from_shape(shape, &values)?,
+                TensorData::I32(values) => Tensor::from_shape(shape, &values)?,
+                TensorData::I64(values) => Tensor::from_shape(shape, &values)?,
             }
             .into())
         };
@@ -95,7 +101,7 @@ impl Graph for Opened {
                 None => Ok(Vec::new()),
             }
         };
-        run().map_err(|why| format!("{why:#}"))
+        run().map_err(|error| format!("{error:#}"))
     }
 
     fn runtime(&self) -> &'static str {

@@ -1,4 +1,4 @@
-//! Photos to import, and enough of them: copies that are photos of their own.
+//! Makes distinct copies of photos, so that there are enough to measure.
 
 use std::{
     fmt, fs, io,
@@ -8,57 +8,57 @@ use std::{
 use ::tests::black_box::AnyError;
 use tempfile::TempDir;
 
-use super::size_of;
+use super::format_size;
 
-/// So many photos are imported at least, unless the caller says how often each is copied: fewer give no steady figure.
-const ENOUGH: usize = 60;
+/// Minimum number of photos, unless the number of copies is given. Fewer photos give unstable figures.
+const MIN_PHOTOS: usize = 60;
 
-/// Photos in a folder.
+/// A folder of photos to import.
 pub(super) struct Photos {
     folder: PathBuf,
     files: Vec<PathBuf>,
     originals: usize,
     copies: u32,
     bytes: u64,
-    /// Where the copies are, until this value is dropped.
-    _made: Option<TempDir>,
+    /// The folder of the copies, removed when dropped.
+    _temporary: Option<TempDir>,
 }
 
 impl Photos {
-    /// The files of a folder and of all folders in it, each so often.
+    /// Prepares the files of a folder and its subfolders, with this many copies of each.
     pub(super) fn prepare(dir: &Path, copies: Option<u32>) -> Result<Self, AnyError> {
         let mut originals = Vec::new();
         walk(dir, &mut originals).map_err(|error| format!("{} cannot be read: {error}", dir.display()))?;
         if originals.is_empty() {
-            return Err(format!("{} holds no files", dir.display()).into());
+            return Err(format!("{} has no files", dir.display()).into());
         }
-        let enough = u32::try_from(ENOUGH.div_ceil(originals.len()))?;
-        let copies = copies.unwrap_or(enough).max(1);
+        let default = u32::try_from(MIN_PHOTOS.div_ceil(originals.len()))?;
+        let copies = copies.unwrap_or(default).max(1);
         if copies == 1 {
-            return Self::of(dir.to_owned(), originals.clone(), originals.len(), 1, None);
+            return Self::new(dir.to_owned(), originals.clone(), originals.len(), 1, None);
         }
-        let made = tempfile::tempdir()?;
+        let temporary = tempfile::tempdir()?;
         let mut files = Vec::new();
         for number in 0..copies {
-            for (place, original) in originals.iter().enumerate() {
+            for (index, original) in originals.iter().enumerate() {
                 let name = original.file_name().unwrap_or_default().to_string_lossy();
-                let path = made.path().join(format!("{number:02}-{place:05}-{name}"));
+                let path = temporary.path().join(format!("{number:02}-{index:05}-{name}"));
                 fs::write(&path, distinct(&fs::read(original)?, number))?;
                 files.push(path);
             }
         }
-        Self::of(made.path().to_owned(), files, originals.len(), copies, Some(made))
+        Self::new(temporary.path().to_owned(), files, originals.len(), copies, Some(temporary))
     }
 
-    fn of(
+    fn new(
         folder: PathBuf,
         files: Vec<PathBuf>,
         originals: usize,
         copies: u32,
-        made: Option<TempDir>,
+        temporary: Option<TempDir>,
     ) -> Result<Self, AnyError> {
         let bytes = files.iter().map(|path| Ok(fs::metadata(path)?.len())).sum::<io::Result<u64>>()?;
-        Ok(Self { folder, files, originals, copies, bytes, _made: made })
+        Ok(Self { folder, files, originals, copies, bytes, _temporary: temporary })
     }
 
     pub(super) fn folder(&self) -> &Path {
@@ -76,7 +76,7 @@ impl Photos {
 
 impl fmt::Display for Photos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} files, {}", self.files.len(), size_of(self.bytes))?;
+        write!(f, "{} files, {}", self.files.len(), format_size(self.bytes))?;
         if self.copies > 1 {
             write!(
                 f,
@@ -102,8 +102,8 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// A copy of a file that is another photo to whoever compares bytes, and as much work as the first. The copy of a JPEG
-/// has other pixels as well, or its renditions would be equal, and equal ones are stored once.
+/// A copy with other bytes that takes as much work to decode. The copy of a JPEG also has other pixels, because equal
+/// renditions are stored only once.
 fn distinct(file: &[u8], number: u32) -> Vec<u8> {
     if number == 0 {
         return file.to_vec();
@@ -113,15 +113,15 @@ fn distinct(file: &[u8], number: u32) -> Vec<u8> {
         return copy;
     }
     if file.get(4..8) == Some(b"ftyp") {
-        // A box of free space.
+        // A `free` box.
         return [file, b"\0\0\0\x0cfree", &mark].concat();
     }
-    // What stands behind the end of a PNG, GIF, WebP or TIFF file is no part of the picture.
+    // Bytes after the end of a PNG, GIF, WebP or TIFF picture are ignored.
     [file, &mark].concat()
 }
 
-/// A JPEG (ITU-T T.81, B.1) with a comment, and one step of its first quantisation table one larger or smaller.
-/// `None` when the file is none, or has no such table before its first scan.
+/// A JPEG (ITU-T T.81, B.1) with a comment and one changed step in its first quantisation table. `None` if the file is
+/// not a JPEG or has no such table before its first scan.
 fn distinct_jpeg(file: &[u8], number: u32) -> Option<Vec<u8>> {
     if !file.starts_with(&[0xFF, 0xD8]) {
         return None;
@@ -139,7 +139,7 @@ fn distinct_jpeg(file: &[u8], number: u32) -> Option<Vec<u8>> {
     let mut copy = [file.get(..at)?, &comment, file.get(at..)?].concat();
     let table = at + comment.len() + 4;
     let wide = copy.get(table)? >> 4 == 1;
-    // Low frequencies, which every picture has.
+    // One of the low frequencies, which every picture has.
     let step = usize::try_from(1 + number % 20).ok()?;
     let low_byte = if wide { table + 1 + 2 * step + 1 } else { table + 1 + step };
     let value = copy.get_mut(low_byte)?;
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_other_photos_of_the_same_size() {
+    fn copies_differ_and_keep_their_size() {
         for (name, other_pixels) in [
             ("media/grey.jpg", true),
             ("media/progressive.jpg", true),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bytes_are_refused() {
+    fn any_bytes_can_be_copied() {
         for file in [b"".as_slice(), b"\xff\xd8", b"\xff\xd8\xff\xdb\0\x43\x10", b"\0\0\0\x08ftyp"] {
             assert_ne!(distinct(file, 3), file);
         }

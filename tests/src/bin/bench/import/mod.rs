@@ -1,16 +1,15 @@
-//! Importing a folder: how many photos a second can be displayed, how many are complete, and what that takes.
+//! Measures the import of a folder: photos per second, processor time and memory.
 //!
-//! A round imports all photos into an empty library by `server import`, as a newcomer does, and then serves that
-//! library. *Displayable* is the end of the import: every photo can be found and has its medium and thumb renditions.
-//! *Complete* is when every photo has its full rendition as well, which the running server makes in the background; it
-//! is seen in the metadata file, by a look ten times a second. Its time is that of the import and of the server from
-//! its start on.
+//! A round imports all photos into an empty library by `server import`, and then serves that library. *Displayable* is
+//! the end of the import: every photo has its medium and thumb renditions. *Complete* is when every photo also has its
+//! full rendition, which the server makes in the background. The metadata file is polled ten times a second for that.
+//! The time of *complete* is that of the import and of the server since its start.
 //!
-//! Then `sharp` makes the same renditions of the same files: medium and thumb, to be held against displayable; and all
-//! three, to be held against complete. Rounds alternate, so that what else the machine does meets all alike.
+//! Then `sharp` makes the same renditions of the same files: medium and thumb, to compare with *displayable*, and all
+//! three, to compare with *complete*. Rounds alternate, so that other load on the machine affects both.
 //!
-//! Processor time and memory are those of all processes that a program starts, looked at every 50 ms by the same
-//! watch. Memory is the peak of the sum of their proportional set sizes.
+//! Processor time and memory are those of the whole process tree, sampled every 50 ms. Memory is the peak of the sum of
+//! the proportional set sizes.
 
 mod copies;
 mod sharp;
@@ -22,7 +21,7 @@ use ::tests::black_box::{AnyError, Instance, StoreReader, Usage, megabytes};
 use clap::Args;
 
 use copies::Photos;
-use sharp::{Sharp, Wanted};
+use sharp::{RenditionSet, Sharp};
 use table::{Figures, Table};
 
 const COMPLETE: &str = "ours, complete";
@@ -32,16 +31,16 @@ const DISPLAYABLE: &str = "ours, displayable";
 pub(crate) struct Options {
     /// Folder of photos [default: the bundled samples]
     dir: Option<PathBuf>,
-    /// How often everything is measured
+    /// Number of rounds
     #[arg(long, default_value_t = 3)]
     rounds: u32,
-    /// How many copies of each photo are imported, each a photo of its own [default: as many as make 60 photos]
+    /// Distinct copies imported of each photo [default: enough for 60 photos]
     #[arg(long)]
     copies: Option<u32>,
-    /// Measure the import alone
+    /// Do not measure sharp
     #[arg(long)]
     without_sharp: bool,
-    /// Write all figures to this file as well
+    /// Also write all figures to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -59,19 +58,19 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     println!("\nimport of {}: {photos}", dir.display());
     println!("{}", crate::machine());
     if sharp.is_some() {
-        println!("beside sharp {}, {} photos at once", sharp::VERSION, sharp::at_once());
+        println!("compared with sharp {}, {} photos at once", sharp::VERSION, sharp::concurrency());
     }
     let mut table = Table::new();
     for round in 1..=options.rounds {
         import(&photos, round, &mut table)?;
         if let Some(sharp) = &sharp {
-            for wanted in Wanted::BOTH {
-                table.add(round, sharp.run(&photos, wanted)?);
+            for set in RenditionSet::BOTH {
+                table.add(round, sharp.run(&photos, set)?);
             }
         }
     }
     table.print_medians();
-    for (ours, other) in [(DISPLAYABLE, Wanted::Small.name()), (COMPLETE, Wanted::All.name())] {
+    for (ours, other) in [(DISPLAYABLE, RenditionSet::Small.name()), (COMPLETE, RenditionSet::All.name())] {
         table.print_comparison(ours, other);
     }
     if let Some(path) = &options.json {
@@ -80,12 +79,12 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     Ok(())
 }
 
-/// One round of ours.
+/// Measures one import and the server's background work.
 fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let imported = instance.import(&[photos.folder()])?;
-    let mut ledger = StoreReader::open(folder.path())?;
+    let mut store = StoreReader::open(folder.path())?;
     let figures = |name, took, used: Usage, bytes| Figures {
         name,
         photos: imported.imported,
@@ -94,21 +93,23 @@ fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError
         used,
         bytes,
     };
-    table.add(round, figures(DISPLAYABLE, imported.took, imported.usage, ledger.rendition_bytes()?));
+    table.add(round, figures(DISPLAYABLE, imported.took, imported.usage, store.rendition_bytes()?));
 
     let began = Instant::now();
     let mut server = instance.serve()?;
-    let lacking = ledger.wait_for_full_renditions(&mut server)?;
-    if lacking == 0 {
+    let missing = store.wait_for_full_renditions(&mut server)?;
+    if missing == 0 {
         let (took, used) = (imported.took + began.elapsed(), imported.usage + server.usage());
-        table.add(round, figures(COMPLETE, took, used, ledger.rendition_bytes()?));
+        table.add(round, figures(COMPLETE, took, used, store.rendition_bytes()?));
     } else {
-        println!("{round:>6}  {COMPLETE}: never; the idle server left {lacking} full renditions unmade");
+        println!(
+            "{round:>6}  {COMPLETE}: never; the server became idle with {missing} full renditions missing"
+        );
     }
     server.stop()
 }
 
-/// Seconds and megabytes as they are printed.
-fn size_of(bytes: u64) -> String {
+/// Formats a size in megabytes.
+fn format_size(bytes: u64) -> String {
     format!("{:.0} MB", megabytes(bytes))
 }

@@ -1,4 +1,4 @@
-//! The npm package `sharp` (libvips), which many photo services make their renditions with.
+//! The npm package `sharp` (libvips), which many photo services use for renditions.
 
 use std::{
     fs,
@@ -16,14 +16,14 @@ pub(super) const VERSION: &str = "0.35.5";
 const SCRIPT: &str = include_str!("sharp.mjs");
 const HINT: &str = "--without-sharp measures the import alone";
 
-/// Which renditions are made.
+/// The renditions to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RenditionSet {
     Small,
     All,
 }
 
-impl Wanted {
+impl RenditionSet {
     pub(super) const BOTH: [Self; 2] = [Self::Small, Self::All];
 
     pub(super) const fn name(self) -> &'static str {
@@ -36,18 +36,18 @@ impl Wanted {
     /// The longest sides, largest first.
     fn sides(self) -> Vec<u32> {
         let small = [Rendition::Medium, Rendition::Thumb];
-        let wanted: &[Rendition] = if self == Self::Small { &small } else { &Rendition::ALL };
-        wanted.iter().map(|rendition| rendition.longest_side_px()).collect()
+        let renditions: &[Rendition] = if self == Self::Small { &small } else { &Rendition::ALL };
+        renditions.iter().map(|rendition| rendition.longest_side_px()).collect()
     }
 }
 
-/// The installed package, with the script beside it.
+/// The installed package and the script that uses it.
 pub(super) struct Sharp {
     folder: PathBuf,
 }
 
 impl Sharp {
-    /// Installs the package into the build folder, once.
+    /// Installs the package into the build folder if it is missing.
     pub(super) fn install() -> Result<Self, AnyError> {
         let own = std::env::current_exe()?;
         let target = own.parent().and_then(Path::parent).ok_or("the build folder is not known")?;
@@ -70,28 +70,29 @@ impl Sharp {
         Ok(Self { folder })
     }
 
-    /// Makes renditions of all photos by a process of its own.
-    pub(super) fn run(&self, photos: &Photos, wanted: Wanted) -> Result<Figures, AnyError> {
+    /// Makes renditions of all photos in a Node process.
+    pub(super) fn run(&self, photos: &Photos, set: RenditionSet) -> Result<Figures, AnyError> {
         let output = tempfile::tempdir()?;
-        let order = json!({
+        let arguments = json!({
             "files": photos.files(),
-            "sides": wanted.sides(),
-            "atOnce": at_once(),
+            "sides": set.sides(),
+            "concurrency": concurrency(),
             "output": output.path(),
         });
-        let order_path = output.path().join("order.json");
-        fs::write(&order_path, order.to_string())?;
+        let arguments_path = output.path().join("arguments.json");
+        fs::write(&arguments_path, arguments.to_string())?;
         let script = self.folder.join("renditions.mjs");
         let ProcessOutcome { status, stdout, stderr, took, usage } =
-            run(Command::new("node").arg(script).arg(&order_path))
+            run(Command::new("node").arg(script).arg(&arguments_path))
                 .map_err(|error| format!("node cannot be started: {error} ({HINT})"))?;
         if !status.success() {
             return Err(format!("sharp ended with {status} ({HINT}): {stderr}").into());
         }
         let report: Value = serde_json::from_slice(&stdout)?;
-        let number = |name: &str| report[name].as_u64().ok_or(format!("sharp's script did not say {name}"));
+        let number =
+            |name: &str| report[name].as_u64().ok_or(format!("sharp's script did not report {name}"));
         Ok(Figures {
-            name: wanted.name(),
+            name: set.name(),
             photos: number("photos")?,
             failed: number("failed")?,
             took,
@@ -101,8 +102,8 @@ impl Sharp {
     }
 }
 
-/// How many photos are at work at the same time: as many as the server decodes at once.
-pub(super) fn at_once() -> usize {
+/// Number of photos processed at the same time: the server's default.
+pub(super) fn concurrency() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)
 }
 
@@ -117,8 +118,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_renditions_are_those_of_the_service() {
-        assert_eq!(Wanted::Small.sides(), [1200, 512]);
-        assert_eq!(Wanted::All.sides(), [16_383, 1200, 512]);
+    fn the_renditions_match_the_server() {
+        assert_eq!(RenditionSet::Small.sides(), [1200, 512]);
+        assert_eq!(RenditionSet::All.sides(), [16_383, 1200, 512]);
     }
 }

@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 
 use super::copies::Photos;
 
-/// What one run took.
+/// The figures of one run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Figures {
     pub(super) name: &'static str,
-    /// How many photos came out of it.
+    /// Number of photos processed.
     pub(super) photos: u64,
     pub(super) failed: u64,
     pub(super) took: Duration,
     pub(super) used: Usage,
-    /// The length of all renditions.
+    /// Total size of the renditions.
     pub(super) bytes: u64,
 }
 
@@ -31,7 +31,7 @@ struct Row {
 
 impl Row {
     fn of(figures: &Figures) -> Self {
-        // No more than 2^32 photos are imported in a round.
+        // A round has fewer than 2^32 photos.
         let photos = f64::from(u32::try_from(figures.photos.max(1)).unwrap_or(u32::MAX));
         Self {
             photos_per_s: photos / figures.took.as_secs_f64(),
@@ -64,7 +64,7 @@ impl Row {
     }
 }
 
-/// All rounds, printed as they come.
+/// The figures of all rounds. Each row is printed when it is added.
 pub(super) struct Table {
     rows: Vec<(u32, &'static str, Row)>,
 }
@@ -90,10 +90,10 @@ impl Table {
         }
     }
 
-    /// How often one is as fast, and as cheap, as another.
+    /// Prints the ratios of throughput, processor time and memory.
     pub(super) fn print_comparison(&self, ours: &str, other: &str) {
         let medians = self.medians();
-        let find = |wanted: &str| medians.iter().find(|(name, _)| *name == wanted).map(|(_, row)| row);
+        let find = |searched: &str| medians.iter().find(|(name, _)| *name == searched).map(|(_, row)| row);
         if let (Some(one), Some(two)) = (find(ours), find(other)) {
             println!(
                 "{ours}: {:.1} times the photos/s, {:.2} of the CPU time, {:.2} of the memory of {other}",
@@ -120,7 +120,7 @@ impl Table {
         })
     }
 
-    /// The median of each figure by itself, in the order of the first round.
+    /// The median of each figure, in the order of the first round.
     fn medians(&self) -> Vec<(&'static str, Row)> {
         let mut names: Vec<&'static str> = Vec::new();
         for (_, name, _) in &self.rows {
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_knows_each_name_once() {
+    fn medians_are_per_name() {
         let mut table = Table::new();
         for (round, seconds) in [(1, 10), (2, 30), (3, 20)] {
             let figures = Figures {

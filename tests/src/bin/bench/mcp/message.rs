@@ -3,9 +3,9 @@ use std::sync::Arc;
 use ::tests::black_box::AnyError;
 use serde_json::{Value, json};
 
-use crate::{connection::Connection, lanes::Lane};
+use crate::{closed_loop::Client, connection::Connection};
 
-/// A message, and the headers that it needs beside those of every message.
+/// A JSON-RPC message with its additional HTTP headers.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Message {
     headers: Vec<(&'static str, String)>,
@@ -13,7 +13,7 @@ pub(super) struct Message {
 }
 
 impl Message {
-    /// One that describes itself, as of 2026-07-28.
+    /// A stateless message of revision 2026-07-28.
     pub(super) fn modern(method: &str, mut params: Value) -> Self {
         const REVISION: &str = "2026-07-28";
         let mut headers =
@@ -27,7 +27,7 @@ impl Message {
         Self { headers, body: body(method, &params) }
     }
 
-    /// One as of 2025-11-25, which a client sends after `initialize`.
+    /// A message of revision 2025-11-25, as sent after `initialize`.
     pub(super) fn legacy(method: &str, params: &Value) -> Self {
         let headers = vec![("MCP-Protocol-Version", "2025-11-25".to_owned())];
         Self { headers, body: body(method, params) }
@@ -38,7 +38,7 @@ fn body(method: &str, params: &Value) -> String {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()
 }
 
-/// Where messages go, and with which token.
+/// An MCP endpoint with a token.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Endpoint<'a> {
     pub(super) base_url: &'a str,
@@ -47,12 +47,12 @@ pub(super) struct Endpoint<'a> {
 }
 
 impl Endpoint<'_> {
-    /// A lane that sends these messages over and over, from the one at `first` on. It has been seen that each of them is
-    /// answered by a result that is no error.
-    pub(super) fn lane(&self, messages: &[Message], first: usize) -> Result<Lane, AnyError> {
+    /// A client that sends these messages in turn, starting with the one at `first`. Each message is tried once before,
+    /// and must give a result that is no error.
+    pub(super) fn client(&self, messages: &[Message], first: usize) -> Result<Client, AnyError> {
         let mut connection = Connection::open(self.base_url)?;
         let (path, token) = (self.path.to_owned(), self.token.map(str::to_owned));
-        let ask = move |connection: &mut Connection, message: &Message| -> Result<(), AnyError> {
+        let send = move |connection: &mut Connection, message: &Message| -> Result<(), AnyError> {
             let headers: Vec<_> =
                 message.headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
             match connection.json_with(&path, token.as_deref(), &headers, &message.body)? {
@@ -61,7 +61,7 @@ impl Endpoint<'_> {
             }
         };
         for message in messages {
-            ask(&mut connection, message)?;
+            send(&mut connection, message)?;
             if !is_result(connection.body()) {
                 return Err(format!("{}: {}", message.body, shown(connection.body())).into());
             }
@@ -69,18 +69,18 @@ impl Endpoint<'_> {
         let messages: Arc<[Message]> = messages.into();
         let mut next = first;
         Ok(Box::new(move || {
-            let message = messages.get(next % messages.len()).ok_or("there is nothing to send")?;
+            let message = messages.get(next % messages.len()).ok_or("no messages")?;
             next += 1;
-            ask(&mut connection, message)?;
+            send(&mut connection, message)?;
             Ok(true)
         }))
     }
 }
 
-/// Whether an answer is a result, and not that of a failed tool.
+/// Whether a response is the result of a successful call.
 fn is_result(body: &[u8]) -> bool {
-    let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-    answer["result"].is_object() && answer["result"]["isError"] != true
+    let response: Value = serde_json::from_slice(body).unwrap_or_default();
+    response["result"].is_object() && response["result"]["isError"] != true
 }
 
 fn shown(body: &[u8]) -> String {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_modern_message_says_the_same_in_headers_and_body() {
+    fn headers_of_a_modern_message_match_its_body() {
         let message = Message::modern("tools/call", json!({"name": "echo"}));
         let expect =
             [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "echo")];
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn only_results_that_are_no_errors_are_measured() {
+    fn error_results_are_recognised() {
         for (body, expect) in [
             (r#"{"result":{}}"#, true),
             (r#"{"result":{"isError":false}}"#, true),

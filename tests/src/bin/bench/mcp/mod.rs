@@ -1,9 +1,9 @@
-//! The MCP endpoint: listing tools and calling two of them, with an API key and with access tokens, over one connection
-//! and over many.
+//! Measures the MCP endpoint: `tools/list` and two tools, with an API key and with access tokens, over one connection and
+//! over many.
 //!
-//! The real server works on a library of its own, durable as always. Beside it a server made with rmcp and axum answers a
-//! call of a tool that does nothing, and asks nobody who they are. Both run all the time, one is asked at a time, and
-//! rounds alternate, so that what else the machine does weighs on both.
+//! The server runs on a generated library with its usual durability. The peer is a server made with rmcp and axum, with a
+//! tool that only echoes, without authentication. Both run all the time, and one is measured at a time. Rounds
+//! alternate, so that other load on the machine affects both.
 
 mod message;
 mod peer;
@@ -19,7 +19,7 @@ use self::{
     peer::Peer,
 };
 use crate::{
-    lanes::{Extent, Lane, measure},
+    closed_loop::{Client, Until, measure},
     oauth::access_tokens,
     seeding::{WORDS, seed},
     table::Table,
@@ -32,19 +32,19 @@ const PEER_ECHO: &str = "rmcp: echo, no token";
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// How long each kind of request is measured, in seconds
+    /// Time to measure each kind of request, in seconds
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: u64,
-    /// How often everything is measured
+    /// Number of rounds
     #[arg(long, default_value_t = 3)]
     rounds: u32,
-    /// How many images the library has
+    /// Number of images in the library
     #[arg(long, default_value_t = 10_000)]
     images: u32,
-    /// How many connections ask at the same time, one number after the other
+    /// Numbers of concurrent connections
     #[arg(long, num_args = 1.., default_values_t = [1, 32], value_parser = clap::value_parser!(u16).range(1..=100))]
     connections: Vec<u16>,
-    /// Measure ours alone
+    /// Do not measure the peer
     #[arg(long)]
     without_peer: bool,
 }
@@ -59,32 +59,32 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     let mut table = Table::new();
     let most = options.connections.iter().copied().max().unwrap_or_default();
     for round in 1..=options.rounds {
-        // New ones, since none is good for longer than an hour.
+        // New tokens for each round, because they expire after an hour.
         let tokens = access_tokens(folder.path(), server.base_url(), usize::from(most)).await?;
-        let callers = Callers { key: &key, tokens: &tokens };
+        let credentials = Credentials { key: &key, tokens: &tokens };
         for &connections in &options.connections {
             let mut bench = Bench { options, connections: connections.into(), round, table: &mut table };
             if let Some(peer) = &peer {
-                bench.peer(peer)?;
+                bench.measure_peer(peer)?;
             }
-            bench.ours(&server, &callers)?;
+            bench.measure_server(&server, &credentials)?;
         }
     }
     table.print_medians();
     for connections in peer.iter().flat_map(|_| &options.connections) {
         for ours in [GET_INFO_KEY, GET_INFO_TOKEN] {
-            let over = usize::from(*connections);
-            table.print_ratio(&named(ours, over), &named(PEER_ECHO, over));
+            let connections = usize::from(*connections);
+            table.print_ratio(&row_name(ours, connections), &row_name(PEER_ECHO, connections));
         }
     }
     println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
     server.stop()
 }
 
-/// With what ours is asked.
-struct Callers<'a> {
+/// The credentials of the requests.
+struct Credentials<'a> {
     key: &'a str,
-    /// One for each connection, each of a grant of its own.
+    /// An access token per connection, each of another grant.
     tokens: &'a [String],
 }
 
@@ -96,13 +96,13 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn peer(&mut self, peer: &Peer) -> Result<(), AnyError> {
+    fn measure_peer(&mut self, peer: &Peer) -> Result<(), AnyError> {
         let echo = [Message::modern("tools/call", json!({"name": "echo", "arguments": {"text": "hello"}}))];
-        let lane = |_| peer.endpoint().lane(&echo, 0);
-        self.timed(PEER_ECHO, (0..self.connections).map(lane).collect(), || peer.cpu())
+        let client = |_| peer.endpoint().client(&echo, 0);
+        self.measure(PEER_ECHO, (0..self.connections).map(client).collect(), || peer.cpu())
     }
 
-    fn ours(&mut self, server: &Server, callers: &Callers<'_>) -> Result<(), AnyError> {
+    fn measure_server(&mut self, server: &Server, credentials: &Credentials<'_>) -> Result<(), AnyError> {
         let info = json!({"name": "get_info", "arguments": {}});
         let get_info = [Message::modern("tools/call", info.clone())];
         let legacy = [Message::legacy("tools/call", &info)];
@@ -118,37 +118,37 @@ impl Bench<'_> {
             ("search_images, access token", &search, true),
         ];
         for (name, messages, by_token) in kinds {
-            let lane = |place| {
-                let token = if by_token { callers.tokens.get(place) } else { None };
-                let token = token.map_or(callers.key, String::as_str);
+            let client = |index| {
+                let token = if by_token { credentials.tokens.get(index) } else { None };
+                let token = token.map_or(credentials.key, String::as_str);
                 let endpoint = Endpoint { base_url: server.base_url(), path: RESOURCE, token: Some(token) };
-                endpoint.lane(messages, place)
+                endpoint.client(messages, index)
             };
-            self.timed(name, (0..self.connections).map(lane).collect(), || server.usage().cpu)?;
+            self.measure(name, (0..self.connections).map(client).collect(), || server.usage().cpu)?;
         }
         Ok(())
     }
 
-    fn timed(
+    fn measure(
         &mut self,
         name: &str,
-        lanes: Result<Vec<Lane>, AnyError>,
+        clients: Result<Vec<Client>, AnyError>,
         cpu: impl Fn() -> Duration,
     ) -> Result<(), AnyError> {
-        let name = named(name, self.connections);
-        let mut lanes = lanes.map_err(|error| format!("{name}: {error}"))?;
-        let figures = measure(&mut lanes, Extent::For(Duration::from_secs(self.options.seconds)), cpu)
-            .map_err(|error| format!("{name}: {error}"))?;
+        let name = row_name(name, self.connections);
+        let mut clients = clients.map_err(|error| format!("{name}: {error}"))?;
+        let until = Until::Elapsed(Duration::from_secs(self.options.seconds));
+        let figures = measure(&mut clients, until, cpu).map_err(|error| format!("{name}: {error}"))?;
         self.table.add(self.round, &name, figures);
         Ok(())
     }
 }
 
-fn named(name: &str, connections: usize) -> String {
+fn row_name(name: &str, connections: usize) -> String {
     format!("{connections:>2} × {name}")
 }
 
-/// Searches for two words each, which a few hundred of 10,000 images have.
+/// Searches for two words each, which match a few hundred of 10,000 images.
 fn searches() -> Vec<Message> {
     let pairs = WORDS.iter().zip(WORDS.iter().cycle().skip(5));
     let search = |(one, other)| {

@@ -1,4 +1,4 @@
-//! A server made with rmcp, the official library of the protocol for Rust, and axum: the package in `tests/peers`.
+//! The peer: a server made with rmcp, the official Rust library of MCP, and axum. Its package is in `tests/peers`.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -13,9 +13,9 @@ use super::message::Endpoint;
 use crate::peer::PeerProcess;
 
 const NAME: &str = "mcp-echo";
-const HINT: &str = "--without-peer measures ours alone";
+const HINT: &str = "--without-peer skips it";
 
-/// The peer at work, until dropped.
+/// A running peer, stopped when dropped.
 pub(super) struct Peer {
     _process: PeerProcess,
     watch: UsageMonitor,
@@ -23,9 +23,9 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// Builds it into the build folder, as optimised as ours, and starts it.
+    /// Builds the peer in release mode and starts it.
     pub(super) fn start() -> Result<Self, AnyError> {
-        let mut child = Command::new(built()?)
+        let mut child = Command::new(build()?)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -48,9 +48,9 @@ impl Peer {
     }
 }
 
-fn built() -> Result<PathBuf, AnyError> {
+fn build() -> Result<PathBuf, AnyError> {
     let own = std::env::current_exe()?;
-    let target = own.parent().and_then(Path::parent).ok_or("the build folder is not known")?.join("peers");
+    let target = own.parent().and_then(Path::parent).ok_or("unknown build folder")?.join("peers");
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers").join(NAME).join("Cargo.toml");
     let status = Command::new("cargo")
         .args(["build", "--release", "--locked", "--quiet", "--manifest-path"])

@@ -1,29 +1,28 @@
-//! The authorization server: refreshing tokens, and checking them at every request.
+//! Measures the authorization server: redeeming codes, refreshing tokens, and checking tokens at each request.
 //!
-//! The real server works on an empty library, durable as always. Several connections ask, each for the next thing as soon
-//! as the one before has come. What the check of an access token costs is told by requests that are refused after all
-//! of it, since their token is another resource's, less those that are refused at the first look, for what they have
-//! is as long but no token.
+//! The server runs on an empty library with its usual durability. Each connection sends its next request when it has the
+//! response to the one before. The cost of a token check is a difference: requests with a token of another resource are
+//! refused after the whole check, and requests with a malformed token of the same length at its start.
 //!
-//! Then the npm package `oidc-provider` does the same refreshing on the same machine, and checks its tokens. Rounds
-//! alternate. At last the parts are called in this process.
+//! Then the npm package `oidc-provider` is measured in the same way. Rounds alternate. At the end, the parts of a check
+//! and of a refresh are measured in this process.
 
-mod chain;
 mod parts;
 mod peer;
 mod seeding;
+mod token_clients;
 
 use std::{path::Path, time::Duration};
 
 use ::tests::black_box::{AnyError, Instance, Server};
 use clap::Args;
 
-use chain::{TokenEndpoint, Tokens, once_each, repeated};
 use peer::Peer;
+use token_clients::{TokenEndpoint, Tokens, once_each, repeated};
 
 use crate::{
+    closed_loop::{Client, Until, measure},
     connection::Connection,
-    lanes::{Extent, Lane, measure},
     table::Table,
 };
 
@@ -35,28 +34,28 @@ const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 const REDEEMED: &str = "code redeemed";
 const REFRESHED: &str = "refresh token replaced";
 const NO_TOKEN: &str = "refused: no token";
-const MALFORMED: &str = "refused: no token of ours, as long";
-const CHECKED_SEEN: &str = "refused: other resource's token";
-const CHECKED_NEW: &str = "refused: other resource's token, new";
+const MALFORMED: &str = "refused: malformed token";
+const OTHER_RESOURCE_CACHED: &str = "refused: token of another resource";
+const OTHER_RESOURCE_NEW: &str = "refused: new token of another resource";
 const PING_SEEN: &str = "ping, access token";
 const PEER_REFRESHED: &str = "oidc-provider: refresh token replaced";
 const PEER_CHECKED: &str = "oidc-provider: ping, access token";
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// How long each kind of request is measured, in seconds
+    /// Time to measure each kind of request, in seconds
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
-    /// How often everything is measured
+    /// Number of rounds
     #[arg(long, default_value_t = 2)]
     rounds: u32,
-    /// How many grants there are, each of whose tokens is used as a new one
+    /// Number of grants
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(100..=15_000))]
     grants: u32,
-    /// How many connections ask at the same time
+    /// Number of concurrent connections
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=100))]
     connections: u16,
-    /// Measure ours alone
+    /// Do not measure the peer
     #[arg(long)]
     without_peer: bool,
 }
@@ -72,18 +71,18 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     println!("\nauthorization server: {} connections, {} s each", options.connections, options.seconds);
     println!("{}", crate::machine());
     if peer.is_some() {
-        println!("beside {}", peer::described());
+        println!("compared with {}", peer::described());
     }
     let mut table = Table::new();
     for round in 1..=options.rounds {
-        ours(options, round, &mut table).await?;
+        measure_server(options, round, &mut table).await?;
         if let Some(peer) = &peer {
-            beside(peer, options, round, &mut table)?;
+            measure_peer(peer, options, round, &mut table)?;
         }
     }
     table.print_medians();
-    table.print_difference("check of an access token, seen before", CHECKED_SEEN, MALFORMED);
-    table.print_difference("check of an access token, new", CHECKED_NEW, MALFORMED);
+    table.print_difference("check of an access token seen before", OTHER_RESOURCE_CACHED, MALFORMED);
+    table.print_difference("check of a new access token", OTHER_RESOURCE_NEW, MALFORMED);
     if peer.is_some() {
         table.print_ratio(REFRESHED, PEER_REFRESHED);
         table.print_ratio(PING_SEEN, PEER_CHECKED);
@@ -91,7 +90,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
     Ok(())
 }
 
-async fn ours(options: &Options, round: u32, table: &mut Table) -> Result<(), AnyError> {
+async fn measure_server(options: &Options, round: u32, table: &mut Table) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(folder.path(), &[])?;
     let key = instance.create_key()?;
@@ -100,34 +99,34 @@ async fn ours(options: &Options, round: u32, table: &mut Table) -> Result<(), An
     let seeded = seeding::seed(folder.path(), server.base_url(), codes).await?;
     let connections = options.connections();
     let time = Duration::from_secs(options.seconds);
-    let mut bench = Ours { server, connections, time, round, table };
+    let mut bench = ServerBench { server, connections, time, round, table };
 
-    let (mut lanes, redeemed) = seeded.redeeming(connections)?;
-    bench.add(REDEEMED, &mut lanes, Extent::UntilDone)?;
-    drop(lanes);
+    let (mut clients, redeemed) = seeded.redeemers(connections)?;
+    bench.add(REDEEMED, &mut clients, Until::Done)?;
+    drop(clients);
     let first: Vec<Tokens> = redeemed.into_iter().collect();
-    let second = refreshed(&seeded.endpoint, &first, connections)?;
+    let second = refresh_each(&seeded.endpoint, &first, connections)?;
     let access = |tokens: &[Tokens]| tokens.iter().map(|tokens| tokens.access.clone()).collect::<Vec<_>>();
     bench.bearer(&key, &access(&first), &access(&second))?;
 
-    let chains = second.iter().take(connections).map(|tokens| seeded.endpoint.chain(&tokens.refresh));
-    bench.timed(REFRESHED, &mut chains.collect::<Result<Vec<Lane>, _>>()?)?;
+    let refreshers = second.iter().take(connections).map(|tokens| seeded.endpoint.refresher(&tokens.refresh));
+    bench.timed(REFRESHED, &mut refreshers.collect::<Result<Vec<Client>, _>>()?)?;
     bench.server.stop()?;
 
     if round == options.rounds {
-        let subjects = parts::Subjects {
+        let inputs = parts::Inputs {
             data_dir: folder.path(),
             key: &key,
             tokens: &access(&first),
             client_id: &seeded.endpoint.client_id,
         };
-        parts::run(&subjects).await?;
+        parts::run(&inputs).await?;
     }
     Ok(())
 }
 
-/// One round of ours.
-struct Ours<'a> {
+/// One round of the server.
+struct ServerBench<'a> {
     server: Server,
     connections: usize,
     time: Duration,
@@ -135,76 +134,76 @@ struct Ours<'a> {
     table: &'a mut Table,
 }
 
-impl Ours<'_> {
-    /// Requests with tokens, of which `first` and `second` hold such as were never sent.
+impl ServerBench<'_> {
+    /// Measures requests with a bearer token. The tokens in `first` and `second` have not been sent before.
     fn bearer(&mut self, key: &str, first: &[String], second: &[String]) -> Result<(), AnyError> {
         let (base_url, connections) = (self.server.base_url().to_owned(), self.connections);
         let new = |path: &'static str, tokens: &[String], message, expect| {
-            let lane = |tokens| once_each(&base_url, path, tokens, message, expect);
-            shares(tokens, connections).into_iter().map(lane).collect::<Result<Vec<_>, _>>()
+            let client = |tokens| once_each(&base_url, path, tokens, message, expect);
+            divide(tokens, connections).into_iter().map(client).collect::<Result<Vec<_>, _>>()
         };
         let same = |path: &'static str, tokens: &[Option<&str>], message, expect| {
-            let lane = |token: &Option<&str>| repeated(&base_url, path, *token, message, expect);
-            tokens.iter().map(lane).collect::<Result<Vec<_>, _>>()
+            let client = |token: &Option<&str>| repeated(&base_url, path, *token, message, expect);
+            tokens.iter().map(client).collect::<Result<Vec<_>, _>>()
         };
         let malformed = format!(".{}", "A".repeat(second.first().map_or(0, String::len)));
         let malformed = vec![Some(malformed.as_str()); connections];
-        let seen: Vec<_> = second.iter().take(connections).map(|token| Some(token.as_str())).collect();
-        let keyed = vec![Some(key); connections];
+        let cached: Vec<_> = second.iter().take(connections).map(|token| Some(token.as_str())).collect();
+        let keys = vec![Some(key); connections];
         self.timed(NO_TOKEN, &mut same(OTHER_RESOURCE, &vec![None; connections], LIST, 401)?)?;
         self.timed(MALFORMED, &mut same(OTHER_RESOURCE, &malformed, LIST, 401)?)?;
-        self.add(CHECKED_NEW, &mut new(OTHER_RESOURCE, second, LIST, 401)?, Extent::UntilDone)?;
-        self.timed(CHECKED_SEEN, &mut same(OTHER_RESOURCE, &seen, LIST, 401)?)?;
-        self.timed("ping, API key", &mut same(RESOURCE, &keyed, PING, 200)?)?;
-        self.timed(PING_SEEN, &mut same(RESOURCE, &seen, PING, 200)?)?;
-        self.timed("tools/list, API key", &mut same(RESOURCE, &keyed, LIST, 200)?)?;
-        self.timed("tools/list, access token", &mut same(RESOURCE, &seen, LIST, 200)?)?;
-        self.add("tools/list, new access token", &mut new(RESOURCE, first, LIST, 200)?, Extent::UntilDone)
+        self.add(OTHER_RESOURCE_NEW, &mut new(OTHER_RESOURCE, second, LIST, 401)?, Until::Done)?;
+        self.timed(OTHER_RESOURCE_CACHED, &mut same(OTHER_RESOURCE, &cached, LIST, 401)?)?;
+        self.timed("ping, API key", &mut same(RESOURCE, &keys, PING, 200)?)?;
+        self.timed(PING_SEEN, &mut same(RESOURCE, &cached, PING, 200)?)?;
+        self.timed("tools/list, API key", &mut same(RESOURCE, &keys, LIST, 200)?)?;
+        self.timed("tools/list, access token", &mut same(RESOURCE, &cached, LIST, 200)?)?;
+        self.add("tools/list, new access token", &mut new(RESOURCE, first, LIST, 200)?, Until::Done)
     }
 
-    fn timed(&mut self, name: &'static str, lanes: &mut [Lane]) -> Result<(), AnyError> {
-        self.add(name, lanes, Extent::For(self.time))
+    fn timed(&mut self, name: &'static str, clients: &mut [Client]) -> Result<(), AnyError> {
+        self.add(name, clients, Until::Elapsed(self.time))
     }
 
-    fn add(&mut self, name: &'static str, lanes: &mut [Lane], extent: Extent) -> Result<(), AnyError> {
-        let figures =
-            measure(lanes, extent, || self.server.usage().cpu).map_err(|error| format!("{name}: {error}"))?;
+    fn add(&mut self, name: &'static str, clients: &mut [Client], until: Until) -> Result<(), AnyError> {
+        let figures = measure(clients, until, || self.server.usage().cpu)
+            .map_err(|error| format!("{name}: {error}"))?;
         self.table.add(self.round, name, figures);
         Ok(())
     }
 }
 
-/// One round of the peer.
-fn beside(peer: &Peer, options: &Options, round: u32, table: &mut Table) -> Result<(), AnyError> {
+/// Measures one round of the peer.
+fn measure_peer(peer: &Peer, options: &Options, round: u32, table: &mut Table) -> Result<(), AnyError> {
     let running = peer.serve(2 * options.connections())?;
     let endpoint = running.endpoint();
     let (base_url, path) = (running.ready.base_url.as_str(), running.ready.resource_path.as_str());
-    let (chained, checked) = running.ready.refresh_tokens.split_at(options.connections());
+    let (to_refresh, to_check) = running.ready.refresh_tokens.split_at(options.connections());
     let mut connection = Connection::open(base_url)?;
-    let mut chains = Vec::new();
-    for token in chained {
-        chains.push(endpoint.chain(token)?);
+    let mut refreshers = Vec::new();
+    for token in to_refresh {
+        refreshers.push(endpoint.refresher(token)?);
     }
-    let mut checks = Vec::new();
-    for token in checked {
+    let mut checkers = Vec::new();
+    for token in to_check {
         let access = endpoint.refresh(&mut connection, token)?.access;
-        checks.push(repeated(base_url, path, Some(&access), PING, 200)?);
+        checkers.push(repeated(base_url, path, Some(&access), PING, 200)?);
     }
-    let extent = Extent::For(Duration::from_secs(options.seconds));
-    table.add(round, PEER_REFRESHED, measure(&mut chains, extent, || running.cpu())?);
-    drop(chains);
-    table.add(round, PEER_CHECKED, measure(&mut checks, extent, || running.cpu())?);
+    let until = Until::Elapsed(Duration::from_secs(options.seconds));
+    table.add(round, PEER_REFRESHED, measure(&mut refreshers, until, || running.cpu())?);
+    drop(refreshers);
+    table.add(round, PEER_CHECKED, measure(&mut checkers, until, || running.cpu())?);
     Ok(())
 }
 
 /// Refreshes each grant once.
-fn refreshed(
+fn refresh_each(
     endpoint: &TokenEndpoint,
     tokens: &[Tokens],
     connections: usize,
 ) -> Result<Vec<Tokens>, AnyError> {
     std::thread::scope(|scope| {
-        let lanes: Vec<_> = shares(tokens, connections)
+        let threads: Vec<_> = divide(tokens, connections)
             .into_iter()
             .map(|share| {
                 scope.spawn(move || {
@@ -214,30 +213,31 @@ fn refreshed(
             })
             .collect();
         let mut all = Vec::with_capacity(tokens.len());
-        for lane in lanes {
-            let refreshed: Result<Vec<Tokens>, AnyError> = lane.join().map_err(|_| "refreshing panicked")?;
+        for thread in threads {
+            let refreshed: Result<Vec<Tokens>, AnyError> =
+                thread.join().map_err(|_| "a refreshing thread panicked")?;
             all.extend(refreshed?);
         }
         Ok(all)
     })
 }
 
-/// Access tokens for the only account of a library that is served there, each of a grant of its own.
+/// Creates access tokens for the only account of a served library, each of another grant.
 pub(crate) async fn access_tokens(
     data_dir: &Path,
     base_url: &str,
     count: usize,
 ) -> Result<Vec<String>, AnyError> {
     let seeded = seeding::seed(data_dir, base_url, count).await?;
-    let (mut lanes, redeemed) = seeded.redeeming(1)?;
-    measure(&mut lanes, Extent::UntilDone, || Duration::ZERO)?;
-    drop(lanes);
+    let (mut clients, redeemed) = seeded.redeemers(1)?;
+    measure(&mut clients, Until::Done, || Duration::ZERO)?;
+    drop(clients);
     Ok(redeemed.into_iter().map(|tokens| tokens.access).collect())
 }
 
-/// Divides things among so many.
-fn shares<T: Clone>(things: &[T], among: usize) -> Vec<Vec<T>> {
-    (0..among).map(|first| things.iter().skip(first).step_by(among).cloned().collect()).collect()
+/// Divides items evenly among this many parts.
+fn divide<T: Clone>(items: &[T], parts: usize) -> Vec<Vec<T>> {
+    (0..parts).map(|first| items.iter().skip(first).step_by(parts).cloned().collect()).collect()
 }
 
 #[cfg(test)]
@@ -245,8 +245,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_is_shared_out_once() {
-        assert_eq!(shares(&[1, 2, 3, 4, 5], 2), [vec![1, 3, 5], vec![2, 4]]);
-        assert_eq!(shares(&[1], 3), [vec![1], vec![], vec![]]);
+    fn each_item_is_in_one_part() {
+        assert_eq!(divide(&[1, 2, 3, 4, 5], 2), [vec![1, 3, 5], vec![2, 4]]);
+        assert_eq!(divide(&[1], 3), [vec![1], vec![], vec![]]);
     }
 }

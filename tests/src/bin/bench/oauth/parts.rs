@@ -1,5 +1,5 @@
-//! What the parts of a bearer check and of a refresh cost, called in this process one after the other: processor time of
-//! all its threads for each call.
+//! Measures the parts of a bearer check and of a refresh, called in this process one after the other: processor time of
+//! all threads per call.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -13,46 +13,44 @@ use storage_sqlite::{SqliteOptions, SqliteStore};
 
 const CALLS: u32 = 20_000;
 
-/// What to ask about, from the library in `data_dir`, which nobody serves any more.
-pub(super) struct Subjects<'a> {
+/// Credentials of the library in `data_dir`, which is no longer served.
+pub(super) struct Inputs<'a> {
     pub(super) data_dir: &'a Path,
     pub(super) key: &'a str,
-    /// Access tokens, each of a grant of its own.
+    /// Access tokens, each of another grant.
     pub(super) tokens: &'a [String],
     pub(super) client_id: &'a str,
 }
 
-pub(super) async fn run(subjects: &Subjects<'_>) -> Result<(), AnyError> {
-    let store =
-        SqliteStore::open(&subjects.data_dir.join("library.sqlite"), SqliteOptions::default()).await?;
-    let nothing_is_decoded =
-        WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
+pub(super) async fn run(inputs: &Inputs<'_>) -> Result<(), AnyError> {
+    let store = SqliteStore::open(&inputs.data_dir.join("library.sqlite"), SqliteOptions::default()).await?;
+    let no_decoder = WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
     let random = Arc::new(SystemRandom::new());
     let library = Library::new(
         Arc::new(store.clone()),
-        BlobStore::open_folder(&subjects.data_dir.join("blobs"))?,
+        BlobStore::open_folder(&inputs.data_dir.join("blobs"))?,
         Arc::new(SystemClock),
         random.clone(),
-        Settings::new(nothing_is_decoded),
+        Settings::new(no_decoder),
     )?;
-    let secret = Secret::load_or_create(&subjects.data_dir.join("secret"), &*random)?;
+    let secret = Secret::load_or_create(&inputs.data_dir.join("secret"), &*random)?;
     let signing_keys = library.signing_keys(secret);
     let claims_of = async |token: &str| -> Result<AccessTokenClaims, AnyError> {
-        let claims = signing_keys.read(token).await?.ok_or("a token of ours was refused")?;
+        let claims = signing_keys.read(token).await?.ok_or("a valid token was refused")?;
         Ok(serde_json::from_slice(&claims)?)
     };
     let token = |call: u32| -> Result<&str, AnyError> {
-        let place = usize::try_from(call)? % subjects.tokens.len();
-        Ok(subjects.tokens.get(place).ok_or("there are no tokens")?)
+        let place = usize::try_from(call)? % inputs.tokens.len();
+        Ok(inputs.tokens.get(place).ok_or("there are no tokens")?)
     };
     let claims = claims_of(token(0)?).await?;
     let encoded = serde_json::to_vec(&claims)?;
     let mut grants = Vec::new();
-    for token in subjects.tokens.iter().take(1000) {
+    for token in inputs.tokens.iter().take(1000) {
         grants.push(claims_of(token).await?.grant_id);
     }
 
-    println!("\n{:<58} {:>8}", "parts, called one after the other", "CPU µs");
+    println!("\n{:<58} {:>8}", "part", "CPU µs");
     each("SHA-256 of a token", async |call| {
         std::hint::black_box(SecretHash::of(token(call)?));
         Ok(())
@@ -63,24 +61,24 @@ pub(super) async fn run(subjects: &Subjects<'_>) -> Result<(), AnyError> {
         Ok(())
     })
     .await?;
-    each("grant and account, the same again and again", async |_| {
+    each("grant and account, always the same", async |_| {
         library.caller_by_grant(&claims.grant_id).await?.ok_or("no grant")?;
         Ok(())
     })
     .await?;
-    each("grant and account, of 1000 in turn", async |call| {
+    each("grant and account, 1000 in turn", async |call| {
         let place = usize::try_from(call)? % grants.len();
         library.caller_by_grant(grants.get(place).ok_or("no grant")?).await?.ok_or("no grant")?;
         Ok(())
     })
     .await?;
     each("account of an API key", async |_| {
-        library.caller_by_key(subjects.key).await?.ok_or("no key")?;
+        library.caller_by_key(inputs.key).await?.ok_or("no key")?;
         Ok(())
     })
     .await?;
     each("client of a token request", async |_| {
-        store.client(subjects.client_id).await?.ok_or("no client")?;
+        store.client(inputs.client_id).await?.ok_or("no client")?;
         Ok(())
     })
     .await?;
@@ -104,7 +102,7 @@ async fn each(name: &str, call: impl AsyncFn(u32) -> Result<(), AnyError>) -> Re
     Ok(())
 }
 
-/// What this process has used until now.
+/// The processor time that this process has used so far.
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = Duration::from_secs(u64::try_from(time.tv_sec).unwrap_or_default());

@@ -1,9 +1,9 @@
-// An authorization server on the npm package oidc-provider, set up for the same work as ours: a public client from the
-// store, refresh tokens that are replaced at each use, access tokens as JWTs signed with Ed25519, everything in SQLite and
-// durable before it is answered. And a resource beside it, that checks such a token and looks up its grant.
+// An authorization server made with the npm package oidc-provider, which does the same work as the benchmarked server: a
+// public client from the store, rotating refresh tokens, access tokens as JWTs signed with Ed25519, and everything durable
+// in SQLite before the response. A resource checks such a token and looks up its grant.
 //
-// Arguments: the SQLite file, and how many grants to make. The first line of output is JSON: where it listens, the client
-// and a refresh token of each grant. It ends when its standard input does.
+// Arguments: the SQLite file and the number of grants. The first line of output is JSON: base URL, client and a refresh
+// token of each grant. It exits when stdin is closed.
 
 import { createServer } from 'node:http';
 import { generateKeyPairSync } from 'node:crypto';
@@ -51,7 +51,7 @@ class SqliteAdapter {
     return row.consumed_at === null ? payload : { ...payload, consumed: row.consumed_at };
   }
 
-  // Of two that present the same token one gets through.
+  // Only one of two requests with the same token succeeds.
   async consume(id) {
     if (statements.consume.run(nowS(), this.model, id).changes === 0) throw new errors.InvalidGrant('already used');
   }
@@ -64,7 +64,7 @@ class SqliteAdapter {
     statements.revoke.run(grantId);
   }
 
-  // Of flows that this program does not have.
+  // For flows that this program does not use.
   async findByUid() {
     return undefined;
   }
@@ -108,7 +108,7 @@ const provider = new Provider(baseUrl, {
   },
 });
 
-// As dynamic registration leaves it.
+// A client as dynamic registration stores it.
 await new SqliteAdapter('Client').upsert(CLIENT, {
   client_id: CLIENT,
   client_name: 'Bench',
@@ -157,7 +157,7 @@ async function serveResource(request, response) {
   try {
     allowed = await isAllowed(request);
   } catch {
-    // No token of ours.
+    // An invalid token.
   }
   const { id } = JSON.parse(Buffer.concat(chunks).toString());
   const answer = JSON.stringify(allowed ? { jsonrpc: '2.0', id, result: {} } : { error: 'unauthorized' });

@@ -1,4 +1,4 @@
-//! The npm package `oidc-provider`, the usual authorization server of Node programs, on SQLite by `better-sqlite3`.
+//! The peer: the npm package `oidc-provider`, a common authorization server for Node, with SQLite by `better-sqlite3`.
 
 use std::{
     fs,
@@ -12,28 +12,28 @@ use ::tests::black_box::{AnyError, UsageMonitor};
 use serde::Deserialize;
 use tempfile::TempDir;
 
-use super::chain::TokenEndpoint;
+use super::token_clients::TokenEndpoint;
 use crate::peer::PeerProcess;
 
-/// The newest ones that run with Node 20.
+/// The newest versions that run with Node 20.
 const PACKAGES: [(&str, &str); 2] = [("oidc-provider", "9.13.3"), ("better-sqlite3", "12.11.1")];
 const SCRIPT: &str = include_str!("peer.mjs");
-const HINT: &str = "--without-peer measures ours alone";
+const HINT: &str = "--without-peer skips it";
 
-/// The installed packages, with the script beside them.
+/// The installed packages and the script that uses them.
 pub(super) struct Peer {
     folder: PathBuf,
 }
 
-/// The script at work, until dropped.
-pub(super) struct Running {
+/// A running peer, stopped when dropped.
+pub(super) struct RunningPeer {
     _process: PeerProcess,
     watch: UsageMonitor,
     pub(super) ready: Ready,
     _folder: TempDir,
 }
 
-/// What the script says when it listens.
+/// What the script prints when it is ready.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ready {
@@ -45,10 +45,10 @@ pub(super) struct Ready {
 }
 
 impl Peer {
-    /// Installs the packages into the build folder, once.
+    /// Installs the packages into the build folder if they are missing.
     pub(super) fn install() -> Result<Self, AnyError> {
         let own = std::env::current_exe()?;
-        let target = own.parent().and_then(Path::parent).ok_or("the build folder is not known")?;
+        let target = own.parent().and_then(Path::parent).ok_or("unknown build folder")?;
         let (name, version) = PACKAGES[0];
         let folder = target.join(format!("{name}-{version}"));
         fs::create_dir_all(&folder)?;
@@ -69,8 +69,8 @@ impl Peer {
         Ok(Self { folder })
     }
 
-    /// Serves so many grants from a new file.
-    pub(super) fn serve(&self, grants: usize) -> Result<Running, AnyError> {
+    /// Starts a server with this many grants in a new database.
+    pub(super) fn serve(&self, grants: usize) -> Result<RunningPeer, AnyError> {
         let folder = tempfile::tempdir()?;
         let log = fs::File::create(folder.path().join("peer.log"))?;
         let mut child = Command::new("node")
@@ -87,7 +87,7 @@ impl Peer {
         let mut line = String::new();
         BufReader::new(child.stdout.take().ok_or("node has no output")?).read_line(&mut line)?;
         match serde_json::from_str(&line) {
-            Ok(ready) => Ok(Running { _process: PeerProcess(child), watch, ready, _folder: folder }),
+            Ok(ready) => Ok(RunningPeer { _process: PeerProcess(child), watch, ready, _folder: folder }),
             Err(_) => {
                 child.wait()?;
                 let log = fs::read_to_string(folder.path().join("peer.log"))?;
@@ -97,7 +97,7 @@ impl Peer {
     }
 }
 
-impl Running {
+impl RunningPeer {
     pub(super) fn endpoint(&self) -> TokenEndpoint {
         TokenEndpoint {
             base_url: self.ready.base_url.clone(),

@@ -1,5 +1,5 @@
-//! Grants in a library that is being served: codes straight through the store, so that there can be thousands, and
-//! tokens for them over HTTP, so that they are real.
+//! Creates grants in a served library: authorization codes directly in the store, so that thousands take little time,
+//! and their tokens over HTTP.
 
 use std::{path::Path, sync::mpsc};
 
@@ -16,33 +16,33 @@ use oauth_core::{
 use storage::AccountStore as _;
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
-use super::chain::{TokenEndpoint, Tokens};
-use crate::{connection::Connection, lanes::Lane};
+use super::token_clients::{TokenEndpoint, Tokens};
+use crate::{closed_loop::Client as LoadClient, connection::Connection};
 
 const REDIRECT_URI: &str = "https://app.example/callback";
 const SCOPE: &str = "mcp:images";
-/// How long the codes may wait to be redeemed.
-const PATIENCE_MS: i64 = 600_000;
+/// Lifetime of the codes.
+const LIFETIME_MS: i64 = 600_000;
 
-/// A registered client, and codes that wait to be redeemed.
-pub(super) struct Seeded {
+/// A registered client and its unredeemed codes.
+pub(super) struct SeededGrants {
     pub(super) endpoint: TokenEndpoint,
     pub(super) codes: Vec<String>,
 }
 
-impl Seeded {
-    /// Lanes that redeem all codes, and where the tokens will come from, when the lanes are gone.
-    pub(super) fn redeeming(
+impl SeededGrants {
+    /// Clients that redeem all codes, and a channel with the tokens, which ends when the clients are dropped.
+    pub(super) fn redeemers(
         &self,
         connections: usize,
-    ) -> Result<(Vec<Lane>, mpsc::Receiver<Tokens>), AnyError> {
+    ) -> Result<(Vec<LoadClient>, mpsc::Receiver<Tokens>), AnyError> {
         let (sender, receiver) = mpsc::channel();
-        let lanes = super::shares(&self.codes, connections).into_iter().map(|codes| {
+        let clients = super::divide(&self.codes, connections).into_iter().map(|codes| {
             let mut connection = Connection::open(&self.endpoint.base_url)?;
             let (endpoint, sender, mut codes) = (self.endpoint.clone(), sender.clone(), codes.into_iter());
-            let lane: Lane = Box::new(move || {
+            let client: LoadClient = Box::new(move || {
                 let Some(code) = codes.next() else { return Ok(false) };
-                let (status, answer) = connection.form(
+                let (status, response) = connection.form(
                     &endpoint.path,
                     &[
                         ("grant_type", "authorization_code"),
@@ -52,17 +52,17 @@ impl Seeded {
                         ("client_id", &endpoint.client_id),
                     ],
                 )?;
-                sender.send(Tokens::read(status, &answer)?)?;
+                sender.send(Tokens::parse(status, &response)?)?;
                 Ok(true)
             });
-            Ok(lane)
+            Ok(client)
         });
-        Ok((lanes.collect::<Result<_, AnyError>>()?, receiver))
+        Ok((clients.collect::<Result<_, AnyError>>()?, receiver))
     }
 }
 
-/// Stores a client and so many codes for the only account of a library.
-pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Result<Seeded, AnyError> {
+/// Stores a client and this many codes for the only account of a library.
+pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Result<SeededGrants, AnyError> {
     let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
     let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
     let random = SystemRandom::new();
@@ -89,7 +89,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
         path: "/api/oauth/token".into(),
         client_id: client.id.clone(),
     };
-    let mut seeded = Seeded { endpoint, codes: Vec::with_capacity(codes) };
+    let mut seeded = SeededGrants { endpoint, codes: Vec::with_capacity(codes) };
     for _ in 0..codes {
         let code = [new_id(&random)?, new_id(&random)?].concat();
         let issued = IssuedCode {
@@ -104,7 +104,7 @@ pub(super) async fn seed(data_dir: &Path, base_url: &str, codes: usize) -> Resul
             },
             redirect_uri: REDIRECT_URI.into(),
             challenge: challenge(VERIFIER),
-            expires_at: now.plus_ms(PATIENCE_MS),
+            expires_at: now.plus_ms(LIFETIME_MS),
             redeemed_at: None,
         };
         let new = NewCode { hash: SecretHash::of(&code), code: issued, client: None };

@@ -1,18 +1,18 @@
-//! Search over big libraries of one account: by words, by looks, by both, within a circle, an album, a time.
+//! Measures search in large libraries of one account: by text, by image, by both, and within a circle, an album or a
+//! period.
 //!
-//! The server is the real one but for its vision model, whose place a [stand-in](stand_in) takes: it costs nothing, so
-//! that what is measured is search, and its vectors are as many numbers long as those of a small CLIP model. Everything
-//! else about an image is as indexing would have left it. Each kind of search is asked for by one client and many
-//! different queries, so that a median is that of a search alone on the machine, and then by four at once.
+//! The server is the real one with a [stub](stub_encoder) in place of the vision model. The stub takes no time, so that
+//! only search is measured, and its vectors are as long as those of a small CLIP model. Everything else about an image
+//! is stored as indexing stores it. Each kind of search is measured with many different queries, first by one client,
+//! then by four.
 //!
-//! A cold search is the first of a server that has just started; the files of the library are in the system's cache.
+//! A cold search is the first one of a new server, with the library's files in the cache of the operating system.
 
-mod dice;
 mod queries;
 mod seeding;
 mod serving;
-mod stand_in;
-mod text;
+mod stub_encoder;
+mod vocabulary;
 
 use std::{
     path::{Path, PathBuf},
@@ -29,13 +29,13 @@ pub(crate) use serving::serve;
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Sizes of the libraries
+    /// Numbers of images in the library
     #[arg(default_values_t = [10_000, 100_000, 1_000_000])]
     images: Vec<u32>,
-    /// How often each kind of search is asked for
+    /// Number of requests per kind of search
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..))]
     requests: u16,
-    /// Where libraries are built, and found again by the next run, instead of a folder that is removed
+    /// Folder to keep the libraries in and reuse them in the next run [default: a temporary folder]
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
@@ -67,11 +67,11 @@ impl Bench<'_> {
     async fn run(&self) -> Result<(), AnyError> {
         for kind in [Kind::Text, Kind::Image, Kind::Merged, Kind::MergedInCircle] {
             let server = self.server()?;
-            let took = self.ask_once(&server, kind, 0).await?;
-            println!("{:<34} {:>9.1} ms for the first of a new server", kind.name(), ms(took));
+            let took = self.request(&server, kind, 0).await?;
+            println!("{:<34} {:>9.1} ms for the first search of a new server", kind.name(), ms(took));
         }
         let server = self.server()?;
-        self.memory(&server).await?;
+        self.print_memory(&server).await?;
         println!(
             "{:<34} {:>9} {:>10} {:>10} {:>12} {:>12} {:>12}",
             "search", "p50 ms", "p99 ms", "mean hits", "4: p50 ms", "4: p99 ms", "CPU ms/req"
@@ -85,25 +85,25 @@ impl Bench<'_> {
 
     fn server(&self) -> Result<Server, AnyError> {
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["serve-stand-in".as_ref(), self.folder.as_os_str()]);
+        command.args(["serve-stub".as_ref(), self.folder.as_os_str()]);
         Server::start(&mut command, self.folder)
     }
 
-    /// What an image takes in memory once looks were searched, and how long it takes to come there.
-    async fn memory(&self, server: &Server) -> Result<(), AnyError> {
+    /// Prints the memory that an image takes after the first search by image, and the time to load it.
+    async fn print_memory(&self, server: &Server) -> Result<(), AnyError> {
         for number in 0..20 {
-            self.ask_once(server, Kind::Text, number).await?;
+            self.request(server, Kind::Text, number).await?;
         }
         let before = server.allocated_bytes();
-        let first = self.ask_once(server, Kind::Image, 0).await?;
+        let first = self.request(server, Kind::Image, 0).await?;
         let mut later = Duration::MAX;
         for number in 1..10 {
-            later = later.min(self.ask_once(server, Kind::Image, number).await?);
+            later = later.min(self.request(server, Kind::Image, number).await?);
         }
         let after = server.allocated_bytes();
         let images = f64::from(self.images);
         println!(
-            "memory {:.0} MB, after the first search by looks {:.0} MB: {:.0} bytes an image; {:.1} µs an image to read",
+            "memory {:.0} MB, after the first search by image {:.0} MB: {:.0} bytes and {:.1} µs to load per image",
             megabytes(before),
             megabytes(after),
             megabytes(after.saturating_sub(before)) * 1e6 / images,
@@ -121,9 +121,9 @@ impl Bench<'_> {
         let requests = u32::from(self.requests);
         let mut hits = 0;
         for url in urls(0).iter().take(20) {
-            hits += hits_of(&http, self.key, url).await?;
+            hits += count_hits(&http, self.key, url).await?;
         }
-        let looked_at = requests.min(20);
+        let counted = requests.min(20);
         let before = server.usage().cpu;
         let alone = load::run(&http, self.key, urls(requests), 1).await?;
         let cpu_ms = ms(server.usage().cpu - before) / f64::from(requests);
@@ -133,18 +133,18 @@ impl Bench<'_> {
             kind.name(),
             ms(alone.p50),
             ms(alone.p99),
-            f64::from(hits) / f64::from(looked_at),
+            f64::from(hits) / f64::from(counted),
             ms(four.p50),
             ms(four.p99),
         );
         Ok(())
     }
 
-    async fn ask_once(&self, server: &Server, kind: Kind, number: u32) -> Result<Duration, AnyError> {
+    async fn request(&self, server: &Server, kind: Kind, number: u32) -> Result<Duration, AnyError> {
         let http = reqwest::Client::new();
         let url = self.url(server, kind, number);
         let began = Instant::now();
-        hits_of(&http, self.key, &url).await?;
+        count_hits(&http, self.key, &url).await?;
         Ok(began.elapsed())
     }
 
@@ -153,17 +153,17 @@ impl Bench<'_> {
     }
 }
 
-/// How many images an answer has.
-async fn hits_of(http: &reqwest::Client, key: &str, url: &str) -> Result<u32, AnyError> {
-    let answer = http.get(url).bearer_auth(key).send().await?;
-    let status = answer.status();
-    let text = answer.text().await?;
+/// Sends a search and counts the images in its response.
+async fn count_hits(http: &reqwest::Client, key: &str, url: &str) -> Result<u32, AnyError> {
+    let response = http.get(url).bearer_auth(key).send().await?;
+    let status = response.status();
+    let text = response.text().await?;
     if status != 200 {
         return Err(format!("{url} answered {status}: {text}").into());
     }
     let body: serde_json::Value = serde_json::from_str(&text)?;
     let images = body.get("results").and_then(serde_json::Value::as_array);
-    Ok(u32::try_from(images.ok_or("an answer without images")?.len())?)
+    Ok(u32::try_from(images.ok_or("a response without images")?.len())?)
 }
 
 fn ms(time: Duration) -> f64 {

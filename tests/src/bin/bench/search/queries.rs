@@ -1,6 +1,6 @@
-use super::text::Vocabulary;
+use super::vocabulary::Vocabulary;
 
-/// What kind of search.
+/// A kind of search.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Text,
@@ -34,7 +34,7 @@ impl Kind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Text => "text, a word",
-            Self::CommonWord => "text, one of the commonest words",
+            Self::CommonWord => "text, one of the ten commonest words",
             Self::TextOfThreeWords => "text, three words",
             Self::Image => "image, two words",
             Self::Merged => "text and image, two words",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The query of a URL, another one for each number.
+    /// The query string of a URL, another one for each number.
     pub(super) fn query(self, number: u32) -> String {
         thread_local! {
             static VOCABULARY: Vocabulary = Vocabulary::new();
@@ -56,8 +56,8 @@ impl Kind {
     }
 
     fn query_in(self, vocabulary: &Vocabulary, number: usize) -> String {
-        let seldom = vocabulary.word(200 + number * 37 % 5000);
-        let middling = vocabulary.word(20 + number * 13 % 200);
+        let rare = vocabulary.word(200 + number * 37 % 5000);
+        let medium = vocabulary.word(20 + number * 13 % 200);
         let common = vocabulary.word(number % 10);
         let circle = |radius_m: u32| {
             let (latitude, longitude) = (461 + number % 38, 91 + number * 7 % 58);
@@ -69,11 +69,11 @@ impl Kind {
                 longitude % 10
             )
         };
-        let two = format!("query={middling}+{seldom}");
+        let two = format!("query={medium}+{rare}");
         match self {
-            Self::Text => format!("channels=text&query={seldom}"),
+            Self::Text => format!("channels=text&query={rare}"),
             Self::CommonWord => format!("channels=text&query={common}"),
-            Self::TextOfThreeWords => format!("channels=text&query={common}+{middling}+{seldom}"),
+            Self::TextOfThreeWords => format!("channels=text&query={common}+{medium}+{rare}"),
             Self::Image => format!("channels=image&{two}"),
             Self::Merged => format!("channels=text,image&{two}"),
             Self::Everything => two,

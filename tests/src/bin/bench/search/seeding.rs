@@ -1,5 +1,5 @@
-//! Builds a library of millions of images in minutes: rows go straight into its file, ten thousand to a transaction, but
-//! for the words, which the store indexes as it does after an upgrade.
+//! Builds a library of a million images in minutes: rows are written directly into the database, ten thousand per
+//! transaction. Only the words are indexed by the store, as after an upgrade.
 
 use std::{fs, path::Path, time::Instant};
 
@@ -9,17 +9,18 @@ use diesel::{
     prelude::*, sql_query, sql_types::BigInt,
 };
 use domain::{Email, KeyName, Plan, Timestamp};
+use fastrand::Rng;
 use storage::{AccountStore as _, SchemaStore as _, WordIndex as _};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
-use super::{dice::Dice, serving::open, stand_in, text::Vocabulary};
+use super::{serving::open, stub_encoder, vocabulary::Vocabulary};
 
-/// Rows of a transaction.
+/// Number of images per transaction.
 const BATCH: u32 = 10_000;
 pub(super) const ALBUM: &str = "an-album";
-/// So many images are in it, all over the library.
+/// Number of images in the album, spread over the library.
 const IN_ALBUM: u32 = 2000;
-/// 2014-05-13; ten years of photos follow.
+/// 2014-05-13. The photos span ten years.
 const FIRST_MS: i64 = 1_400_000_000_000;
 const SPAN_MS: i64 = 315_000_000_000;
 
@@ -95,10 +96,10 @@ mod tables {
 }
 use tables::{album_images, albums, encoders, image_places, image_vectors, images};
 
-/// Builds a library of so many images, or finds the one that an earlier run built; gives an API key.
+/// Builds a library, or reuses the one of an earlier run. Returns an API key.
 pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyError> {
-    let kept = folder.join("key");
-    if let Ok(key) = fs::read_to_string(&kept) {
+    let key_file = folder.join("key");
+    if let Ok(key) = fs::read_to_string(&key_file) {
         return Ok(key);
     }
     let options = SqliteOptions { durability: Durability::Off, ..SqliteOptions::default() };
@@ -112,21 +113,21 @@ pub(super) async fn library(folder: &Path, count: u32) -> Result<String, AnyErro
     let began = Instant::now();
     let path = folder.join("library.sqlite");
     let account = account.id.0;
-    tokio::task::spawn_blocking(move || fill(&path, account, count)).await??;
+    tokio::task::spawn_blocking(move || insert_images(&path, account, count)).await??;
     let rows = began.elapsed();
     index_words(&store).await?;
     let per_image = |seconds: f64| seconds * 1e6 / f64::from(count);
     println!(
-        "built: {:.1} µs an image for its rows and vector, {:.1} µs to index its words; {} MB",
+        "built: {:.1} µs per image for rows and vector, {:.1} µs for the word index; {} MB",
         per_image(rows.as_secs_f64()),
         per_image((began.elapsed() - rows).as_secs_f64()),
         fs::metadata(folder.join("library.sqlite"))?.len() / 1_000_000
     );
-    fs::write(kept, &key)?;
+    fs::write(key_file, &key)?;
     Ok(key)
 }
 
-fn fill(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
+fn insert_images(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
     let path = path.to_str().ok_or("the folder's name is not UTF-8")?;
     let mut connection = SqliteConnection::establish(path)?;
     connection.batch_execute(
@@ -134,7 +135,7 @@ fn fill(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
         PRAGMA foreign_keys = OFF",
     )?;
     let encoder: i64 = insert_into(encoders::table)
-        .values(encoders::name.eq(stand_in::NAME))
+        .values(encoders::name.eq(stub_encoder::NAME))
         .returning(encoders::id)
         .get_result(&mut connection)?;
     let album: i64 = insert_into(albums::table)
@@ -147,18 +148,18 @@ fn fill(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
         ))
         .returning(albums::seq)
         .get_result(&mut connection)?;
-    let mut filling = Filling {
+    let mut generator = ImageGenerator {
         account,
         encoder,
         album,
         count,
         vocabulary: Vocabulary::new(),
-        dice: Dice::new(count.into()),
+        rng: Rng::with_seed(count.into()),
     };
     for first in (0..count).step_by(usize::try_from(BATCH)?) {
         let numbers = first..count.min(first + BATCH);
         connection.transaction(|c| -> Result<(), diesel::result::Error> {
-            numbers.into_iter().try_for_each(|number| filling.add(c, number))
+            numbers.into_iter().try_for_each(|number| generator.insert(c, number))
         })?;
     }
     sql_query("UPDATE accounts SET live_images = live_images + ? WHERE id = ?")
@@ -169,26 +170,27 @@ fn fill(path: &Path, account: i64, count: u32) -> Result<(), AnyError> {
     Ok(())
 }
 
-struct Filling {
+/// Inserts images with random properties.
+struct ImageGenerator {
     account: i64,
     encoder: i64,
     album: i64,
     count: u32,
     vocabulary: Vocabulary,
-    dice: Dice,
+    rng: Rng,
 }
 
-impl Filling {
-    fn add(&mut self, c: &mut SqliteConnection, number: u32) -> QueryResult<()> {
-        let (words, dice) = (&self.vocabulary, &mut self.dice);
+impl ImageGenerator {
+    fn insert(&mut self, c: &mut SqliteConnection, number: u32) -> QueryResult<()> {
+        let (words, rng) = (&self.vocabulary, &mut self.rng);
         let captured_at_ms = FIRST_MS + SPAN_MS / i64::from(self.count) * i64::from(number);
-        let position = dice.falls(0.7).then(|| (46.0 + 4.0 * dice.share(), 9.0 + 6.0 * dice.share()));
-        let place = position.map(|_| words.city(dice.place(1 << 20)));
-        let description = dice.falls(0.3).then(|| words.text(5 + dice.place(11), dice));
-        let text = dice.falls(0.1).then(|| words.text(20 + dice.place(81), dice));
+        let position = (rng.f64() < 0.7).then(|| (46.0 + 4.0 * rng.f64(), 9.0 + 6.0 * rng.f64()));
+        let place = position.map(|_| words.city(rng.usize(..1 << 20)));
+        let description = (rng.f64() < 0.3).then(|| words.text(rng.usize(5..16), rng));
+        let text = (rng.f64() < 0.1).then(|| words.text(rng.usize(20..101), rng));
         let mut original = vec![0; 32];
         for (byte, from) in
-            original.iter_mut().zip(dice.next().to_be_bytes().into_iter().chain(number.to_be_bytes()))
+            original.iter_mut().zip(rng.u64(..).to_be_bytes().into_iter().chain(number.to_be_bytes()))
         {
             *byte = from;
         }
@@ -221,7 +223,7 @@ impl Filling {
             .returning(images::seq)
             .get_result(c)?;
         if let Some(position) = position {
-            self.add_place(c, seq, position)?;
+            self.insert_place(c, seq, position)?;
         }
         if number.is_multiple_of((self.count / IN_ALBUM).max(1)) {
             insert_into(album_images::table)
@@ -238,13 +240,13 @@ impl Filling {
                 image_vectors::encoder_id.eq(self.encoder),
                 image_vectors::account_id.eq(self.account),
                 image_vectors::image_seq.eq(seq),
-                image_vectors::vector.eq(vectors::encode_f16(&stand_in::vector(number.into()))),
+                image_vectors::vector.eq(vectors::encode_f16(&stub_encoder::vector(number.into()))),
             ))
             .execute(c)?;
         Ok(())
     }
 
-    fn add_place(
+    fn insert_place(
         &self,
         c: &mut SqliteConnection,
         seq: i64,
@@ -265,7 +267,7 @@ impl Filling {
     }
 }
 
-/// Indexes the words of all images, as a server does after an upgrade.
+/// Indexes the words of all images.
 async fn index_words(store: &SqliteStore) -> Result<(), AnyError> {
     while store.reindex_words(1000).await? > 0 {}
     Ok(())

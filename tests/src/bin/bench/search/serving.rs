@@ -11,7 +11,7 @@ use tokio::{
 };
 use web::{App, BaseUrl, WebConfig};
 
-use super::stand_in::OnlyStandIn;
+use super::stub_encoder::StubModelSource;
 
 /// Opens the library in a data folder.
 pub(super) async fn open(
@@ -20,9 +20,8 @@ pub(super) async fn open(
 ) -> Result<(Library, SqliteStore), AnyError> {
     let store = SqliteStore::open(&data_dir.join("library.sqlite"), options).await?;
     let blobs = BlobStore::open_folder(&data_dir.join("blobs"))?;
-    let nothing_is_decoded =
-        WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
-    let settings = Settings { models: Some(Arc::new(OnlyStandIn)), ..Settings::new(nothing_is_decoded) };
+    let no_decoder = WorkerCommand { program: "none".into(), args: Vec::new(), environment: Vec::new() };
+    let settings = Settings { models: Some(Arc::new(StubModelSource)), ..Settings::new(no_decoder) };
     let library = Library::new(
         Arc::new(store.clone()),
         blobs,
@@ -33,17 +32,17 @@ pub(super) async fn open(
     Ok((library, store))
 }
 
-/// Serves a library with the stand-in for a vision model, until the process is asked to end.
+/// Serves a library with the stub encoder until SIGTERM.
 pub(crate) async fn serve(data_dir: &Path) -> Result<(), AnyError> {
     let (library, _) = open(data_dir, SqliteOptions::default()).await?;
     let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
     let base_url = format!("http://{}", listener.local_addr()?);
-    let secret = Secret::from_text("a secret that is only good for benchmarks")?;
+    let secret = Secret::from_text("a secret that only benchmarks use")?;
     let app = App::new(library, &secret, WebConfig::new(BaseUrl::parse(&base_url)?))?;
-    let mut asked_to_end = signal(SignalKind::terminate())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     println!("listening on {base_url}");
     web::serve(app, listener, async move {
-        asked_to_end.recv().await;
+        terminate.recv().await;
     })
     .await?;
     Ok(())

@@ -1,13 +1,12 @@
-//! How good searches are: a pool of pictures, searches over text, colour, tone, layout, place and date, and for each
-//! which pictures it should find, judged by looking at all of them.
+//! Measures the quality of search results: searches by text, colour, tone, layout, place and date over a pool of
+//! pictures that were labelled by looking at all of them.
 //!
-//! The pool is imported into an empty library and served, and every search goes over HTTP. Printed are the precision
-//! among the first five results (of fewer, when there are not five to be found) and the mean reciprocal rank of the
-//! first right one. Pictures that one may see either way are passed over. Without a folder of photos the pool is what
-//! ships with the source and what is made here.
+//! The pool is imported into an empty library, and each search is sent over HTTP. The output is the precision at five (at
+//! fewer if there are fewer relevant pictures) and the mean reciprocal rank. Ambiguous pictures are ignored. Without a
+//! folder of photos, the pool is the fixtures and the generated pictures.
 
-mod judged;
-mod made;
+mod generated;
+mod labels;
 mod paint;
 
 use std::{
@@ -21,44 +20,44 @@ use ::tests::black_box::{AnyError, Instance, Server};
 use clap::Args;
 use serde_json::Value;
 
-use judged::{Judged, JudgedQuery};
+use labels::{LabelledData, LabelledQuery};
 
-/// So many results count.
-const FIRST: usize = 5;
-/// So long the server may take to find out what it has not found out during the import.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Number of results for the precision.
+const TOP: usize = 5;
+/// Time-out for the indexing that continues after the import.
+const INDEXING_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Folder of photos with those that `tests/judged/photos.toml` names
+    /// Folder of the photos in tests/judged/photos.toml
     dir: Option<PathBuf>,
-    /// How many of the worst searches to show
+    /// Number of worst searches to show
     #[arg(long, default_value_t = 15)]
     worst: usize,
-    /// Show these searches alone, with all that they found
+    /// Run only this search, and show all its results
     #[arg(long, value_name = "WORDS")]
     only: Option<String>,
 }
 
-/// How a search went.
-struct Outcome<'a> {
-    query: &'a JudgedQuery,
+/// The quality of a search.
+struct SearchOutcome<'a> {
+    query: &'a LabelledQuery,
     precision: f64,
     reciprocal_rank: f64,
-    /// The first ones that were found, with their scores.
-    found: Vec<(String, f64)>,
-    wanted: BTreeSet<&'a str>,
+    /// Names and scores of the results, without ambiguous pictures.
+    results: Vec<(String, f64)>,
+    relevant: BTreeSet<&'a str>,
 }
 
 pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
-    let judged = Judged::read()?;
-    let unknown = judged.unknown();
+    let data = LabelledData::read()?;
+    let unknown = data.unknown();
     if !unknown.is_empty() {
         return Err(format!("unknown names in tests/judged: {}", unknown.join(", ")).into());
     }
-    let (pool, data) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let names = fill(pool.path(), &judged, options.dir.as_deref())?;
-    let instance = Instance::create(data.path(), &[])?;
+    let (pool, data_dir) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let names = write_pool(pool.path(), &data, options.dir.as_deref())?;
+    let instance = Instance::create(data_dir.path(), &[])?;
     let imported = instance.import(&[pool.path()])?;
     println!(
         "{} pictures in {:.0} s; {} refused",
@@ -67,56 +66,60 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         imported.failed.len()
     );
     let server = instance.serve()?;
-    let asker = Asker { http: reqwest::Client::new(), server, key: instance.create_key()?, names };
-    asker.wait_for_looks().await?;
-    let there: BTreeSet<&str> = asker.names.values().map(String::as_str).collect();
+    let client = SearchClient { http: reqwest::Client::new(), server, key: instance.create_key()?, names };
+    client.wait_until_searchable().await?;
+    let pool: BTreeSet<&str> = client.names.values().map(String::as_str).collect();
     let mut outcomes = Vec::new();
-    for query in &judged.queries {
+    for query in &data.queries {
         if options.only.as_ref().is_some_and(|only| *only != query.query) {
             continue;
         }
-        let (wanted, either) = judged.wanted(query)?;
-        let wanted: BTreeSet<&str> = wanted.into_iter().filter(|name| there.contains(name)).collect();
-        if !wanted.is_empty() {
-            let found = asker.ask(query).await?;
-            outcomes.push(judge(query, wanted, &either, found));
+        let (relevant, ambiguous) = data.relevance(query)?;
+        let relevant: BTreeSet<&str> = relevant.into_iter().filter(|name| pool.contains(name)).collect();
+        if !relevant.is_empty() {
+            let results = client.search(query).await?;
+            outcomes.push(evaluate(query, relevant, &ambiguous, results));
         }
     }
     print(&outcomes, options);
-    asker.server.stop()
+    client.server.stop()
 }
 
-/// Puts the pool into a folder, under names that say nothing, and gives what each is really called.
-fn fill(folder: &Path, judged: &Judged, photos: Option<&Path>) -> Result<HashMap<String, String>, AnyError> {
+/// Writes the pool into a folder under neutral file names. Returns the picture name of each file.
+fn write_pool(
+    folder: &Path,
+    data: &LabelledData,
+    photos: Option<&Path>,
+) -> Result<HashMap<String, String>, AnyError> {
     let mut names = HashMap::new();
-    for (name, path) in judged.photos(photos) {
+    for (name, path) in data.photos(photos) {
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let file_name = format!("p{:03}.{extension}", names.len());
         fs::copy(&path, folder.join(&file_name))?;
         names.insert(file_name, name.to_owned());
     }
-    for made in made::ALL {
+    for picture in generated::ALL {
         let file_name = format!("p{:03}.jpg", names.len());
-        made.write(&folder.join(&file_name))?;
-        names.insert(file_name, made.name.to_owned());
+        picture.write(&folder.join(&file_name))?;
+        names.insert(file_name, picture.name.to_owned());
     }
     Ok(names)
 }
 
-struct Asker {
+struct SearchClient {
     http: reqwest::Client,
     server: Server,
     key: String,
     names: HashMap<String, String>,
 }
 
-impl Asker {
-    /// What a search finds, best first: names with scores.
-    async fn ask(&self, query: &JudgedQuery) -> Result<Vec<(String, f64)>, AnyError> {
+impl SearchClient {
+    /// The results of a search, best first: names with scores.
+    async fn search(&self, query: &LabelledQuery) -> Result<Vec<(String, f64)>, AnyError> {
         let mut parameters = vec![("query", query.query.clone()), ("limit", "100".to_owned())];
-        let given =
+        let optional =
             [("channels", &query.channels), ("startDate", &query.start_date), ("endDate", &query.end_date)];
-        parameters.extend(given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
+        parameters.extend(optional.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
         if let Some([latitude, longitude, radius]) = query.circle {
             parameters.push(("latitude", latitude.to_string()));
             parameters.push(("longitude", longitude.to_string()));
@@ -136,8 +139,8 @@ impl Asker {
         Ok(results.iter().filter_map(named).collect())
     }
 
-    /// Waits until searches by looks are answered.
-    async fn wait_for_looks(&self) -> Result<(), AnyError> {
+    /// Waits until searches by image succeed.
+    async fn wait_until_searchable(&self) -> Result<(), AnyError> {
         let url = format!("{}/api/ext/v2/search?query=red&channels=image", self.server.base_url());
         let began = Instant::now();
         loop {
@@ -145,42 +148,42 @@ impl Asker {
             if status.is_success() {
                 return Ok(());
             }
-            if began.elapsed() > PATIENCE {
-                return Err(format!("searches by looks are answered with {status}").into());
+            if began.elapsed() > INDEXING_TIMEOUT {
+                return Err(format!("searches by image are answered with {status}").into());
             }
             tokio::time::sleep(Duration::from_millis(250)).await;
         }
     }
 }
 
-fn judge<'a>(
-    query: &'a JudgedQuery,
-    wanted: BTreeSet<&'a str>,
-    either: &BTreeSet<&str>,
-    found: Vec<(String, f64)>,
-) -> Outcome<'a> {
-    let found: Vec<(String, f64)> =
-        found.into_iter().filter(|(name, _)| !either.contains(name.as_str())).collect();
-    let right = |(name, _): &(String, f64)| wanted.contains(name.as_str());
-    let hits = found.iter().take(FIRST).filter(|hit| right(hit)).count();
-    let rank = found.iter().position(right);
-    Outcome {
+fn evaluate<'a>(
+    query: &'a LabelledQuery,
+    relevant: BTreeSet<&'a str>,
+    ambiguous: &BTreeSet<&str>,
+    results: Vec<(String, f64)>,
+) -> SearchOutcome<'a> {
+    let results: Vec<(String, f64)> =
+        results.into_iter().filter(|(name, _)| !ambiguous.contains(name.as_str())).collect();
+    let is_relevant = |(name, _): &(String, f64)| relevant.contains(name.as_str());
+    let hits = results.iter().take(TOP).filter(|result| is_relevant(result)).count();
+    let rank = results.iter().position(is_relevant);
+    SearchOutcome {
         query,
-        precision: hits as f64 / FIRST.min(wanted.len()) as f64,
+        precision: hits as f64 / TOP.min(relevant.len()) as f64,
         reciprocal_rank: rank.map_or(0.0, |rank| 1.0 / (rank + 1) as f64),
-        found,
-        wanted,
+        results,
+        relevant,
     }
 }
 
-fn print(outcomes: &[Outcome<'_>], options: &Options) {
-    let mut kinds: BTreeMap<&str, Vec<&Outcome<'_>>> = BTreeMap::new();
+fn print(outcomes: &[SearchOutcome<'_>], options: &Options) {
+    let mut kinds: BTreeMap<&str, Vec<&SearchOutcome<'_>>> = BTreeMap::new();
     for outcome in outcomes {
         kinds.entry(&outcome.query.kind).or_default().push(outcome);
     }
     println!("\n{:<12} {:>8} {:>16} {:>22}", "kind", "searches", "precision at 5", "mean reciprocal rank");
-    let row = |name: &str, outcomes: &[&Outcome<'_>]| {
-        let mean = |number: &dyn Fn(&Outcome<'_>) -> f64| {
+    let row = |name: &str, outcomes: &[&SearchOutcome<'_>]| {
+        let mean = |number: &dyn Fn(&SearchOutcome<'_>) -> f64| {
             outcomes.iter().map(|outcome| number(outcome)).sum::<f64>() / outcomes.len().max(1) as f64
         };
         let (precision, rank) =
@@ -191,20 +194,20 @@ fn print(outcomes: &[Outcome<'_>], options: &Options) {
         row(kind, outcomes);
     }
     row("all", &outcomes.iter().collect::<Vec<_>>());
-    let mut worst: Vec<&Outcome<'_>> =
+    let mut worst: Vec<&SearchOutcome<'_>> =
         outcomes.iter().filter(|outcome| options.only.is_some() || outcome.precision < 1.0).collect();
     worst.sort_by(|one, other| one.precision.total_cmp(&other.precision));
-    let most = if options.only.is_some() { usize::MAX } else { FIRST };
+    let most = if options.only.is_some() { usize::MAX } else { TOP };
     for outcome in worst.iter().take(options.worst) {
         println!(
-            "\n{:.2}  {} ({}, {} to be found)",
+            "\n{:.2}  {} ({}, {} relevant)",
             outcome.precision,
             outcome.query.query,
             outcome.query.kind,
-            outcome.wanted.len()
+            outcome.relevant.len()
         );
-        for (name, score) in outcome.found.iter().take(most) {
-            let mark = if outcome.wanted.contains(name.as_str()) { '+' } else { '-' };
+        for (name, score) in outcome.results.iter().take(most) {
+            let mark = if outcome.relevant.contains(name.as_str()) { '+' } else { '-' };
             println!("      {mark} {score:.3} {name}");
         }
     }

@@ -1,10 +1,10 @@
-//! Pictures made of formulas, the same in every run.
+//! Paints pictures from formulas, the same in every run.
 
 use image::{Rgb, RgbImage};
 
 type Colour = [f32; 3];
 
-/// What is painted.
+/// A scene to paint.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scene {
     /// A sky from one colour to another above dark hills.
@@ -49,7 +49,7 @@ fn byte(value: f32) -> u8 {
     value.round().clamp(0.0, 255.0) as u8
 }
 
-/// Numbers from -1 to 1 that look random.
+/// A linear congruential generator of numbers from -1 to 1.
 struct Noise(u32);
 
 impl Noise {
@@ -66,14 +66,14 @@ fn mix(one: Colour, other: Colour, share: f32) -> Colour {
     [a + (d - a) * share, b + (e - b) * share, c + (f - c) * share]
 }
 
-/// A bumpy surface of many sizes, -1 to 1.
+/// A bumpy surface at several scales, from -1 to 1.
 fn bumps(x: f32, y: f32) -> f32 {
     let coarse = (x * 61.0 + (y * 23.0).sin() * 3.0).sin() + (y * 87.0 + (x * 31.0).sin() * 4.0).sin();
     (coarse + (x * 190.0 + y * 70.0).sin() * (y * 210.0 - x * 40.0).sin()) / 3.0
 }
 
 impl Scene {
-    /// The colour at a place, and how much noise is on it.
+    /// The colour at a point, and the amount of noise.
     fn at(self, [x, y]: [f32; 2], ratio: f32) -> (Colour, f32) {
         let from_middle = ((x - 0.5) * ratio).hypot(y - 0.5);
         let colour = match self {

@@ -6,7 +6,7 @@ use super::*;
 use crate::tiff::Structure;
 
 #[test]
-fn what_was_read_of_a_cut_file_is_kept() {
+fn readable_part_of_a_truncated_file_is_kept() {
     for compression in [1, 5, 8, 32_773] {
         for (rows_per_strip, predictor, tiles) in
             [(18, 1, None), (18, 2, None), (3, 2, None), (18, 1, Some((16, 16)))]
@@ -43,7 +43,7 @@ fn with_pixels_last(sketch: &Sketch) -> (Vec<u8>, usize) {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_features_are_named() {
     let check = |more: Vec<(u16, Value)>, expect: &str| {
         let error = unpack_file(&Sketch { more, ..Sketch::default() }.file()).unwrap_err();
         assert_eq!(error.to_string(), format!("the picture is damaged: {expect}"));
@@ -65,7 +65,7 @@ fn what_is_not_supported_is_named() {
 
 /// Fails, or gives the little that there is, at once and with a small part of the memory that is announced.
 #[test]
-fn lies_about_sizes() {
+fn false_sizes() {
     let long = |tag, value| (tag, Value::Longs(vec![value]));
     let check = |what: &str, more: Vec<(u16, Value)>, sketch: Sketch| {
         let file = Sketch { more, ..sketch }.file();
@@ -102,7 +102,7 @@ fn lies_about_sizes() {
 }
 
 #[test]
-fn a_picture_in_more_pieces_than_it_can_have() {
+fn too_many_chunks() {
     let more = vec![
         (256, Value::Longs(vec![10_000])),
         (257, Value::Longs(vec![10_000])),
@@ -114,7 +114,7 @@ fn a_picture_in_more_pieces_than_it_can_have() {
 }
 
 #[test]
-fn a_directory_behind_the_end() {
+fn directory_beyond_the_end() {
     let file = Sketch::default().file();
     for length in [0, 2, 4, 7, 8, file.len() / 2] {
         assert!(unpack_file(&file[..length]).is_err(), "{length}");

@@ -140,7 +140,7 @@ fn alpha_and_other_samples() {
 }
 
 #[test]
-fn colours_that_alpha_had_darkened() {
+fn premultiplied_alpha() {
     fn darkened(x: u32, _: u32, sample: u32) -> u64 {
         match (x % 3, sample) {
             (0, 3) => 255,
@@ -185,7 +185,7 @@ fn lab() {
 }
 
 #[test]
-fn luma_and_colour_differences() {
+fn ycbcr() {
     // Units of 2 × 2, 1 × 1, 4 × 1 pixels: red on the left, grey on the right.
     for (across, down) in [(2_u32, 2_u32), (1, 1), (4, 1), (2, 1)] {
         let (width, height) = (10_u32, 5_u32);

@@ -102,7 +102,7 @@ fn bytes_in_every_compression() {
 }
 
 #[test]
-fn a_predictor_where_none_belongs_is_ignored() {
+fn predictor_of_other_compressions_is_ignored() {
     let sketch = Sketch { more: vec![(317, Value::Shorts(vec![2]))], ..Sketch::default() };
     check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
 }
@@ -133,7 +133,7 @@ fn fax() {
 }
 
 #[test]
-fn the_lowest_bit_may_come_first() {
+fn reversed_bit_order() {
     for compression in [1, 5, 8, 32_773] {
         let straight = Sketch { compression, rows_per_strip: 18, ..Sketch::default() };
         let mut writer = Writer::new(false, false);
@@ -152,7 +152,7 @@ fn the_lowest_bit_may_come_first() {
 }
 
 #[test]
-fn lzw_as_it_was_before() {
+fn old_lzw() {
     let sketch = Sketch { rows_per_strip: 18, ..Sketch::default() };
     let rows: Vec<_> = (0..18).map(|y| sketch.row(y, 0..20, &[0, 1, 2])).collect();
     let packed = weezl::encode::Encoder::new(weezl::BitOrder::Lsb, 8).encode(&rows.concat()).unwrap();
@@ -234,7 +234,7 @@ fn jpeg_strips_with_shared_tables() {
 }
 
 #[test]
-fn a_jpeg_as_tiff_6_had_it() {
+fn old_style_jpeg() {
     let picture = quarters(64, 48);
     let mut writer = Writer::new(true, false);
     let jpeg = writer.data(&encode(&DynamicImage::from(picture.clone()), Format::Jpeg));
@@ -252,7 +252,7 @@ fn a_jpeg_as_tiff_6_had_it() {
 }
 
 #[test]
-fn a_jpeg_that_has_only_the_tables() {
+fn old_style_jpeg_with_only_tables() {
     let picture = quarters(64, 48);
     let mut writer = Writer::new(true, false);
     let jpeg = encode(&DynamicImage::from(picture), Format::Jpeg);
@@ -275,7 +275,7 @@ fn a_jpeg_that_has_only_the_tables() {
 }
 
 #[test]
-fn white_rows_before_the_end_mark_may_be_left_out() {
+fn missing_white_rows_before_the_end_mark() {
     // Every count of bits before the end mark.
     for width in 100..140 {
         let rows: Vec<Vec<u8>> = (0..5_u8)
@@ -291,7 +291,7 @@ fn white_rows_before_the_end_mark_may_be_left_out() {
 }
 
 #[test]
-fn fax_that_breaks_off_is_white_from_there() {
+fn truncated_fax_is_filled_with_white() {
     let sketch = Sketch {
         size: (200, 40),
         value: |x, y, _| u64::from((x + y) % 50 < 20),
@@ -306,7 +306,7 @@ fn fax_that_breaks_off_is_white_from_there() {
     let whole = unpack_file(&file).unwrap().pixels.bytes;
     let more = vec![(279, Value::Shorts(vec![20]))];
     let decoded = unpack_file(&Sketch { more, ..sketch }.file()).unwrap();
-    assert_eq!(decoded.damaged.as_deref(), Some("it is cut off"));
+    assert_eq!(decoded.damaged.as_deref(), Some("the file is cut off"));
     assert_eq!(decoded.pixels.bytes[..200], whole[..200]);
     assert!(decoded.pixels.bytes[39 * 200..].iter().all(|byte| *byte == 255));
 }

@@ -1,0 +1,60 @@
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+
+/// What is known about a photo's file besides its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Its name; a path before it is ignored.
+    pub name: Option<String>,
+    /// When it was last modified, according to the client that sent it.
+    pub modified_at: Option<Timestamp>,
+    /// When it was added to the library.
+    pub added_at: Timestamp,
+    /// Its sidecars.
+    pub sidecars: Vec<Sidecar>,
+}
+
+impl FileInfo {
+    /// A file about which only the time of its arrival is known.
+    pub fn added_at(added_at: Timestamp) -> Self {
+        Self { name: None, modified_at: None, added_at, sidecars: Vec::new() }
+    }
+}
+
+/// A file that describes the photo beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sidecar {
+    /// Its format.
+    pub kind: SidecarKind,
+    /// Its content.
+    pub content: Vec<u8>,
+}
+
+/// The format of a sidecar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SidecarKind {
+    /// An XMP packet, as editors and photo managers write it (`x.jpg.xmp`, `x.xmp`).
+    Xmp,
+    /// JSON of a Google Takeout export (`x.jpg.supplemental-metadata.json`, `x.jpg.json`).
+    Takeout,
+}
+
+impl SidecarKind {
+    /// Both kinds.
+    pub const ALL: [Self; 2] = [Self::Xmp, Self::Takeout];
+
+    /// The name under which it is stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Xmp => "xmp",
+            Self::Takeout => "takeout",
+        }
+    }
+
+    /// The kind stored under that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}

@@ -1,0 +1,68 @@
+//! Credentials in the `Authorization` header.
+
+use http::{HeaderMap, header};
+
+/// The token after `Bearer`, in any letter case.
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = single_value(headers)?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
+}
+
+/// The token after `Bearer`, or the whole value if it has no scheme.
+pub fn bearer_or_bare(headers: &HeaderMap) -> Option<&str> {
+    match single_value(headers)? {
+        value if value.contains(' ') => bearer(headers),
+        value => Some(value).filter(|key| !key.is_empty()),
+    }
+}
+
+/// The value of a header that is sent once. Two credentials in one request are ambiguous, so neither counts.
+fn single_value(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?.trim();
+    values.next().is_none().then_some(value)
+}
+
+/// The request has several `Authorization` headers.
+#[derive(Debug)]
+pub struct Ambiguous;
+
+/// The `Authorization` header as sent; a value that is not text counts as empty.
+///
+/// # Errors
+/// [`Ambiguous`].
+pub fn authorization(headers: &HeaderMap) -> Result<Option<&str>, Ambiguous> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    match (values.next(), values.next()) {
+        (Some(_), Some(_)) => Err(Ambiguous),
+        (value, _) => Ok(value.map(|value| value.to_str().unwrap_or_default())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn tokens_are_read_from_a_single_header() {
+        let check = |values: &[&'static str], strict: Option<&str>, loose: Option<&str>| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(header::AUTHORIZATION, HeaderValue::from_static(value));
+            }
+            assert_eq!(bearer(&headers), strict, "{values:?}");
+            assert_eq!(bearer_or_bare(&headers), loose, "{values:?}");
+        };
+        check(&[], None, None);
+        check(&["Bearer k"], Some("k"), Some("k"));
+        check(&["bEARER   k "], Some("k"), Some("k"));
+        check(&["k"], None, Some("k"));
+        check(&["Bearer"], None, Some("Bearer"));
+        check(&["Bearer "], None, Some("Bearer"));
+        check(&["Basic k"], None, None);
+        check(&[""], None, None);
+        check(&["Bearer k", "Bearer k"], None, None);
+    }
+}

@@ -1,0 +1,188 @@
+//! Bodies of requests and responses.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, header, request::Parts};
+use http_body::Body;
+use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
+use hyper::body::Incoming;
+use tokio::time;
+
+use crate::server::Activity;
+
+/// The error of a response body. It closes the connection, because the head has been sent already.
+pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The body of every response.
+pub type ResponseBody = UnsyncBoxBody<Bytes, BodyError>;
+
+/// A body that is in memory.
+pub fn full(bytes: impl Into<Bytes>) -> ResponseBody {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// Why a request body could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadBodyError {
+    /// It is longer than allowed.
+    TooLarge,
+    /// It did not arrive in time.
+    TooSlow,
+    /// The connection broke, or the body was malformed.
+    Broken,
+    /// It has a content encoding. No endpoint decompresses bodies, because a small one could become a large one.
+    Encoded,
+}
+
+/// Upper bound on the body of an API request.
+pub const MAX_BODY_BYTES: usize = 512_000;
+
+/// The content type of a request body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyKind {
+    /// `application/x-www-form-urlencoded`.
+    Form,
+    /// `application/json`.
+    Json,
+}
+
+impl BodyKind {
+    /// Reads `Content-Type`, without parameters such as a character set; `None` for any other type.
+    pub fn of(headers: &HeaderMap) -> Option<Self> {
+        let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        let essence = value.split(';').next().unwrap_or_default().trim();
+        if essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+            Some(Self::Form)
+        } else if essence.eq_ignore_ascii_case("application/json") {
+            Some(Self::Json)
+        } else {
+            None
+        }
+    }
+}
+
+/// How much of an unread body is still received, so that its sender gets to read the reply.
+const MAX_DISCARDED_BYTES: usize = 16 * 1024 * 1024;
+
+/// The body of a request.
+///
+/// The unread rest is discarded in the background, within limits: closing the connection on a client that is still sending
+/// would lose the reply. A client that waits for `100 Continue` does not get it.
+pub struct RequestBody {
+    incoming: Option<Incoming>,
+    timeout: Duration,
+    is_sent: bool,
+    is_encoded: bool,
+    /// The connection, which may be closed for a new one until the body has arrived.
+    connection: Option<Arc<Activity>>,
+}
+
+impl RequestBody {
+    /// A body that must arrive within `timeout`.
+    pub fn new(parts: &Parts, incoming: Incoming, timeout: Duration) -> Self {
+        let (headers, connection) = (&parts.headers, parts.extensions.get().cloned());
+        let is_sent = !headers.contains_key(header::EXPECT);
+        Self { incoming: Some(incoming), timeout, is_sent, is_encoded: is_encoded(headers), connection }
+    }
+
+    /// Reads the body if it has at most `max_bytes`. A longer declared length is rejected before reading.
+    ///
+    /// # Errors
+    /// [`ReadBodyError`].
+    pub async fn read(mut self, max_bytes: usize) -> Result<Bytes, ReadBodyError> {
+        let Some(incoming) = &mut self.incoming else { return Ok(Bytes::new()) };
+        if incoming.size_hint().lower() > max_bytes as u64 {
+            return Err(ReadBodyError::TooLarge);
+        }
+        self.is_sent = true;
+        let collected = time::timeout(self.timeout, collect(incoming, max_bytes)).await;
+        let bytes = collected.unwrap_or(Err(ReadBodyError::TooSlow))?;
+        if self.connection.as_ref().is_some_and(|connection| !connection.body_received()) {
+            return Err(ReadBodyError::Broken);
+        }
+        if self.is_encoded { Err(ReadBodyError::Encoded) } else { Ok(bytes) }
+    }
+
+    /// Whether the body has a content encoding.
+    pub fn is_encoded(&self) -> bool {
+        self.is_encoded
+    }
+}
+
+/// Whether `Content-Encoding` names anything but `identity`.
+fn is_encoded(headers: &HeaderMap) -> bool {
+    headers.get_all(header::CONTENT_ENCODING).iter().any(|value| {
+        let names = value.to_str().unwrap_or("unreadable");
+        names.split(',').map(str::trim).any(|name| !name.is_empty() && !name.eq_ignore_ascii_case("identity"))
+    })
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        let unread = self.incoming.take().filter(|incoming| self.is_sent && !incoming.is_end_stream());
+        if let Some(mut incoming) = unread {
+            let timeout = self.timeout;
+            tokio::spawn(async move {
+                // In either case the body no longer blocks the connection.
+                let _ = time::timeout(timeout, discard(&mut incoming, MAX_DISCARDED_BYTES)).await;
+            });
+        }
+    }
+}
+
+async fn collect<B>(body: &mut B, max_bytes: usize) -> Result<Bytes, ReadBodyError>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut bytes = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| ReadBodyError::Broken)?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > max_bytes {
+            return Err(ReadBodyError::TooLarge);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes.freeze())
+}
+
+async fn discard<B>(body: &mut B, max_bytes: usize)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut discarded = 0;
+    while discarded <= max_bytes
+        && let Some(Ok(frame)) = body.frame().await
+    {
+        discarded += frame.data_ref().map_or(0, Bytes::len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::stream;
+    use http_body::Frame;
+    use http_body_util::StreamBody;
+
+    #[tokio::test]
+    async fn a_body_is_collected_up_to_its_limit() {
+        let check =
+            async |chunks: &[&'static str], max_bytes, expect: Result<&'static str, ReadBodyError>| {
+                let frames = chunks.iter().map(|chunk| Ok::<_, BodyError>(Frame::data(Bytes::from(*chunk))));
+                let mut body = StreamBody::new(stream::iter(frames.collect::<Vec<_>>()));
+                assert_eq!(collect(&mut body, max_bytes).await, expect.map(Bytes::from), "{chunks:?}");
+            };
+        check(&[], 0, Ok("")).await;
+        check(&["ab", "", "cd"], 4, Ok("abcd")).await;
+        check(&["ab", "cd"], 3, Err(ReadBodyError::TooLarge)).await;
+        check(&["abcd"], 3, Err(ReadBodyError::TooLarge)).await;
+    }
+
+    #[tokio::test]
+    async fn discarding_stops_at_its_limit() {
+        let frames = stream::repeat_with(|| Ok::<_, BodyError>(Frame::data(Bytes::from_static(b"abcd"))));
+        discard(&mut StreamBody::new(frames), 1000).await;
+    }
+}

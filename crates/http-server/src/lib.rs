@@ -1,0 +1,29 @@
+//! HTTP/1.1 for the surfaces of the service: connections, request bodies and replies, all within limits.
+//!
+//! [`serve`] accepts connections and passes each request to a handler. A handler reads the body through
+//! [`RequestBody`](body::RequestBody) and builds its answer with the functions in [`reply`] and [`file`].
+//!
+//! This crate knows no photos, no accounts and no paths.
+//!
+//! The commonest change is a new limit: a field in [`HttpLimits`], applied in `server` or [`body`].
+#![deny(missing_docs)]
+
+mod accept;
+pub mod authorization_header;
+mod base_url;
+pub mod body;
+mod client_address;
+pub mod cookies;
+pub mod file;
+mod limits;
+pub mod local_access;
+mod query;
+pub mod reply;
+mod server;
+
+pub use accept::prefers_html;
+pub use base_url::{BaseUrl, InvalidBaseUrl};
+pub use client_address::client_address;
+pub use limits::HttpLimits;
+pub use query::Query;
+pub use server::{ServeOptions, serve};

@@ -1,0 +1,33 @@
+use std::time::Duration;
+
+/// Limits on what one client may use of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HttpLimits {
+    /// Upper bound on open connections. Once three quarters are open, one client may hold half of all; a trusted proxy may
+    /// hold any number. When all are open, the connection that has been idle longest is closed for a new one; while none is
+    /// idle, new ones wait.
+    pub connections: usize,
+    /// Time to send the head of a request; also the longest idle time between two requests.
+    pub head_timeout: Duration,
+    /// Time to send a body.
+    pub body_timeout: Duration,
+    /// How long a client may accept no bytes of its response. Bytes that it accepts earn it more time.
+    pub write_timeout: Duration,
+    /// Lowest average rate at which a client must accept a response.
+    pub min_response_bytes_per_s: u32,
+    /// Time that running requests get to finish after shutdown has begun.
+    pub drain_timeout: Duration,
+}
+
+impl Default for HttpLimits {
+    fn default() -> Self {
+        Self {
+            connections: 1024,
+            head_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            min_response_bytes_per_s: 512,
+            drain_timeout: Duration::from_secs(10),
+        }
+    }
+}

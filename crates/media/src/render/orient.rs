@@ -1,0 +1,86 @@
+//! Turns pixels upright.
+
+use crate::Orientation;
+use crate::render::Pixels;
+
+/// Turns the picture upright. Mirroring and rotation by 180° work in place; other rotations need a second copy.
+pub(super) fn orient(pixels: Pixels, orientation: Orientation) -> Pixels {
+    match pixels.layout.channels() {
+        1 => orient_channels::<1>(pixels, orientation),
+        2 => orient_channels::<2>(pixels, orientation),
+        3 => orient_channels::<3>(pixels, orientation),
+        _ => orient_channels::<4>(pixels, orientation),
+    }
+}
+
+fn orient_channels<const N: usize>(mut pixels: Pixels, orientation: Orientation) -> Pixels {
+    let Ok(width) = usize::try_from(pixels.size.width) else { return pixels };
+    let (grid, _) = pixels.bytes.as_chunks_mut::<N>();
+    match orientation {
+        Orientation::Normal => return pixels,
+        Orientation::FlipHorizontal => grid.chunks_exact_mut(width).for_each(<[_]>::reverse),
+        Orientation::Rotate180 => grid.reverse(),
+        Orientation::FlipVertical => {
+            grid.reverse();
+            grid.chunks_exact_mut(width).for_each(<[_]>::reverse);
+        }
+        Orientation::Transpose | Orientation::Rotate90 | Orientation::Transverse | Orientation::Rotate270 => {
+            pixels.bytes = columns_as_rows(grid, width, orientation).into_flattened();
+            pixels.size = pixels.size.transposed();
+        }
+    }
+    pixels
+}
+
+/// Each row of the result is a column of the source.
+fn columns_as_rows<const N: usize>(grid: &[[u8; N]], width: usize, orientation: Orientation) -> Vec<[u8; N]> {
+    let from_left = matches!(orientation, Orientation::Transpose | Orientation::Rotate90);
+    let from_top = matches!(orientation, Orientation::Transpose | Orientation::Rotate270);
+    let mut turned = Vec::with_capacity(grid.len());
+    for place in 0..width {
+        let column = if from_left { place } else { width - 1 - place };
+        let pixels = grid.iter().skip(column).step_by(width);
+        if from_top {
+            turned.extend(pixels);
+        } else {
+            turned.extend(pixels.rev());
+        }
+    }
+    turned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::Layout;
+    use domain::PixelSize;
+
+    /// A picture of 3 × 2 pixels, stored in each EXIF orientation, must become
+    /// ```text
+    /// 1 2 3
+    /// 4 5 6
+    /// ```
+    #[test]
+    fn every_orientation_becomes_upright() {
+        let check = |exif: u16, (width, height): (u32, u32), stored: [u8; 6]| {
+            for channels in [1, 3, 4] {
+                let layout = [Layout::Gray, Layout::Gray, Layout::Rgb, Layout::Rgba][channels - 1];
+                let bytes = stored.iter().flat_map(|value| vec![*value; layout.channels()]).collect();
+                let pixels = Pixels { size: PixelSize { width, height }, layout, bytes };
+                let upright = orient(pixels, Orientation::from_exif(exif));
+                assert_eq!(upright.size, PixelSize { width: 3, height: 2 });
+                let values: Vec<u8> = upright.bytes.iter().step_by(layout.channels()).copied().collect();
+                assert_eq!(values, [1, 2, 3, 4, 5, 6], "orientation {exif}");
+            }
+        };
+        check(0, (3, 2), [1, 2, 3, 4, 5, 6]);
+        check(1, (3, 2), [1, 2, 3, 4, 5, 6]);
+        check(2, (3, 2), [3, 2, 1, 6, 5, 4]);
+        check(3, (3, 2), [6, 5, 4, 3, 2, 1]);
+        check(4, (3, 2), [4, 5, 6, 1, 2, 3]);
+        check(5, (2, 3), [1, 4, 2, 5, 3, 6]);
+        check(6, (2, 3), [3, 6, 2, 5, 1, 4]);
+        check(7, (2, 3), [6, 3, 5, 2, 4, 1]);
+        check(8, (2, 3), [4, 1, 5, 2, 6, 3]);
+    }
+}

@@ -1,0 +1,227 @@
+//! Tests OCR by the system's Tesseract in sandboxed workers.
+
+use std::{ffi::OsString, fs, path::Path, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use rustix::process::{Pid, Signal, kill_process};
+use sandbox::{AnalysisTask, DecodeError, FileFault, OcrStatus, Pool, PoolOptions, Urgency, WorkerCommand};
+
+use crate::{LONG_TIMEOUT, honest, worker};
+
+const TEXT: AnalysisTask = AnalysisTask { max_side_px: None, read_text: true };
+
+fn ocr_options(languages: &str) -> PoolOptions {
+    let command = worker("decoder", &[languages]);
+    let reading = PoolOptions::ocr(command);
+    PoolOptions {
+        wall_limit: LONG_TIMEOUT,
+        cpu_limit: LONG_TIMEOUT,
+        ocr_limit: LONG_TIMEOUT,
+        idle_limit: LONG_TIMEOUT,
+        ..reading
+    }
+}
+
+fn sample(name: &str) -> Bytes {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
+    Bytes::from(fs::read(path).unwrap())
+}
+
+async fn read(pool: &Pool, file: &Bytes) -> Option<String> {
+    pool.analyze(file, &TEXT, Urgency::Background).await.unwrap().text
+}
+
+#[tokio::test]
+async fn text_is_read_in_a_sandboxed_process() {
+    let pool = Pool::new(ocr_options("eng")).unwrap();
+    let protections = pool.protections().await.unwrap();
+    assert!(protections.system_calls && protections.limits);
+    let status = pool.ocr_status().await.unwrap();
+    let OcrStatus::Ready { languages, missing, .. } = status else { panic!("{status:?}") };
+    assert_eq!((languages, missing), (vec!["eng".to_owned()], Vec::new()));
+
+    assert_eq!(
+        read(&pool, &sample("samples/orange-lossless.webp")).await.as_deref(),
+        Some("webp\nlossless\n123")
+    );
+    let page = read(&pool, &sample("samples/lorem-ipsum.png")).await.unwrap();
+    let lines: Vec<_> = page.lines().collect();
+    assert!(lines.len() >= 20 && lines[0].starts_with("Lorem"), "{page}");
+    let bill = read(&pool, &sample("samples/restaurant-bill.jpg")).await.unwrap();
+    assert!(bill.contains("Tavolo"), "{bill}");
+    // The same worker has done all of that.
+    let both = AnalysisTask { max_side_px: Some(64), read_text: true };
+    let analysis =
+        pool.analyze(&sample("samples/orange-lossless.webp"), &both, Urgency::Background).await.unwrap();
+    assert_eq!(analysis.text.as_deref(), Some("webp\nlossless\n123"));
+    assert_eq!(analysis.picture.unwrap().size.longest(), 64);
+}
+
+#[tokio::test]
+async fn pictures_without_text_give_none() {
+    let pool = Pool::new(ocr_options("eng")).unwrap();
+    for name in ["samples/cyclamen.jpg", "samples/sleeping-cat.jpg", "media/grey-grid.heic"] {
+        let text = read(&pool, &sample(name)).await.unwrap_or_default();
+        assert!(text.split_whitespace().count() <= 1, "{name}: {text}");
+    }
+}
+
+/// The letters fill from a quarter to all of the picture's height.
+#[tokio::test]
+async fn large_letters_are_read() {
+    let pool = Pool::new(ocr_options("eng")).unwrap();
+    for (name, expect) in [
+        ("media/lettering-label.png", "Parking"),
+        ("media/lettering-banner.png", "Welcome home"),
+        ("media/lettering-sign.png", "EXIT"),
+        ("media/lettering-poster.png", "STOP"),
+    ] {
+        assert_eq!(read(&pool, &sample(name)).await.as_deref(), Some(expect), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn missing_ocr_is_reported() {
+    let check = async |options: PoolOptions, words: &str| {
+        let pool = Pool::new(options).unwrap();
+        for _ in 0..3 {
+            match pool.analyze(&sample("samples/orange-lossless.webp"), &TEXT, Urgency::Background).await {
+                Err(DecodeError::Unavailable(error)) => assert_eq!(error.to_string(), words),
+                other => panic!("{other:?}"),
+            }
+        }
+        // It still decodes.
+        let look = AnalysisTask { max_side_px: Some(64), read_text: false };
+        pool.analyze(&sample("samples/orange-lossless.webp"), &look, Urgency::Background).await.unwrap();
+        pool.ocr_status().await.unwrap()
+    };
+    let off = check(honest(), "the decoders were started without OCR").await;
+    assert_eq!(off, OcrStatus::Off);
+    let reason = "Tesseract has no trained data for xyz".to_owned();
+    let unavailable = check(ocr_options("xyz"), &format!("text in photos is not read: {reason}")).await;
+    assert_eq!(unavailable, OcrStatus::Unavailable { reason, missing: vec!["xyz".into()] });
+    // The installed ones of several languages are used.
+    let status = Pool::new(ocr_options("xyz+eng")).unwrap().ocr_status().await.unwrap();
+    let OcrStatus::Ready { languages, missing, .. } = status else { panic!("{status:?}") };
+    assert_eq!((languages, missing), (vec!["eng".to_owned()], vec!["xyz".to_owned()]));
+}
+
+/// Workers that read the language in a file when they start.
+fn ocr_options_from_file(file: &Path) -> PoolOptions {
+    let script = r#"read -r languages < "$1"; exec "$0" "$languages""#;
+    let decoder = worker("decoder", &[]).program;
+    let args: Vec<OsString> = vec!["-c".into(), script.into(), decoder.into(), file.into()];
+    let command = WorkerCommand { program: "/bin/sh".into(), args, environment: Vec::new() };
+    PoolOptions { command, ..ocr_options("eng") }
+}
+
+#[tokio::test]
+async fn languages_installed_later_are_found() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-later");
+    let install = |language: &str| {
+        // Atomically: a worker that starts meanwhile reads either language.
+        let next = file.with_extension("next");
+        fs::write(&next, format!("{language}\n")).unwrap();
+        fs::rename(&next, &file).unwrap();
+    };
+    let reads = async |pool: &Pool| match pool.ocr_status().await.unwrap() {
+        OcrStatus::Ready { .. } => true,
+        OcrStatus::Unavailable { .. } => false,
+        OcrStatus::Off => panic!("OCR was requested"),
+    };
+    let picture = sample("samples/orange-lossless.webp");
+    let looks = async |pool: &Pool| match pool.analyze(&picture, &TEXT, Urgency::Background).await {
+        Ok(analysis) => analysis.text.is_some(),
+        Err(DecodeError::Unavailable(_)) => false,
+        Err(other) => panic!("{other:?}"),
+    };
+    install("xyz");
+    let patient = Pool::new(ocr_options_from_file(&file)).unwrap();
+    let brief = PoolOptions { idle_limit: Duration::from_millis(200), ..ocr_options_from_file(&file) };
+    let (asked, worked) = (Pool::new(brief.clone()).unwrap(), Pool::new(brief).unwrap());
+    assert!(!reads(&patient).await && !reads(&asked).await && !looks(&worked).await);
+
+    install("eng");
+    let found = async {
+        while !reads(&asked).await || !looks(&worked).await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LONG_TIMEOUT, found).await.unwrap();
+    // No process is started per call.
+    assert!(!reads(&patient).await);
+}
+
+#[tokio::test]
+async fn text_is_partial_after_the_time_limit() {
+    let options = PoolOptions { ocr_limit: Duration::from_millis(1), ..ocr_options("eng") };
+    let (cut, whole) = (Pool::new(options).unwrap(), Pool::new(ocr_options("eng")).unwrap());
+    let page = sample("samples/lorem-ipsum.png");
+    let (cut, whole) = (read(&cut, &page).await, read(&whole, &page).await.unwrap());
+    assert!(cut.unwrap_or_default().len() < whole.len() / 2);
+}
+
+#[tokio::test]
+async fn malicious_files_are_refused() {
+    let pool = Pool::new(PoolOptions { max_pixels: 20_000_000, ..ocr_options("eng") }).unwrap();
+    let page = sample("samples/lorem-ipsum.png");
+    let half = page.slice(..page.len() / 2);
+    // A truncated file is read in part or refused; the worker continues.
+    let _ = pool.analyze(&half, &TEXT, Urgency::Background).await;
+    for file in [page.slice(..40), bomb(), Bytes::from_static(b"GIF89a")] {
+        match pool.analyze(&file, &TEXT, Urgency::Background).await {
+            Err(DecodeError::File(FileFault::Refused { .. })) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(read(&pool, &page).await.is_some());
+}
+
+/// A PNG that announces 100,000 x 100,000 pixels.
+fn bomb() -> Bytes {
+    let mut png = sample("samples/lorem-ipsum.png").to_vec();
+    png[16..24].copy_from_slice(&[0, 1, 0x86, 0xA0, 0, 1, 0x86, 0xA0]);
+    Bytes::from(png)
+}
+
+/// The workers with this environment variable.
+#[cfg(target_os = "linux")]
+fn workers_with(variable: &str) -> Vec<Pid> {
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let entry = entry.ok()?;
+        let id = entry.file_name().to_str()?.parse().ok()?;
+        let environment = fs::read(entry.path().join("environ")).ok()?;
+        let ours = environment.split(|byte| *byte == 0).any(|entry| entry.starts_with(variable.as_bytes()));
+        if ours { Pid::from_raw(id) } else { None }
+    });
+    processes.collect()
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread")]
+async fn worker_killed_during_ocr_is_replaced() {
+    const MARK: &str = "KILLED_MIDWAY";
+    let mut options = ocr_options("eng");
+    options.command.environment.push((MARK.into(), "1".into()));
+    let pool = Arc::new(Pool::new(options).unwrap());
+    let page = sample("samples/lorem-ipsum.png");
+    // The worker has started.
+    read(&pool, &sample("samples/orange-lossless.webp")).await.unwrap();
+    let reading = tokio::spawn({
+        let (pool, page) = (Arc::clone(&pool), page.clone());
+        async move { pool.analyze(&page, &TEXT, Urgency::Background).await }
+    });
+    let killed = loop {
+        if let [worker] = workers_with(MARK)[..] {
+            // After half a second it is reading the page.
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            kill_process(worker, Signal::KILL).unwrap();
+            break worker;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let text = reading.await.unwrap().unwrap().text.unwrap();
+    assert!(text.starts_with("Lorem"), "{text}");
+    assert!(read(&pool, &page).await.is_some());
+    assert!(workers_with(MARK).iter().all(|worker| *worker != killed));
+}

@@ -1,0 +1,48 @@
+//! Health checks for operators.
+
+use http::StatusCode;
+use library::Library;
+use serde::Serialize;
+
+use http_server::reply::{Reply, json};
+
+/// Whether the process answers.
+pub(crate) const ALIVE_PATH: &str = "/healthz";
+/// Whether the stores can be reached and the schema is current.
+pub(crate) const READY_PATH: &str = "/readyz";
+
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+/// Answers one of the two paths.
+pub(crate) async fn handle(library: &Library, path: &str) -> Reply {
+    if path == ALIVE_PATH {
+        return json(StatusCode::OK, &Health { status: "alive", reason: None });
+    }
+    ready(library).await
+}
+
+async fn ready(library: &Library) -> Reply {
+    let reason = match library.pending_migrations().await {
+        Err(error) => {
+            tracing::warn!(%error, "not ready");
+            Some("the metadata store cannot be reached")
+        }
+        Ok(pending) if !pending.is_empty() => Some("migrations are pending: run `server migrate`"),
+        Ok(_) => match library.probe_blobs().await {
+            Err(error) => {
+                tracing::warn!(%error, "not ready");
+                Some("the blob store cannot be reached")
+            }
+            Ok(()) => None,
+        },
+    };
+    match reason {
+        None => json(StatusCode::OK, &Health { status: "ready", reason }),
+        Some(_) => json(StatusCode::SERVICE_UNAVAILABLE, &Health { status: "not ready", reason }),
+    }
+}

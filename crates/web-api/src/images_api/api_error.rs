@@ -1,0 +1,122 @@
+use domain::Invalid;
+use http::{HeaderValue, StatusCode, header};
+use library::{SearchError, StorageError, Unavailable};
+use mcp_protocol::ArgumentError;
+use serde::Serialize;
+
+use http_server::reply::{Reply, WithHeader as _, error, json};
+
+/// Why a request to the image API was refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ApiError {
+    #[error("the API key is missing, wrong or revoked; send it as `Authorization: Bearer KEY`")]
+    Unauthorized,
+    #[error("there is nothing at this path")]
+    NoPath,
+    #[error("photo sync is not set up yet: open {install_url} and follow the steps there, then try again")]
+    SyncNotSetUp { install_url: String },
+    #[error("the account already has 500 albums; delete one before making another")]
+    TooManyAlbums,
+    #[error("the body is longer than 512000 bytes")]
+    BodyTooLarge,
+    #[error("the body did not arrive in time")]
+    BodyTooSlow,
+    #[error("the body must be JSON, sent with `Content-Type: application/json`")]
+    NotJson,
+    #[error("the body must be sent as it is, without `Content-Encoding`")]
+    BodyEncoded,
+    #[error("{0}")]
+    Invalid(String),
+    #[error("there is no image with this id")]
+    NoImage,
+    #[error("there is no album with this id")]
+    NoAlbum,
+    #[error("one of the image ids belongs to no image of yours; nothing was changed")]
+    UnknownImageId,
+    #[error("this image belongs to someone else")]
+    ForeignImage,
+    #[error("one of the image ids belongs to someone else's image; nothing was changed")]
+    ForeignImageId,
+    #[error("search by visual appearance is temporarily down; retry after a wait or use channels=text")]
+    SearchDown,
+    #[error("the photo library is temporarily down; retry after a wait")]
+    Unavailable,
+}
+
+impl ApiError {
+    pub(crate) fn bad_body(what: &str) -> Self {
+        Self::Invalid(format!("body: {what}"))
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::NoPath | Self::NoImage | Self::NoAlbum | Self::UnknownImageId => StatusCode::NOT_FOUND,
+            Self::SyncNotSetUp { .. } | Self::TooManyAlbums => StatusCode::CONFLICT,
+            Self::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::BodyTooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::NotJson | Self::BodyEncoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Invalid(_) => StatusCode::BAD_REQUEST,
+            Self::ForeignImage | Self::ForeignImageId => StatusCode::FORBIDDEN,
+            Self::SearchDown => StatusCode::BAD_GATEWAY,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The response. 401 has a `message` where every other refusal has an `error`.
+    pub(crate) fn into_reply(self) -> Reply {
+        #[derive(Serialize)]
+        struct Unauthorized {
+            message: String,
+        }
+        let status = self.status();
+        match self {
+            Self::Unauthorized => json(status, &Unauthorized { message: self.to_string() })
+                .with(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")),
+            Self::SearchDown | Self::Unavailable => {
+                error(status, &self.to_string()).with(header::RETRY_AFTER, HeaderValue::from_static("5"))
+            }
+            // What is left of the body would be taken for the next request.
+            Self::BodyTooLarge | Self::BodyTooSlow => {
+                error(status, &self.to_string()).with(header::CONNECTION, HeaderValue::from_static("close"))
+            }
+            _ => error(status, &self.to_string()),
+        }
+    }
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid.to_string())
+    }
+}
+
+impl From<ArgumentError> for ApiError {
+    fn from(error: ArgumentError) -> Self {
+        Self::Invalid(error.to_string())
+    }
+}
+
+impl From<StorageError> for ApiError {
+    fn from(error: StorageError) -> Self {
+        tracing::error!(%error, "the image API cannot answer");
+        Self::Unavailable
+    }
+}
+
+impl From<Unavailable> for ApiError {
+    fn from(error: Unavailable) -> Self {
+        tracing::error!(%error, "the image API cannot answer");
+        Self::Unavailable
+    }
+}
+
+impl From<SearchError> for ApiError {
+    fn from(error: SearchError) -> Self {
+        match error {
+            SearchError::NoAlbum => Self::NoAlbum,
+            SearchError::ImageSearchUnavailable => Self::SearchDown,
+            SearchError::Storage(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,51 @@
+use http::StatusCode;
+use library::Lookup;
+
+use super::{
+    ApiError, Call, Envelope, ImageRecord, Page, image_record, library_record,
+    parameters::{list_query, search_query},
+};
+use http_server::reply::{Reply, empty, json};
+
+pub(super) async fn library_info(call: &Call<'_>) -> Result<Reply, ApiError> {
+    let info = call.api.library.info(&call.caller).await?;
+    let result = library_record(&info, call.caller.account.plan, &call.api.base_url);
+    Ok(json(StatusCode::OK, &Envelope { result }))
+}
+
+pub(super) async fn list(call: &Call<'_>) -> Result<Reply, ApiError> {
+    let query = list_query(&call.query)?;
+    let hits = call.api.library.list(&call.caller, &query).await?;
+    Ok(page(call, hits, query.limit.get()))
+}
+
+pub(super) async fn search(call: &Call<'_>) -> Result<Reply, ApiError> {
+    let query = search_query(&call.query)?;
+    let hits = call.api.library.search(&call.caller, &query).await?;
+    Ok(page(call, hits, query.limit.get()))
+}
+
+fn page(call: &Call<'_>, hits: Vec<library::Hit>, limit: u32) -> Reply {
+    let links = call.api.links();
+    let records: Vec<ImageRecord> = hits.into_iter().map(|hit| image_record(hit, &links, false)).collect();
+    json(StatusCode::OK, &Page::of_images(records, limit))
+}
+
+pub(super) async fn get(call: &Call<'_>) -> Result<Reply, ApiError> {
+    let image = found(call.api.library.image(&call.caller, &call.id).await?)?;
+    let result = ImageRecord::whole(image, &call.api.links());
+    Ok(json(StatusCode::OK, &Envelope { result }))
+}
+
+pub(super) async fn delete(call: &Call<'_>) -> Result<Reply, ApiError> {
+    found(call.api.library.delete_image(&call.caller, &call.id).await?)?;
+    Ok(empty(StatusCode::NO_CONTENT))
+}
+
+fn found<T>(lookup: Lookup<T>) -> Result<T, ApiError> {
+    match lookup {
+        Lookup::Found(value) => Ok(value),
+        Lookup::Foreign => Err(ApiError::ForeignImage),
+        Lookup::Missing => Err(ApiError::NoImage),
+    }
+}

@@ -1,0 +1,215 @@
+use std::collections::BTreeMap;
+
+use domain::{Album, Image, Plan, Rendition};
+use library::{Hit, LibraryInfo};
+use schemars::JsonSchema;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use http_server::BaseUrl;
+
+use crate::links::{Links, install_url};
+
+/// What searches cannot do without a vision model, and how to add one.
+pub(crate) const NO_MODEL: &str = "Searches look only at colours, light and words, not at what photos show, because no vision model is in use. Whoever runs the server can add one with `server model install ViT-B-32__openai` and `server model use ViT-B-32__openai`; docs/models.md says more.";
+
+/// One object.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Envelope<T> {
+    pub(crate) result: T,
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Page<T> {
+    pub(crate) results: Vec<T>,
+    pub(crate) pagination: Pagination,
+}
+
+/// Where a page stands in its list.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema, JsonSchema)]
+pub(crate) struct Pagination {
+    /// Of images: how many are on this page. Of albums: how many there are.
+    pub(crate) total: u32,
+    /// How many were passed over.
+    pub(crate) offset: u32,
+    /// The most that a page of this size holds.
+    pub(crate) limit: u32,
+}
+
+impl<T> Page<T> {
+    /// A page of images, whose total is its own length.
+    pub(crate) fn of_images(results: Vec<T>, limit: u32) -> Self {
+        let total = u32::try_from(results.len()).unwrap_or(u32::MAX);
+        Self { results, pagination: Pagination { total, offset: 0, limit } }
+    }
+}
+
+/// An image. Every field is always there; one without a value is null.
+#[derive(Debug, Serialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ImageRecord {
+    /// Keep this, not the URLs.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,128}$")]
+    pub(crate) id: String,
+    /// When it was taken, in UTC; no two images have the same.
+    #[schema(format = DateTime)]
+    pub(crate) captured_at: String,
+    /// How far the wall clock was ahead of UTC where and when it was taken, as +03:00, when that is known.
+    #[schema(required, pattern = "^[+-][0-9]{2}:[0-9]{2}$")]
+    #[schemars(regex(pattern = "^[+-][0-9]{2}:[0-9]{2}$"))]
+    pub(crate) utc_offset: Option<String>,
+    /// When it came into the library, in UTC.
+    #[schema(format = DateTime)]
+    pub(crate) added_at: String,
+    /// Signed URL of the best display size; works for 15 minutes.
+    #[schema(format = Uri)]
+    pub(crate) url: String,
+    /// Signed URLs by rendition name (webp-full, webp-medium, webp-thumb); empty in lists and search results.
+    pub(crate) renditions: BTreeMap<&'static str, String>,
+    /// Pixels from left to right of the upright full rendition.
+    pub(crate) width: u32,
+    /// Pixels from top to bottom of the upright full rendition.
+    pub(crate) height: u32,
+    /// Degrees north of the equator.
+    #[schema(required)]
+    pub(crate) latitude: Option<f64>,
+    /// Degrees east of Greenwich.
+    #[schema(required)]
+    pub(crate) longitude: Option<f64>,
+    /// The nearest city and country.
+    #[schema(required)]
+    pub(crate) place: Option<String>,
+    /// What its metadata say about it.
+    #[schema(required)]
+    pub(crate) description: Option<String>,
+    /// The words read in it.
+    #[schema(required)]
+    pub(crate) text: Option<String>,
+    /// Who made the camera.
+    #[schema(required)]
+    pub(crate) camera_make: Option<String>,
+    /// The camera's model.
+    #[schema(required)]
+    pub(crate) camera_model: Option<String>,
+    /// The name of the file that brought it.
+    #[schema(required)]
+    pub(crate) file_name: Option<String>,
+    /// Distance from the circle's centre in metres, when there is a circle.
+    #[schema(required)]
+    pub(crate) distance_meters: Option<f64>,
+    /// Similarity, above 0 and at most 1, on ranked results.
+    #[schema(required, maximum = 1)]
+    pub(crate) score: Option<f64>,
+    /// The text that matched.
+    #[schema(required)]
+    pub(crate) matched_text: Option<String>,
+}
+
+/// An album. Every field is always there; one without a value is null.
+#[derive(Debug, Serialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AlbumRecord {
+    /// Its id.
+    #[schema(pattern = "^[A-Za-z0-9_-]{1,128}$")]
+    pub(crate) id: String,
+    /// Its title.
+    #[schema(min_length = 1, max_length = 100)]
+    pub(crate) title: String,
+    /// How many images it has.
+    pub(crate) image_count: u32,
+    /// Signed URL of the webp-thumb of its newest image.
+    #[schema(required)]
+    pub(crate) cover_url: Option<String>,
+    /// When it was made, in UTC.
+    #[schema(format = DateTime)]
+    pub(crate) created_at: String,
+    /// When its title or images last changed, in UTC.
+    #[schema(format = DateTime)]
+    pub(crate) updated_at: String,
+}
+
+/// The library as a whole.
+#[derive(Debug, Serialize, ToSchema, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LibraryRecord {
+    /// How many images can be listed.
+    pub(crate) total_images: u32,
+    /// Whether photo sync was ever used; until then image and album endpoints answer 409.
+    pub(crate) sync_enabled: bool,
+    /// Where a person sets photo sync up.
+    #[schema(format = Uri)]
+    pub(crate) install_url: String,
+    /// What to tell a person whose library is empty.
+    pub(crate) help: String,
+    /// `free` or `paid`.
+    #[schemars(extend("enum" = ["free", "paid"]))]
+    pub(crate) plan: &'static str,
+}
+
+/// The record of an image found; with `all_renditions` their URLs too.
+pub(crate) fn image_record(hit: Hit, links: &Links<'_>, all_renditions: bool) -> ImageRecord {
+    let Hit { image, distance_m, score, matched_text } = hit;
+    let named = |rendition: Rendition| (rendition.name(), links.rendition(&image.id, rendition));
+    ImageRecord {
+        url: links.display(&image),
+        renditions: if all_renditions { Rendition::ALL.map(named).into() } else { BTreeMap::new() },
+        id: image.id.to_string(),
+        captured_at: image.captured_at.to_string(),
+        utc_offset: image.utc_offset.map(|offset| offset.to_string()),
+        added_at: image.added_at.to_string(),
+        width: image.size.width,
+        height: image.size.height,
+        latitude: image.details.position.map(domain::Position::latitude),
+        longitude: image.details.position.map(domain::Position::longitude),
+        place: image.place,
+        description: image.details.description,
+        text: image.text,
+        camera_make: image.details.camera_make,
+        camera_model: image.details.camera_model,
+        file_name: image.file_name,
+        distance_meters: distance_m,
+        score,
+        matched_text,
+    }
+}
+
+impl ImageRecord {
+    /// The record of one image on its own.
+    pub(crate) fn whole(image: Image, links: &Links<'_>) -> Self {
+        image_record(image.into(), links, true)
+    }
+}
+
+pub(crate) fn album_record(album: Album, links: &Links<'_>) -> AlbumRecord {
+    AlbumRecord {
+        id: album.id.to_string(),
+        title: album.title,
+        image_count: album.image_count,
+        cover_url: album.cover.map(|image| links.rendition(&image, Rendition::Thumb)),
+        created_at: album.created_at.to_string(),
+        updated_at: album.updated_at.to_string(),
+    }
+}
+
+pub(crate) fn library_record(info: &LibraryInfo, plan: Plan, base_url: &BaseUrl) -> LibraryRecord {
+    let install_url = install_url(base_url);
+    let help = if !info.sync_enabled {
+        format!(
+            "Photo sync is not set up yet. Open {install_url} and follow the steps there to bring photos in."
+        )
+    } else if info.total_images == 0 {
+        format!("The library is empty. Open {install_url} to see how photos come in.")
+    } else if info.has_vision_model {
+        format!("Photos come in by import; {install_url} shows how.")
+    } else {
+        format!("Photos come in by import; {install_url} shows how. {NO_MODEL}")
+    };
+    LibraryRecord {
+        total_images: info.total_images,
+        sync_enabled: info.sync_enabled,
+        install_url,
+        help,
+        plan: plan.as_str(),
+    }
+}

@@ -1,0 +1,162 @@
+//! Authenticates MCP requests.
+
+use std::{fmt::Display, net::IpAddr};
+
+use http::{HeaderValue, StatusCode, header, request::Parts};
+use library::Caller;
+use oauth_core::{AccessRefused, UnixMillis};
+use serde::Serialize;
+
+use super::McpResource;
+use crate::{Api, images_api::ApiError, security_log};
+use http_server::{
+    BaseUrl,
+    authorization_header::bearer,
+    reply::{ErrorBody, Reply, WithHeader as _, json},
+};
+
+/// Why a request is rejected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum AuthenticationError {
+    /// No token, or one that is wrong, expired, revoked or issued for another resource.
+    NoValidToken,
+    /// An access token without the scope of this resource.
+    InsufficientScope {
+        /// The client that has the token.
+        client_id: String,
+        /// The grant that the token belongs to.
+        grant_id: String,
+    },
+    /// The store cannot be read now.
+    Unavailable,
+}
+
+/// Authenticates a request by the token in `Authorization: Bearer …`, never by URL, body or cookie. An API key works at
+/// every resource. An access token works at the resource that it was issued for, until its grant is revoked.
+pub(super) async fn authenticate(
+    api: &Api,
+    resource: McpResource,
+    parts: &Parts,
+) -> Result<Caller, AuthenticationError> {
+    let token = bearer(&parts.headers).ok_or(AuthenticationError::NoValidToken)?;
+    // A JWT has dots, an API key has none.
+    if token.contains('.') {
+        return by_access_token(api, resource, token).await;
+    }
+    api.library
+        .caller_by_key(token)
+        .await
+        .map_err(|error| unavailable(&error))?
+        .ok_or(AuthenticationError::NoValidToken)
+}
+
+/// Verifies the signature once per token, and reads the grant at every request.
+async fn by_access_token(
+    api: &Api,
+    resource: McpResource,
+    token: &str,
+) -> Result<Caller, AuthenticationError> {
+    let authorization = &api.authorization;
+    let claims = authorization.verified.read(token).await.map_err(|error| unavailable(&error))?;
+    let claims = claims.ok_or(AuthenticationError::NoValidToken)?;
+    let caller = api.library.caller_by_grant(&claims.grant_id).await.map_err(|error| unavailable(&error))?;
+    let caller = caller.ok_or(AuthenticationError::NoValidToken)?;
+    let url = resource.url(&api.base_url);
+    let now = UnixMillis(api.library.clock().now().millis());
+    match authorization.server.check_access(&claims, caller.credential.grant(), &url, now) {
+        Ok(()) => Ok(caller),
+        Err(AccessRefused::Invalid) => Err(AuthenticationError::NoValidToken),
+        Err(AccessRefused::InsufficientScope) => {
+            let (client_id, grant_id) = (claims.client_id.clone(), claims.grant_id.clone());
+            Err(AuthenticationError::InsufficientScope { client_id, grant_id })
+        }
+    }
+}
+
+fn unavailable(error: &dyn Display) -> AuthenticationError {
+    tracing::error!(%error, "a bearer token could not be checked");
+    AuthenticationError::Unavailable
+}
+
+impl AuthenticationError {
+    pub(super) fn into_reply(self, base_url: &BaseUrl, resource: McpResource, address: IpAddr) -> Reply {
+        #[derive(Serialize)]
+        struct Unauthorized {
+            error: &'static str,
+            message: &'static str,
+        }
+        match self {
+            Self::NoValidToken => {
+                let body = Unauthorized {
+                    error: "unauthorized",
+                    message: "the token is missing, wrong, expired or revoked; send `Authorization: Bearer TOKEN`",
+                };
+                json(StatusCode::UNAUTHORIZED, &body)
+                    .with(header::WWW_AUTHENTICATE, challenge(base_url, resource))
+            }
+            Self::InsufficientScope { client_id, grant_id } => {
+                security_log::scope_refused(address, &client_id, &grant_id);
+                json(StatusCode::FORBIDDEN, &ErrorBody { error: "insufficient_scope" })
+                    .with(header::WWW_AUTHENTICATE, insufficient_scope(base_url, resource))
+            }
+            Self::Unavailable => ApiError::Unavailable.into_reply(),
+        }
+    }
+}
+
+/// `WWW-Authenticate` for a request without a valid token: the scope it needs and the URL of the resource metadata
+/// (RFC 9728, section 5.1).
+pub(super) fn challenge(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
+    bearer_challenge("", base_url, resource)
+}
+
+/// `WWW-Authenticate` for a token without the scope (RFC 6750, section 3.1).
+fn insufficient_scope(base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
+    bearer_challenge("error=\"insufficient_scope\", ", base_url, resource)
+}
+
+fn bearer_challenge(error: &str, base_url: &BaseUrl, resource: McpResource) -> HeaderValue {
+    let (scope, metadata_url) = (resource.scope(), resource.metadata_url(base_url));
+    let text = format!("Bearer {error}scope=\"{scope}\", resource_metadata=\"{metadata_url}\"");
+    // A URL has only ASCII characters.
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_challenge_names_scope_and_metadata() {
+        let base_url = BaseUrl::parse("https://photos.example.org/").unwrap();
+        for (resource, expect) in [
+            (
+                McpResource::V1,
+                "Bearer scope=\"mcp:images\", resource_metadata=\"https://photos.example.org/.well-known/oauth-protected-resource/api/mcp/v1\"",
+            ),
+            (
+                McpResource::V2,
+                "Bearer scope=\"mcp:images\", resource_metadata=\"https://photos.example.org/.well-known/oauth-protected-resource/api/mcp/v2\"",
+            ),
+            (
+                McpResource::Legacy,
+                "Bearer scope=\"mcp:photos\", resource_metadata=\"https://photos.example.org/.well-known/oauth-protected-resource/api/mcp/legacy\"",
+            ),
+        ] {
+            assert_eq!(challenge(&base_url, resource), expect);
+        }
+    }
+
+    #[test]
+    fn an_unreachable_store_is_not_a_wrong_token() {
+        let base_url = BaseUrl::parse("http://localhost").unwrap();
+        let reply = AuthenticationError::Unavailable.into_reply(
+            &base_url,
+            McpResource::V1,
+            IpAddr::from([127, 0, 0, 1]),
+        );
+        assert_eq!(reply.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(reply.headers().contains_key(header::RETRY_AFTER));
+        assert!(!reply.headers().contains_key(header::WWW_AUTHENTICATE));
+    }
+}

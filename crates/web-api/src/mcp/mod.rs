@@ -1,0 +1,72 @@
+//! The Model Context Protocol at `/api/mcp/v1`, `/api/mcp/v2` and `/api/mcp/legacy`: one JSON-RPC message per POST, one
+//! JSON reply, no session and no event stream.
+//!
+//! Order of checks: path (404), method (405; OPTIONS is 204), token (401, 403, 503), body length (413), type (415) and
+//! form (400, −32700 and −32600), protocol revision (400), then the checks of the method itself.
+
+mod app;
+mod authentication;
+mod document;
+mod resource;
+mod servers;
+mod tools;
+mod transport;
+
+use std::{net::IpAddr, sync::Arc};
+
+use http::{Method, header, request::Parts};
+
+pub use document::mcp_tools_document;
+pub use transport::serve_mcp;
+
+pub use resource::{McpResource, mcp_url};
+pub(crate) use servers::Servers;
+
+use self::{
+    authentication::{AuthenticationError, authenticate},
+    tools::ToolContext,
+};
+use crate::{Api, images_api::json_bytes};
+use http_server::{
+    body::RequestBody,
+    reply::{Reply, WithHeader as _, not_found},
+};
+
+pub(crate) const PREFIX: &str = "/api/mcp/";
+
+pub(crate) async fn handle(api: &Arc<Api>, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let base_url = &api.base_url;
+    let Some(resource) = McpResource::at(parts.uri.path()) else {
+        return not_found();
+    };
+    if parts.method == Method::OPTIONS {
+        return transport::options();
+    }
+    if parts.method != Method::POST {
+        return method_not_allowed(api, resource, parts).await;
+    }
+    let caller = match authenticate(api, resource, parts).await {
+        Ok(caller) => caller,
+        Err(error) => return error.into_reply(base_url, resource, address),
+    };
+    let body = match json_bytes(parts, body).await {
+        Ok(body) => body,
+        Err(error) => return error.into_reply(),
+    };
+    let context = ToolContext { api: api.clone(), caller, is_structured: resource.is_structured() };
+    let headers = transport::message_headers(&parts.headers);
+    transport::reply(api.mcp.of(resource).handle(context, &headers, &body).await)
+}
+
+/// Some clients send a GET to discover authentication, so 405 carries the challenge too.
+async fn method_not_allowed(api: &Api, resource: McpResource, parts: &Parts) -> Reply {
+    let reply = transport::method_not_allowed();
+    match authenticate(api, resource, parts).await {
+        Err(AuthenticationError::NoValidToken) => {
+            reply.with(header::WWW_AUTHENTICATE, authentication::challenge(&api.base_url, resource))
+        }
+        Ok(_) | Err(AuthenticationError::InsufficientScope { .. } | AuthenticationError::Unavailable) => {
+            reply
+        }
+    }
+}

@@ -1,0 +1,104 @@
+use http_server::BaseUrl;
+
+/// An MCP server, which is a resource in OAuth: a token issued for one does not work at another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum McpResource {
+    /// `/api/mcp/v1`, the current one.
+    V1,
+    /// `/api/mcp/v2`: the same tools with structured content.
+    V2,
+    /// `/api/mcp/legacy`: no albums.
+    Legacy,
+}
+
+impl McpResource {
+    /// All resources, the current one first.
+    pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::Legacy];
+
+    /// The resource at a path.
+    pub(crate) fn at(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|resource| resource.path() == path)
+    }
+
+    /// Its path.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::V1 => "/api/mcp/v1",
+            Self::V2 => "/api/mcp/v2",
+            Self::Legacy => "/api/mcp/legacy",
+        }
+    }
+
+    /// Its URL.
+    pub fn url(self, base_url: &BaseUrl) -> String {
+        format!("{}{}", base_url.as_str(), self.path())
+    }
+
+    /// The URL of its protected resource metadata (RFC 9728).
+    pub(crate) fn metadata_url(self, base_url: &BaseUrl) -> String {
+        format!("{}/.well-known/oauth-protected-resource{}", base_url.as_str(), self.path())
+    }
+
+    /// The scope that a token needs.
+    pub const fn scope(self) -> &'static str {
+        match self {
+            Self::V1 | Self::V2 => "mcp:images",
+            Self::Legacy => "mcp:photos",
+        }
+    }
+
+    /// Its name for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::V1 => "Photo library",
+            Self::V2 => "Photo library (v2)",
+            Self::Legacy => "Photo library (legacy)",
+        }
+    }
+
+    /// What its scope allows, to complete the sentence “the app may …”.
+    pub const fn scope_description(self) -> &'static str {
+        match self {
+            Self::V1 | Self::V2 => "list, search and show your photos, and organise them into albums",
+            Self::Legacy => "list, search and show your photos",
+        }
+    }
+
+    /// Accepted aliases of scopes, each with the scope it stands for.
+    pub(crate) const fn scope_aliases(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::V1 => &[("mcp:photos", "mcp:images")],
+            Self::V2 | Self::Legacy => &[],
+        }
+    }
+
+    /// Whether it has the album tools.
+    pub(crate) const fn has_albums(self) -> bool {
+        matches!(self, Self::V1 | Self::V2)
+    }
+
+    /// Whether tools declare an `outputSchema` and return `structuredContent`.
+    pub(crate) const fn is_structured(self) -> bool {
+        matches!(self, Self::V2)
+    }
+}
+
+/// The URL of the current MCP server, which people give to their apps.
+pub fn mcp_url(base_url: &BaseUrl) -> String {
+    McpResource::V1.url(base_url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_exact() {
+        for resource in McpResource::ALL {
+            assert_eq!(McpResource::at(resource.path()), Some(resource));
+        }
+        for path in ["/api/mcp/", "/api/mcp/v3", "/api/mcp/v1/", "/api/mcp/V1", "/api/mcp/v1/x", ""] {
+            assert_eq!(McpResource::at(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The tools: what each says of itself, what it takes, what it gives, and the one library call behind it.
+//!
+//! A new tool is a variant of [`Operation`], its place in [`Operation::ALL`] and its description in `catalogue`, its
+//! arguments in `arguments`, and its branch in `calls`.
+
+mod arguments;
+mod calls;
+mod catalogue;
+mod payload;
+mod records;
+mod tool_error;
+
+use mcp_protocol::Tool;
+
+pub(crate) use calls::ToolContext;
+
+use super::McpResource;
+
+/// What a tool does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    GetInfo,
+    ListImages,
+    SearchImages,
+    GetImage,
+    ShowImages,
+    ListAlbums,
+    CreateAlbum,
+    UpdateAlbum,
+}
+
+impl Operation {
+    /// In the order in which they are listed.
+    const ALL: [Self; 8] = [
+        Self::GetInfo,
+        Self::ListImages,
+        Self::SearchImages,
+        Self::GetImage,
+        Self::ShowImages,
+        Self::ListAlbums,
+        Self::CreateAlbum,
+        Self::UpdateAlbum,
+    ];
+
+    fn is_served_at(self, resource: McpResource) -> bool {
+        match self {
+            Self::GetInfo | Self::ListImages | Self::SearchImages | Self::GetImage | Self::ShowImages => true,
+            Self::ListAlbums | Self::CreateAlbum | Self::UpdateAlbum => resource.has_albums(),
+        }
+    }
+}
+
+/// The tools of a resource, in a fixed order.
+pub(super) fn of(resource: McpResource) -> impl Iterator<Item = (Operation, Tool)> {
+    let served = Operation::ALL.into_iter().filter(move |operation| operation.is_served_at(resource));
+    served.map(move |operation| (operation, catalogue::tool(operation, resource)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! What the tools give: records, with their source and, where there are URLs, the moment at
+//! which those stop working.
+
+use mcp_protocol::CallToolResult;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    images_api::{AlbumRecord, ImageRecord, NO_MODEL, Page, Pagination},
+    links::Links,
+};
+
+use super::records::{ListedImage, ShownImage};
+
+/// Where every payload comes from.
+const SOURCE: &str = "photo-library";
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListPayload<T> {
+    #[schemars(extend("const" = SOURCE))]
+    source: &'static str,
+    results: Vec<T>,
+    pagination: Pagination,
+    /// When the URLs in here stop working, in UTC; get_image and list_albums give fresh ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    urls_expire_at: Option<String>,
+}
+
+/// A list that a search gave.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SearchPayload<T> {
+    #[serde(flatten)]
+    list: ListPayload<T>,
+    /// What this search could not look at, and how to change that; tell the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    note: Option<&'static str>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ObjectPayload<T> {
+    #[schemars(extend("const" = SOURCE))]
+    source: &'static str,
+    result: T,
+    /// When the URLs in here stop working, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    urls_expire_at: Option<String>,
+}
+
+/// A record that may carry signed URLs.
+pub(super) trait HasUrls {
+    fn has_urls(&self) -> bool;
+}
+
+impl HasUrls for ImageRecord {
+    fn has_urls(&self) -> bool {
+        true
+    }
+}
+
+impl HasUrls for ListedImage {
+    fn has_urls(&self) -> bool {
+        true
+    }
+}
+
+impl HasUrls for ShownImage {
+    fn has_urls(&self) -> bool {
+        true
+    }
+}
+
+impl HasUrls for AlbumRecord {
+    fn has_urls(&self) -> bool {
+        self.cover_url.is_some()
+    }
+}
+
+impl<T: HasUrls> ListPayload<T> {
+    /// A page whose URLs were made with `links`.
+    pub(super) fn new(page: Page<T>, links: &Links<'_>) -> Self {
+        let Page { results, pagination } = page;
+        let has_urls = results.iter().any(HasUrls::has_urls);
+        let urls_expire_at = has_urls.then(|| links.expire_at().to_string());
+        Self { source: SOURCE, results, pagination, urls_expire_at }
+    }
+}
+
+impl<T> SearchPayload<T> {
+    /// A list, with a note when no vision model looked at what photos show.
+    pub(super) fn new(list: ListPayload<T>, lacks_model: bool) -> Self {
+        Self { list, note: lacks_model.then_some(NO_MODEL) }
+    }
+}
+
+impl<T: HasUrls> ObjectPayload<T> {
+    /// An object whose URLs were made with `links`.
+    pub(super) fn new(result: T, links: &Links<'_>) -> Self {
+        let urls_expire_at = result.has_urls().then(|| links.expire_at().to_string());
+        Self { source: SOURCE, result, urls_expire_at }
+    }
+}
+
+impl<T> ObjectPayload<T> {
+    /// An object without signed URLs.
+    pub(super) fn without_urls(result: T) -> Self {
+        Self { source: SOURCE, result, urls_expire_at: None }
+    }
+}
+
+/// The result of a call that worked: one text that is the payload as JSON and nothing else, and the same as
+/// structured content where a resource has that.
+pub(super) fn finished(payload: &impl Serialize, is_structured: bool) -> serde_json::Result<CallToolResult> {
+    let result = CallToolResult::text(serde_json::to_string(payload)?);
+    Ok(if is_structured { result.with_structured_content(serde_json::to_value(payload)?) } else { result })
+}
+
+/// The result of the tool that shows pictures: everything for the app as structured content, and for the model the same
+/// without what only the app needs. Where a resource promises structured content, the text is the same as that.
+pub(super) fn shown(
+    payload: &SearchPayload<ShownImage>,
+    is_structured: bool,
+) -> serde_json::Result<CallToolResult> {
+    let text = if is_structured {
+        serde_json::to_string(payload)?
+    } else {
+        let SearchPayload { list, note } = payload;
+        let results: Vec<_> = list.results.iter().map(ShownImage::listed).collect();
+        let list = ListPayload {
+            source: list.source,
+            results,
+            pagination: list.pagination,
+            urls_expire_at: list.urls_expire_at.clone(),
+        };
+        serde_json::to_string(&SearchPayload { list, note: *note })?
+    };
+    Ok(CallToolResult::text(text).with_structured_content(serde_json::to_value(payload)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::Timestamp;
+    use http_server::BaseUrl;
+    use keys::{Secret, UrlSigner};
+    use mcp_protocol::schema::output_schema_of;
+    use serde_json::{Value, json};
+
+    fn album(cover_url: Option<&str>) -> AlbumRecord {
+        AlbumRecord {
+            id: "a".into(),
+            title: "t".into(),
+            image_count: 1,
+            cover_url: cover_url.map(str::to_owned),
+            created_at: "2024-05-01T00:00:00.000Z".into(),
+            updated_at: "2024-05-01T00:00:00.000Z".into(),
+        }
+    }
+
+    /// Every member that is written is described, and what is always required is written.
+    fn check(value: &Value, schema: &Value) {
+        for required in schema["required"].as_array().unwrap() {
+            assert!(value.get(required.as_str().unwrap()).is_some(), "{required}");
+        }
+        for (name, member) in value.as_object().unwrap() {
+            let described = &schema["properties"][name];
+            assert!(described.is_object(), "{name}");
+            if member.is_object() {
+                check(member, described);
+            }
+        }
+    }
+
+    #[test]
+    fn urls_expire_where_there_are_some() {
+        let base_url = BaseUrl::parse("http://localhost").unwrap();
+        let signer = UrlSigner::new(&Secret::from_text(&"s".repeat(32)).unwrap());
+        let links = Links::new(&base_url, &signer, Timestamp::parse_iso("2024-05-01T12:00:00.500Z").unwrap());
+        for (covers, expect) in [
+            (&[][..], None),
+            (&[None], None),
+            (&[None, Some("http://localhost/i/x")], Some(json!("2024-05-01T12:15:01.000Z"))),
+        ] {
+            let results: Vec<_> = covers.iter().map(|cover| album(*cover)).collect();
+            let pagination = Pagination { total: 2, offset: 0, limit: 50 };
+            let payload = ListPayload::new(Page { results, pagination }, &links);
+            let value = serde_json::to_value(&payload).unwrap();
+            assert_eq!(value.get("urlsExpireAt"), expect.as_ref());
+            assert_eq!(value["source"], SOURCE);
+            check(&value, &output_schema_of::<ListPayload<AlbumRecord>>());
+            for cover in covers {
+                let value = serde_json::to_value(ObjectPayload::new(album(*cover), &links)).unwrap();
+                assert_eq!(value.get("urlsExpireAt").is_some(), cover.is_some());
+                check(&value, &output_schema_of::<ObjectPayload<AlbumRecord>>());
+            }
+        }
+    }
+
+    #[test]
+    fn structured_content_is_the_same_object_as_the_text() {
+        let payload = ObjectPayload::without_urls(album(None));
+        let result = finished(&payload, true).unwrap();
+        let text: Value = serde_json::from_str(result.first_text().unwrap()).unwrap();
+        assert_eq!(result.structured_content, Some(text));
+        assert_eq!(result.content.len(), 1);
+        assert_eq!(finished(&payload, false).unwrap().structured_content, None);
+    }
+}

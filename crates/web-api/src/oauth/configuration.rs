@@ -1,0 +1,47 @@
+use oauth_core::{Config, ConfigError, Endpoints, Lifetimes, Resource};
+
+use super::endpoint;
+use crate::mcp::McpResource;
+use http_server::BaseUrl;
+
+/// The configuration of the authorization server: its issuer is the base URL with `/api`, its resources are the MCP
+/// servers.
+pub(super) fn configuration(base_url: &BaseUrl) -> Result<Config, ConfigError> {
+    let resources = McpResource::ALL.into_iter().map(|mcp| resource(base_url, mcp)).collect();
+    Config::new(
+        format!("{}/api", base_url.as_str()),
+        Endpoints {
+            authorization: endpoint(base_url, "authorize"),
+            token: endpoint(base_url, "token"),
+            registration: endpoint(base_url, "register"),
+            revocation: endpoint(base_url, "revoke"),
+            jwks: Some(endpoint(base_url, "jwks")),
+        },
+        resources,
+        Lifetimes::default(),
+    )
+}
+
+fn resource(base_url: &BaseUrl, mcp: McpResource) -> Resource {
+    let aliases = mcp.scope_aliases().iter();
+    Resource {
+        url: mcp.url(base_url),
+        name: mcp.title().to_owned(),
+        scopes: vec![mcp.scope().to_owned()],
+        scope_aliases: aliases.map(|(alias, scope)| ((*alias).to_owned(), (*scope).to_owned())).collect(),
+        metadata_url: mcp.metadata_url(base_url),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_is_valid() {
+        for base_url in ["http://127.0.0.1:8080", "https://photos.example.org"] {
+            let config = configuration(&BaseUrl::parse(base_url).unwrap()).unwrap();
+            assert_eq!(config.issuer(), format!("{base_url}/api"));
+        }
+    }
+}

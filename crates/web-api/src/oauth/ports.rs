@@ -1,0 +1,43 @@
+//! What `oauth-core` asks of its surroundings, answered by the library.
+
+use async_trait::async_trait;
+use library::{Library, SigningKeys};
+use oauth_core::{AccessTokenClaims, AccessTokens, RandomError, TokensUnavailable, UnixMillis};
+
+/// The library's clock.
+pub(super) struct Clock(pub(super) Library);
+
+impl oauth_core::Clock for Clock {
+    fn now(&self) -> UnixMillis {
+        UnixMillis(self.0.clock().now().millis())
+    }
+}
+
+/// The library's randomness.
+pub(super) struct Random(pub(super) Library);
+
+impl oauth_core::Random for Random {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomError> {
+        self.0.random().fill(bytes)
+    }
+}
+
+/// Access tokens as JWTs under the library's signing keys.
+pub(super) struct Tokens(pub(super) SigningKeys);
+
+#[async_trait]
+impl AccessTokens for Tokens {
+    async fn sign(&self, claims: &AccessTokenClaims) -> Result<String, TokensUnavailable> {
+        let claims = serde_json::to_vec(claims).map_err(unavailable)?;
+        self.0.sign(&claims).await.map_err(unavailable)
+    }
+
+    async fn read(&self, token: &str) -> Result<Option<AccessTokenClaims>, TokensUnavailable> {
+        let claims = self.0.read(token).await.map_err(unavailable)?;
+        Ok(claims.and_then(|claims| serde_json::from_slice(&claims).ok()))
+    }
+}
+
+pub(super) fn unavailable(error: impl std::fmt::Display) -> TokensUnavailable {
+    TokensUnavailable(error.to_string())
+}

@@ -1,0 +1,131 @@
+use std::{hash::Hash, net::IpAddr, num::NonZeroU32, time::Duration};
+
+use governor::{
+    Quota, RateLimiter, clock::Clock, middleware::NoOpMiddleware, state::keyed::HashMapStateStore,
+};
+use library::{Library, network_prefix, subscriber_prefix};
+use oauth_core::SecretHash;
+
+/// Upper bound on the keys of one limiter. Further keys are not limited, so that memory stays bounded.
+const MAX_KEYS: usize = 100_000;
+
+/// A rate limit as a token bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Size of the bucket: requests allowed at once.
+    pub burst: u32,
+    /// Requests allowed per minute after that.
+    pub per_minute: u32,
+}
+
+impl RateLimit {
+    fn quota(self) -> Quota {
+        let at_least_one = |number: u32| NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN);
+        Quota::per_minute(at_least_one(self.per_minute)).allow_burst(at_least_one(self.burst))
+    }
+}
+
+/// Rate limits of the authorization server. The limits per address are generous, because a hosted app serves many people
+/// from few addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OAuthLimits {
+    /// Client registrations from one address (of IPv6, one /64).
+    pub registrations: RateLimit,
+    /// Client registrations from one network: an IPv4 /24 or an IPv6 /48.
+    pub registrations_per_network: RateLimit,
+    /// Token and revocation requests from one address.
+    pub token_requests: RateLimit,
+    /// Requests with the same authorization code or refresh token.
+    pub same_token: RateLimit,
+    /// Fetches of client ID metadata documents that one address causes.
+    pub client_documents: RateLimit,
+}
+
+impl Default for OAuthLimits {
+    fn default() -> Self {
+        Self {
+            registrations: RateLimit { burst: 1_000, per_minute: 30 },
+            registrations_per_network: RateLimit { burst: 2_000, per_minute: 60 },
+            token_requests: RateLimit { burst: 20_000, per_minute: 600_000 },
+            same_token: RateLimit { burst: 200, per_minute: 60 },
+            client_documents: RateLimit { burst: 30, per_minute: 10 },
+        }
+    }
+}
+
+/// The library's monotonic clock, so that a change of the wall clock does not affect limits.
+#[derive(Clone)]
+struct LibraryClock(Library);
+
+impl Clock for LibraryClock {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.0.clock().monotonic()
+    }
+}
+
+/// One token bucket per key.
+struct Limiter<K: Hash + Eq + Clone> {
+    limiter: RateLimiter<K, HashMapStateStore<K>, LibraryClock, NoOpMiddleware<Duration>>,
+    clock: LibraryClock,
+}
+
+impl<K: Hash + Eq + Clone> Limiter<K> {
+    fn new(limit: RateLimit, clock: LibraryClock) -> Self {
+        Self { limiter: RateLimiter::hashmap_with_clock(limit.quota(), clock.clone()), clock }
+    }
+
+    /// Takes a token; if there is none, the error is the seconds to wait.
+    fn check(&self, key: &K) -> Result<(), u64> {
+        if self.limiter.len() >= MAX_KEYS {
+            self.limiter.retain_recent();
+            if self.limiter.len() >= MAX_KEYS {
+                return Ok(());
+            }
+        }
+        self.limiter.check_key(key).map_err(|until| {
+            let wait = until.wait_time_from(self.clock.now());
+            wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+        })
+    }
+}
+
+/// Rate limits of the authorization server, per process.
+pub(super) struct RateLimits {
+    registrations: Limiter<IpAddr>,
+    registrations_per_network: Limiter<IpAddr>,
+    token_requests: Limiter<IpAddr>,
+    same_token: Limiter<SecretHash>,
+    client_documents: Limiter<IpAddr>,
+}
+
+impl RateLimits {
+    pub(super) fn new(library: &Library, limits: &OAuthLimits) -> Self {
+        let clock = LibraryClock(library.clone());
+        Self {
+            registrations: Limiter::new(limits.registrations, clock.clone()),
+            registrations_per_network: Limiter::new(limits.registrations_per_network, clock.clone()),
+            token_requests: Limiter::new(limits.token_requests, clock.clone()),
+            same_token: Limiter::new(limits.same_token, clock.clone()),
+            client_documents: Limiter::new(limits.client_documents, clock),
+        }
+    }
+
+    pub(super) fn check_registration(&self, address: IpAddr) -> Result<(), u64> {
+        self.registrations.check(&subscriber_prefix(address))?;
+        self.registrations_per_network.check(&network_prefix(address))
+    }
+
+    pub(super) fn check_token_request(&self, address: IpAddr) -> Result<(), u64> {
+        self.token_requests.check(&subscriber_prefix(address))
+    }
+
+    pub(super) fn check_client_document(&self, address: IpAddr) -> Result<(), u64> {
+        self.client_documents.check(&subscriber_prefix(address))
+    }
+
+    pub(super) fn check_same_token(&self, token: SecretHash) -> Result<(), u64> {
+        self.same_token.check(&token)
+    }
+}

@@ -1,0 +1,302 @@
+use std::net::IpAddr;
+
+use data_encoding::HEXLOWER;
+use domain::{KeyName, SecurityEventKind, check_new_password};
+use http::{HeaderMap, StatusCode};
+use http_server::reply::{Reply, retry_after, see_other};
+use library::{AccountError, ChangePasswordError, KeyError, SignInError};
+use maud::html;
+use oauth_core::UnixMillis;
+use web_api::security_log;
+
+use super::{AccountPage, AccountSection, Outcome, Person, lists::app_label, page};
+use crate::{
+    Site,
+    forms::Form,
+    layout::Page,
+    messages::{self, minutes},
+    session::{with_session, without_session},
+    sign_in::sign_in_source,
+};
+
+/// The action of a form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Action {
+    Disconnect,
+    CreateKey,
+    RevokeKey,
+    ChangePassword,
+    EndSession,
+    SignOutEverywhere,
+    DeleteAccount,
+}
+
+/// The message above the sections after a form.
+pub(super) enum Notice {
+    /// A new API key, which is shown only now.
+    NewKey { name: KeyName, key: String },
+    /// An error.
+    Problem(String),
+    /// An error in the name of a new key.
+    InvalidKeyName { name: String, text: String },
+    /// A success.
+    Done(Outcome),
+}
+
+impl Action {
+    const ALL: [Self; 7] = [
+        Self::Disconnect,
+        Self::CreateKey,
+        Self::RevokeKey,
+        Self::ChangePassword,
+        Self::EndSession,
+        Self::SignOutEverywhere,
+        Self::DeleteAccount,
+    ];
+
+    pub(super) fn at(path: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.path() == path)
+    }
+
+    /// The path that its form is sent to; also the purpose that the token of the form is bound to.
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Self::Disconnect => "/account/apps/disconnect",
+            Self::CreateKey => "/account/keys/create",
+            Self::RevokeKey => "/account/keys/revoke",
+            Self::ChangePassword => "/account/password",
+            Self::EndSession => "/account/sessions/end",
+            Self::SignOutEverywhere => "/account/sign-out-everywhere",
+            Self::DeleteAccount => "/account/delete",
+        }
+    }
+
+    /// The section with its form.
+    pub(super) const fn section(self) -> AccountSection {
+        match self {
+            Self::Disconnect => AccountSection::Apps,
+            Self::CreateKey | Self::RevokeKey => AccountSection::Keys,
+            Self::ChangePassword => AccountSection::Password,
+            Self::EndSession | Self::SignOutEverywhere => AccountSection::Sessions,
+            Self::DeleteAccount => AccountSection::Delete,
+        }
+    }
+}
+
+/// A form with a valid token.
+pub(super) struct Submission<'a> {
+    pub(super) site: &'a Site,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) person: Person,
+    /// The page that showed the form.
+    pub(super) page: AccountPage,
+    pub(super) form: Form,
+    pub(super) address: IpAddr,
+}
+
+impl Submission<'_> {
+    pub(super) async fn run(&self, action: Action) -> Reply {
+        let result = match action {
+            Action::Disconnect => self.disconnect().await,
+            Action::CreateKey => self.create_key().await,
+            Action::RevokeKey => self.revoke_key().await,
+            Action::ChangePassword => self.change_password().await,
+            Action::EndSession => self.end_session().await,
+            Action::SignOutEverywhere => self.sign_out_everywhere().await,
+            Action::DeleteAccount => self.delete_account().await,
+        };
+        result.unwrap_or_else(|reply| reply)
+    }
+
+    fn field(&self, name: &str) -> &str {
+        self.form.get(name).unwrap_or_default()
+    }
+
+    async fn record(&self, kind: SecurityEventKind, detail: Option<&str>) {
+        let account = self.person.holder.account.id;
+        self.site.library.record_security_event(account, kind, Some(self.address), detail).await;
+    }
+
+    async fn disconnect(&self) -> Result<Reply, Reply> {
+        let grants = self.site.library.grants();
+        let subject = self.person.holder.account.id.0.to_string();
+        let at = UnixMillis(self.site.library.clock().now().millis());
+        let ended = async {
+            // Only grants of this person. A grant that does not exist has been revoked already.
+            let apps = grants.connections(&subject).await?;
+            match apps.into_iter().find(|app| app.grant.id == self.field("grant")) {
+                Some(app) if grants.revoke_grant(&app.grant.id, at).await? => Ok(Some(app)),
+                _ => Ok::<_, oauth_core::StoreError>(None),
+            }
+        };
+        if let Some(app) = ended.await.map_err(|error| messages::unavailable(&error))? {
+            security_log::grant_revoked(self.address, &app.grant.id);
+            self.record(SecurityEventKind::AppDisconnected, Some(&app_label(&app))).await;
+        }
+        Ok(self.done(Outcome::Disconnected))
+    }
+
+    async fn create_key(&self) -> Result<Reply, Reply> {
+        let name = match KeyName::parse(self.field("name")) {
+            Ok(name) => name,
+            Err(invalid) => {
+                return Err(self
+                    .invalid_key_name(format!("The {} {}.", invalid.field, invalid.reason))
+                    .await);
+            }
+        };
+        let account = &self.person.holder.account;
+        match self.site.library.create_key(&account.email, name.clone()).await {
+            Ok(key) => {
+                security_log::key_changed(self.address, account.id, "key_created");
+                self.record(SecurityEventKind::KeyCreated, Some(name.as_str())).await;
+                Ok(self.page(StatusCode::OK, Notice::NewKey { name, key }).await)
+            }
+            Err(KeyError::NameTaken) => {
+                let text =
+                    "There is already a key with this name. Choose another name, or revoke that key first.";
+                Err(self.invalid_key_name(text.to_owned()).await)
+            }
+            Err(error) => Err(messages::unavailable(&error)),
+        }
+    }
+
+    async fn revoke_key(&self) -> Result<Reply, Reply> {
+        // An invalid name belongs to no key, so there is nothing to revoke.
+        let Ok(name) = KeyName::parse(self.field("name")) else { return Ok(self.done(Outcome::KeyRevoked)) };
+        let account = &self.person.holder.account;
+        let revoked = self.site.library.revoke_key(&account.email, &name).await;
+        if revoked.map_err(|error| messages::unavailable(&error))? {
+            security_log::key_changed(self.address, account.id, "key_revoked");
+            self.record(SecurityEventKind::KeyRevoked, Some(name.as_str())).await;
+        }
+        Ok(self.done(Outcome::KeyRevoked))
+    }
+
+    /// A new password ends every session, so this browser gets a new session.
+    async fn change_password(&self) -> Result<Reply, Reply> {
+        let account = &self.person.holder.account;
+        if let Err(error) = check_new_password(self.field("new")) {
+            return Err(self.problem(error.to_string()).await);
+        }
+        let source = sign_in_source(self.headers, self.address);
+        let new = self.field("new").to_owned();
+        let changed = self.site.library.change_password(account, self.field("current"), new, source).await;
+        match changed {
+            Ok(session) => {
+                security_log::password_changed(self.address, account.id);
+                let reply = self.done(Outcome::PasswordChanged);
+                Ok(with_session(&self.site.base_url, reply, session.as_ref()))
+            }
+            Err(ChangePasswordError::Current(error)) => Err(self.wrong_password(error).await),
+            Err(ChangePasswordError::New(error)) => Err(messages::unavailable(&error)),
+        }
+    }
+
+    async fn end_session(&self) -> Result<Reply, Reply> {
+        let hash = HEXLOWER.decode(self.field("session").as_bytes()).ok();
+        let Some(hash) = hash.and_then(|bytes| <[u8; 32]>::try_from(bytes).ok()) else {
+            return Ok(self.done(Outcome::SignedOutElsewhere));
+        };
+        let account = self.person.holder.account.id;
+        let ended = self.site.library.end_session(account, &hash).await;
+        if ended.map_err(|error| messages::unavailable(&error))? {
+            self.signed_out_elsewhere().await;
+        }
+        Ok(self.done(Outcome::SignedOutElsewhere))
+    }
+
+    /// Ends all other sessions.
+    async fn sign_out_everywhere(&self) -> Result<Reply, Reply> {
+        let account = self.person.holder.account.id;
+        let ended = self.site.library.end_sessions(account, Some(&self.person.token)).await;
+        if ended.map_err(|error| messages::unavailable(&error))? > 0 {
+            self.signed_out_elsewhere().await;
+        }
+        Ok(self.done(Outcome::SignedOutElsewhere))
+    }
+
+    async fn signed_out_elsewhere(&self) {
+        security_log::signed_out(self.address);
+        self.record(SecurityEventKind::SignedOutElsewhere, None).await;
+    }
+
+    async fn delete_account(&self) -> Result<Reply, Reply> {
+        let account = &self.person.holder.account;
+        if self.field("sure") != "yes" {
+            return Err(self.problem("Select the checkbox to delete your account.".to_owned()).await);
+        }
+        let confirmed =
+            self.site.library.confirm_password(account, self.field("password"), self.address).await;
+        if let Err(error) = confirmed {
+            return Err(self.wrong_password(error).await);
+        }
+        match self.site.library.delete_account(account.id).await {
+            Ok(()) => {
+                security_log::account_deleted(self.address, account.id);
+                let library = self.site.library.clone();
+                tokio::spawn(async move {
+                    if let Err(error) = library.purge_deleted().await {
+                        tracing::warn!(
+                            error,
+                            "the data of a deleted account could not be deleted; it will be retried"
+                        );
+                    }
+                });
+            }
+            // It was deleted in the meantime.
+            Err(AccountError::NoAccount) => {}
+            Err(error) => return Err(messages::unavailable(&error)),
+        }
+        Ok(without_session(&self.site.base_url, account_deleted()))
+    }
+
+    async fn wrong_password(&self, error: SignInError) -> Reply {
+        match error {
+            SignInError::Unavailable(error) => messages::unavailable(&error),
+            SignInError::Wrong => {
+                security_log::sign_in_failed(self.address, "wrong password on the account page");
+                self.problem("The password is incorrect. Nothing was changed.".to_owned()).await
+            }
+            SignInError::LockedOut { retry_after_s } => {
+                let text =
+                    format!("Too many incorrect passwords. Wait {}, then try again.", minutes(retry_after_s));
+                self.retry_later(StatusCode::TOO_MANY_REQUESTS, text, retry_after_s).await
+            }
+            SignInError::Busy { retry_after_s } => {
+                let text = "Too many people are signing in. Try again in a minute.".to_owned();
+                self.retry_later(StatusCode::SERVICE_UNAVAILABLE, text, retry_after_s).await
+            }
+        }
+    }
+
+    async fn retry_later(&self, status: StatusCode, text: String, retry_after_s: u64) -> Reply {
+        retry_after(self.page(status, Notice::Problem(text)).await, retry_after_s)
+    }
+
+    async fn problem(&self, text: String) -> Reply {
+        self.page(StatusCode::BAD_REQUEST, Notice::Problem(text)).await
+    }
+
+    /// Shows the typed name again, so that it can be corrected.
+    async fn invalid_key_name(&self, text: String) -> Reply {
+        let name = self.field("name").to_owned();
+        self.page(StatusCode::BAD_REQUEST, Notice::InvalidKeyName { name, text }).await
+    }
+
+    async fn page(&self, status: StatusCode, notice: Notice) -> Reply {
+        page::page(self.site, &self.person, self.page, status, Some(notice)).await
+    }
+
+    /// Redirects to the page, which shows the outcome.
+    fn done(&self, outcome: Outcome) -> Reply {
+        see_other(&format!("{}?done={}", self.page.path(), outcome.as_str()))
+    }
+}
+
+fn account_deleted() -> Reply {
+    let content = html! {
+        p { "Connected apps, API keys and sessions no longer work. Your photos are being deleted." }
+    };
+    Page { title: "Your account is deleted", status: StatusCode::OK, form_targets: &[] }.reply(&content)
+}

@@ -1,0 +1,274 @@
+//! The lists of the account pages.
+
+use data_encoding::HEXLOWER;
+use domain::{SecurityEventKind, Timestamp};
+use library::{KeyInfo, SecurityEvent, SessionInfo};
+use maud::{Markup, html};
+use oauth_core::{Connection, UnixMillis};
+use web_api::{app_name, display_name};
+
+use super::{AccountPage, AccountSection, PAGE, Person, actions::Action, browser_name::browser_name};
+use crate::{
+    Site,
+    consent::scope_description,
+    forms::csrf_field,
+    layout::{day, minute},
+};
+
+/// Number of events on the overview.
+const OVERVIEW_EVENTS: usize = 6;
+
+/// Renders the sections of one person.
+pub(super) struct Sections<'a> {
+    pub(super) site: &'a Site,
+    pub(super) person: &'a Person,
+    /// The page that shows the sections.
+    pub(super) page: AccountPage,
+    /// The invalid name of a new key, so that it can be corrected.
+    pub(super) typed_key_name: &'a str,
+}
+
+impl Sections<'_> {
+    /// A form for an action.
+    pub(super) fn form(&self, action: Action, content: &Markup) -> Markup {
+        html! {
+            form method="post" action=(action.path()) {
+                (csrf_field(&self.site.forms, &self.person.token_parts(action.path())))
+                @if let AccountPage::Section(section) = self.page {
+                    input type="hidden" name=(PAGE) value=(section.id());
+                }
+                (content)
+            }
+        }
+    }
+
+    /// A hidden field that tells password managers which account a password belongs to.
+    pub(super) fn username(&self) -> Markup {
+        html! {
+            input type="text" name="username" value=(self.person.holder.account.email) autocomplete="username" hidden;
+        }
+    }
+
+    /// A form with one button; `object` completes its label for screen readers.
+    fn button(&self, action: Action, field: (&str, &str), label: &str, object: &str, class: &str) -> Markup {
+        self.form(
+            action,
+            &html! {
+                input type="hidden" name=(field.0) value=(field.1);
+                button class=(class) type="submit" aria-label=(format!("{label} {object}")) { (label) }
+            },
+        )
+    }
+
+    pub(super) fn apps(&self, apps: &[Connection]) -> Markup {
+        html! {
+            @if apps.is_empty() {
+                p { "No apps are connected." }
+            } @else {
+                ul.rows { @for (index, app) in apps.iter().enumerate() { (self.app(index, app)) } }
+            }
+        }
+    }
+
+    fn app(&self, index: usize, app: &Connection) -> Markup {
+        let name = app_label(app);
+        let id = format!("app-{index}");
+        let disconnect =
+            self.button(Action::Disconnect, ("grant", &app.grant.id), "Disconnect", &name, "danger");
+        html! {
+            li.asking {
+                div {
+                    p.name { span id=(id) { (name) } " " span.unverified { "(name not verified)" } }
+                    p.facts {
+                        "Connected " (day_of(app.grant.created_at)) ", "
+                        @match app.last_used_at {
+                            Some(at) => { "last used " (day_of(at)) }
+                            None => { "not used yet" }
+                        }
+                        ". Can "
+                        @for (index, scope) in app.grant.scopes.iter().enumerate() {
+                            @if index > 0 { "; " }
+                            (scope_description(scope))
+                        }
+                        "."
+                    }
+                    p.facts { "Access was given to " (app.redirect_host()) @if app.redirect_stays_on_device() { " on your device" } "." }
+                }
+                (confirmation("Disconnect", &id, &html! {
+                    p { (name) " will have no access to your photos until you connect it again." }
+                    (disconnect)
+                }))
+            }
+        }
+    }
+
+    pub(super) fn keys(&self, keys: &[KeyInfo]) -> Markup {
+        let mut active = keys.iter().filter(|key| key.revoked_at.is_none()).enumerate().peekable();
+        html! {
+            p { "API keys give your own scripts access. A key can do everything that you can, until you revoke it." }
+            @if active.peek().is_some() {
+                ul.rows { @for (index, key) in active { (self.key(index, key)) } }
+            }
+            (self.form(Action::CreateKey, &html! {
+                div.beside {
+                    div {
+                        label for="key-name" { "Name of the new key" }
+                        input #key-name type="text" name="name" value=(self.typed_key_name) required maxlength="100"
+                            autocomplete="off";
+                    }
+                    button type="submit" { "Create key" }
+                }
+            }))
+        }
+    }
+
+    fn key(&self, index: usize, key: &KeyInfo) -> Markup {
+        let name = key.name.to_string();
+        let id = format!("key-{index}");
+        html! {
+            li.asking {
+                div {
+                    p.name id=(id) { (name) }
+                    p.facts {
+                        "Created " (day(key.created_at)) ", "
+                        @match key.last_used_at {
+                            Some(at) => { "last used " (day(at)) }
+                            None => { "not used yet" }
+                        }
+                        "."
+                    }
+                }
+                (confirmation("Revoke", &id, &html! {
+                    p { "Scripts that use this key will stop working. You cannot restore a revoked key." }
+                    (self.button(Action::RevokeKey, ("name", &name), "Revoke", &name, "danger"))
+                }))
+            }
+        }
+    }
+
+    pub(super) fn sessions(&self, sessions: &[SessionInfo]) -> Markup {
+        let has_others = sessions.iter().any(|session| session.hash != self.person.session);
+        html! {
+            ul.rows { @for session in sessions { (self.session(session)) } }
+            @if has_others {
+                (confirmation("Sign out everywhere else", "", &html! {
+                    p { "You will have to sign in again in all other browsers. Connected apps and API keys keep working." }
+                    (self.form(Action::SignOutEverywhere, &html! {
+                        button.danger type="submit" { "Sign out everywhere else" }
+                    }))
+                }))
+            } @else {
+                p { "You are not signed in anywhere else." }
+            }
+        }
+    }
+
+    fn session(&self, session: &SessionInfo) -> Markup {
+        let name = browser_name(session.user_agent.as_deref());
+        let is_here = session.hash == self.person.session;
+        let hash = HEXLOWER.encode(&session.hash);
+        html! {
+            li {
+                div {
+                    p.name { (name) " " @if is_here { span.badge { "this browser" } } }
+                    p.facts {
+                        "Signed in " (minute(session.created_at)) " from " (session.address)
+                        ", last used " (day(session.last_seen_at)) "."
+                    }
+                }
+                @if !is_here {
+                    (self.button(
+                        Action::EndSession,
+                        ("session", &hash),
+                        "Sign out",
+                        &format!("{name}, {}", session.address),
+                        "quiet",
+                    ))
+                }
+            }
+        }
+    }
+
+    /// The security events of the account; on the overview only the newest.
+    pub(super) fn activity(&self, events: &[SecurityEvent]) -> Markup {
+        let is_overview = self.page == AccountPage::Overview;
+        let shown = if is_overview { events.len().min(OVERVIEW_EVENTS) } else { events.len() };
+        html! {
+            p {
+                "If you do not recognise something, change your " a href=(AccountSection::Password.path()) { "password" }
+                " and remove the " a href=(AccountSection::Apps.path()) { "connected apps" } " and "
+                a href=(AccountSection::Keys.path()) { "API keys" } " that you do not know."
+            }
+            @if events.is_empty() {
+                p { "There is no activity yet." }
+            } @else {
+                ul.rows { @for event in events.iter().take(shown) { (event_row(event)) } }
+            }
+            @if shown < events.len() { p { a href=(AccountSection::Activity.path()) { "All activity" } } }
+        }
+    }
+}
+
+/// A button that opens a confirmation step. It works without JavaScript. `object` is the id of the element that names what
+/// the step is about; it may be empty.
+pub(super) fn confirmation(label: &str, object: &str, content: &Markup) -> Markup {
+    let id = (!object.is_empty()).then(|| format!("ask-{object}"));
+    let labels = id.as_ref().map(|id| format!("{id} {object}"));
+    html! {
+        details.ask {
+            summary aria-labelledby=[labels] {
+                span id=[id] {
+                    span.closed { (label) }
+                    span.opened { "Cancel" }
+                }
+            }
+            div.asked { (content) }
+        }
+    }
+}
+
+fn event_row(event: &SecurityEvent) -> Markup {
+    html! {
+        li {
+            div {
+                p.name { (event_text(event)) }
+                p.facts {
+                    (minute(event.at))
+                    @match &event.address {
+                        Some(address) => { ", from " (address) }
+                        None => { ", from the command line" }
+                    }
+                    @if event.count > 1 { ", " (event.count) " times" }
+                    "."
+                }
+            }
+        }
+    }
+}
+
+fn event_text(event: &SecurityEvent) -> String {
+    let object = display_name(event.detail.as_deref().unwrap_or_default());
+    match event.kind {
+        SecurityEventKind::AccountCreated => "Account created".to_owned(),
+        SecurityEventKind::SignedIn => "Signed in".to_owned(),
+        SecurityEventKind::SignInFailed => "Sign-in failed: incorrect password".to_owned(),
+        SecurityEventKind::SignedOutElsewhere => "Signed out in another browser".to_owned(),
+        SecurityEventKind::PasswordChanged => "Password changed".to_owned(),
+        SecurityEventKind::AppConnected => format!("{object} connected"),
+        SecurityEventKind::AppDisconnected => format!("{object} disconnected"),
+        SecurityEventKind::AppTokenReplayed => {
+            format!("{object} disconnected, because one of its old tokens was used again")
+        }
+        SecurityEventKind::KeyCreated => format!("API key {object} created"),
+        SecurityEventKind::KeyRevoked => format!("API key {object} revoked"),
+    }
+}
+
+/// The label of an app.
+pub(super) fn app_label(app: &Connection) -> String {
+    app_name(&app.grant.client_id, app.client_name.as_deref().unwrap_or(&app.grant.client_id))
+}
+
+fn day_of(at: UnixMillis) -> Markup {
+    html! { @if let Some(at) = Timestamp::from_millis(at.0) { (day(at)) } }
+}

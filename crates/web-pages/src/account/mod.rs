@@ -1,0 +1,129 @@
+//! The account pages: connected apps, API keys, password, sessions, activity.
+//!
+//! `/account` shows all sections, and each section also has a page of its own. Every form is bound to the session and to
+//! its purpose, and redirects to the page that showed it. Only a new API key is shown in the reply itself, once.
+//!
+//! To add a section, add a variant to `AccountSection` in `section.rs`; the compiler names the other places.
+
+mod actions;
+mod browser_name;
+mod lists;
+mod outcome;
+mod page;
+mod search_progress;
+mod section;
+
+use std::net::IpAddr;
+
+use domain::Plan;
+use http::{HeaderMap, Method, StatusCode, request::Parts};
+use http_server::{
+    Query,
+    body::RequestBody,
+    reply::{Reply, found, method_not_allowed, not_found},
+};
+use keys::session_hash;
+use library::SessionHolder;
+use web_api::security_log;
+
+use crate::{
+    Site,
+    form_rejected::form_rejected,
+    forms::read_form,
+    layout::PageHeader,
+    return_to::ReturnTo,
+    session::{session, session_token},
+    start,
+};
+
+use actions::{Action, Notice, Submission};
+use outcome::Outcome;
+use section::{AccountPage, AccountSection};
+
+const PATH: &str = "/account";
+const PREFIX: &str = "/account/";
+
+/// The name of the field with the page that shows a form.
+const PAGE: &str = "page";
+
+/// Whether a path belongs to the account pages.
+pub(crate) fn is_path(path: &str) -> bool {
+    path == PATH || path.starts_with(PREFIX)
+}
+
+/// A signed-in person and their session.
+struct Person {
+    holder: SessionHolder,
+    token: String,
+    /// The hash of the session token.
+    session: [u8; 32],
+}
+
+impl Person {
+    /// The sender of a request; `None` without a session.
+    async fn of(site: &Site, headers: &HeaderMap) -> Result<Option<Self>, Reply> {
+        let token = session_token(&site.base_url, headers).unwrap_or_default();
+        let holder = session(site, headers).await?;
+        Ok(holder.map(|holder| Self { holder, session: session_hash(&token), token }))
+    }
+
+    /// The parts that the token of a form with this purpose is bound to.
+    fn token_parts<'a>(&'a self, purpose: &'a str) -> [&'a [u8]; 2] {
+        [purpose.as_bytes(), &self.session]
+    }
+}
+
+/// Handles `/account`, the pages of its sections, and their forms.
+pub(crate) async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    let path = parts.uri.path();
+    match (&parts.method, AccountPage::at(path), Action::at(path)) {
+        (_, None, None) => not_found(),
+        (&Method::GET | &Method::HEAD, Some(page), _) => show(site, parts, page).await,
+        // The address bar shows the path of a form after it was rejected.
+        (&Method::GET | &Method::HEAD, None, Some(action)) => found(action.section().path()),
+        (&Method::POST, _, Some(action)) => match submission(site, parts, body, address, action).await {
+            Ok(submission) => submission.run(action).await,
+            Err(reply) => reply,
+        },
+        (_, _, Some(_)) => method_not_allowed("GET, HEAD, POST"),
+        (_, _, None) => method_not_allowed("GET, HEAD"),
+    }
+}
+
+async fn show(site: &Site, parts: &Parts, page: AccountPage) -> Reply {
+    let person = match Person::of(site, &parts.headers).await {
+        Ok(Some(person)) => person,
+        // Apps send people here before they have signed in.
+        Ok(None) if page == AccountPage::Section(AccountSection::Sync) => {
+            return start::sync(&PageHeader::SignedOut { here: page.path() });
+        }
+        Ok(None) => return found(&ReturnTo::here(page.path()).via_sign_in()),
+        Err(reply) => return reply,
+    };
+    if page == AccountPage::Section(AccountSection::Plan) && person.holder.account.plan != Plan::Free {
+        return not_found();
+    }
+    let query = Query::parse(parts.uri.query());
+    let notice = query.get("done").and_then(Outcome::parse).map(Notice::Done);
+    page::page(site, &person, page, StatusCode::OK, notice).await
+}
+
+/// Reads a form and checks that it belongs to the person who sent it.
+async fn submission<'a>(
+    site: &'a Site,
+    parts: &'a Parts,
+    body: RequestBody,
+    address: IpAddr,
+    action: Action,
+) -> Result<Submission<'a>, Reply> {
+    let form = read_form(site, parts, body, address).await?;
+    let person = Person::of(site, &parts.headers).await?;
+    // Without a session no token is valid.
+    let person = person.filter(|person| form.has_token(&site.forms, &person.token_parts(action.path())));
+    let Some(person) = person else {
+        security_log::form_refused(address, "account form without its token");
+        return Err(form_rejected(&site.base_url, &parts.headers, action.section().path()));
+    };
+    let page = AccountPage::from_id(form.get(PAGE));
+    Ok(Submission { site, headers: &parts.headers, person, page, form, address })
+}

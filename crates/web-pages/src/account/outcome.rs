@@ -1,0 +1,37 @@
+/// The successful outcome of a form, shown on the page that the form redirects to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Disconnected,
+    KeyRevoked,
+    PasswordChanged,
+    SignedOutElsewhere,
+}
+
+impl Outcome {
+    const ALL: [Self; 4] =
+        [Self::Disconnected, Self::KeyRevoked, Self::PasswordChanged, Self::SignedOutElsewhere];
+
+    /// Its name in the query of the page.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Disconnected => "disconnected",
+            Self::KeyRevoked => "key-revoked",
+            Self::PasswordChanged => "password-changed",
+            Self::SignedOutElsewhere => "signed-out",
+        }
+    }
+
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == name)
+    }
+
+    /// The message for the person.
+    pub(super) const fn text(self) -> &'static str {
+        match self {
+            Self::Disconnected => "The app is disconnected. It no longer has access to your photos.",
+            Self::KeyRevoked => "The API key is revoked. It no longer works.",
+            Self::PasswordChanged => "Your password is changed. You are signed out in all other browsers.",
+            Self::SignedOutElsewhere => "Signed out. You stay signed in here.",
+        }
+    }
+}

@@ -1,0 +1,210 @@
+use domain::MIN_PASSWORD_CHARS;
+use http::StatusCode;
+use http_server::reply::Reply;
+use library::Caller;
+use maud::{Markup, html};
+use web_api::mcp_url;
+
+use super::{
+    AccountPage, AccountSection, PATH, Person,
+    actions::{Action, Notice},
+    lists::{Sections, confirmation},
+    search_progress::search_progress,
+};
+use crate::{
+    Site,
+    app_guides::ConnectionGuide,
+    layout::{Link, Page, PageHeader, Section, snippet},
+    messages,
+    start::sync_steps,
+};
+
+/// Number of events on the activity page: all that are kept, so that many events of one kind do not hide others.
+const ACTIVITY_EVENTS: u32 = 1000;
+
+/// Renders a page of the account.
+pub(super) async fn page(
+    site: &Site,
+    person: &Person,
+    page: AccountPage,
+    status: StatusCode,
+    notice: Option<Notice>,
+) -> Reply {
+    let account = &person.holder.account;
+    let typed_key_name = match &notice {
+        Some(Notice::InvalidKeyName { name, .. }) => name,
+        _ => "",
+    };
+    let renderer = Sections { site, person, page, typed_key_name };
+    let sections_shown: Vec<AccountSection> = match page {
+        AccountPage::Overview => AccountSection::of_plan(account.plan).collect(),
+        AccountPage::Section(section) => vec![section],
+    };
+    let mut sections = Vec::with_capacity(sections_shown.len());
+    for section in sections_shown {
+        match renderer.content(section).await {
+            Ok(content) => sections.push(Section { id: section.id(), heading: section.heading(), content }),
+            Err(reply) => return reply,
+        }
+    }
+    let title = match page {
+        AccountPage::Overview => "Your account",
+        AccountPage::Section(section) => section.heading(),
+    };
+    let above = html! {
+        @if page == AccountPage::Overview { p { "Signed in as " strong { (account.email) } "." } }
+        @if let Some(notice) = &notice { (notice_markup(notice)) }
+    };
+    let overview = Link { href: PATH, label: "Overview" };
+    let link = |section: AccountSection| Link { href: section.path(), label: section.heading() };
+    let links: Vec<Link<'_>> =
+        [overview].into_iter().chain(AccountSection::of_plan(account.plan).map(link)).collect();
+    let header = PageHeader::SignedIn { forms: &site.forms, session_token: &person.token, here: page.path() };
+    Page { title, status, form_targets: &[] }.sections(&header, &links, &above, &sections)
+}
+
+fn notice_markup(notice: &Notice) -> Markup {
+    match notice {
+        Notice::NewKey { name, key } => html! {
+            div.notice role="status" {
+                p { "Copy the new API key " strong { (name) } " now. It will not be shown again." }
+                (snippet("the API key", key))
+            }
+        },
+        Notice::Problem(text) | Notice::InvalidKeyName { text, .. } => {
+            html! { div.notice.warn role="alert" { p { (text) } } }
+        }
+        Notice::Done(outcome) => html! { div.notice role="status" { p { (outcome.text()) } } },
+    }
+}
+
+impl Sections<'_> {
+    async fn content(&self, section: AccountSection) -> Result<Markup, Reply> {
+        let unavailable = |error: &dyn std::fmt::Display| messages::unavailable(error);
+        let (library, account) = (&self.site.library, &self.person.holder.account);
+        let is_overview = self.page == AccountPage::Overview;
+        Ok(match section {
+            AccountSection::Apps => {
+                let apps = library.grants().connections(&account.id.0.to_string()).await;
+                let apps = apps.map_err(|error| unavailable(&error))?;
+                html! {
+                    (self.apps(&apps))
+                    (self.connect(is_overview))
+                }
+            }
+            AccountSection::Keys => {
+                let keys = library.keys(&account.email).await.map_err(|error| unavailable(&error))?;
+                html! {
+                    (self.keys(&keys))
+                    @if !is_overview { (self.key_use()) }
+                }
+            }
+            AccountSection::Sync if is_overview => html! {
+                p { "You add photos by importing them on the machine that runs the library." }
+                p { a href=(AccountSection::Sync.path()) { "How to import photos" } }
+            },
+            AccountSection::Sync => sync_steps(account.email.as_str()),
+            AccountSection::Search => {
+                let progress = library.search_progress(Some(account.id)).await;
+                let info = library.info(&Caller::signed_in(account.clone(), &self.person.token)).await;
+                let info = info.map_err(|error| unavailable(&error))?;
+                search_progress(&progress.map_err(|error| unavailable(&error))?, &info)
+            }
+            AccountSection::Plan => free_plan(library.settings().free_window),
+            AccountSection::Password => self.password(),
+            AccountSection::Sessions => {
+                let sessions = library.sessions(account.id).await.map_err(|error| unavailable(&error))?;
+                self.sessions(&sessions)
+            }
+            AccountSection::Activity => {
+                let events = library.security_events(account.id, ACTIVITY_EVENTS).await;
+                self.activity(&events.map_err(|error| unavailable(&error))?)
+            }
+            AccountSection::Delete => self.delete(),
+        })
+    }
+
+    fn connect(&self, is_overview: bool) -> Markup {
+        let base_url = &self.site.base_url;
+        let address = html! {
+            p { "Paste this address into the app. The app then asks you to sign in and allow access." }
+            (snippet("the address", &mcp_url(base_url)))
+        };
+        html! {
+            @if is_overview {
+                h3 { "Connect an app" }
+                (address)
+                p { a href=(AccountSection::Apps.path()) { "Steps for Claude, ChatGPT, VS Code and other apps" } }
+            } @else {
+                h2.further { "Connect an app" }
+                (address)
+                @for guide in ConnectionGuide::all(base_url) {
+                    details {
+                        summary { (guide.app.title()) }
+                        @if let Some(obstacle) = &guide.obstacle { p.notice.warn { (obstacle) } }
+                        ol { @for step in &guide.steps { li { (step) } } }
+                        (snippet(&format!("the text for {}", guide.app.title()), guide.snippet.trim_end()))
+                    }
+                }
+            }
+        }
+    }
+
+    fn key_use(&self) -> Markup {
+        let base_url = self.site.base_url.as_str();
+        let command = format!("curl -H \"Authorization: Bearer KEY\" {base_url}/api/ext/v2/images");
+        html! {
+            h2.further { "Use a key" }
+            p { "This command lists your newest photos. Replace KEY with your key:" }
+            (snippet("the command", &command))
+            p { a href="/api/ext/v2/openapi.json" { "API reference (OpenAPI)" } }
+        }
+    }
+
+    fn password(&self) -> Markup {
+        html! {
+            p { "Changing your password signs you out in all other browsers. Connected apps and API keys keep working." }
+            (self.form(Action::ChangePassword, &html! {
+                (self.username())
+                div.beside.two {
+                    div {
+                        label for="current" { "Current password" }
+                        input #current type="password" name="current" required autocomplete="current-password";
+                    }
+                    div {
+                        label for="new" { "New password" }
+                        input #new type="password" name="new" required minlength=(MIN_PASSWORD_CHARS)
+                            autocomplete="new-password" aria-describedby="new-hint";
+                    }
+                }
+                p #new-hint .hint { "At least " (MIN_PASSWORD_CHARS) " characters. Several words are easy to remember." }
+                button type="submit" { "Change password" }
+            }))
+        }
+    }
+
+    fn delete(&self) -> Markup {
+        html! {
+            p { "This deletes your photos, albums, API keys and connected apps. You cannot undo it." }
+            (confirmation("Delete my account", "", &self.form(Action::DeleteAccount, &html! {
+                (self.username())
+                label for="delete-password" { "Your password" }
+                input #delete-password type="password" name="password" required autocomplete="current-password";
+                label.check {
+                    input type="checkbox" name="sure" value="yes" required;
+                    span { "Delete my account and everything in it." }
+                }
+                button.danger type="submit" { "Delete my account" }
+            })))
+        }
+    }
+}
+
+fn free_plan(free_window: u32) -> Markup {
+    html! {
+        p {
+            strong { "Free plan" } ": you and your connected apps can see your newest " (free_window) " photos."
+        }
+        p { "Older photos are kept. They become visible again when the operator of this server puts you on the paid plan." }
+    }
+}

@@ -1,0 +1,223 @@
+//! The consent form.
+
+use std::net::IpAddr;
+
+use domain::SecurityEventKind;
+use http::{HeaderMap, StatusCode};
+use http_server::reply::{Reply, see_other};
+use keys::{hash_parts, new_session_token, session_hash};
+use library::SessionHolder;
+use maud::{Markup, html};
+use oauth_core::{AllowError, AuthorizationRequest};
+use web_api::{McpResource, app_name, display_name, security_log};
+
+use crate::{
+    Site,
+    form_rejected::form_rejected,
+    forms::{Form, csrf_field},
+    layout::Page,
+    messages::{self, message},
+    session::{session, session_token},
+    sign_out::sign_out_button,
+};
+
+/// The name of the buttons.
+pub(crate) const DECISION: &str = "decision";
+/// Lifetime of a consent form.
+const FORM_LIFETIME_S: i64 = 3600;
+/// Tolerated difference between the clocks of two machines that serve the same library.
+const CLOCK_SKEW_S: i64 = 60;
+/// The purpose that the token of the form is bound to, beside session, request and attempt.
+const PURPOSE: &[u8] = b"consent";
+/// The name of the field with the attempt.
+const ATTEMPT: &str = "attempt";
+
+/// Identifies one display of the form: a random part and the time in seconds. The authorization code is derived from it, so
+/// that a double click yields the same code.
+struct Attempt<'a> {
+    text: &'a str,
+    created_at_s: i64,
+}
+
+impl<'a> Attempt<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (_, created_at_s) = text.split_once('.')?;
+        Some(Self { text, created_at_s: created_at_s.parse().ok()? })
+    }
+}
+
+/// The parts that the token of the form is bound to.
+fn token_parts<'a>(
+    session: &'a [u8; 32],
+    here: &'a str,
+    shown: &'a [u8; 32],
+    attempt: &'a str,
+) -> [&'a [u8]; 5] {
+    [PURPOSE, session, here.as_bytes(), shown, attempt.as_bytes()]
+}
+
+/// Hashes what the form shows of a request beside the query: a client ID metadata document may have changed by the time
+/// the form is submitted.
+fn shown_hash(request: &AuthorizationRequest) -> [u8; 32] {
+    let shown = [
+        request.client.metadata.client_name.as_bytes(),
+        request.resource.as_bytes(),
+        request.redirect_uri.as_bytes(),
+    ];
+    let scopes = request.scopes.iter().map(String::as_bytes);
+    hash_parts(&shown.into_iter().chain(scopes).collect::<Vec<_>>())
+}
+
+/// The consent form.
+pub(crate) fn page(
+    site: &Site,
+    headers: &HeaderMap,
+    request: &AuthorizationRequest,
+    session: &SessionHolder,
+    here: &str,
+) -> Reply {
+    let now_s = site.library.clock().now().millis().div_euclid(1000);
+    let nonce = match new_session_token(site.library.random()) {
+        Ok(nonce) => nonce,
+        Err(error) => return messages::unavailable(&error),
+    };
+    let attempt = format!("{nonce}.{now_s}");
+    let token = session_token(&site.base_url, headers).unwrap_or_default();
+    let (forms, hash) = (&site.forms, session_hash(&token));
+    let content = html! {
+        p.asks {
+            "Allow " strong { (app_by_redirect(request)) } " to use the photo library of " strong { (session.account.email.as_str()) } "?"
+        }
+        dl.grant {
+            @if let Some(url) = &request.client_url { dt { "App of" } dd.host { (url.host()) } }
+            (name_entry(request))
+            dt { "Sends you to" }
+            dd.host {
+                (request.redirect_host())
+                @if request.redirect_stays_on_device() { " on this device" }
+            }
+            dt { "Connects to" } dd { code { (request.resource) } }
+            dt { "Can" }
+            @for scope in &request.scopes { dd { (scope_description(scope)) } }
+        }
+        @if request.redirect_stays_on_device() {
+            p.notice.warn {
+                "This app runs on this device, where any program can use its name and receive your answer. Allow this \
+                 only if you have just started to connect the app yourself."
+            }
+        }
+        @else if request.redirects_to_other_host() {
+            p.notice.warn {
+                "You will be sent to a different site than the one that describes the app. Allow this only if you know \
+                 that “" (request.redirect_host()) "” belongs to the app."
+            }
+        }
+        p { "The app never gets your password or your original files. You can disconnect it at any time on your account page." }
+        form method="post" action=(here) {
+            (csrf_field(forms, &token_parts(&hash, here, &shown_hash(request), &attempt)))
+            input type="hidden" name=(ATTEMPT) value=(attempt);
+            div.buttons {
+                button type="submit" name=(DECISION) value="allow" { "Allow" }
+                button.quiet type="submit" name=(DECISION) value="deny" { "Deny" }
+            }
+        }
+        (sign_out_button(forms, &token, here, "Use another account"))
+    };
+    let targets = form_targets(request);
+    Page { title: "Connect an app", status: StatusCode::OK, form_targets: &targets }.reply(&content)
+}
+
+/// The app, identified by where the redirect goes: the only property that it cannot choose freely.
+pub(crate) fn app_by_redirect(request: &AuthorizationRequest) -> String {
+    if request.redirect_stays_on_device() {
+        "an app on this device".to_owned()
+    } else {
+        request.redirect_host()
+    }
+}
+
+/// The list entry with the name that the app chose for itself.
+pub(crate) fn name_entry(request: &AuthorizationRequest) -> Markup {
+    html! {
+        dt { "Name (not verified)" }
+        dd { "“" (display_name(&request.client.metadata.client_name)) "”" }
+    }
+}
+
+/// Handles the submitted form.
+pub(crate) async fn submit(
+    site: &Site,
+    headers: &HeaderMap,
+    form: &Form,
+    address: IpAddr,
+    request: &AuthorizationRequest,
+    here: &str,
+) -> Reply {
+    let session = match session(site, headers).await {
+        Ok(session) => session,
+        Err(reply) => return reply,
+    };
+    let token = session_token(&site.base_url, headers).unwrap_or_default();
+    let hash = session_hash(&token);
+    let forms = &site.forms;
+    let now_s = site.library.clock().now().millis().div_euclid(1000);
+    let attempt = form.get(ATTEMPT).and_then(Attempt::parse);
+    let shown = shown_hash(request);
+    let valid = session.zip(attempt).filter(|(_, attempt)| {
+        form.has_token(forms, &token_parts(&hash, here, &shown, attempt.text))
+            && (-CLOCK_SKEW_S..=FORM_LIFETIME_S).contains(&(now_s - attempt.created_at_s))
+    });
+    let Some((session, attempt)) = valid else {
+        security_log::form_refused(address, "consent without its token");
+        return form_rejected(&site.base_url, headers, here);
+    };
+    let client_id = &request.client.id;
+    match form.get(DECISION) {
+        Some("allow") => {
+            let code = forms.derive_code(&token_parts(&hash, here, &shown, attempt.text));
+            let subject = session.account.id.0.to_string();
+            match site.authorization.server.allow(request, &subject, &code).await {
+                Ok(redirect) => {
+                    security_log::consent_answered(address, session.account.id, client_id, true);
+                    let (kind, name) = (
+                        SecurityEventKind::AppConnected,
+                        app_name(client_id, &request.client.metadata.client_name),
+                    );
+                    let library = &site.library;
+                    library.record_security_event(session.account.id, kind, Some(address), Some(&name)).await;
+                    see_other(&redirect.to)
+                }
+                Err(AllowError::AlreadyAnswered) => message(
+                    StatusCode::CONFLICT,
+                    "You have already answered",
+                    "The app has received your answer. If it is still waiting, go back to it and connect it again.",
+                ),
+                Err(AllowError::Unavailable(error)) => messages::unavailable(&error),
+            }
+        }
+        Some("deny") => {
+            security_log::consent_answered(address, session.account.id, client_id, false);
+            see_other(&site.authorization.server.deny(request).to)
+        }
+        _ => message(StatusCode::BAD_REQUEST, "No answer was sent", "Go back and choose Allow or Deny."),
+    }
+}
+
+/// Where the forms of this page may lead, as sources for the Content-Security-Policy. Browsers check every redirect after a
+/// form against them, and a callback on the web may redirect to another host.
+pub(crate) fn form_targets(request: &AuthorizationRequest) -> Vec<String> {
+    let target = request.redirect_csp_source();
+    let web = target.starts_with("https://").then(|| "https:".to_owned());
+    [Some(target), web].into_iter().flatten().collect()
+}
+
+/// What a scope allows.
+pub(crate) fn scope_description(scope: &str) -> Markup {
+    let known = McpResource::ALL.into_iter().find(|resource| resource.scope() == scope);
+    html! {
+        @match known {
+            Some(resource) => { (resource.scope_description()) }
+            None => { code { (scope) } }
+        }
+    }
+}

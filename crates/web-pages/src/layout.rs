@@ -1,0 +1,231 @@
+//! The frame around every page.
+//!
+//! A page loads no further resources. Pages for signed-in people contain one script, which adds copy buttons and shows
+//! times in the browser's time zone.
+
+mod time;
+
+use std::sync::LazyLock;
+
+use data_encoding::BASE64;
+use http::{HeaderValue, StatusCode, header};
+use keys::FormSigner;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+pub(crate) use time::{day, minute};
+
+use http_server::{
+    body::full,
+    reply::{Reply, WithHeader as _, with_body},
+};
+
+use crate::sign_out::sign_out_button;
+
+const STYLE: &str = include_str!("layout/style.css");
+const SCRIPT: &str = include_str!("layout/page.js");
+
+/// A page without its content.
+pub(crate) struct Page<'a> {
+    /// The title and main heading.
+    pub(crate) title: &'a str,
+    pub(crate) status: StatusCode,
+    /// Further origins that its forms may lead to, as sources for the Content-Security-Policy. Browsers apply the policy to
+    /// the redirects after a form too.
+    pub(crate) form_targets: &'a [String],
+}
+
+/// The controls in the header of a page, beside the link to the start page.
+pub(crate) enum PageHeader<'a> {
+    /// None: the page is a step of signing in, or an error.
+    Plain,
+    /// A link to sign in, which leads back to this path.
+    SignedOut { here: &'a str },
+    /// A link to the account and a button to sign out, which leads back to this path.
+    SignedIn { forms: &'a FormSigner, session_token: &'a str, here: &'a str },
+}
+
+/// A link to another page.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Link<'a> {
+    pub(crate) href: &'a str,
+    pub(crate) label: &'a str,
+}
+
+impl Page<'_> {
+    /// A page with one card: a form or a message.
+    pub(crate) fn reply(&self, content: &Markup) -> Reply {
+        self.framed(
+            &PageHeader::Plain,
+            &html! {
+                main #content .card {
+                    h1 { (self.title) }
+                    (content)
+                }
+            },
+        )
+    }
+
+    /// A page with one column of text.
+    pub(crate) fn text(&self, header: &PageHeader<'_>, content: &Markup) -> Reply {
+        self.framed(
+            header,
+            &html! {
+                main #content .card.reading {
+                    h1 { (self.title) }
+                    (content)
+                }
+            },
+        )
+    }
+
+    /// A page with sections beside a navigation of `links`, one of which leads to the page itself.
+    pub(crate) fn sections(
+        &self,
+        header: &PageHeader<'_>,
+        links: &[Link<'_>],
+        above: &Markup,
+        sections: &[Section],
+    ) -> Reply {
+        let here = header.here();
+        let is_alone = sections.len() == 1;
+        self.framed(
+            header,
+            &html! {
+                div.wide {
+                    nav.contents aria-label="Account" {
+                        ul {
+                            @for link in links {
+                                li { a href=(link.href) aria-current=[(here == link.href).then_some("page")] { (link.label) } }
+                            }
+                        }
+                    }
+                    main #content {
+                        h1 #title { (self.title) }
+                        (above)
+                        div.sections {
+                            @for section in sections {
+                                @let heading = if is_alone { "title".to_owned() } else { format!("{}-heading", section.id) };
+                                section id=(section.id) aria-labelledby=(heading) {
+                                    @if !is_alone { h2 id=(heading) { (section.heading) } }
+                                    (section.content)
+                                }
+                            }
+                        }
+                    }
+                }
+            },
+        )
+    }
+
+    /// No other page can frame the reply, and no cache keeps it.
+    fn framed(&self, header: &PageHeader<'_>, main: &Markup) -> Reply {
+        let has_script = matches!(header, PageHeader::SignedIn { .. });
+        let markup = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) @if self.title != NAME { " · " (NAME) } }
+                    link rel="icon" href="data:,";
+                    style { (PreEscaped(STYLE)) }
+                }
+                body {
+                    a.skip href="#content" { "Skip to content" }
+                    header.top {
+                        a.brand href="/" {
+                            (logo())
+                            span { (NAME) }
+                        }
+                        (header.controls())
+                    }
+                    (main)
+                    @if has_script { script { (PreEscaped(SCRIPT)) } }
+                }
+            }
+        };
+        let policy = HeaderValue::try_from(self.policy(has_script));
+        let policy = policy.unwrap_or(HeaderValue::from_static(CLOSED_POLICY));
+        with_body(self.status, full(markup.into_string()))
+            .with(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"))
+            .with(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
+            .with(header::CONTENT_SECURITY_POLICY, policy)
+            .with(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
+            .with(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
+            // Without it browsers send forms with the origin `null`.
+            .with(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"))
+    }
+
+    fn policy(&self, has_script: bool) -> String {
+        let script = if has_script { format!(" script-src '{}';", *SCRIPT_HASH) } else { String::new() };
+        let targets: String = self.form_targets.iter().map(|target| format!(" {target}")).collect();
+        format!(
+            "default-src 'none'; style-src '{}';{script} img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action 'self'{targets}",
+            *STYLE_HASH
+        )
+    }
+}
+
+impl PageHeader<'_> {
+    /// The path of the page, if it is known.
+    fn here(&self) -> &str {
+        match self {
+            Self::Plain => "",
+            Self::SignedOut { here } | Self::SignedIn { here, .. } => here,
+        }
+    }
+
+    fn controls(&self) -> Markup {
+        match self {
+            Self::Plain => html! {},
+            Self::SignedOut { here } => html! {
+                nav aria-label="Pages" { a href={ "/sign-in?return_to=" (here) } { "Sign in" } }
+            },
+            Self::SignedIn { forms, session_token, here } => html! {
+                nav aria-label="Pages" {
+                    @if !here.starts_with("/account") { a href="/account" { "Account" } }
+                    (sign_out_button(forms, session_token, here, "Sign out"))
+                }
+            },
+        }
+    }
+}
+
+/// A section of a page.
+pub(crate) struct Section {
+    /// The id of its element.
+    pub(crate) id: &'static str,
+    pub(crate) heading: &'static str,
+    pub(crate) content: Markup,
+}
+
+/// The name of the service on the pages.
+const NAME: &str = "Photo library";
+
+/// The policy for a page whose own is not a valid header value.
+const CLOSED_POLICY: &str = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'";
+
+/// The hash of the only style that a page may have (CSP level 3, section 6.7.3.3).
+static STYLE_HASH: LazyLock<String> =
+    LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(STYLE.as_bytes()))));
+
+/// The hash of the only script that a page may run.
+static SCRIPT_HASH: LazyLock<String> =
+    LazyLock::new(|| format!("sha256-{}", BASE64.encode(&keys::sha256(SCRIPT.as_bytes()))));
+
+/// A text to copy. The page's script adds a button that copies it; `name` completes the label “Copy …”.
+pub(crate) fn snippet(name: &str, text: &str) -> Markup {
+    html! { div.copy data-copy=(name) { pre { code { (text) } } } }
+}
+
+/// The logo: hills under a sun.
+fn logo() -> Markup {
+    html! {
+        svg viewBox="0 0 24 24" aria-hidden="true" {
+            rect x="2.5" y="3.5" width="19" height="17" rx="3" {}
+            circle cx="8.5" cy="9" r="1.75" {}
+            path d="M3 18l5.5-5 3.5 3 4.5-5.5 4.5 5.5" {}
+        }
+    }
+}

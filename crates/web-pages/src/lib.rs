@@ -1,0 +1,78 @@
+//! The pages for people: start, sign-in, set-up, consent and account.
+//!
+//! One module per page or group of pages; [`layout`](crate) is the frame around all of them. Every page works without
+//! JavaScript. Every form is bound to the browser's session by a token ([`forms`](crate)).
+//!
+//! This crate knows no SQL, no files and no image formats.
+//!
+//! The commonest change is a new page: a module with a function that returns a [`Reply`], and its path in [`handle`].
+#![deny(missing_docs)]
+
+mod account;
+mod app_guides;
+mod authorize;
+mod consent;
+mod error_pages;
+mod form_rejected;
+mod forms;
+mod layout;
+mod messages;
+mod other_address;
+mod return_to;
+mod session;
+mod set_up;
+mod sign_in;
+mod sign_out;
+mod start;
+
+use std::{net::IpAddr, sync::Arc};
+
+use http::{Method, request::Parts};
+use http_server::{
+    BaseUrl,
+    body::RequestBody,
+    reply::{Reply, method_not_allowed, not_found},
+};
+use keys::{FormSigner, Secret};
+use library::Library;
+use web_api::Authorization;
+
+pub use app_guides::{ConnectionGuide, McpApp, UnknownApp, connecting_document};
+pub use error_pages::{page_for_error, wants_page};
+pub use other_address::other_address;
+
+/// The pages of a library.
+pub struct Site {
+    library: Library,
+    base_url: BaseUrl,
+    forms: FormSigner,
+    authorization: Arc<Authorization>,
+}
+
+impl Site {
+    /// The pages of a library. Forms are signed with a key derived from `secret`.
+    pub fn new(
+        library: Library,
+        secret: &Secret,
+        base_url: BaseUrl,
+        authorization: Arc<Authorization>,
+    ) -> Self {
+        Self { library, base_url, forms: FormSigner::new(secret), authorization }
+    }
+}
+
+/// Handles a request to a page. `address` is the address of the client.
+pub async fn handle(site: &Site, parts: &Parts, body: RequestBody, address: IpAddr) -> Reply {
+    match parts.uri.path() {
+        "/" => match parts.method {
+            Method::GET | Method::HEAD => start::start(site, &parts.headers).await,
+            _ => method_not_allowed("GET, HEAD"),
+        },
+        "/setup" => set_up::handle(site, parts, body, address).await,
+        "/sign-in" => sign_in::handle(site, parts, body, address).await,
+        sign_out::PATH => sign_out::handle(site, parts, body, address).await,
+        authorize::PATH => authorize::handle(site, parts, body, address).await,
+        path if account::is_path(path) => account::handle(site, parts, body, address).await,
+        _ => not_found(),
+    }
+}

@@ -1,0 +1,76 @@
+//! The start page, and how photos get into the library.
+
+use http::{HeaderMap, StatusCode};
+use http_server::reply::Reply;
+use maud::{Markup, html};
+use web_api::mcp_url;
+
+use crate::{
+    Site,
+    layout::{Page, PageHeader, snippet},
+    session::{session, session_token},
+};
+
+/// The page at `/`.
+pub(crate) async fn start(site: &Site, headers: &HeaderMap) -> Reply {
+    match session(site, headers).await {
+        Ok(Some(_)) => {
+            let session_token = session_token(&site.base_url, headers).unwrap_or_default();
+            let header =
+                PageHeader::SignedIn { forms: &site.forms, session_token: &session_token, here: "/" };
+            page(site, &header)
+        }
+        Ok(None) => page(site, &PageHeader::SignedOut { here: "/account" }),
+        Err(reply) => reply,
+    }
+}
+
+fn page(site: &Site, header: &PageHeader<'_>) -> Reply {
+    let is_signed_in = matches!(header, PageHeader::SignedIn { .. });
+    let content = html! {
+        p.lead {
+            "Your photos, on your own server. The apps that you connect can list, search and show them. "
+            "They never get the original files."
+        }
+        @if is_signed_in {
+            p { "To connect an app, paste this address into it:" }
+            (snippet("the address", &mcp_url(&site.base_url)))
+        } @else {
+            p { a.button href="/sign-in?return_to=/account" { "Sign in" } }
+        }
+        ul.links {
+            @if is_signed_in {
+                li { a href="/account/apps" { "Connected apps" } p { "Connect an app or disconnect one." } }
+            }
+            li { a href="/account/sync" { "Photo sync" } p { "Add photos to the library." } }
+            @if is_signed_in {
+                li { a href="/account/keys" { "API keys" } p { "Give your own scripts access." } }
+            }
+            li { a href="/api/ext/v2/openapi.json" { "API reference" } p { "The photo and album API as an OpenAPI document." } }
+        }
+    };
+    Page { title: "Photo library", status: StatusCode::OK, form_targets: &[] }.text(header, &content)
+}
+
+/// The page that explains to visitors how photos get into the library. `installUrl` leads to it.
+pub(crate) fn sync(header: &PageHeader<'_>) -> Reply {
+    let page = Page { title: "Photo sync", status: StatusCode::OK, form_targets: &[] };
+    page.text(header, &sync_steps("you@example.org"))
+}
+
+/// How photos get into the library of the account with this email.
+pub(crate) fn sync_steps(email: &str) -> Markup {
+    html! {
+        p { "You add photos by importing them on the machine that runs the library." }
+        ol {
+            li { "On that machine, open a terminal in the folder where you start the server." }
+            li {
+                "Import a folder of photos:"
+                (snippet("the command", &format!("server import {email} /path/to/photos")))
+            }
+            li { "To add new photos later, run the same command again. It skips photos that are already in the library." }
+        }
+        p { "If you start the server with " code { "--data-dir" } ", add the same option to this command." }
+        p { "Supported formats: JPEG, PNG, WebP, GIF, TIFF, HEIC, AVIF and RAW. You cannot upload photos from a phone or a browser." }
+    }
+}
