@@ -124,7 +124,7 @@ impl Library {
         let scan_filter = self.scan_filter(scope).await?;
         let mut results = Vec::with_capacity(queries.len());
         for (encoder, id, query) in queries {
-            let index = self.index(scope.viewer.account, id, encoder.dimensions()).await?;
+            let index = self.embedding_index(scope.viewer.account, id, encoder.dimensions()).await?;
             let best = self.best_results(&index, id, &query, scope, &scan_filter).await?;
             results.push(EncoderResults { index, query, best });
         }
@@ -180,7 +180,7 @@ impl Library {
     }
 
     /// The index of an account, up to date with the store.
-    async fn index(
+    async fn embedding_index(
         &self,
         account: AccountId,
         encoder: EncoderId,
