@@ -276,7 +276,10 @@ impl Dispatcher {
             let jobs = self.lease_stage_jobs(stage, max).await;
             for job in jobs {
                 let (library, worker, stage) = (self.library.clone(), self.worker.clone(), stage.clone());
-                self.spawn(running_job(job.id), async move { library.run_stage_job(job, stage, &worker).await });
+                self.spawn(
+                    running_job(job.id),
+                    async move { library.run_stage_job(job, stage, &worker).await },
+                );
             }
         }
         if self.running.is_empty()
@@ -387,7 +390,9 @@ impl Dispatcher {
         let parts = &self.library.parts;
         match parts.store.requeue_failed(media::DECODER_VERSION, parts.clock.now()).await {
             Ok(0) => {}
-            Ok(images) => tracing::info!(images, "images that older decoders could not read are queued again"),
+            Ok(images) => {
+                tracing::info!(images, "images that older decoders could not read are queued again")
+            }
             Err(error) => {
                 tracing::warn!(%error, "images that older decoders could not read were not queued again");
             }

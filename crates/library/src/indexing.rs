@@ -93,7 +93,8 @@ impl Library {
     /// `false` if this worker no longer holds the job.
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
         // If these decoders already made the picture, only the metadata is read again.
-        let current = job.picture.as_ref().filter(|picture| picture.decoder_version >= media::DECODER_VERSION);
+        let current =
+            job.picture.as_ref().filter(|picture| picture.decoder_version >= media::DECODER_VERSION);
         let task = DecodeTask {
             renditions: requested_renditions(job, current),
             read_metadata: Some(job.file.clone()),

@@ -135,11 +135,7 @@ impl Library {
     }
 
     /// Removes unreferenced blobs, unless another process does so now.
-    async fn remove_idle_blobs(
-        &self,
-        idle_ms: i64,
-        stopped: impl Fn() -> bool,
-    ) -> Result<(), StoreFailure> {
+    async fn remove_idle_blobs(&self, idle_ms: i64, stopped: impl Fn() -> bool) -> Result<(), StoreFailure> {
         // With two sweepers, a slow one could delete a file that was written again after the fast one had removed it.
         let Some(_sweeper) = self.parts.blobs.locks.try_sweeper()? else { return Ok(()) };
         while !stopped() {

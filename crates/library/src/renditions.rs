@@ -208,7 +208,8 @@ impl Library {
         let library = self.clone();
         let made = tokio::spawn(async move {
             let pending = &library.parts.pending_renditions;
-            let busy = |_| RenditionError::DecoderUnavailable(io::Error::other("too many requests are waiting"));
+            let busy =
+                |_| RenditionError::DecoderUnavailable(io::Error::other("too many requests are waiting"));
             let _request = pending.requests.try_acquire().map_err(busy)?;
             let lock = pending.lock((original, rendition));
             let _guard = lock.lock().await;

@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     AccountError, Library, Unavailable,
-    passwords::{QueueFull, PasswordError},
+    passwords::{PasswordError, QueueFull},
     sessions::SESSION_MS,
 };
 

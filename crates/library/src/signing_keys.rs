@@ -6,12 +6,13 @@ use std::{
 
 use domain::Timestamp;
 use keys::{OpenKeyError, PublicJwk, Random, Secret, SignedToken, SigningKey};
+use oauth_core::Lifetimes;
 use storage::{NewSigningKey, SharedStore, StorageError, StoredSigningKey};
 
 use crate::{Clock, Library, Unavailable};
 
-/// How long a retired key still verifies: the lifetime of an access token, one hour.
-pub(crate) const RETIRED_KEY_MS: i64 = 3600 * 1000;
+/// How long a retired key still verifies: the lifetime of an access token.
+pub(crate) const RETIRED_KEY_MS: i64 = Lifetimes::DEFAULT.access_token_seconds as i64 * 1000;
 /// How long cached keys are used for verifying. A deleted or retired key verifies at most this much longer.
 const CACHE_TTL: Duration = Duration::from_secs(60);
 /// The shortest time between two reads of the store for tokens that name an unknown key.
@@ -224,9 +225,9 @@ impl SigningKeys {
     }
 
     fn open(&self, stored: &StoredSigningKey) -> Result<Arc<SigningKey>, OpenKeyError> {
-        SigningKey::open(&stored.kid, &stored.sealed, &self.inner.secret)
-            .map(Arc::new)
-            .inspect_err(|error| tracing::warn!(%error, "a signing key cannot be opened; its tokens are refused"))
+        SigningKey::open(&stored.kid, &stored.sealed, &self.inner.secret).map(Arc::new).inspect_err(
+            |error| tracing::warn!(%error, "a signing key cannot be opened; its tokens are refused"),
+        )
     }
 
     fn cache(&self) -> std::sync::MutexGuard<'_, KeyCache> {

@@ -64,10 +64,16 @@ pub struct Lifetimes {
     pub refresh_token_seconds: u32,
 }
 
-impl Default for Lifetimes {
+impl Lifetimes {
     /// Ten minutes, one hour, thirty days.
+    pub const DEFAULT: Self =
+        Self { code_seconds: 600, access_token_seconds: 3600, refresh_token_seconds: 30 * 24 * 3600 };
+}
+
+impl Default for Lifetimes {
+    /// [`Lifetimes::DEFAULT`].
     fn default() -> Self {
-        Self { code_seconds: 600, access_token_seconds: 3600, refresh_token_seconds: 30 * 24 * 3600 }
+        Self::DEFAULT
     }
 }
 

@@ -5,7 +5,13 @@ use fearless_simd::{Level, Simd, dispatch};
 use crate::codes::{Codes, Numbers};
 
 /// The dot products of a query with some rows of a segment, in the order of `rows`.
-pub(crate) fn dot_products(level: Level, query: &[Numbers], segment: &[Codes], rows: &[u16], products: &mut [i32]) {
+pub(crate) fn dot_products(
+    level: Level,
+    query: &[Numbers],
+    segment: &[Codes],
+    rows: &[u16],
+    products: &mut [i32],
+) {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = level.as_avx2() {
         return dot_products_avx2(avx2, query, segment, rows, products);
@@ -45,7 +51,13 @@ fn by_fours(rows: &[u16], products: &mut [i32], four: impl Fn([u16; 4]) -> [i32;
 
 /// The portable version, vectorized by the compiler.
 #[inline(always)]
-fn dot_products_portable<S: Simd>(simd: S, query: &[Numbers], segment: &[Codes], rows: &[u16], products: &mut [i32]) {
+fn dot_products_portable<S: Simd>(
+    simd: S,
+    query: &[Numbers],
+    segment: &[Codes],
+    rows: &[u16],
+    products: &mut [i32],
+) {
     simd.vectorize(
         #[inline(always)]
         || {
@@ -74,7 +86,13 @@ fn dot_products_portable<S: Simd>(simd: S, query: &[Numbers], segment: &[Codes],
 // Twice as fast as the portable version: the compiler does not use the instruction that multiplies and adds pairs.
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    fn dot_products_avx2(avx2: Avx2, query: &[Numbers], segment: &[Codes], rows: &[u16], products: &mut [i32]) {
+    fn dot_products_avx2(
+        avx2: Avx2,
+        query: &[Numbers],
+        segment: &[Codes],
+        rows: &[u16],
+        products: &mut [i32],
+    ) {
         use core::arch::x86_64::{
             __m128i, __m256i, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_madd_epi16, _mm256_setzero_si256,
         };

@@ -150,4 +150,3 @@ fn hit(segment: &Segment, row: usize, similarity: f32) -> Option<ScoredRow> {
     let row = segment.row(row)?;
     Some(ScoredRow { vector: row.vector, image: row.image, captured_at_ms: row.captured_at_ms, similarity })
 }
-

@@ -52,7 +52,8 @@ impl Segment {
 
     /// The allocated memory.
     pub(crate) fn bytes(&self) -> usize {
-        let other_columns = size_of::<f32>() + size_of::<RowId>() + 2 * size_of::<i64>() + size_of::<PositionE7>();
+        let other_columns =
+            size_of::<f32>() + size_of::<RowId>() + 2 * size_of::<i64>() + size_of::<PositionE7>();
         self.capacity * (self.blocks * size_of::<Codes>() + other_columns)
     }
 
@@ -149,7 +150,9 @@ mod tests {
             segment.push(row, &[0.5; 33]).unwrap();
             for segment in [&segment, &segment.clone()] {
                 assert_eq!(segment.len(), count);
-                assert!(segment.capacity >= count && segment.capacity <= (2 * count).clamp(MIN_CAPACITY, ROWS));
+                assert!(
+                    segment.capacity >= count && segment.capacity <= (2 * count).clamp(MIN_CAPACITY, ROWS)
+                );
                 let capacities = [
                     segment.codes.capacity() / 2,
                     segment.units.capacity(),

@@ -5,7 +5,7 @@ use unicode_normalization::{
     char::{canonical_combining_class, decompose_compatible},
 };
 
-use crate::chars::{Class, class, is_accent, char_info};
+use crate::chars::{Class, char_info, class, is_accent};
 
 /// Folds a text and removes separators. Texts that differ only in letter case, accents, width, vowel points or separators
 /// are equal after folding. Folding is idempotent.

@@ -105,7 +105,8 @@ impl Scorer {
         let mut scorer =
             Self { terms: Vec::new(), weight: 0.0, alternatives: HashMap::new(), lengths: [0; 256] };
         for (number, term) in terms.iter().take(64).enumerate() {
-            let frequency = if term.document_frequency > 0.0 { term.document_frequency.min(1.0) } else { 1.0 };
+            let frequency =
+                if term.document_frequency > 0.0 { term.document_frequency.min(1.0) } else { 1.0 };
             let rarity = (1.0 + 1.0 / frequency).ln();
             let weight = rarity * if term.word.optional { OPTIONAL_WEIGHT } else { 1.0 };
             scorer.terms.push(WeightedTerm { optional: term.word.optional, weight, rarity });

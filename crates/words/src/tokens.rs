@@ -219,7 +219,8 @@ impl<F: FnMut(Token<'_>)> Tokenizer<'_, F> {
         folded.clear();
         let mut chars = self.rest().chars();
         let first = chars.next();
-        let second = chars.next().filter(|c| is_regional_indicator(*c) && first.is_some_and(is_regional_indicator));
+        let second =
+            chars.next().filter(|c| is_regional_indicator(*c) && first.is_some_and(is_regional_indicator));
         folded.extend(first);
         folded.extend(second);
         self.at += folded.len();

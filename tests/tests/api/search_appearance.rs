@@ -412,7 +412,11 @@ async fn stage_of_a_newer_program_is_left_unchanged() {
         until(async || app.store.queue_length().await.unwrap().renditions == 0).await;
         indexing.stop().await;
         let stage = app.store.stage("appearance").await.unwrap().unwrap();
-        assert_eq!((stage.version.as_str(), stage.revision), (NEWER, 9), "the stage still belongs to the newer program");
+        assert_eq!(
+            (stage.version.as_str(), stage.revision),
+            (NEWER, 9),
+            "the stage still belongs to the newer program"
+        );
         assert_eq!(waiting().await, left + 1, "its queue only gained the new photo");
         assert!(app.store.encoder(NEWER).await.unwrap().is_some(), "its vectors are kept");
         assert_eq!(by_appearance().await, 1, "searches use the older vectors");

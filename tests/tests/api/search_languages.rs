@@ -99,7 +99,10 @@ async fn long_text_is_returned_in_part() {
     let found = search(&app, &ann, "merci total").await;
     let passage = found.results()[0]["matchedText"].as_str().unwrap().to_owned();
     assert!(passage.contains("TOTAL 12,50 €\nMERCI"), "{passage}");
-    assert!(passage.starts_with('…') && passage.ends_with('…') && passage.chars().count() <= 202, "{passage}");
+    assert!(
+        passage.starts_with('…') && passage.ends_with('…') && passage.chars().count() <= 202,
+        "{passage}"
+    );
     assert!(receipt.contains(passage.trim_matches('…')));
 }
 

@@ -141,7 +141,8 @@ impl Library {
             return Ok(encoder.encode_query(text.as_str())?);
         }
         let (encoder, text) = (encoder.clone(), text.clone());
-        Ok(run_limited(&self.parts.embeddings.encodings, move || encoder.encode_query(text.as_str())).await??)
+        Ok(run_limited(&self.parts.embeddings.encodings, move || encoder.encode_query(text.as_str()))
+            .await??)
     }
 
     /// Adds results for the images of the text channel, however weak. Rounded vectors are exact enough for them: they are
@@ -268,7 +269,8 @@ impl Library {
                     .map(|accepts| accepts as &(dyn Fn(vectors::PositionE7) -> bool + Sync)),
                 images: filter.album.as_deref(),
             };
-            let scan = index.scan(&query.vector, &row_filter, ScanOptions { best: max_candidates, threads })?;
+            let scan =
+                index.scan(&query.vector, &row_filter, ScanOptions { best: max_candidates, threads })?;
             // A hit below this similarity is no match even after exact scoring. All further hits are below it as well.
             let min_similarity = query.calibration.min_similarity - MAX_ROUNDING_ERROR;
             let is_complete = scan.best.len() < max_candidates

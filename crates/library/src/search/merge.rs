@@ -63,7 +63,11 @@ pub(super) fn merge(
             Ranked { image: found.image, captured_at: found.captured_at, score }
         })
         .collect();
-    ranked.extend(images.into_iter().map(|(image, (captured_at, score))| Ranked { image, captured_at, score }));
+    ranked.extend(images.into_iter().map(|(image, (captured_at, score))| Ranked {
+        image,
+        captured_at,
+        score,
+    }));
     ranked.retain(|found| found.score > 0.0);
     ranked.sort_unstable_by(|a, b| {
         let newest_first = || b.captured_at.cmp(&a.captured_at).then(b.image.cmp(&a.image));

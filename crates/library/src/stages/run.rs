@@ -126,7 +126,8 @@ impl Library {
                 // With the previous model's vector, searches find the image before the new model has processed all images.
                 let has_no_vector =
                     |previous: &&SharedEncoder| !job.encoders.iter().any(|name| name == previous.name());
-                self.encode_image(job, encoder.clone(), previous.as_ref().filter(has_no_vector).cloned()).await
+                self.encode_image(job, encoder.clone(), previous.as_ref().filter(has_no_vector).cloned())
+                    .await
             }
         }
     }
@@ -162,7 +163,8 @@ impl Library {
             None => self.analyze(BlobKind::Original, (job.original, job.original_bytes), &task).await?,
         };
         let picture = analysis.picture.and_then(|raw| Picture::new(raw.size.width, raw.size.height, raw.rgb));
-        let picture = picture.ok_or_else(|| StageError::Worker(io::Error::other("it returned no picture")))?;
+        let picture =
+            picture.ok_or_else(|| StageError::Worker(io::Error::other("it returned no picture")))?;
         let encoded = tokio::task::spawn_blocking(move || {
             let mut vectors = vec![encode(&encoder, &picture).map_err(|error| stage_error(&encoder, error))?];
             // If the previous model fails, searches find the image once the new model has processed all images.

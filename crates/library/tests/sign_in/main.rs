@@ -43,8 +43,7 @@ async fn process(dir: &Path, clock: Arc<ManualClock>, seed: u64, waiting: usize)
     store.migrate().await.unwrap();
     let no_decoder =
         WorkerCommand { program: "/nonexistent".into(), args: Vec::new(), environment: Vec::new() };
-    let settings =
-        Settings { decode_workers: 1, passwords_waiting: waiting, ..Settings::new(no_decoder) };
+    let settings = Settings { decode_workers: 1, passwords_waiting: waiting, ..Settings::new(no_decoder) };
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let random = Arc::new(SeededRandom::new(seed));
     let library = Library::new(Arc::new(store.clone()), blobs, clock.clone(), random, settings).unwrap();

@@ -229,8 +229,9 @@ fn plain_filter() -> impl Strategy<Value = PlainFilter> {
         }
     });
     let images = prop::option::of(prop::collection::btree_set(0_i64..40, 0..30));
-    (range, prop::option::of(area), any::<bool>(), images)
-        .prop_map(|(captured_ms, areas, northern, images)| PlainFilter { captured_ms, areas, northern, images })
+    (range, prop::option::of(area), any::<bool>(), images).prop_map(
+        |(captured_ms, areas, northern, images)| PlainFilter { captured_ms, areas, northern, images },
+    )
 }
 
 proptest! {
