@@ -22,8 +22,8 @@ impl From<StorageError> for SetUpError {
 }
 
 impl Library {
-    /// Creates a set-up link for the first account and returns its secret, of which only a hash is stored; `None` if an
-    /// account exists.
+    /// Creates a set-up link for the first account and returns its secret; `None` if an account exists. Only a hash of the
+    /// secret is stored.
     ///
     /// # Errors
     /// [`Unavailable`].
