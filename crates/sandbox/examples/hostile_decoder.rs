@@ -25,14 +25,14 @@ fn main() {
         "protocol": 3,
         "decoder_version": media::DECODER_VERSION,
         "protections": { "files": false, "system_calls": false, "limits": false },
-        "text_reading": "off",
+        "ocr_status": "off",
     });
     match std::env::args().nth(1).as_deref() {
         Some("exit") => exit(3),
         Some("wrong-version") => hello["decoder_version"] = json!(u32::MAX),
         Some("wrong-protocol") => hello["protocol"] = json!(0),
         Some("garbage") => hello = json!("hello"),
-        Some("reads") => hello["text_reading"] = ocr_ready(),
+        Some("reads") => hello["ocr_status"] = ocr_ready(),
         Some("complain") => {
             eprintln!("a message on stderr");
             abort();
@@ -88,12 +88,12 @@ impl Connection {
 
 fn serve(connection: &mut Connection, job: u32) {
     let request = connection.receive();
-    for sidecar in request["order"]["render"]["file_info"]["sidecars"].as_array().into_iter().flatten() {
+    for sidecar in request["spec"]["render"]["file_info"]["sidecars"].as_array().into_iter().flatten() {
         connection.bytes(sidecar["bytes"].as_u64().unwrap());
     }
     let file = connection.bytes(request["file_bytes"].as_u64().unwrap());
     let misbehaviour = file.strip_prefix(b"hostile:").map(|name| String::from_utf8(name.to_vec()).unwrap());
-    let analysis = &request["order"]["look"];
+    let analysis = &request["spec"]["analyze"];
     match misbehaviour {
         Some(misbehaviour) if analysis.is_object() => analyze(connection, analysis, &misbehaviour),
         Some(misbehaviour) => misbehave(connection, &request, &misbehaviour, job),
@@ -118,22 +118,22 @@ fn decode(connection: &mut Connection, request: &Value, file: &[u8], changes: &F
         Err(error) => return connection.refuse(&error.to_string()),
     };
     let size = probe.upright_size;
-    let wanted = RequestedRenditions::Displayable.for_size(size);
+    let requested = RequestedRenditions::Displayable.for_size(size);
     let mut inspected = json!({ "picture": {
         "upright_size": [size.width, size.height],
-        "memory_bytes": probe.decode_memory_bytes(&wanted),
+        "memory_bytes": probe.decode_memory_bytes(&requested),
     } });
     if let Some(change) = changes.inspected {
         change(&mut inspected["picture"]);
     }
     connection.send(&inspected);
     connection.receive();
-    let mut rendered = media::render(file, &wanted, &limits).unwrap();
+    let mut rendered = media::render(file, &requested, &limits).unwrap();
     if let Some(change) = changes.rendered {
         change(&mut rendered);
     }
-    let lengths: Vec<usize> = rendered.renditions.iter().map(|made| made.webp.len()).collect();
-    let metadata = (!request["order"]["render"]["file_info"].is_null())
+    let lengths: Vec<usize> = rendered.renditions.iter().map(|rendition| rendition.webp.len()).collect();
+    let metadata = (!request["spec"]["render"]["file_info"].is_null())
         .then(|| media::metadata(file, &FileInfo::added_at(Timestamp::MAX)));
     let mut response =
         json!({ "rendered": { "damaged": null, "webp_bytes": lengths, "metadata": metadata } });
@@ -141,7 +141,7 @@ fn decode(connection: &mut Connection, request: &Value, file: &[u8], changes: &F
         change(&mut response["rendered"]);
     }
     connection.send(&response);
-    let webp: Vec<u8> = rendered.renditions.into_iter().flat_map(|made| made.webp).collect();
+    let webp: Vec<u8> = rendered.renditions.into_iter().flat_map(|rendition| rendition.webp).collect();
     let (most, last) = webp.split_at(webp.len().saturating_sub(1000));
     connection.output.write_all(most).unwrap();
     // A write this small to a pipe is atomic.
@@ -170,7 +170,7 @@ fn analyze(connection: &mut Connection, analysis: &Value, misbehaviour: &str) {
         }
         other => panic!("{other} is unknown"),
     }
-    let response = json!({ "looked": { "text": text } });
+    let response = json!({ "analyzed": { "text": text } });
     connection.send(&response);
     connection.output.write_all(&pixels).unwrap();
     if misbehaviour == "few-pixels" {
@@ -256,13 +256,16 @@ fn misbehave(connection: &mut Connection, request: &Value, misbehaviour: &str, j
                 ..honest
             });
         }
-        "swapped" => send(&Falsification { rendered: Some(&|made| made.renditions.reverse()), ..honest }),
-        "exif" => {
-            send(&Falsification { rendered: Some(&|made| add_exif(&mut made.renditions[0].webp)), ..honest })
+        "swapped" => {
+            send(&Falsification { rendered: Some(&|rendered| rendered.renditions.reverse()), ..honest })
         }
+        "exif" => send(&Falsification {
+            rendered: Some(&|rendered| add_exif(&mut rendered.renditions[0].webp)),
+            ..honest
+        }),
         "no-webp" => {
             send(&Falsification {
-                rendered: Some(&|made| made.renditions[1].webp = PHOTO[..9000].to_vec()),
+                rendered: Some(&|rendered| rendered.renditions[1].webp = PHOTO[..9000].to_vec()),
                 ..honest
             });
         }

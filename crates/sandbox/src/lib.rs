@@ -1,6 +1,6 @@
 //! Decodes photos in sandboxed worker processes.
 //!
-//! Photos come from strangers, and decoders are large programs, partly written in C. Each photo is therefore decoded in a
+//! Photos are untrusted input, and decoders are large programs, partly written in C. Each photo is therefore decoded in a
 //! worker process that can only compute, read the file from a pipe, and write the renditions to another. It can open no
 //! file, reach no network and start no program. Its memory, CPU time and elapsed time are limited. A file that crashes its
 //! decoder, loops forever or exhausts memory costs one worker and no other photo. The service validates everything that a

@@ -9,7 +9,8 @@ pub struct WorkerCommand {
     pub program: PathBuf,
     /// The arguments.
     pub args: Vec<OsString>,
-    /// Its whole environment, except for settings of the memory allocator. It may need `LD_LIBRARY_PATH` to find decoders.
+    /// Its environment variables. Only settings of the memory allocator and of Tesseract are added. Decoders may need
+    /// `LD_LIBRARY_PATH`.
     pub environment: Vec<(OsString, OsString)>,
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn job_spec(task: &DecodeTask) -> JobSpec {
     let sidecar =
         |sidecar: &Sidecar| wire::SidecarHeader { kind: sidecar.kind, bytes: sidecar.content.len() as u64 };
     JobSpec::Render {
-        wanted: match &task.renditions {
+        renditions: match &task.renditions {
             RequestedRenditions::Displayable => None,
             RequestedRenditions::Only(renditions) => Some(renditions.iter().map(name).collect()),
         },
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use crate::RefusalKind;
 
-    fn said() -> Value {
+    fn sent() -> Value {
         json!({
             "capture": {
                 "at": 1_700_000_000_000_i64,
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn metadata_are_cleaned() {
-        let read = metadata(serde_json::from_value(said()).unwrap()).unwrap();
+        let read = metadata(serde_json::from_value(sent()).unwrap()).unwrap();
         assert_eq!(read.capture.wall.unwrap().to_string(), "2023-11-14T22:13:20.5");
         assert_eq!(read.details.description.as_deref(), Some("a b"));
         assert_eq!(read.details.camera_make, None);
@@ -178,9 +178,9 @@ mod tests {
     #[test]
     fn impossible_metadata_are_refused() {
         let is_refused = |part: &str, field: &str, value: Value| {
-            let mut said = said();
-            said[part][field] = value;
-            serde_json::from_value(said).map_or(true, |read| metadata(read).is_err())
+            let mut sent = sent();
+            sent[part][field] = value;
+            serde_json::from_value(sent).map_or(true, |read| metadata(read).is_err())
         };
         assert!(!is_refused("capture", "offset_minutes", json!(1439)));
         for (part, field, value) in [
@@ -248,12 +248,12 @@ mod tests {
     #[test]
     fn text_is_cleaned_and_refused_if_not_requested() {
         let task = |read_text| AnalysisTask { max_side_px: None, read_text };
-        let said = || Some(format!("a\0b\nc{}", "d".repeat(20_000)));
-        let cleaned = text(said(), &task(true)).unwrap().unwrap();
+        let sent = || Some(format!("a\0b\nc{}", "d".repeat(20_000)));
+        let cleaned = text(sent(), &task(true)).unwrap().unwrap();
         assert!(cleaned.starts_with("a b\ncd") && cleaned.len() == domain::MAX_TEXT_CHARS);
         assert_eq!(text(Some("\0".into()), &task(true)), Ok(None));
         assert_eq!(text(None, &task(false)), Ok(None));
-        assert!(text(said(), &task(false)).is_err());
+        assert!(text(sent(), &task(false)).is_err());
     }
 
     #[test]

@@ -198,8 +198,8 @@ mod tests {
         let photo = include_bytes!("../../../fixtures/samples/orange-lossless.webp");
         let limits = media::Limits::default();
         let rendered = media::render(photo, &domain::Rendition::ALL, &limits).unwrap();
-        for made in rendered.renditions {
-            assert_eq!(check(&made.webp, made.size), Ok(()));
+        for rendition in rendered.renditions {
+            assert_eq!(check(&rendition.webp, rendition.size), Ok(()));
         }
     }
 

@@ -30,7 +30,6 @@ pub(crate) struct Hello {
     pub(crate) protocol: u32,
     pub(crate) decoder_version: u32,
     pub(crate) protections: Protections,
-    #[serde(rename = "text_reading")]
     pub(crate) ocr_status: OcrStatus,
 }
 
@@ -40,7 +39,6 @@ pub(crate) struct Hello {
 pub(crate) struct JobRequest {
     pub(crate) file_bytes: u64,
     pub(crate) max_pixels: u64,
-    #[serde(rename = "order")]
     pub(crate) spec: JobSpec,
 }
 
@@ -49,11 +47,10 @@ pub(crate) struct JobRequest {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum JobSpec {
     Render {
-        /// Names of renditions; `None` means those that make an image visible.
-        wanted: Option<Vec<String>>,
+        /// Their names; `None` means those that make an image visible.
+        renditions: Option<Vec<String>>,
         file_info: Option<FileHeader>,
     },
-    #[serde(rename = "look")]
     Analyze {
         /// The longest side of the RGB picture, if one is requested.
         max_side_px: Option<u32>,
@@ -102,15 +99,8 @@ pub(crate) struct Proceed {}
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Response {
-    Rendered {
-        damaged: Option<String>,
-        webp_bytes: Vec<u64>,
-        metadata: Option<Metadata>,
-    },
-    #[serde(rename = "looked")]
-    Analyzed {
-        text: Option<String>,
-    },
+    Rendered { damaged: Option<String>, webp_bytes: Vec<u64>, metadata: Option<Metadata> },
+    Analyzed { text: Option<String> },
     Refused(FileRefusal),
 }
 

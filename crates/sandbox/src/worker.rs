@@ -145,7 +145,7 @@ impl ServiceConnection {
         let Some(request) = self.receive_message::<JobRequest>()? else { return Ok(None) };
         let limits = Limits { max_pixels: request.max_pixels };
         let spec = match request.spec {
-            JobSpec::Render { wanted: names, file_info } => {
+            JobSpec::Render { renditions: names, file_info } => {
                 let file_info = file_info.map(|header| self.file_info(header)).transpose()?;
                 JobKind::Render(DecodeTask { renditions: renditions(names)?, read_metadata: file_info })
             }
@@ -189,11 +189,12 @@ impl ServiceConnection {
     fn render(&mut self, job: &ReceivedJob, task: &DecodeTask, renditions: &[Rendition]) -> io::Result<()> {
         match media::render(&job.file, renditions, &job.limits) {
             Ok(rendered) => {
-                let webp_bytes = rendered.renditions.iter().map(|made| made.webp.len() as u64).collect();
+                let webp_bytes =
+                    rendered.renditions.iter().map(|rendition| rendition.webp.len() as u64).collect();
                 let metadata = task.read_metadata.as_ref().map(|info| media::metadata(&job.file, info));
                 let damaged = rendered.damaged.as_deref().and_then(crate::response::reason);
                 self.send_message(&Response::Rendered { damaged, webp_bytes, metadata })?;
-                rendered.renditions.iter().try_for_each(|made| self.output.write_all(&made.webp))
+                rendered.renditions.iter().try_for_each(|rendition| self.output.write_all(&rendition.webp))
             }
             Err(error) => self.send_message(&Response::Refused(refusal(&error))),
         }
@@ -206,9 +207,9 @@ impl ServiceConnection {
         read_text: Option<Duration>,
         ocr: &mut Ocr,
     ) -> io::Result<()> {
-        let made = media::decode_rgb(&job.file, &sides(max_side_px, read_text), &job.limits);
-        let RgbPictures { mut pictures, .. } = match made {
-            Ok(made) => made,
+        let decoded = media::decode_rgb(&job.file, &sides(max_side_px, read_text), &job.limits);
+        let RgbPictures { mut pictures, .. } = match decoded {
+            Ok(decoded) => decoded,
             Err(error) => return self.send_message(&Response::Refused(refusal(&error))),
         };
         // The last picture is the one for OCR, if text is requested.

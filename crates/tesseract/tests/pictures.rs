@@ -21,8 +21,8 @@ fn reader() -> TextReader<'static> {
 fn picture(name: &str) -> (u32, u32, Vec<u8>) {
     let file =
         std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name)).unwrap();
-    let mut made = media::decode_rgb(&file, &[2000], &Limits::default()).unwrap();
-    let RgbPicture { size, rgb } = made.pictures.pop().unwrap();
+    let mut decoded = media::decode_rgb(&file, &[2000], &Limits::default()).unwrap();
+    let RgbPicture { size, rgb } = decoded.pictures.pop().unwrap();
     (size.width, size.height, rgb.chunks_exact(3).map(|pixel| pixel[1]).collect())
 }
 

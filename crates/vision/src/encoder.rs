@@ -2,7 +2,8 @@
 
 use crate::Picture;
 
-/// Encodes pictures and search texts. Its methods compute for milliseconds to seconds and must not be called on async threads.
+/// Encodes pictures and search texts. Its methods compute for milliseconds to seconds and must not be called on async
+/// threads.
 pub trait VisualEncoder: Send + Sync + 'static {
     /// Identifies the encoder, its version and its weights. Only vectors of the same name can be compared.
     fn name(&self) -> &str;
@@ -25,7 +26,8 @@ pub trait VisualEncoder: Send + Sync + 'static {
     /// [`EncodeError`].
     fn encode_query(&self, words: &str) -> Result<Option<EncodedQuery>, EncodeError>;
 
-    /// Whether [`encode_query`](Self::encode_query) takes a fraction of a millisecond, so that it may run on an async thread.
+    /// Whether [`encode_query`](Self::encode_query) takes a fraction of a millisecond, so that it may run on an async
+    /// thread.
     fn encodes_queries_quickly(&self) -> bool {
         false
     }

@@ -1,10 +1,11 @@
 //! Encodes pictures and search texts as vectors (embeddings) that can be compared.
 //!
-//! A [`VisualEncoder`] encodes a [`Picture`] once, when it is imported, and the text of a search as an [`EncodedQuery`]. The
-//! dot product of the two vectors is their similarity. The query's [`Calibration`] converts it to a score.
+//! A [`VisualEncoder`] encodes a [`Picture`] once, when it is imported, and the text of a search as an
+//! [`EncodedQuery`]. The dot product of the two vectors is their similarity. The query's [`Calibration`] converts it to
+//! a score.
 //!
-//! There is a built-in encoder ([`BuiltInEncoder`]) that needs no model, and models of the CLIP family ([`clip`]) that are
-//! installed on disk ([`models`]).
+//! There is a built-in encoder ([`BuiltInEncoder`]) that needs no model, and models of the CLIP family ([`clip`]) that
+//! are installed on disk ([`models`]).
 #![deny(missing_docs)]
 
 mod appearance;

@@ -9,8 +9,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Creates a picture from pixels: row by row from the top, each red, green, blue. `None` if it is empty, or if the number of
-    /// pixels does not match the size.
+    /// Creates a picture from pixels: row by row from the top, each red, green, blue. `None` if it is empty, or if the
+    /// number of pixels does not match the size.
     pub fn new(width: u32, height: u32, rgb: Vec<u8>) -> Option<Self> {
         let bytes = u64::from(width).checked_mul(u64::from(height))?.checked_mul(3)?;
         (bytes > 0 && rgb.len() as u64 == bytes).then_some(Self { width, height, rgb })

@@ -40,12 +40,12 @@ impl StubResponse {
 }
 
 /// A hub with one model and configurable responses.
-struct Hub {
+struct StubHub {
     address: String,
     responses: Arc<Mutex<BTreeMap<String, StubResponse>>>,
 }
 
-impl Hub {
+impl StubHub {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -128,7 +128,7 @@ fn installed_models(instance: &Instance) -> Vec<String> {
 
 #[test]
 fn a_model_is_downloaded_used_and_removed() {
-    let (hub, instance) = (Hub::start(), Instance::new());
+    let (hub, instance) = (StubHub::start(), Instance::new());
     // Large files are redirected to another host.
     let weights = fs::read(tiny().join("visual/model.onnx")).unwrap();
     hub.set("/elsewhere/1", StubResponse::redirect("/elsewhere/2?signature=1"));
@@ -164,8 +164,8 @@ fn a_model_is_downloaded_used_and_removed() {
 
 #[test]
 fn failed_downloads_are_reported_and_removed() {
-    let check = |change: &dyn Fn(&Hub), expected: &str| {
-        let (hub, instance) = (Hub::start(), Instance::new());
+    let check = |change: &dyn Fn(&StubHub), expected: &str| {
+        let (hub, instance) = (StubHub::start(), Instance::new());
         change(&hub);
         let outcome = hub.install(&instance);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{expected}: {outcome:?}");
@@ -183,7 +183,7 @@ fn failed_downloads_are_reported_and_removed() {
     );
     check(
         &|hub| hub.file("visual/model.onnx", |response| response.body.truncate(1000)),
-        "visual/model.onnx did not arrive whole",
+        "visual/model.onnx was interrupted",
     );
     check(
         &|hub| {
@@ -201,18 +201,21 @@ fn failed_downloads_are_reported_and_removed() {
         },
         "textual/tokenizer.json has ",
     );
-    check(&|hub| hub.file("config.json", |response| response.status = 404), "config.json is not there: 404");
+    check(
+        &|hub| hub.file("config.json", |response| response.status = 404),
+        "config.json cannot be downloaded: 404",
+    );
     check(&|hub| hub.file("config.json", |response| response.status = 500), "500");
     check(
         &|hub| hub.file("config.json", |response| *response = StubResponse::redirect("/again")),
-        "/again is not there: 404",
+        "/again cannot be downloaded: 404",
     );
     check(
         &|hub| {
             hub.set("/again", StubResponse::redirect("/again"));
             hub.file("config.json", |response| *response = StubResponse::redirect("/again"));
         },
-        "on and on",
+        "too many redirects",
     );
     check(
         &|hub| hub.file("config.json", |response| *response = StubResponse::redirect("ftp://127.0.0.1/x")),
@@ -257,8 +260,8 @@ fn invalid_hubs_are_reported() {
     check("https://user:token@127.0.0.1", "reachable without");
     // No server listens on this port.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    check(&format!("http://{free}"), "127.0.0.1 can't be reached");
-    check(&format!("https://{free}"), "127.0.0.1 can't be reached");
+    check(&format!("http://{free}"), "127.0.0.1 cannot be reached");
+    check(&format!("https://{free}"), "127.0.0.1 cannot be reached");
     let mut by_variable = instance.command(["model", "install", NAME]);
     let outcome = crate::program::outcome(by_variable.env("PHOTOS_MODEL_SOURCE", "mirror"), "");
     assert!(outcome.stderr.contains("must begin with https://"), "{outcome:?}");
@@ -282,7 +285,7 @@ fn folders_are_installed_unless_broken() {
     let installed = instance.data_dir().join("models/my-model/textual/model.onnx");
     fs::write(&installed, "broken").unwrap();
     let listed = instance.ok(["model", "list"]);
-    assert!(listed.contains("it has 6 bytes and had"), "{listed}");
+    assert!(listed.contains("the file has 6 bytes instead of"), "{listed}");
     let doctor = instance.run(["doctor"]);
     assert!(
         doctor.code == Some(1) && doctor.stdout.contains("FAIL  vision model: my-model is in use"),

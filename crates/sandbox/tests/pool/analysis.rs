@@ -40,16 +40,20 @@ async fn pixels_equal_those_of_the_decoder() {
         let file = fs::read(&path).unwrap();
         let analysis = analyze(&pool, &file, &SMALL).await;
         match (analysis, media::decode_rgb(&file, &[224], &limits)) {
-            (Ok(Analysis { picture, text }), Ok(mut made)) => {
-                let (picture, made) = (picture.unwrap(), made.pictures.remove(0));
-                assert_eq!((picture.size, &picture.rgb, text), (made.size, &made.rgb, None), "{path:?}");
+            (Ok(Analysis { picture, text }), Ok(mut expected)) => {
+                let (picture, expected) = (picture.unwrap(), expected.pictures.remove(0));
+                assert_eq!(
+                    (picture.size, &picture.rgb, text),
+                    (expected.size, &expected.rgb, None),
+                    "{path:?}"
+                );
                 assert_eq!(picture.size, media::probe(&file, &limits).unwrap().upright_size.fit_within(224));
                 assert_eq!(u64::try_from(picture.rgb.len()).unwrap(), picture.size.area() * 3);
             }
             (Err(DecodeError::File(fault)), Err(error)) => {
                 assert_eq!(fault.to_string(), error.to_string(), "{path:?}");
             }
-            (analysis, made) => panic!("{path:?}: {analysis:?}, not {made:?}"),
+            (analysis, expected) => panic!("{path:?}: {analysis:?}, not {expected:?}"),
         }
     }
 }

@@ -28,11 +28,11 @@ async fn results_equal_those_of_the_decoder() {
     let jobs: Vec<_> = samples()
         .into_iter()
         .enumerate()
-        .map(|(place, path)| {
+        .map(|(index, path)| {
             let pool = pool.clone();
             tokio::spawn(async move {
                 let file = Bytes::from(fs::read(&path).unwrap());
-                let urgency = [Urgency::Background, Urgency::Interactive][place % 2];
+                let urgency = [Urgency::Background, Urgency::Interactive][index % 2];
                 let decoded = pool.decode(&file, &task(), urgency).await;
 
                 let limits = Limits::default();
@@ -63,10 +63,10 @@ async fn results_equal_those_of_the_decoder() {
 async fn renditions_are_made_in_the_requested_order() {
     let pool = Pool::new(honest()).unwrap();
     let file = Bytes::from_static(include_bytes!("../../../../fixtures/samples/cyclamen.jpg"));
-    let wanted = RequestedRenditions::Only(vec![Rendition::Thumb, Rendition::Full, Rendition::Thumb]);
-    let task = DecodeTask { renditions: wanted, read_metadata: None };
+    let requested = RequestedRenditions::Only(vec![Rendition::Thumb, Rendition::Full, Rendition::Thumb]);
+    let task = DecodeTask { renditions: requested, read_metadata: None };
     let decoded = pool.decode(&file, &task, Urgency::Interactive).await.unwrap();
-    let kinds: Vec<_> = decoded.rendered.renditions.iter().map(|made| made.rendition).collect();
+    let kinds: Vec<_> = decoded.rendered.renditions.iter().map(|encoded| encoded.rendition).collect();
     assert_eq!(kinds, [Rendition::Thumb, Rendition::Full]);
     assert_eq!(decoded.metadata, None);
     let nothing = DecodeTask { renditions: RequestedRenditions::Only(vec![]), read_metadata: None };

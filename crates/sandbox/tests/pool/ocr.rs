@@ -119,37 +119,37 @@ fn ocr_options_from_file(file: &Path) -> PoolOptions {
 async fn languages_installed_later_are_found() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-later");
     let install = |language: &str| {
-        // Atomically: a worker that starts meanwhile reads either language.
+        // Atomically: a worker that starts meanwhile reads one of the two languages.
         let next = file.with_extension("next");
         fs::write(&next, format!("{language}\n")).unwrap();
         fs::rename(&next, &file).unwrap();
     };
-    let reads = async |pool: &Pool| match pool.ocr_status().await.unwrap() {
+    let is_ready = async |pool: &Pool| match pool.ocr_status().await.unwrap() {
         OcrStatus::Ready { .. } => true,
         OcrStatus::Unavailable { .. } => false,
         OcrStatus::Off => panic!("OCR was requested"),
     };
     let picture = sample("samples/orange-lossless.webp");
-    let looks = async |pool: &Pool| match pool.analyze(&picture, &TEXT, Urgency::Background).await {
+    let finds_text = async |pool: &Pool| match pool.analyze(&picture, &TEXT, Urgency::Background).await {
         Ok(analysis) => analysis.text.is_some(),
         Err(DecodeError::Unavailable(_)) => false,
         Err(other) => panic!("{other:?}"),
     };
     install("xyz");
-    let patient = Pool::new(ocr_options_from_file(&file)).unwrap();
-    let brief = PoolOptions { idle_limit: Duration::from_millis(200), ..ocr_options_from_file(&file) };
-    let (asked, worked) = (Pool::new(brief.clone()).unwrap(), Pool::new(brief).unwrap());
-    assert!(!reads(&patient).await && !reads(&asked).await && !looks(&worked).await);
+    let long_idle = Pool::new(ocr_options_from_file(&file)).unwrap();
+    let short_idle = PoolOptions { idle_limit: Duration::from_millis(200), ..ocr_options_from_file(&file) };
+    let (status_only, working) = (Pool::new(short_idle.clone()).unwrap(), Pool::new(short_idle).unwrap());
+    assert!(!is_ready(&long_idle).await && !is_ready(&status_only).await && !finds_text(&working).await);
 
     install("eng");
     let found = async {
-        while !reads(&asked).await || !looks(&worked).await {
+        while !is_ready(&status_only).await || !finds_text(&working).await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     tokio::time::timeout(LONG_TIMEOUT, found).await.unwrap();
     // No process is started per call.
-    assert!(!reads(&patient).await);
+    assert!(!is_ready(&long_idle).await);
 }
 
 #[tokio::test]

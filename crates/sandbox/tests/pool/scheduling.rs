@@ -12,7 +12,7 @@ async fn interactive_jobs_overtake_background_jobs() {
     let pool = Arc::new(Pool::new(PoolOptions { workers: 1, ..hostile() }).unwrap());
     let finished = Arc::new(Mutex::new(Vec::new()));
     let mut jobs = JoinSet::new();
-    for (place, urgency) in [Urgency::Background; 4].into_iter().chain([Urgency::Interactive; 2]).enumerate()
+    for (index, urgency) in [Urgency::Background; 4].into_iter().chain([Urgency::Interactive; 2]).enumerate()
     {
         let (pool, finished) = (pool.clone(), finished.clone());
         jobs.spawn(async move {
@@ -21,14 +21,14 @@ async fn interactive_jobs_overtake_background_jobs() {
                 tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             }
             refusal_reason(decode(&pool, b"hostile:nap", urgency).await);
-            finished.lock().unwrap().push(place);
+            finished.lock().unwrap().push(index);
         });
     }
     while let Some(job) = jobs.join_next().await {
         job.unwrap();
     }
     let finished = finished.lock().unwrap();
-    let last_interactive = finished.iter().rposition(|place| *place >= 4).unwrap();
+    let last_interactive = finished.iter().rposition(|index| *index >= 4).unwrap();
     assert!(last_interactive < 5, "{finished:?}");
     assert_eq!(finished.len(), 6);
 }

@@ -9,7 +9,7 @@ use crate::{
     value::RowReader,
 };
 
-/// What became of a new key.
+/// The outcome of creating a key.
 pub(super) enum Creation {
     Done,
     NameTaken,
@@ -41,7 +41,7 @@ pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation,
     match inserted {
         Ok(_) => Ok(Creation::Done),
         Err(error) if is_unique_violation(&error) => {
-            Err(SqliteError::Refused("this very key is stored already".to_owned()))
+            Err(SqliteError::Refused("this key is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
@@ -113,7 +113,7 @@ pub(super) fn holder(c: &mut SqliteConnection, hash: &KeyHash) -> Result<Option<
     }))
 }
 
-/// Several requests may note their use out of order: the latest stays.
+/// Records a use. Concurrent requests may do so out of order: the latest time stays.
 pub(super) fn touch(c: &mut SqliteConnection, key: KeyId, at: Timestamp) -> Result<(), SqliteError> {
     let older = api_keys::last_used_at_ms.is_null().or(api_keys::last_used_at_ms.lt(at.millis()));
     diesel::update(api_keys::table.find(key.0))

@@ -62,14 +62,14 @@ pub(super) fn add(
     match inserted {
         Ok(_) => Ok(true),
         Err(error) if is_unique_violation(&error) => {
-            Err(SqliteError::Refused("a signing key of this name is stored already".to_owned()))
+            Err(SqliteError::Refused("a signing key with this id is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) fn drop_retired(c: &mut SqliteConnection, before: Timestamp) -> Result<u64, SqliteError> {
-    // There are a few keys at most: they are walked.
+pub(super) fn delete_retired(c: &mut SqliteConnection, before: Timestamp) -> Result<u64, SqliteError> {
+    // Scans the table, which never has more than a few keys.
     let retired = signing_keys::table.filter(signing_keys::retired_at_ms.lt(before.millis()));
     Ok(row_count(diesel::delete(retired).execute(c)?))
 }

@@ -101,8 +101,8 @@ impl Cells {
         let mut sums = vec![([0.0_f32; 3], 0.0_f32); side * side];
         for (row, colours) in self.colours.chunks(self.width).enumerate() {
             for (column, colour) in colours.iter().enumerate() {
-                let place = row * side / self.height * side + column * side / self.width;
-                if let Some(([lightness, a, b], count)) = sums.get_mut(place) {
+                let index = row * side / self.height * side + column * side / self.width;
+                if let Some(([lightness, a, b], count)) = sums.get_mut(index) {
                     *lightness += colour.lightness;
                     *a += colour.a;
                     *b += colour.b;
@@ -158,8 +158,8 @@ impl Distribution {
 
     /// The percentile of the value.
     pub(super) fn percentile(&self, percent: usize) -> f32 {
-        let place = self.sorted.len().saturating_sub(1) * percent / 100;
-        self.sorted.get(place).copied().unwrap_or_default()
+        let index = self.sorted.len().saturating_sub(1) * percent / 100;
+        self.sorted.get(index).copied().unwrap_or_default()
     }
 }
 

@@ -81,7 +81,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Adds a run of pixels. The slices hold the first of nine pixels, the two neighbours in the middle, and the last of the nine.
+    /// Adds a run of pixels. The slices hold the first of nine pixels, the two neighbours in the middle, and the last
+    /// of the nine.
     fn add(&mut self, [first, before, here, last]: [&[u8]; 4]) {
         for (((first, before), here), last) in first.iter().zip(before).zip(here).zip(last) {
             let step = u32::from(before.abs_diff(*here));
@@ -197,8 +198,8 @@ fn add_row(rows: [&[u8]; 4], column: usize, width: usize, blocks: &mut [Block]) 
     }
 }
 
-/// The noise in even areas (J. Immerkær, "Fast Noise Variance Estimation", 1996, whose filter ignores slopes and edges). A
-/// quantile replaces the mean, so that details do not count.
+/// The noise in even areas (J. Immerkær, "Fast Noise Variance Estimation", 1996, whose filter ignores slopes and
+/// edges). A quantile replaces the mean, so that details do not count.
 fn noise(luma: &Luma) -> f32 {
     let mut histogram = [0_u32; 512];
     let mut count = 0_u32;

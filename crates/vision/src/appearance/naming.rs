@@ -62,32 +62,32 @@ const SHADES: &[(Concept, [f32; 4])] = &[
 
 /// How well a name fits a colour, 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Named {
+pub(super) struct NameFit {
     pub(super) name: Concept,
     pub(super) fit: f32,
 }
 
 /// All names that fit. A name may occur twice.
-pub(super) fn names(colour: &Colour) -> impl Iterator<Item = Named> + '_ {
+pub(super) fn names(colour: &Colour) -> impl Iterator<Item = NameFit> + '_ {
     neutral(colour)
         .into_iter()
         .chain(REGIONS.iter().map(|region| region.fit(colour)))
         // Weak fits would add up over a whole picture.
-        .map(|named| Named { fit: ramp(named.fit, 0.1, 0.7), ..named })
+        .map(|named| NameFit { fit: ramp(named.fit, 0.1, 0.7), ..named })
         .filter(|named| named.fit > 0.0)
 }
 
-fn neutral(colour: &Colour) -> [Named; 3] {
+fn neutral(colour: &Colour) -> [NameFit; 3] {
     // People see no hue in very dark colours, and a tinted white as white.
     let black = ramp(colour.lightness, 0.31, 0.22) * ramp(colour.chroma, 0.08, 0.04);
     let white = ramp(colour.lightness, 0.80, 0.90) * ramp(colour.chroma, 0.05, 0.025);
     let gray = plateau(colour.lightness, [0.27, 0.35, 0.80, 0.88]) * ramp(colour.chroma, 0.030, 0.014);
     [(Concept::Black, black), (Concept::White, white), (Concept::Gray, gray)]
-        .map(|(name, fit)| Named { name, fit })
+        .map(|(name, fit)| NameFit { name, fit })
 }
 
 impl Region {
-    fn fit(&self, colour: &Colour) -> Named {
+    fn fit(&self, colour: &Colour) -> NameFit {
         let [first, .., last] = self.hue;
         let hue = if colour.hue > last {
             colour.hue - 360.0
@@ -102,7 +102,7 @@ impl Region {
                 * plateau(colour.chroma, self.chroma)
                 * plateau(colour.lightness, self.lightness)
         };
-        Named { name: self.name, fit: if inside { fit() } else { 0.0 } }
+        NameFit { name: self.name, fit: if inside { fit() } else { 0.0 } }
     }
 }
 

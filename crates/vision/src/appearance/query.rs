@@ -22,7 +22,7 @@ pub(super) struct ParsedQuery {
 
 /// A part of the parsed text.
 #[derive(Debug, Clone, Copy)]
-enum Item {
+enum QueryPart {
     /// A phrase of the vocabulary.
     Known(Meaning),
     /// An unknown word.
@@ -35,28 +35,28 @@ enum Item {
 pub(super) fn parse(vocabulary: &Vocabulary, words: &str) -> ParsedQuery {
     let words: String = words.chars().take(MAX_QUERY_CHARS).collect();
     let tokens = tokens(&words);
-    let mut items = Vec::with_capacity(tokens.len());
+    let mut parts = Vec::with_capacity(tokens.len());
     let mut rest = tokens.as_slice();
     while let Some((first, others)) = rest.split_first() {
         match first {
-            Token::Break => items.push(Item::Break),
-            Token::Run(run) => parse_run(vocabulary, run, &mut items),
+            Token::Break => parts.push(QueryPart::Break),
+            Token::Run(run) => parse_run(vocabulary, run, &mut parts),
             Token::Word(_) => {
                 let (item, length) = longest_phrase(vocabulary, rest);
-                items.push(item);
+                parts.push(item);
                 rest = rest.get(length..).unwrap_or_default();
                 continue;
             }
         }
         rest = others;
     }
-    interpret(&items)
+    interpret(&parts)
 }
 
 /// The longest known phrase at the start, and the number of its tokens.
-fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
+fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (QueryPart, usize) {
     let mut phrase = String::new();
-    let mut best = (Item::Unknown, 1);
+    let mut best = (QueryPart::Unknown, 1);
     for (length, token) in rest.iter().take(MAX_PHRASE_LENGTH).enumerate() {
         let Token::Word(word) = token else { break };
         if !phrase.is_empty() {
@@ -64,7 +64,7 @@ fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
         }
         phrase.push_str(word);
         if let Some(meaning) = vocabulary.meaning(&phrase) {
-            best = (Item::Known(meaning), length + 1);
+            best = (QueryPart::Known(meaning), length + 1);
         }
     }
     best
@@ -72,7 +72,7 @@ fn longest_phrase(vocabulary: &Vocabulary, rest: &[Token]) -> (Item, usize) {
 
 /// Parses a run of a script without spaces: finds the longest known phrase at each position. The characters between two
 /// phrases are one unknown word.
-fn parse_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
+fn parse_run(vocabulary: &Vocabulary, run: &[char], parts: &mut Vec<QueryPart>) {
     let mut position = 0;
     let mut in_unknown = false;
     while let Some(rest) = run.get(position..).filter(|rest| !rest.is_empty()) {
@@ -83,12 +83,12 @@ fn parse_run(vocabulary: &Vocabulary, run: &[char], items: &mut Vec<Item>) {
             is_whole_word(vocabulary, before, phrase, after, in_unknown).then_some((meaning, length))
         });
         if let Some((meaning, length)) = found {
-            items.push(Item::Known(meaning));
+            parts.push(QueryPart::Known(meaning));
             in_unknown = false;
             position += length;
         } else {
             if !in_unknown {
-                items.push(Item::Unknown);
+                parts.push(QueryPart::Unknown);
             }
             in_unknown = true;
             position += 1;
@@ -130,22 +130,22 @@ fn is_whole_word(
 }
 
 /// Combines shades with colours, and negations with concepts.
-fn interpret(items: &[Item]) -> ParsedQuery {
+fn interpret(parts: &[QueryPart]) -> ParsedQuery {
     let mut concepts: Vec<(Concept, bool)> = Vec::new();
     let (mut known, mut all) = (0.0, 0.0);
     let mut negated = false;
-    let mut rest = items;
+    let mut rest = parts;
     while let Some((first, others)) = rest.split_first() {
         rest = others;
-        let Item::Known(meaning) = first else {
-            if matches!(first, Item::Unknown) {
+        let QueryPart::Known(meaning) = first else {
+            if matches!(first, QueryPart::Unknown) {
                 all += 1.0;
                 negated = false;
             }
             continue;
         };
         let next = match others.first() {
-            Some(Item::Known(next)) => Some(*next),
+            Some(QueryPart::Known(next)) => Some(*next),
             _ => None,
         };
         let shaded = shaded(*meaning, next);
@@ -196,7 +196,8 @@ impl ParsedQuery {
                 *weight = if *is_required { 1.0 / count } else { -1.0 / count };
             }
         }
-        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not match.
+        // The similarity is the mean over all concepts. One of two gives 0.5 and two of three 0.67, which must not
+        // match.
         let (midpoint, min_similarity) = match self.concepts.len() {
             1 if negative > 0.0 => (0.6, 0.5),
             1 => (0.5, 0.3),

@@ -46,7 +46,8 @@ fn striped(cells: &Cells, lightness: &Distribution) -> f32 {
     ramp(coherence, 0.3, 0.65) * ramp(explained, 0.2, 0.5) * ramp(reversals, 5.0, 11.0)
 }
 
-/// The direction of the largest change in lightness as a unit vector, and its coherence (0 to 1), by the structure tensor.
+/// The direction of the largest change in lightness as a unit vector, and its coherence (0 to 1), by the structure
+/// tensor.
 fn direction(cells: &Cells) -> Option<([f32; 2], f32)> {
     let (mut xx, mut yy, mut xy) = (0.0_f32, 0.0, 0.0);
     let rows: Vec<_> = cells.colours.chunks_exact(cells.width).collect();

@@ -1,8 +1,9 @@
 //! Calibration of cosine similarities per family of models.
 //!
-//! Training determines only the order of similarities, not their size: texts and pictures lie in two separate cones. The
-//! similarity of a true match depends on the loss and the training data, so each family has its own curve. The curves follow
-//! published figures and these rules: a match scores above 0.5, the best matches above 0.9, and random pairs below 0.15.
+//! Training determines only the order of similarities, not their size: texts and pictures lie in two separate cones.
+//! The similarity of a true match depends on the loss and the training data, so each family has its own curve. The
+//! curves follow published figures and these rules: a match scores above 0.5, the best matches above 0.9, and random
+//! pairs below 0.15.
 
 use crate::Calibration;
 
@@ -11,56 +12,56 @@ struct Family {
     names: &'static [&'static str],
     midpoint: f32,
     steepness: f32,
-    least: f32,
+    min_similarity: f32,
 }
 
 /// The first matching family applies.
-const FAMILIES: [Family; 6] = [
+const FAMILIES: [Family; 5] = [
     // SigLIP 2 (arXiv 2502.14786) was trained with a sigmoid of 112 x cosine - 16.8: half probability is at 0.15. For
     // a photo of two cats, its authors' issue 180 has a probability of 0.37 for "two cats", 4e-4 for "a cat" and 2e-7
     // for "a dog": cosines of 0.14, 0.08 and 0.01.
-    Family { names: &["siglip2"], midpoint: 0.075, steepness: 60.0, least: 0.04 },
+    Family { names: &["siglip2"], midpoint: 0.075, steepness: 60.0, min_similarity: 0.04 },
     // NLLB-CLIP (arXiv 2309.01859): a multilingual text encoder trained for SigLIP's image encoder.
     // SigLIP (arXiv 2303.15343): 117 x cosine - 12.9, half at 0.11. For OpenAI's picture of a diagram, OpenCLIP's issue
     // 716 has -1.2, -8.9 and -10.9 for "a diagram", "a dog" and "a cat": cosines of 0.10, 0.03 and 0.02.
-    Family { names: &["siglip", "nllb"], midpoint: 0.06, steepness: 75.0, least: 0.032 },
+    Family { names: &["siglip", "nllb"], midpoint: 0.06, steepness: 75.0, min_similarity: 0.032 },
     // OpenCLIP's own on LAION (arXiv 2212.07143), DFN (arXiv 2309.17425) and the like spread wider: random pairs lie at
-    // 0 to 0.12, matches at 0.2 to 0.4. This must precede M-CLIP, because one of OpenCLIP's names starts like those of M-CLIP.
-    // It includes the text encoder of M-CLIP that was trained for OpenCLIP's ViT-B-16-plus-240.
+    // 0 to 0.12, matches at 0.2 to 0.4. This must precede M-CLIP, because one of OpenCLIP's names starts like those of
+    // M-CLIP. It includes the text encoder of M-CLIP that was trained for OpenCLIP's ViT-B-16-plus-240.
     Family {
         names: &["laion", "xlm-roberta-large-vit-b-16plus", "dfn", "yfcc", "cc12m", "datacomp"],
         midpoint: 0.19,
         steepness: 35.0,
-        least: 0.12,
+        min_similarity: 0.12,
     },
-    // OpenAI's CLIP (arXiv 2103.00020). LAION-400M (arXiv 2111.02114) used 0.3 of ViT-B/32 as the threshold for a picture
-    // and its caption, LAION-5B (arXiv 2210.08402) 0.28. Short words reach 0.22 to 0.28 (OpenAI's issue 405: 0.25 for the
-    // right word, 0.19 for a wrong one), and random pairs 0.1 to 0.2. The other multilingual text encoders of M-CLIP
-    // were trained to give the same vectors as OpenAI's.
+    // OpenAI's CLIP (arXiv 2103.00020). LAION-400M (arXiv 2111.02114) used 0.3 of ViT-B/32 as the threshold for a
+    // picture and its caption, LAION-5B (arXiv 2210.08402) 0.28. Short words reach 0.22 to 0.28 (OpenAI's issue 405:
+    // 0.25 for the right word, 0.19 for a wrong one), and random pairs 0.1 to 0.2. The other multilingual text encoders
+    // of M-CLIP were trained to give the same vectors as OpenAI's.
     Family {
         names: &["openai", "xlm-roberta-large-vit-", "labse"],
         midpoint: 0.235,
         steepness: 45.0,
-        least: 0.185,
+        min_similarity: 0.185,
     },
     // MetaCLIP (arXiv 2309.16671) follows OpenAI's recipe on other data.
-    Family { names: &["metaclip"], midpoint: 0.235, steepness: 45.0, least: 0.185 },
-    // Unknown models.
-    Family { names: &[""], midpoint: 0.21, steepness: 35.0, least: 0.14 },
+    Family { names: &["metaclip"], midpoint: 0.235, steepness: 45.0, min_similarity: 0.185 },
 ];
+
+/// The curve of unknown models.
+const UNKNOWN: Family = Family { names: &[], midpoint: 0.21, steepness: 35.0, min_similarity: 0.14 };
 
 /// The calibration of a model by the name of its folder. `sigmoid`: its settings are those of SigLIP.
 pub(super) fn calibration(name: &str, sigmoid: bool) -> Calibration {
     let name = name.to_lowercase();
     let named = |family: &&Family| family.names.iter().any(|part| name.contains(part));
-    let known = if sigmoid && !name.contains("siglip") && !name.contains("nllb") {
+    let family = if sigmoid && !name.contains("siglip") && !name.contains("nllb") {
         FAMILIES.iter().find(|family| family.names.contains(&"siglip"))
     } else {
         FAMILIES.iter().find(named)
     };
-    let (midpoint, steepness, least) =
-        known.map_or((0.21, 35.0, 0.14), |family| (family.midpoint, family.steepness, family.least));
-    Calibration { midpoint, steepness, max_score: 1.0, min_similarity: least }
+    let Family { midpoint, steepness, min_similarity, .. } = *family.unwrap_or(&UNKNOWN);
+    Calibration { midpoint, steepness, max_score: 1.0, min_similarity }
 }
 
 #[cfg(test)]

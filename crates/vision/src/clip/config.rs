@@ -17,7 +17,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// The settings of a model.
 #[derive(Debug, Clone)]
-pub(super) struct Config {
+pub(super) struct ModelConfig {
     /// The number of dimensions of its vectors.
     pub(super) dimensions: usize,
     /// The number of tokens to which a text is truncated or padded, if the graph leaves that open.
@@ -58,7 +58,7 @@ pub(super) enum Fit {
     Longest([u8; 3]),
 }
 
-impl Config {
+impl ModelConfig {
     /// Reads both files in a model's folder.
     pub(super) fn read(folder: &Path) -> Result<Self, LoadError> {
         let model: ModelFile = read_json(&folder.join("config.json"))?;
@@ -215,11 +215,11 @@ mod tests {
     const PICTURES: &str = r#"{"size": [224, 224], "mode": "RGB", "mean": [0.5, 0.4, 0.3], "std": [0.2, 0.2, 0.2],
         "interpolation": "bicubic", "resize_mode": "shortest", "fill_color": 0}"#;
 
-    fn parse(model: &str, pictures: &str) -> Result<Config, String> {
+    fn parse(model: &str, pictures: &str) -> Result<ModelConfig, String> {
         let message = |error: serde_json::Error| error.to_string();
         let (model, pictures) =
             (serde_json::from_str(model).map_err(message)?, serde_json::from_str(pictures).map_err(message)?);
-        Config::checked(model, pictures)
+        ModelConfig::checked(model, pictures)
     }
 
     #[test]

@@ -4,13 +4,14 @@
 //!
 //! - `config.json`: OpenCLIP's settings of the model
 //! - `visual/preprocess_cfg.json`: the preprocessing of pictures
-//! - `visual/model.onnx`: takes `1 x 3 x height x width` normalised numbers or, in newer models, `1 x height x width x 3` bytes,
+//! - `visual/model.onnx`: takes `1 x 3 x height x width` normalised numbers or, in newer models, `1 x height x width x
+//!   3` bytes,
 //!   which it normalises itself
 //! - `textual/tokenizer.json`, `textual/tokenizer_config.json`: the tokenizer
 //! - `textual/model.onnx`: takes `1 x length` tokens, in some models with an attention mask
 //!
-//! Sizes, element types and lengths are read from these files. Each encoder is loaded on first use, so that a process that only
-//! searches holds only the text encoder in memory.
+//! Sizes, element types and lengths are read from these files. Each encoder is loaded on first use, so that a process
+//! that only searches holds only the text encoder in memory.
 
 mod calibration;
 mod config;
@@ -30,7 +31,7 @@ use quick_cache::sync::Cache;
 
 pub use self::runtime::{DetectedRuntime, Options, Runtime};
 use self::{
-    config::Config,
+    config::ModelConfig,
     lazy::LazyModel,
     runtime::{ElementType, Graph, TensorData, TensorInfo},
     text::TextTokenizer,
@@ -50,7 +51,7 @@ pub struct ClipModel {
     name: String,
     folder: PathBuf,
     manifest: Manifest,
-    config: Config,
+    config: ModelConfig,
     calibration: Calibration,
     options: Options,
     image_encoder: LazyModel<ImageEncoder>,
@@ -74,13 +75,14 @@ struct TextEncoder {
 }
 
 impl ClipModel {
-    /// Loads the settings of the model in a folder and checks the sizes of its files. The encoders are loaded on first use.
+    /// Loads the settings of the model in a folder and checks the sizes of its files. The encoders are loaded on first
+    /// use.
     ///
     /// # Errors
     /// [`LoadError`], for the operator.
     pub fn load(folder: &Path, options: &Options) -> Result<Self, LoadError> {
         let manifest = Manifest::load(folder).map_err(|error| LoadError(error.to_string()))?;
-        let config = Config::read(folder)?;
+        let config = ModelConfig::read(folder)?;
         let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let folder_name = folder_name.unwrap_or_else(|| "model".to_owned());
         Ok(Self {
@@ -98,7 +100,7 @@ impl ClipModel {
 
     /// Checks the settings of the model in a folder.
     pub(crate) fn check_settings(folder: &Path) -> Result<(), LoadError> {
-        Config::read(folder).map(|_| ())
+        ModelConfig::read(folder).map(|_| ())
     }
 
     /// Tests the model: loads both encoders and encodes a picture and a text. Returns the name of the runtime.

@@ -7,8 +7,8 @@ use super::{
 use crate::Picture;
 
 impl Preprocessing {
-    /// The useful length of a picture's longest side: four times the input, so that shrinking twice looks like shrinking once, and
-    /// the short side of a panorama is long enough.
+    /// The useful length of a picture's longest side: four times the input, so that shrinking twice looks like
+    /// shrinking once, and the short side of a panorama is long enough.
     pub(super) fn longest_side_px(&self) -> u32 {
         u32::try_from(self.width.max(self.height) * 4).unwrap_or(u32::MAX)
     }
@@ -17,15 +17,15 @@ impl Preprocessing {
     pub(super) fn fit(&self, picture: &Picture) -> Vec<u8> {
         let (width, height) = self.resized(picture.width() as usize, picture.height() as usize);
         // Crops to the centre. An odd remainder cuts one pixel more at the end.
-        let centre = |from: usize, seen: usize| {
-            let first = from.saturating_sub(seen) / 2;
-            first..first + from.min(seen)
+        let centre = |from: usize, kept: usize| {
+            let first = from.saturating_sub(kept) / 2;
+            first..first + from.min(kept)
         };
         let (columns, rows) = (centre(width, self.width), centre(height, self.height));
-        let seen = (columns.len(), rows.len());
+        let kept = (columns.len(), rows.len());
         let pixels = resize(picture, (width, columns), (height, rows), self.filter);
         match self.fit {
-            Fit::Longest(colour) => pad(&pixels, seen, (self.width, self.height), colour),
+            Fit::Longest(colour) => pad(&pixels, kept, (self.width, self.height), colour),
             Fit::Shortest | Fit::Squash => pixels,
         }
     }
@@ -38,12 +38,12 @@ impl Preprocessing {
             Fit::Shortest if width <= height => (self.width, (self.width * height / width).max(1)),
             Fit::Shortest => ((self.height * width / height).max(1), self.height),
             Fit::Longest(_) => {
-                let (seen_width, seen_height) = (self.width, self.height);
+                let (target_width, target_height) = (self.width, self.height);
                 // The side that is relatively longer is fitted; the other one is rounded, halves to even.
-                if width * seen_height >= height * seen_width {
-                    (seen_width, rounded(height * seen_width, width))
+                if width * target_height >= height * target_width {
+                    (target_width, rounded(height * target_width, width))
                 } else {
-                    (rounded(width * seen_height, height), seen_height)
+                    (rounded(width * target_height, height), target_height)
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! Resizing with the same results as Pillow up to version 12 (`Image.resize` of 8-bit pictures, libImaging/Resample.c): models
-//! were trained on pictures resized by it, and their published preprocessing is defined by it. The horizontal pass comes
-//! first.
+//! Resizing with the same results as Pillow up to version 12 (`Image.resize` of 8-bit pictures, libImaging/Resample.c):
+//! models were trained on pictures resized by it, and their published preprocessing is defined by it. The horizontal
+//! pass comes first.
 //!
-//! When shrinking, the filter is widened by the scale to avoid aliasing. Weights are fixed-point numbers with 22 fractional
-//! bits, and the picture between the two passes has 8 bits a channel.
+//! When shrinking, the filter is widened by the scale to avoid aliasing. Weights are fixed-point numbers with 22
+//! fractional bits, and the picture between the two passes has 8 bits a channel.
 
 use std::{f64::consts::PI, ops::Range};
 
@@ -63,12 +63,12 @@ struct Taps {
     clippy::cast_sign_loss,
     reason = "sides of pictures and weights near 1; these are the casts of Pillow"
 )]
-fn taps(from: usize, to: usize, seen: Range<usize>, filter: Filter) -> Vec<Taps> {
+fn taps(from: usize, to: usize, kept: Range<usize>, filter: Filter) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
     let widened = scale.max(1.0);
     let support = filter.support() * widened;
-    seen.map(|place| {
-        let center = (place as f64 + 0.5) * scale;
+    kept.map(|index| {
+        let center = (index as f64 + 0.5) * scale;
         let first = ((center - support + 0.5) as i64).max(0) as usize;
         let end = ((center + support + 0.5) as usize).min(from);
         let weights: Vec<f64> = (first..end)
@@ -88,8 +88,8 @@ fn byte(sum: i32) -> u8 {
     u8::try_from((sum >> FRACTION_BITS).clamp(0, 255)).unwrap_or(u8::MAX)
 }
 
-/// Resizes a picture to `width` and `height` (both at least 1) and returns the part in these columns and rows: row by row, each
-/// pixel red, green, blue. Only this part is computed.
+/// Resizes a picture to `width` and `height` (both at least 1) and returns the part in these columns and rows: row by
+/// row, each pixel red, green, blue. Only this part is computed.
 pub(super) fn resize(
     picture: &Picture,
     (width, columns): (usize, Range<usize>),

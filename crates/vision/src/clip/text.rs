@@ -104,8 +104,8 @@ impl TextTokenizer {
     }
 }
 
-/// The padding token, from `tokenizer_config.json` or, in older folders, `special_tokens_map.json`. It is a string, or an
-/// object with the string as `content`.
+/// The padding token, from `tokenizer_config.json` or, in older folders, `special_tokens_map.json`. It is a string, or
+/// an object with the string as `content`.
 fn pad_token(folder: &Path) -> Result<String, LoadError> {
     let path = folder.join("tokenizer_config.json");
     let mut settings: serde_json::Value = read_json(&path)?;

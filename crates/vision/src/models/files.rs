@@ -22,8 +22,8 @@ const REQUIRED: [&str; 6] = [
 /// Upper bound on files. Large models have one file of weights per layer.
 const MAX_FILES: usize = 8192;
 
-/// Whether a file of a published model is installed. Deeper folders (half precision, other hardware), hidden files and files
-/// for other accelerators are not.
+/// Whether a file of a published model is installed. Deeper folders (half precision, other hardware), hidden files and
+/// files for other accelerators are not.
 pub fn is_model_file(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let plain = |name: &str| {

@@ -35,8 +35,8 @@ struct Entry {
 }
 
 impl Manifest {
-    /// Reads the manifest in a model's folder and checks the sizes of the files. If there is none, creates it and tries to write
-    /// it.
+    /// Reads the manifest in a model's folder and checks the sizes of the files. If there is none, creates it and tries
+    /// to write it.
     pub(crate) fn load(folder: &Path) -> Result<Self, ModelsError> {
         match Self::read(folder)? {
             Some(manifest) => manifest.check(folder).map(|()| manifest),

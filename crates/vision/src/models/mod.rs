@@ -1,7 +1,7 @@
 //! The installed models: a folder with a folder for each, and a file with the name of the one in use.
 //!
-//! Installation is atomic. Unfinished installations are in folders whose names start with a dot. Every change holds a lock
-//! and first cleans up after interrupted commands.
+//! Installation is atomic. Unfinished installations are in folders whose names start with a dot. Every change holds a
+//! lock and first cleans up after interrupted commands.
 
 mod files;
 mod install;
@@ -89,7 +89,8 @@ impl Models {
         &self.folder
     }
 
-    /// The selected encoder. This is cheap enough to be called every second. Two equal results mean that nothing has changed.
+    /// The selected encoder. This is cheap enough to be called every second. Two equal results mean that nothing has
+    /// changed.
     ///
     /// # Errors
     /// [`ModelsError`] if the file cannot be read or contains an invalid name.
@@ -104,7 +105,8 @@ impl Models {
         Ok(ActiveModel::Model { installed: written.and_then(|written| written.modified()).ok(), name })
     }
 
-    /// Whether the built-in encoder was selected explicitly. `false` if nothing was ever selected or the folder is missing.
+    /// Whether the built-in encoder was selected explicitly. `false` if nothing was ever selected or the folder is
+    /// missing.
     pub fn is_built_in_chosen(&self) -> bool {
         self.chosen().is_ok_and(|name| name.is_some_and(|name| name == BUILT_IN))
     }

@@ -1,8 +1,8 @@
-"""Makes the tiny models that the tests of `vision::clip` read, and what they give for 50 pictures and 50 queries.
+"""Generates the tiny models for the tests of `vision::clip`, and their vectors of 50 pictures and 50 queries.
 
-README.md says how it is run. The weights are random, so the vectors mean nothing; but the graphs, the tokenizers and the
-files are those of real models. What a picture or a query must give is computed by transformers, tokenizers, Pillow and
-PyTorch from the same weights, never by ONNX.
+README.md describes how to run it. The weights are random, so the vectors have no meaning, but the graphs, tokenizers and
+files have the form of real models. The expected vectors are computed from the same weights by transformers, tokenizers,
+Pillow and PyTorch, without ONNX.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ SCRATCH = pathlib.Path(sys.argv[1])
 SIDE, PATCH, WIDTH, EMBED = 32, 8, 32, 16
 
 
-# --- what both languages make by the same formula ---------------------------------------------------------------------
+# --- pictures and queries; the tests in Rust use the same formulas ----------------------------------------------------
 
 
 def size(i):
@@ -72,7 +72,7 @@ def queries():
 
 
 def randomise(model, seed):
-    """Weights large enough that different pictures and words give clearly different vectors."""
+    """Sets random weights that are large enough for different pictures and words to have clearly different vectors."""
     torch.manual_seed(seed)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -82,7 +82,7 @@ def randomise(model, seed):
                 parameter.normal_(0.0, 0.1)
             else:
                 parameter.normal_(0.0, 0.3)
-            # Few bits, so that the files pack well in a repository.
+            # Few bits, so that the files compress well.
             parameter.copy_((parameter * 256).round() / 256)
     return model.eval()
 
@@ -99,7 +99,7 @@ class Visual(torch.nn.Module):
 
 
 class VisualBytes(torch.nn.Module):
-    """Takes bytes, row by row, as the newer published graphs do."""
+    """Takes bytes, row by row, as newer published graphs do."""
 
     def __init__(self, model):
         super().__init__()
@@ -155,7 +155,7 @@ def clip_tokenizer():
     )
     trained.train_from_iterator(corpus(), trainer)
     merges = [tuple(pair) for pair in json.loads(trained.to_str())["model"]["merges"]]
-    # As OpenAI's: the bytes, the bytes that end a word, the merges, then the two special tokens.
+    # In the order of OpenAI's: the bytes, the bytes that end a word, the merges, the two special tokens.
     tokens = sorted(alphabet) + [letter + "</w>" for letter in sorted(alphabet)]
     tokens += [left + right for left, right in merges]
     tokens = list(dict.fromkeys(tokens)) + ["<|startoftext|>", "<|endoftext|>"]
@@ -216,7 +216,7 @@ def write_json(path, value):
 
 
 def export(module, arguments, path, names, newest):
-    # A name of its own: the graph has values of plainer names.
+    # A prefix, because the graph has other values with simple names.
     output = f"{path.parent.name}_embedding" if newest else "embedding"
     path.parent.mkdir(parents=True, exist_ok=True)
     if newest:
@@ -270,9 +270,9 @@ def references(folder, processor, visual, tokenizer, clean, length, textual):
             vector = textual(tokens)[0]
         ids = tokens["input_ids"][0].tolist()
         words.append({"ids": ids, "vector": [round(float(v), 6) for v in vector]})
-    # The pictures that the vectors are of, so that a test can tell a wrong formula from a wrong vector.
+    # The digest of the pictures, so that a test can distinguish a wrong formula from a wrong vector.
     digest = hashlib.sha256(b"".join(picture(i).tobytes() for i in range(50))).hexdigest()
-    # One picture or query a line.
+    # One picture or query per line.
     lines = lambda values: "[\n" + ",\n".join(json.dumps(value) for value in values) + "\n]"
     (folder / "expected.json").write_text(
         f'{{"pictures_sha256": "{digest}",\n"pictures": {lines(pictures)},\n"queries": {lines(words)}}}\n'
@@ -339,7 +339,7 @@ def siglip2(folder):
         VisualBytes(model), (torch.zeros(1, SIDE, SIDE, 3, dtype=torch.uint8),), folder / "visual/model.onnx",
         ["image"], True,
     )
-    # transformers would write a mask that hides nothing into the graph, which those of OpenCLIP do not have.
+    # Without this, transformers would add a mask without effect to the graph, which graphs of OpenCLIP do not have.
     masks, modeling_siglip.create_bidirectional_mask = modeling_siglip.create_bidirectional_mask, lambda *_, **__: None
     export(Textual(model), (torch.ones(1, 64, dtype=torch.int32),), folder / "textual/model.onnx", ["text"], True)
     modeling_siglip.create_bidirectional_mask = masks
@@ -363,7 +363,7 @@ def siglip2(folder):
             "act_kwargs": {"approximate": "tanh"},
         },
     })
-    # open_clip's own cleaning, read from its one file, so that its other dependencies need not be here.
+    # open_clip's text cleaning, loaded from its file, so that its other dependencies are not needed.
     place = importlib.util.find_spec("open_clip").submodule_search_locations[0]
     spec = importlib.util.spec_from_file_location("open_clip_tokenizer", f"{place}/tokenizer.py")
     cleaning = importlib.util.module_from_spec(spec)
@@ -383,7 +383,7 @@ def xlm(folder):
     )
     textual = TextualMean(randomise(XLMRobertaModel(config, add_pooling_layer=False), 3), 4).eval()
     ones = torch.ones(1, 77, dtype=torch.int32)
-    # Its half for pictures, and its settings, are those of `clip`: the tests take them from there.
+    # The tests use the image encoder and the settings of `clip`.
     export(textual, (ones, ones), folder / "textual/model.onnx", ["input_ids", "attention_mask"], False)
     tokenizer_files(tokenizer, folder / "textual")
     references(

@@ -12,14 +12,14 @@ use super::{LoadError, catch_panic};
 /// The selected runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Runtime {
-    /// ONNX Runtime if it is found, else tract. The default where tract is built in.
+    /// ONNX Runtime if it is found, else tract. The default if tract is built in.
     #[cfg(feature = "tract")]
     #[default]
     Auto,
     /// ONNX Runtime, a library that must be installed. It takes two thirds of the time of tract.
     #[cfg_attr(not(feature = "tract"), default)]
     Ort,
-    /// tract, which the feature of that name builds in.
+    /// tract, which is built in by the feature `tract`.
     #[cfg(feature = "tract")]
     Tract,
 }
@@ -67,10 +67,10 @@ impl Runtime {
         }
     }
 
-    /// Checks that some runtime can be used, before a model is downloaded or loaded for it.
+    /// Checks that a runtime is available, before a model is downloaded or loaded.
     ///
     /// # Errors
-    /// ONNX Runtime cannot be used and is the only choice. The message says what to do.
+    /// ONNX Runtime is required and cannot be used. The message describes how to install it.
     pub fn require(options: &Options) -> Result<(), LoadError> {
         match options.runtime {
             Self::Ort => require_onnx_runtime(options).map(drop),
@@ -81,9 +81,9 @@ impl Runtime {
 }
 
 fn require_onnx_runtime(options: &Options) -> Result<&'static onnx_runtime::LoadedLibrary, LoadError> {
-    onnx_runtime::loaded(options.library.as_deref()).map_err(|why| {
+    onnx_runtime::loaded(options.library.as_deref()).map_err(|problem| {
         LoadError(format!(
-            "{why}. This program runs vision models with ONNX Runtime only. Install it as docs/models.md says, or build the \
+            "{problem}. This program can run vision models only on ONNX Runtime. Install it (see docs/models.md), or build the \
              program with --features tract"
         ))
     })
@@ -170,7 +170,7 @@ pub(super) fn open(
         Runtime::Tract => on_tract().map_err(failed),
         #[cfg(feature = "tract")]
         Runtime::Auto => match onnx_runtime::loaded(options.library.as_deref()) {
-            // An older library may lack operators that tract has. If tract fails too, the library's error says more.
+            // An older library may lack operators that tract has. If tract fails, too, the library's error is more useful.
             Ok(loaded) => on_onnx_runtime(loaded).or_else(|error| on_tract().map_err(|_| failed(error))),
             Err(_) => on_tract().map_err(failed),
         },
@@ -187,7 +187,7 @@ mod tests {
         let library = Some(folder.path().join("libonnxruntime.so"));
         let options = Options { runtime: Runtime::Ort, library, threads: 1 };
         let required = Runtime::require(&options).unwrap_err().to_string();
-        for part in ["libonnxruntime.so", "there is no such file", "docs/models.md", "--features tract"] {
+        for part in ["libonnxruntime.so", "the file does not exist", "docs/models.md", "--features tract"] {
             assert!(required.contains(part), "{required}");
         }
         let graph = folder.path().join("model.onnx");
