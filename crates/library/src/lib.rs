@@ -88,7 +88,7 @@ struct Parts {
     random: Arc<dyn Random>,
     settings: Settings,
     decoders: sandbox::Pool,
-    text_reader: Option<stages::Reader>,
+    text_reader: Option<stages::TextReader>,
     encoders: Arc<encoders::Encoders>,
     embeddings: search::EmbeddingCache,
     running_stages: stages::RunningStages,
