@@ -1,5 +1,5 @@
-// A registration as a well-known app sends it, from a file: it is accepted whole, and a code comes back to each of
-// its redirect URIs, is redeemed for tokens and opens the tools.
+// Sends the registration of a well-known app from a file. The service accepts all of it, and each redirect URI gets a code,
+// which is redeemed for tokens that work for a tool.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ assert.equal(method, registration.token_endpoint_auth_method ?? 'none');
 const again = await register();
 assert.equal(again.client_id === client.client_id, method === 'none', 'a public client is registered once');
 
-/** A request to the token endpoint, authenticated as registered; gives the tokens. */
+/** Requests tokens with the registered client authentication. */
 async function token(fields) {
   const body = new URLSearchParams({ client_id: client.client_id, ...fields });
   const headers = {};

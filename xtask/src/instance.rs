@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use crate::http;
 use crate::process::{self, ProcessError, Runner, Running};
 
-const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// Ends the wait for a server that does not start. Long enough for a busy machine.
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(100);
 
 /// Why the library is not served.
@@ -103,7 +104,7 @@ impl Instance<'_> {
     fn wait_until_ready(&self, running: &mut Running, port: u16, log: PathBuf) -> Result<(), ServeError> {
         let started = Instant::now();
         while started.elapsed() < START_TIMEOUT {
-            if let Some(status) = running.ended()? {
+            if let Some(status) = running.exited()? {
                 let tail = tail(&log);
                 return Err(ServeError::Stopped { status, log, tail });
             }

@@ -61,7 +61,7 @@ enum Task {
         arguments: Vec<String>,
     },
     /// Take screenshots of every page, in phone and desktop size, in light and dark
-    Screenshots(suite::PictureOptions),
+    Screenshots(suite::ScreenshotOptions),
     /// Pack the cities of GeoNames into the data file of the crate `places`
     Places(places::Options),
 }

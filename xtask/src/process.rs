@@ -1,7 +1,7 @@
-//! Starting other programs and being sure that they end.
+//! Starts other programs and makes sure that they stop.
 //!
-//! Every child gets a process group of its own: Ctrl-C then reaches only this process, which ends the child
-//! and all that the child started with one SIGTERM. The same happens on an error, when [`Running`] is dropped.
+//! Every child has its own process group. So Ctrl-C reaches only this process, which then sends SIGTERM to the child's
+//! whole group. Dropping [`Running`], for example on an error, does the same.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -15,20 +15,20 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 const POLL: Duration = Duration::from_millis(50);
-/// The server drains for 10 s after SIGTERM; what has not ended by then is killed.
-const GRACE: Duration = Duration::from_secs(15);
-/// How long output may stay open after its program has ended, held by a grandchild.
-const LEFT_OVER_OUTPUT: Duration = Duration::from_secs(1);
+/// A process that is still running this long after SIGTERM is killed. The server drains for 10 s.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a grandchild may keep the output open after its program has exited.
+const OPEN_OUTPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Why a program could not do its work.
+/// Why a program failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProcessError {
-    #[error("cannot watch for Ctrl-C: {source}")]
+    #[error("cannot install signal handlers: {source}")]
     Signals { source: std::io::Error },
     #[error("cannot start `{command}`: {source}")]
     Start { command: String, source: std::io::Error },
-    #[error("lost touch with `{command}`: {source}")]
-    Talk { command: String, source: std::io::Error },
+    #[error("cannot read from or wait for `{command}`: {source}")]
+    Io { command: String, source: std::io::Error },
     #[error("`{command}` failed ({status})")]
     Failed { command: String, status: ExitStatus },
     #[error("interrupted")]
@@ -41,7 +41,7 @@ pub(crate) struct Runner {
     interrupted: Arc<AtomicBool>,
 }
 
-/// What a program wrote to its standard output, and how it ended.
+/// A program's exit status and standard output.
 #[derive(Debug)]
 pub(crate) struct Captured {
     pub(crate) status: ExitStatus,
@@ -49,7 +49,7 @@ pub(crate) struct Captured {
 }
 
 impl Runner {
-    /// Takes over the signals that ask this process to end.
+    /// Installs handlers for SIGINT, SIGTERM and SIGHUP.
     pub(crate) fn install() -> Result<Self, ProcessError> {
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -59,24 +59,24 @@ impl Runner {
         Ok(Self { interrupted })
     }
 
-    /// Fails when the user asked to end.
+    /// Fails after one of these signals.
     pub(crate) fn check_interrupted(&self) -> Result<(), ProcessError> {
         if self.interrupted.load(Ordering::Relaxed) { Err(ProcessError::Interrupted) } else { Ok(()) }
     }
 
-    /// Sleeps, unless the user asked to end.
+    /// Sleeps. Fails if a signal came before or meanwhile.
     pub(crate) fn pause(&self, duration: Duration) -> Result<(), ProcessError> {
         self.check_interrupted()?;
         std::thread::sleep(duration);
         self.check_interrupted()
     }
 
-    /// Runs a program to its end, its output going where ours goes.
+    /// Runs a program until it exits. It inherits standard output and error.
     pub(crate) fn status(&self, command: &mut Command) -> Result<ExitStatus, ProcessError> {
         self.wait(&mut Running::start(command.stdin(Stdio::null()))?)
     }
 
-    /// As [`Runner::status`], but a program that runs for longer than `limit` is ended; none then.
+    /// Like [`Runner::status`], but stops the program after `limit` and then returns `None`.
     pub(crate) fn status_within(
         &self,
         command: &mut Command,
@@ -85,7 +85,7 @@ impl Runner {
         let mut running = Running::start(command.stdin(Stdio::null()))?;
         let started = Instant::now();
         while started.elapsed() < limit {
-            if let Some(status) = running.ended()? {
+            if let Some(status) = running.exited()? {
                 self.check_interrupted()?;
                 return Ok(Some(status));
             }
@@ -95,17 +95,17 @@ impl Runner {
         Ok(None)
     }
 
-    /// As [`Runner::status`], and anything but success is an error.
+    /// Like [`Runner::status`], but a failure of the program is an error.
     pub(crate) fn run(&self, command: &mut Command) -> Result<(), ProcessError> {
         let status = self.status(command)?;
         success(command, status)
     }
 
-    /// Runs a program with `input` on its standard input and keeps its standard output.
+    /// Runs a program with `input` on its standard input and captures its standard output.
     pub(crate) fn capture(&self, command: &mut Command, input: &str) -> Result<Captured, ProcessError> {
         let mut running = Running::start(command.stdin(Stdio::piped()).stdout(Stdio::piped()))?;
         if let Some(mut stdin) = running.child.stdin.take() {
-            // A program that ends without reading its input is judged by its exit status.
+            // A program may exit without reading its input; its exit status decides.
             let _ = stdin.write_all(input.as_bytes());
         }
         let reader = running.child.stdout.take().map(|mut stdout| {
@@ -117,20 +117,20 @@ impl Runner {
         let status = self.wait(&mut running)?;
         let bytes = match reader.map(std::thread::JoinHandle::join) {
             Some(Ok(Ok(bytes))) => bytes,
-            Some(Ok(Err(source))) => return Err(ProcessError::Talk { command: describe(command), source }),
+            Some(Ok(Err(source))) => return Err(ProcessError::Io { command: describe(command), source }),
             Some(Err(_)) | None => Vec::new(),
         };
         Ok(Captured { status, stdout: String::from_utf8_lossy(&bytes).into_owned() })
     }
 
-    /// As [`Runner::capture`], and anything but success is an error.
+    /// Like [`Runner::capture`], but a failure of the program is an error.
     pub(crate) fn output(&self, command: &mut Command, input: &str) -> Result<String, ProcessError> {
         let captured = self.capture(command, input)?;
         success(command, captured.status)?;
         Ok(captured.stdout)
     }
 
-    /// Runs a program and hands over each line of its standard output as it comes.
+    /// Runs a program and passes on each line of its standard output as it is written.
     pub(crate) fn lines(
         &self,
         command: &mut Command,
@@ -138,14 +138,14 @@ impl Runner {
     ) -> Result<ExitStatus, ProcessError> {
         let mut running = Running::start(command.stdin(Stdio::null()).stdout(Stdio::piped()))?;
         let lines = running.child.stdout.take().map(read_lines);
-        let mut ended: Option<Instant> = None;
+        let mut exited: Option<Instant> = None;
         while let Some(lines) = &lines {
             self.check_interrupted()?;
             match lines.recv_timeout(POLL) {
                 Ok(line) => each(&line),
                 Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) if running.ended()?.is_some() => {
-                    if ended.get_or_insert_with(Instant::now).elapsed() > LEFT_OVER_OUTPUT {
+                Err(RecvTimeoutError::Timeout) if running.exited()?.is_some() => {
+                    if exited.get_or_insert_with(Instant::now).elapsed() > OPEN_OUTPUT_TIMEOUT {
                         break;
                     }
                 }
@@ -155,7 +155,7 @@ impl Runner {
         self.wait(&mut running)
     }
 
-    /// Starts a program that goes on running; dropping the handle ends it.
+    /// Starts a program in the background. Dropping the handle stops it.
     pub(crate) fn spawn(&self, command: &mut Command) -> Result<Running, ProcessError> {
         self.check_interrupted()?;
         Running::start(command.stdin(Stdio::null()))
@@ -163,8 +163,8 @@ impl Runner {
 
     fn wait(&self, running: &mut Running) -> Result<ExitStatus, ProcessError> {
         loop {
-            if let Some(status) = running.ended()? {
-                // A child that ended because the user asked for it has not failed.
+            if let Some(status) = running.exited()? {
+                // After Ctrl-C, the child's exit status does not count as a failure.
                 self.check_interrupted()?;
                 return Ok(status);
             }
@@ -174,7 +174,7 @@ impl Runner {
     }
 }
 
-/// A program that runs; it is ended when this handle is dropped.
+/// A running program. Dropping this handle stops it.
 #[derive(Debug)]
 pub(crate) struct Running {
     child: Child,
@@ -190,20 +190,20 @@ impl Running {
         Ok(Self { child, command: describe(command) })
     }
 
-    /// How it ended, if it has.
-    pub(crate) fn ended(&mut self) -> Result<Option<ExitStatus>, ProcessError> {
+    /// The exit status if the program has exited.
+    pub(crate) fn exited(&mut self) -> Result<Option<ExitStatus>, ProcessError> {
         self.child.try_wait().map_err(|source| self.lost(source))
     }
 
-    /// Asks it to end with SIGTERM, and kills it when that takes longer than 15 s.
+    /// Sends SIGTERM, and SIGKILL if the program is still running 15 s later.
     pub(crate) fn stop(&mut self) -> Result<ExitStatus, ProcessError> {
-        if let Some(status) = self.ended()? {
+        if let Some(status) = self.exited()? {
             return Ok(status);
         }
         self.signal(Signal::TERM);
-        let asked = Instant::now();
-        while asked.elapsed() < GRACE {
-            if let Some(status) = self.ended()? {
+        let signalled = Instant::now();
+        while signalled.elapsed() < STOP_TIMEOUT {
+            if let Some(status) = self.exited()? {
                 return Ok(status);
             }
             std::thread::sleep(POLL);
@@ -212,7 +212,7 @@ impl Running {
         self.child.wait().map_err(|source| self.lost(source))
     }
 
-    /// Signals the child's whole group. The child has not been waited for yet, so its id is still its own.
+    /// Signals the child's whole group. The child has not been reaped yet, so its id cannot belong to another process.
     fn signal(&self, signal: Signal) {
         if let Err(error) = kill_process_group(Pid::from_child(&self.child), signal) {
             eprintln!("cannot signal `{}`: {error}", self.command);
@@ -220,7 +220,7 @@ impl Running {
     }
 
     fn lost(&self, source: std::io::Error) -> ProcessError {
-        ProcessError::Talk { command: self.command.clone(), source }
+        ProcessError::Io { command: self.command.clone(), source }
     }
 }
 
@@ -248,12 +248,12 @@ fn read_lines(stdout: ChildStdout) -> Receiver<String> {
     receiver
 }
 
-/// Anything but success is an error.
+/// Turns a failure into an error.
 pub(crate) fn success(command: &Command, status: ExitStatus) -> Result<(), ProcessError> {
     if status.success() { Ok(()) } else { Err(ProcessError::Failed { command: describe(command), status }) }
 }
 
-/// The program and its first arguments: enough to know it by, without the secrets that may follow.
+/// The program and its first three arguments. Later ones may be secret.
 fn describe(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy().into_owned();
@@ -276,12 +276,12 @@ mod tests {
     }
 
     #[test]
-    fn input_reaches_the_program_and_its_output_comes_back() {
+    fn output_passes_input_and_captures_output() {
         assert_eq!(runner().output(&mut Command::new("cat"), "to and fro").unwrap(), "to and fro");
     }
 
     #[test]
-    fn lines_come_one_by_one_without_their_ends() {
+    fn lines_are_passed_on_without_line_ends() {
         let mut seen = Vec::new();
         let status =
             runner().lines(&mut sh("printf 'a\\r\\n\\nlast'"), |line| seen.push(line.to_owned())).unwrap();
@@ -302,26 +302,26 @@ mod tests {
     }
 
     #[test]
-    fn a_time_limit_ends_only_what_takes_too_long() {
+    fn a_time_limit_stops_only_slow_programs() {
         let limit = Duration::from_secs(30);
         assert_eq!(runner().status_within(&mut sh("exit 3"), limit).unwrap().unwrap().code(), Some(3));
         assert!(runner().status_within(&mut sh("sleep 600"), POLL * 2).unwrap().is_none());
     }
 
-    /// The grandchild holds the other end of the pipe: reading reaches the end only when it is gone too.
+    /// The grandchild keeps the pipe open, so reading ends only after it has exited.
     #[test]
-    fn stopping_ends_grandchildren_too() {
+    fn stop_reaches_grandchildren() {
         let mut running = Running::start(sh("sleep 60 & echo; wait").stdout(Stdio::piped())).unwrap();
         let mut reader = BufReader::new(running.child.stdout.take().unwrap());
         reader.read_line(&mut String::new()).unwrap();
-        let asked = Instant::now();
+        let started = Instant::now();
         assert!(!running.stop().unwrap().success());
         reader.read_to_string(&mut String::new()).unwrap();
-        assert!(asked.elapsed() < GRACE, "the grandchild outlived its group");
+        assert!(started.elapsed() < STOP_TIMEOUT, "the grandchild is still running");
     }
 
     #[test]
-    fn an_interruption_ends_what_runs() {
+    fn an_interruption_stops_the_program() {
         let runner = runner();
         runner.interrupted.store(true, Ordering::Relaxed);
         assert!(matches!(runner.run(&mut sh("sleep 600")), Err(ProcessError::Interrupted)));

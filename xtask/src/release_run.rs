@@ -1,4 +1,4 @@
-//! The measuring programs of the `tests` package, in a release build.
+//! `corpus` and `bench`: run programs of the package `tests`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::process::{ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
 
-/// Why a measuring program did not run to its end.
+/// Why a program failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReleaseRunError {
     #[error(transparent)]
@@ -22,19 +22,19 @@ pub(crate) enum ReleaseRunError {
 pub(crate) struct CorpusOptions {
     /// Folder of photos
     dir: PathBuf,
-    /// Name every refused and every damaged file
+    /// List every refused and every damaged file
     #[arg(long)]
     verbose: bool,
-    /// How many of the files to show that take longest when they are imported alone; 0 imports none alone
+    /// Number of slowest files to list, measured by importing each alone; 0 skips this
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     slowest: u32,
-    /// Import each file alone, not only each that was refused
+    /// Import each file alone, not only refused ones
     #[arg(long)]
     each_alone: bool,
-    /// Show all thumbs in pictures of this name (.png, .webp or .jpg), with a list of the files beside them
+    /// Write contact sheets of all thumbnails to this file (.png, .webp or .jpg), and a list of the photos beside it
     #[arg(long, value_name = "FILE")]
     contact_sheet: Option<PathBuf>,
-    /// Use the debug build that the tests use, too: nothing more is compiled, but times say less
+    /// Use the debug build of the tests instead of a release build; measured times are less meaningful
     #[arg(long)]
     debug: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) fn bench(runner: &Runner, arguments: &[String]) -> Result<(), Release
     Ok(runner.run(built(runner, name)?.args(arguments))?)
 }
 
-/// Which program a benchmark is, and what is left for it to read.
+/// The program of a benchmark, and its arguments.
 fn program_of(arguments: &[String]) -> (&'static str, &[String]) {
     match arguments.split_first() {
         Some((first, rest)) if first == "mutations" => ("mutations", rest),
@@ -72,8 +72,8 @@ fn program_of(arguments: &[String]) -> (&'static str, &[String]) {
     }
 }
 
-/// Builds a program, and the server, which it runs as a process of its own and finds beside itself. The program runs
-/// where the user is, whose paths it is given.
+/// Builds a program, and beside it the server, which the program starts. The program runs in the current folder, so
+/// relative paths of the user are valid.
 fn built(runner: &Runner, name: &str) -> Result<Command, ReleaseRunError> {
     system::ensure(runner, Tools::Build)?;
     workspace::build_release(runner, &[name])?;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mutations_are_a_program_of_their_own() {
+    fn mutations_have_their_own_program() {
         let arguments = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         let given = arguments(&["mutations", "--count", "5"]);
         assert_eq!(program_of(&given), ("mutations", arguments(&["--count", "5"]).as_slice()));

@@ -1,4 +1,4 @@
-//! Where things are in the work tree, and how cargo builds it.
+//! Paths in the work tree, and the cargo commands that build it.
 //!
 //! Cargo compiles a dependency once for each set of its features, and the selected packages and targets decide the set. So
 //! every dev build here selects the whole workspace with dev-dependencies, and nothing is compiled twice. A release build
@@ -20,7 +20,7 @@ pub(crate) fn root() -> &'static Path {
     manifest.parent().unwrap_or(manifest)
 }
 
-/// A path inside the work tree, from one relative to its root.
+/// A path in the work tree, relative to its root.
 pub(crate) fn path(relative: &str) -> PathBuf {
     root().join(relative)
 }
@@ -30,7 +30,7 @@ pub(crate) fn target_dir() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| path("target"), |dir| root().join(dir))
 }
 
-/// A path inside the build folder.
+/// A path in the build folder.
 pub(crate) fn target(relative: &str) -> PathBuf {
     target_dir().join(relative)
 }

@@ -109,6 +109,8 @@ pub(crate) enum LibraryCommand {
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeOptions),
     /// Apply pending database migrations and print the name of each
+    ///
+    /// Other commands that open the library apply pending migrations, too.
     Migrate(MigrateOptions),
     /// Manage accounts
     #[command(subcommand)]
@@ -300,7 +302,7 @@ pub(crate) enum ModelCommand {
         /// Name of a model at huggingface.co/immich-app, such as ViT-B-32__openai, or a folder with its files
         #[arg(value_name = "NAME|DIR")]
         model: String,
-        /// Mirror of the hub to download from [default: --model-source]
+        /// Mirror of the hub to download from [default: value of --model-source]
         #[arg(long, value_name = "URL")]
         from: Option<String>,
     },

@@ -14,7 +14,7 @@ const fn v6(a: u16, b: u16, prefix: u8) -> Ipv6Net {
 
 /// The IPv4 ranges that are not public: IANA's registry of special-purpose addresses (RFC 6890), multicast and reserved
 /// ranges.
-const NOT_PUBLIC_V4: [Ipv4Net; 16] = [
+const NOT_PUBLIC_V4: [Ipv4Net; 15] = [
     v4(0, 0, 0, 8),       // this network
     v4(10, 0, 0, 8),      // private
     v4(100, 64, 0, 10),   // carrier-grade NAT
@@ -29,8 +29,7 @@ const NOT_PUBLIC_V4: [Ipv4Net; 16] = [
     v4(198, 51, 100, 24), // documentation
     v4(203, 0, 113, 24),  // documentation
     v4(224, 0, 0, 4),     // multicast
-    v4(240, 0, 0, 5),     // reserved
-    v4(248, 0, 0, 5),     // reserved, and broadcast
+    v4(240, 0, 0, 4),     // reserved, and broadcast
 ];
 
 /// The only IPv6 range with global unicast addresses. Outside it are loopback, unspecified, mapped and translated IPv4

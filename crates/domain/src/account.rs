@@ -2,14 +2,14 @@ use std::{fmt, str::FromStr};
 
 use crate::{Invalid, Timestamp, text::refuse_control};
 
-/// Names an account inside the service; never reused. It stands in no answer.
+/// The internal id of an account. Ids are never reused and never sent to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// What an account pays for.
+/// The plan of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Plan {
-    /// Only the newest images are visible; nothing is lost.
+    /// Only the newest images are visible; older ones are kept.
     Free,
     /// Every image is visible.
     #[default]
@@ -17,7 +17,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// The plan's name in commands, answers and stores.
+    /// The plan's name in commands, responses and stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Free => "free",
@@ -44,12 +44,12 @@ impl FromStr for Plan {
     }
 }
 
-/// An e-mail address as accounts are known by: trimmed and in lower case, so that it is the same however typed.
+/// The e-mail address of an account, trimmed and in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Email(String);
 
 impl Email {
-    /// Takes an address with something on both sides of one `@`, at most 254 characters, no white space.
+    /// Parses an address: one `@` with text on both sides, at most 254 characters, no white space.
     ///
     /// # Errors
     /// [`Invalid`] naming `email`.
@@ -85,12 +85,12 @@ impl FromStr for Email {
     }
 }
 
-/// What an owner calls an API key: 1 to 100 characters after trimming, no control characters.
+/// The name of an API key: 1 to 100 characters after trimming, no control characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyName(String);
 
 impl KeyName {
-    /// Takes a name.
+    /// Trims and checks a name.
     ///
     /// # Errors
     /// [`Invalid`] naming `name`.
@@ -124,18 +124,18 @@ impl FromStr for KeyName {
     }
 }
 
-/// One person's library.
+/// A user's account, which owns one library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// Its internal name.
+    /// The internal id.
     pub id: AccountId,
-    /// What its owner signs in with.
+    /// The address its owner signs in with.
     pub email: Email,
-    /// What it pays for.
+    /// The plan.
     pub plan: Plan,
-    /// When photos were first synced; until then image and album endpoints answer 409.
+    /// When photos were first synced; until then image and album endpoints return 409.
     pub synced_at: Option<Timestamp>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
 }
 

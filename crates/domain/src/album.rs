@@ -1,9 +1,9 @@
 use crate::{AlbumId, ImageId, Invalid, Timestamp};
 
-/// The most albums an account can have.
+/// Maximum number of albums per account.
 pub const MAX_ALBUMS_PER_ACCOUNT: u32 = 500;
 
-/// The most image ids in one album call, as sent, added and removed together.
+/// Maximum number of image ids in one album request: added and removed ids together, repetitions included.
 pub const MAX_IMAGE_IDS_PER_CALL: usize = 100;
 
 /// An album's title: 1 to 100 Unicode characters after trimming.
@@ -11,7 +11,7 @@ pub const MAX_IMAGE_IDS_PER_CALL: usize = 100;
 pub struct AlbumTitle(String);
 
 impl AlbumTitle {
-    /// Takes a title.
+    /// Trims and checks a title.
     ///
     /// # Errors
     /// [`Invalid`] naming `title`.
@@ -35,22 +35,21 @@ impl AlbumTitle {
 /// An album as its owner sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Album {
-    /// Its public id.
+    /// The public id.
     pub id: AlbumId,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// How many of its images are visible.
+    /// Number of visible images.
     pub image_count: u32,
     /// The newest visible image.
     pub cover: Option<ImageId>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When its title or its images last changed.
     pub updated_at: Timestamp,
 }
 
-/// A change to an album, or its first content. Ids stand as they were sent: whether they exist, and whose they
-/// are, the store decides.
+/// A change to an album. The ids are unchecked: the store decides whether each exists and who owns it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AlbumChange {
     /// The new title.
@@ -62,11 +61,11 @@ pub struct AlbumChange {
 }
 
 impl AlbumChange {
-    /// Takes the fields of a change, of which at least one must be given.
+    /// Checks the fields of a change. At least one must be present.
     ///
     /// # Errors
-    /// [`Invalid`] naming `title`, `addImageIds` or `removeImageIds`: nothing given, more than 100 ids as sent,
-    /// or an id in both lists.
+    /// [`Invalid`] naming `title`, `addImageIds` or `removeImageIds`: no field is present, there are more than
+    /// [`MAX_IMAGE_IDS_PER_CALL`] ids, or an id is in both lists.
     pub fn new(
         title: Option<&str>,
         add: Option<Vec<String>>,
@@ -91,7 +90,7 @@ impl AlbumChange {
         Ok(change)
     }
 
-    /// Takes the fields of a new album.
+    /// Checks the fields of a new album.
     ///
     /// # Errors
     /// [`Invalid`] naming `title` or `imageIds`.
@@ -105,10 +104,10 @@ impl AlbumChange {
     }
 }
 
-/// Takes the image ids of one call, each once, in the order sent.
+/// Checks the image ids of one request and removes repetitions. The order is kept.
 ///
 /// # Errors
-/// [`Invalid`] naming `imageIds` when there are more than 100 as sent.
+/// [`Invalid`] naming `imageIds` for more than [`MAX_IMAGE_IDS_PER_CALL`] ids, repetitions included.
 pub fn distinct_image_ids(image_ids: Vec<String>) -> Result<Vec<String>, Invalid> {
     if image_ids.len() > MAX_IMAGE_IDS_PER_CALL {
         return Err(Invalid::new("imageIds", "must have at most 100 ids in one call"));
@@ -116,7 +115,7 @@ pub fn distinct_image_ids(image_ids: Vec<String>) -> Result<Vec<String>, Invalid
     Ok(distinct(image_ids))
 }
 
-/// Drops repetitions; at most a hundred ids, so the quadratic way is the quick one.
+/// Removes repetitions. Quadratic, which is fastest for at most a hundred ids.
 fn distinct(ids: Vec<String>) -> Vec<String> {
     ids.into_iter().fold(Vec::new(), |mut kept, id| {
         if !kept.contains(&id) {
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_are_counted_in_characters_after_trimming() {
+    fn title_length_is_counted_in_characters_after_trimming() {
         assert_eq!(AlbumTitle::parse("  Été \n").unwrap().as_str(), "Été");
         assert!(AlbumTitle::parse(&"🏔".repeat(100)).is_ok());
         for bad in ["", " \t ", &"x".repeat(101), "a\0b"] {
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_names_what_is_wrong() {
+    fn an_invalid_change_names_the_field() {
         let field = |title, add, remove| AlbumChange::new(title, add, remove).unwrap_err().field;
         assert_eq!(field(None, None, None), "title");
         assert_eq!(field(None, ids(0..101), None), "addImageIds");
@@ -155,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_ids_count_as_sent_and_then_once() {
+    fn repeated_ids_count_towards_the_limit_and_are_removed() {
         let repeated = Some(vec!["a".to_owned(); 100]);
         assert_eq!(AlbumChange::new(None, repeated, None).unwrap().add, ["a"]);
         let repeated = Some(vec!["a".to_owned(); 101]);

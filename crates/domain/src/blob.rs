@@ -1,9 +1,9 @@
-/// What a blob is.
+/// The kind of a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlobKind {
-    /// A file as it was brought.
+    /// An imported file, unchanged.
     Original,
-    /// A WebP made from one.
+    /// A WebP image made from an original.
     Rendition,
 }
 

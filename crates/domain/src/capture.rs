@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// What a capture time was taken from, best first.
+/// The source of a capture time, most reliable first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CaptureSource {
@@ -23,12 +23,12 @@ pub enum CaptureSource {
     FileName,
     /// The file's modification time.
     FileModified,
-    /// The moment the file arrived.
+    /// The time the file was added to the library.
     Added,
 }
 
 impl CaptureSource {
-    /// Every source, best first.
+    /// Every source, most reliable first.
     pub const ALL: [Self; 8] = [
         Self::Sidecar,
         Self::ExifOriginal,
@@ -65,16 +65,16 @@ impl CaptureSource {
     }
 }
 
-/// How far a wall clock is ahead of UTC, in whole minutes; less than a day.
+/// An offset from UTC in whole minutes, less than a day.
 ///
-/// `Display` writes the one form of the API: `+03:00`.
+/// `Display` writes the form that the API uses: `+03:00`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UtcOffset(i32);
 
 impl UtcOffset {
     const LIMIT_MINUTES: i32 = 24 * 60;
 
-    /// So many minutes east of UTC; `None` for a day and more.
+    /// An offset of `minutes` east of UTC; `None` for a day or more.
     pub const fn from_minutes(minutes: i32) -> Option<Self> {
         if -Self::LIMIT_MINUTES < minutes && minutes < Self::LIMIT_MINUTES {
             Some(Self(minutes))
@@ -97,17 +97,17 @@ impl fmt::Display for UtcOffset {
     }
 }
 
-/// When a photo was taken, with what is known about how we know.
+/// When a photo was taken, and how that is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaptureTime {
     /// The moment in UTC.
     pub at: Timestamp,
-    /// What the camera's clock showed, when it showed a local time.
+    /// The local time on the camera's clock, if recorded.
     pub wall: Option<civil::DateTime>,
-    /// Minutes east of UTC of that clock, when known.
+    /// The UTC offset of that clock in minutes east, if known.
     pub offset_minutes: Option<i32>,
-    /// Where the time was found.
+    /// The source of the time.
     pub source: CaptureSource,
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_offset_is_written_with_sign_hours_and_minutes() {
+    fn offsets_display_sign_hours_and_minutes() {
         let check = |minutes, expect: Option<&str>| {
             let written = UtcOffset::from_minutes(minutes).map(|offset| offset.to_string());
             assert_eq!(written.as_deref(), expect, "{minutes}");

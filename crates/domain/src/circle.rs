@@ -1,16 +1,16 @@
 use crate::{EARTH_RADIUS_M, Invalid, Position};
 
-/// The largest radius of a circle in metres: half the equator, so that a circle can hold the whole Earth.
+/// The largest radius of a circle in metres: half the equator, so that a circle can cover the whole Earth.
 pub const MAX_RADIUS_M: f64 = 20_037_508.0;
 
-/// All places within a great-circle distance of a centre. It may cross the 180° meridian and hold a pole.
+/// All places within a great-circle distance of a centre. It may cross the 180° meridian and include a pole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Circle {
     centre: Position,
     radius_m: f64,
 }
 
-/// A rectangle of latitudes and longitudes in degrees; `west ≤ east` always.
+/// A rectangle of latitudes and longitudes in degrees, with `west ≤ east`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatLonBox {
     /// Lowest latitude.
@@ -23,7 +23,7 @@ pub struct LatLonBox {
     pub east: f64,
 }
 
-/// Widens boxes by about ten centimetres, so that rounding never cuts off a place on the rim.
+/// Widens boxes by about ten centimetres, so that rounding never excludes a place on the boundary.
 const MARGIN_DEGREES: f64 = 1e-6;
 
 impl Circle {
@@ -39,7 +39,7 @@ impl Circle {
         }
     }
 
-    /// Takes the three parameters, which are sent together or not at all.
+    /// Builds a circle from three parameters, which must all be present or all absent.
     ///
     /// # Errors
     /// [`Invalid`] naming the parameter that is missing or out of range.
@@ -71,19 +71,19 @@ impl Circle {
         self.radius_m
     }
 
-    /// The distance in metres from the centre, if `position` lies in the circle (its rim included).
+    /// The distance in metres from the centre, if `position` lies in the circle or on its boundary.
     pub fn distance_within_m(self, position: Position) -> Option<f64> {
         let distance_m = self.centre.distance_m(position);
         (distance_m <= self.radius_m).then_some(distance_m)
     }
 
-    /// Whether `position` lies in the circle.
+    /// Whether `position` lies in the circle or on its boundary.
     pub fn contains(self, position: Position) -> bool {
         self.distance_within_m(position).is_some()
     }
 
-    /// One box, or two where the 180° meridian is crossed, that together hold the whole circle: what a place
-    /// index is asked before the exact distance is computed.
+    /// One box that covers the circle, or two if it crosses the 180° meridian. A spatial index filters by them before
+    /// the exact distances are computed.
     pub fn bounding_boxes(self) -> Vec<LatLonBox> {
         let reach = self.radius_m / EARTH_RADIUS_M;
         let reach_degrees = reach.to_degrees() + MARGIN_DEGREES;
@@ -95,8 +95,8 @@ impl Circle {
         if south <= -90.0 || north >= 90.0 {
             return vec![span(-180.0, 180.0)];
         }
-        // The meridians that touch the circle lie this far from its centre; no pole is inside, so sin(reach)
-        // is below cos(latitude).
+        // The distance in degrees to the meridians that touch the circle. No pole is inside, so sin(reach) is below
+        // cos(latitude).
         let half_width = (reach.sin() / latitude.to_radians().cos()).clamp(-1.0, 1.0).asin().to_degrees();
         let half_width = half_width.abs() + MARGIN_DEGREES;
         let (west, east) = (longitude - half_width, longitude + half_width);
@@ -111,7 +111,7 @@ impl Circle {
 }
 
 impl LatLonBox {
-    /// Whether `position` lies in the box, its rim included.
+    /// Whether `position` lies in the box or on its boundary.
     pub fn contains(self, position: Position) -> bool {
         (self.south..=self.north).contains(&position.latitude())
             && (self.west..=self.east).contains(&position.longitude())
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn across_the_180th_meridian() {
+    fn circles_can_cross_the_180th_meridian() {
         let fiji = circle(-17.0, 179.95, 20_000.0);
         assert_eq!(fiji.bounding_boxes().len(), 2);
         assert!(fiji.contains(Position::new(-17.0, -179.95).unwrap()));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_pole() {
+    fn circles_can_include_a_pole() {
         let pole = circle(89.9, 0.0, 50_000.0);
         assert!(pole.contains(Position::new(89.9, 180.0).unwrap()));
         assert_eq!(
@@ -146,13 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_earth() {
+    fn circles_can_cover_the_whole_earth() {
         let earth = circle(12.0, 34.0, MAX_RADIUS_M);
         assert!(earth.contains(Position::new(-12.0, -146.0).unwrap()));
     }
 
     #[test]
-    fn all_three_or_none() {
+    fn circle_parameters_are_all_present_or_all_absent() {
         assert_eq!(Circle::from_parts(None, None, None), Ok(None));
         let missing = |lat, lon, r| Circle::from_parts(lat, lon, r).unwrap_err().field;
         assert_eq!(missing(None, Some(1.0), Some(1.0)), "latitude");
@@ -165,7 +165,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_boxes_hold_the_circle(
+        fn bounding_boxes_cover_the_circle(
             centre in (-90.0..=90.0, -180.0..=180.0),
             exponent in 0.0..7.3,
             bearing in 0.0..std::f64::consts::TAU,
@@ -173,12 +173,12 @@ mod tests {
         ) {
             let circle = circle(centre.0, centre.1, 10_f64.powf(exponent).min(MAX_RADIUS_M));
             let place = destination(circle, bearing, share);
-            let held = circle.bounding_boxes().iter().any(|area| area.contains(place));
-            prop_assert!(held || !circle.contains(place), "{place:?} outside {:?}", circle.bounding_boxes());
+            let covered = circle.bounding_boxes().iter().any(|area| area.contains(place));
+            prop_assert!(covered || !circle.contains(place), "{place:?} outside {:?}", circle.bounding_boxes());
         }
     }
 
-    /// Walks from the centre by `share` of the radius.
+    /// The place at `share` of the radius from the centre.
     fn destination(circle: Circle, bearing: f64, share: f64) -> Position {
         let angle = (circle.radius_m * share / EARTH_RADIUS_M).min(std::f64::consts::PI);
         let (lat, lon) = (circle.centre.latitude().to_radians(), circle.centre.longitude().to_radians());

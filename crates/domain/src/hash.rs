@@ -1,21 +1,21 @@
 use std::fmt;
 
-/// The SHA-256 of a file's bytes: the address of an original or a rendition.
+/// The SHA-256 of a file's bytes, which addresses an original or a rendition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash([u8; 32]);
 
 impl ContentHash {
-    /// Wraps a digest that was computed elsewhere.
+    /// Wraps a digest.
     pub const fn new(digest: [u8; 32]) -> Self {
         Self(digest)
     }
 
-    /// Reads a digest from a stored column; `None` unless it is 32 bytes long.
+    /// Reads a stored digest; `None` unless it is 32 bytes long.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 
-    /// The digest itself.
+    /// The digest.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

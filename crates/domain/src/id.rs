@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// The longest image or album id.
+/// Maximum length of an image or album id.
 pub const MAX_ID_LENGTH: usize = 128;
 
 fn is_well_formed(id: &str) -> bool {
@@ -15,14 +15,14 @@ macro_rules! public_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes an id of 1 to 128 characters from `A-Z a-z 0-9 _ -`; `None` for anything else, which
-            /// callers treat like an id that nobody has.
+            /// Parses an id of 1 to 128 characters from `A-Z a-z 0-9 _ -`; `None` for anything else, which
+            /// callers treat as an unknown id.
             pub fn parse(id: impl Into<String>) -> Option<Self> {
                 let id = id.into();
                 is_well_formed(&id).then_some(Self(id))
             }
 
-            /// The id as it stands in URLs and answers.
+            /// The id in URLs and responses.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -37,7 +37,7 @@ macro_rules! public_id {
 }
 
 public_id!(
-    /// The public id of an image. It says nothing about the account, the content or the time.
+    /// The public id of an image. It reveals nothing about the account, the content or the time.
     ImageId
 );
 public_id!(
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_documented_characters_and_lengths() {
+    fn ids_have_documented_characters_and_lengths() {
         for good in ["a", "A-z_0", &"x".repeat(128)] {
             assert!(ImageId::parse(good).is_some(), "{good}");
         }

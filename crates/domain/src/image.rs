@@ -2,7 +2,7 @@ use std::fmt;
 
 use crate::{ImageId, PhotoDetails, Timestamp, UtcOffset};
 
-/// The longest side that a WebP file can have.
+/// Maximum width and height of a WebP file.
 pub const MAX_RENDITION_SIDE_PX: u32 = 16_383;
 
 /// A width and a height in pixels, both at least 1.
@@ -25,13 +25,13 @@ impl PixelSize {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// The same picture turned by a quarter.
+    /// Width and height swapped, as after a rotation by 90°.
     #[must_use]
     pub fn transposed(self) -> Self {
         Self { width: self.height, height: self.width }
     }
 
-    /// The size of the same picture whose longest side is at most `side_px`; never larger, no side below 1.
+    /// Scales the size down until its longest side is at most `side_px`; never enlarges, no side below 1.
     #[must_use]
     pub fn fit_within(self, side_px: u32) -> Self {
         let longest = self.longest();
@@ -46,7 +46,7 @@ impl PixelSize {
     }
 }
 
-/// The forms in which an image leaves the service. The original never does.
+/// A form in which clients get an image. They never get the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rendition {
     /// The full size.
@@ -61,7 +61,7 @@ impl Rendition {
     /// Every rendition, largest first.
     pub const ALL: [Self; 3] = [Self::Full, Self::Medium, Self::Thumb];
 
-    /// The name in answers and URLs.
+    /// The name in responses and URLs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Full => "webp-full",
@@ -75,7 +75,7 @@ impl Rendition {
         Self::ALL.into_iter().find(|rendition| rendition.name() == name)
     }
 
-    /// The longest side it may have, in pixels.
+    /// Maximum length of its longest side, in pixels.
     pub const fn longest_side_px(self) -> u32 {
         match self {
             Self::Full => MAX_RENDITION_SIDE_PX,
@@ -94,13 +94,13 @@ impl fmt::Display for Rendition {
 /// A visible image as its owner sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Image {
-    /// Its public id.
+    /// The public id.
     pub id: ImageId,
-    /// When it was taken; unlike that of any other image of the account.
+    /// When it was taken; unique within the account.
     pub captured_at: Timestamp,
-    /// How far the wall clock was ahead of UTC where and when it was taken, when that is known.
+    /// The UTC offset of the local time where it was taken, if known.
     pub utc_offset: Option<UtcOffset>,
-    /// When it came into the library.
+    /// When it was added to the library.
     pub added_at: Timestamp,
     /// The size of the upright full rendition.
     pub size: PixelSize,
@@ -110,7 +110,7 @@ pub struct Image {
     pub place: Option<String>,
     /// The words read in it by OCR.
     pub text: Option<String>,
-    /// The name of the file that brought it.
+    /// The name of the imported file.
     pub file_name: Option<String>,
 }
 
@@ -131,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn names_are_read_back() {
+    fn names_round_trip() {
         for rendition in Rendition::ALL {
             assert_eq!(Rendition::from_name(rendition.name()), Some(rendition));
         }
@@ -140,7 +140,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fitting_keeps_the_shape_and_never_enlarges(width in 1..40_000_u32, height in 1..40_000_u32, side in 1..20_000_u32) {
+        fn fit_within_keeps_the_aspect_ratio_and_never_enlarges(width in 1..40_000_u32, height in 1..40_000_u32, side in 1..20_000_u32) {
             let size = PixelSize { width, height };
             let fitted = size.fit_within(side);
             prop_assert!(fitted.width >= 1 && fitted.height >= 1);

@@ -1,12 +1,11 @@
-//! The rules of the photo library, and nothing else.
+//! The rules of the photo library, without I/O.
 //!
-//! Here a string from outside becomes a value that is known to be good: an [`ImageId`], a [`Timestamp`], a
-//! [`Circle`], an [`AlbumTitle`], a [`Page`](Limit) size. Every other crate passes these values on and never
-//! checks them again.
+//! Constructors here validate input and turn it into typed values: an [`ImageId`], a [`Timestamp`], a [`Circle`],
+//! an [`AlbumTitle`], a page size ([`Limit`]). Other crates pass these values on without further checks.
 //!
 //! This crate knows no HTTP, no database, no file, no clock and no randomness.
 //!
-//! The commonest change is a new parameter of a list or search: add its type here with a constructor that
+//! The most common change is a new parameter of a list or search: add its type here with a constructor that
 //! returns [`Invalid`] naming the parameter, then add it to [`ListQuery`] or [`SearchQuery`].
 //!
 //! ```

@@ -1,9 +1,9 @@
 use crate::Invalid;
 
-/// Reads plain digits, for example `50`. No sign, no point, no exponent.
+/// Parses a number written in digits only, for example `50`: no sign, decimal point or exponent.
 ///
 /// # Errors
-/// [`Invalid`] naming `field` when there is anything but digits or the number exceeds `u32`.
+/// [`Invalid`] naming `field` for any other character or a number that exceeds `u32`.
 pub fn parse_digits(field: &'static str, value: &str) -> Result<u32, Invalid> {
     if value.is_empty() || !value.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Invalid::new(field, "must be a whole number in plain digits"));
@@ -11,8 +11,8 @@ pub fn parse_digits(field: &'static str, value: &str) -> Result<u32, Invalid> {
     value.parse().map_err(|_| Invalid::new(field, "is too large"))
 }
 
-/// Reads a plain decimal, for example `-12.5`. No exponent, no infinity, at least one digit on either side of
-/// a point.
+/// Parses a plain decimal number, for example `-12.5`: no exponent, no infinity, and at least one digit on each
+/// side of the decimal point.
 ///
 /// # Errors
 /// [`Invalid`] naming `field`.
@@ -35,7 +35,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn plain_numbers_only() {
+    fn only_plain_numbers_are_parsed() {
         assert_eq!(parse_digits("limit", "007"), Ok(7));
         assert_eq!(parse_decimal("latitude", "-0.5"), Ok(-0.5));
         for bad in ["", "+1", "1e3", "1.", ".5", "0x1", "NaN", "inf", "-", "--1", "1,5", " 1", "١"] {
@@ -48,7 +48,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_display_writes_is_read_back(number in -1.0e6..1.0e6_f64) {
+        fn formatted_decimals_round_trip(number in -1.0e6..1.0e6_f64) {
             let text = format!("{number:.6}");
             prop_assert_eq!(parse_decimal("x", &text), Ok(text.parse::<f64>().unwrap()));
         }

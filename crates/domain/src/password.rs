@@ -1,12 +1,12 @@
-/// The fewest characters of a password that somebody chooses.
+/// Minimum length of a new password, in characters.
 pub const MIN_PASSWORD_CHARS: usize = 10;
 
-/// A password is too easy to guess.
+/// The password is shorter than [`MIN_PASSWORD_CHARS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("The password must have at least {MIN_PASSWORD_CHARS} characters.")]
 pub struct PasswordTooShort;
 
-/// Checks a password that somebody chooses. White space around it does not count.
+/// Checks the length of a new password, without leading and trailing white space.
 ///
 /// # Errors
 /// [`PasswordTooShort`].
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn characters_count_and_white_space_around_them_does_not() {
+    fn length_is_counted_in_characters_without_surrounding_white_space() {
         for (password, expect) in [
             ("0123456789", true),
             ("äöüäöüäöüä", true),

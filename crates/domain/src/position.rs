@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
 
-/// The mean radius of the Earth in metres (IUGG), which great-circle distances use.
+/// The mean radius of the Earth in metres (IUGG), used for great-circle distances.
 pub const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
 /// A place on Earth in degrees, WGS 84.
@@ -14,7 +14,7 @@ pub struct Position {
 }
 
 impl Position {
-    /// Takes a latitude of −90 to 90 and a longitude of −180 to 180 degrees.
+    /// Checks a latitude of −90 to 90 and a longitude of −180 to 180 degrees.
     ///
     /// # Errors
     /// [`Invalid`] naming `latitude` or `longitude`.
@@ -38,7 +38,7 @@ impl Position {
         self.longitude
     }
 
-    /// The great-circle distance to `other` in metres (haversine, which stays exact for near points).
+    /// The great-circle distance to `other` in metres (haversine formula, which is exact for near points).
     pub fn distance_m(self, other: Self) -> f64 {
         let (lat_a, lat_b) = (self.latitude.to_radians(), other.latitude.to_radians());
         let half_lat = ((lat_b - lat_a) / 2.0).sin();
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn not_a_number_is_refused() {
+    fn coordinates_out_of_range_are_refused() {
         assert!(Position::new(f64::NAN, 0.0).is_err());
         assert!(Position::new(0.0, f64::INFINITY).is_err());
         assert_eq!(Position::new(91.0, 0.0).unwrap_err().field, "latitude");

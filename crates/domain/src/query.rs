@@ -1,12 +1,12 @@
 use crate::{Circle, Invalid, Timestamp, parse_digits};
 
-/// How many of the newest images in the date range List images looks at when a circle is given.
+/// With a circle, List images filters this many of the newest images in the date range.
 pub const MAX_CIRCLE_CANDIDATES: u32 = 1000;
 
-/// The longest search query in characters.
+/// Maximum length of a search query, in characters.
 pub const MAX_QUERY_CHARS: usize = 2000;
 
-/// How many results a page has: 1 to 100, 50 unless told.
+/// Maximum number of results on a page: 1 to 100, by default 50.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit(u32);
 
@@ -17,7 +17,7 @@ impl Default for Limit {
 }
 
 impl Limit {
-    /// Takes a number of results.
+    /// Checks a number of results.
     ///
     /// # Errors
     /// [`Invalid`] naming `limit` outside 1 to 100.
@@ -29,7 +29,7 @@ impl Limit {
         }
     }
 
-    /// Reads a number of results from plain digits.
+    /// Parses a number of results from plain digits.
     ///
     /// # Errors
     /// [`Invalid`] naming `limit`.
@@ -43,12 +43,12 @@ impl Limit {
     }
 }
 
-/// How many albums to pass over: 0 to 500.
+/// The number of albums to skip: 0 to 500.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Offset(u32);
 
 impl Offset {
-    /// Takes a number of albums.
+    /// Checks a number of albums.
     ///
     /// # Errors
     /// [`Invalid`] naming `offset` above 500.
@@ -60,7 +60,7 @@ impl Offset {
         }
     }
 
-    /// Reads a number of albums from plain digits.
+    /// Parses a number of albums from plain digits.
     ///
     /// # Errors
     /// [`Invalid`] naming `offset`.
@@ -88,7 +88,7 @@ impl Default for DateRange {
 }
 
 impl DateRange {
-    /// Takes two moments; without one the range is open on that side.
+    /// A range between two moments; open on the side of an absent one.
     ///
     /// # Errors
     /// [`Invalid`] naming `startDate` when it lies after the end.
@@ -100,7 +100,7 @@ impl DateRange {
         Ok(range)
     }
 
-    /// Reads two ISO 8601 times.
+    /// Parses two ISO 8601 times.
     ///
     /// # Errors
     /// [`Invalid`] naming `startDate` or `endDate`.
@@ -123,14 +123,14 @@ impl DateRange {
     }
 }
 
-/// What List images is asked for.
+/// The parameters of List images.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ListQuery {
     /// The size of the page.
     pub limit: Limit,
-    /// Which capture times.
+    /// Only these capture times.
     pub range: DateRange,
-    /// Which places, among the newest [`MAX_CIRCLE_CANDIDATES`] images of the range.
+    /// Only these places, among the newest [`MAX_CIRCLE_CANDIDATES`] images of the range.
     pub circle: Option<Circle>,
 }
 
@@ -143,7 +143,7 @@ pub enum Channel {
     Image,
 }
 
-/// The channels that a search was limited to; at least one.
+/// The channels that a search is limited to; at least one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Channels {
     /// Whether description and OCR words are matched.
@@ -153,7 +153,7 @@ pub struct Channels {
 }
 
 impl Channels {
-    /// Takes the channels of a list.
+    /// Builds the set from a list.
     ///
     /// # Errors
     /// [`Invalid`] naming `channels` when the list is empty.
@@ -164,7 +164,7 @@ impl Channels {
         Ok(Self { text: channels.contains(&Channel::Text), image: channels.contains(&Channel::Image) })
     }
 
-    /// Reads a comma-separated list of `text` and `image`.
+    /// Parses a comma-separated list of `text` and `image`.
     ///
     /// # Errors
     /// [`Invalid`] naming `channels`.
@@ -182,11 +182,11 @@ impl Channels {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryText(String);
 
-/// How many distinct words of a query are looked for; further ones are left out.
+/// Maximum number of distinct words in a query; further words are ignored.
 const MAX_WORDS: usize = 64;
 
 impl QueryText {
-    /// Takes plain words.
+    /// Trims and checks a query.
     ///
     /// # Errors
     /// [`Invalid`] naming `query`.
@@ -201,12 +201,12 @@ impl QueryText {
         Ok(Self(text.to_owned()))
     }
 
-    /// The trimmed words as they were typed.
+    /// The trimmed query.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The distinct words that hold a letter or a digit, at most 64 of them, in the order typed.
+    /// The distinct words that contain a letter or a digit, at most 64, in the order typed.
     pub fn words(&self) -> Vec<&str> {
         let words = self.0.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
         words.fold(Vec::new(), |mut kept, word| {
@@ -218,41 +218,41 @@ impl QueryText {
     }
 }
 
-/// What a search looks for.
+/// The target of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SearchTarget {
-    /// Words, best match first.
+    /// Images that match words, best match first.
     Words {
         /// The words.
         text: QueryText,
-        /// The channels it was limited to; `None` when the caller left the choice to the service.
+        /// The channels it is limited to; with `None` the service chooses.
         channels: Option<Channels>,
     },
-    /// Everything that the album and the circle hold, newest first.
+    /// All images of the album and the circle, newest first.
     Everything,
 }
 
-/// What Search images is asked for. Without words, at least one of `album` and `circle` is set.
+/// The parameters of Search images. Without words, at least one of `album` and `circle` is set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchQuery {
-    /// Words or everything.
+    /// Images that match words, or all images.
     pub target: SearchTarget,
-    /// Only images of this album; as sent, since a malformed id is one that nobody has.
+    /// Only images of this album. The id is unchecked: a malformed one is treated as unknown.
     pub album: Option<String>,
     /// Only images of these places.
     pub circle: Option<Circle>,
     /// Only these capture times.
     pub range: DateRange,
-    /// The most results.
+    /// Maximum number of results.
     pub limit: Limit,
 }
 
 impl SearchQuery {
-    /// Takes the parameters of a search.
+    /// Checks the parameters of a search.
     ///
     /// # Errors
-    /// [`Invalid`] naming `query` when neither words, album nor circle is given; naming `channels` when they are
-    /// given without words, or with a circle or an album.
+    /// [`Invalid`] naming `query` when words, album and circle are all absent; naming `channels` when they are
+    /// present without words, or with a circle or an album.
     pub fn new(
         text: Option<QueryText>,
         channels: Option<Channels>,
@@ -283,7 +283,7 @@ mod tests {
     use crate::Position;
 
     #[test]
-    fn page_sizes() {
+    fn limits_and_offsets_are_checked() {
         assert_eq!(Limit::default().get(), 50);
         assert_eq!(Limit::parse("100"), Ok(Limit(100)));
         for bad in ["0", "101", "-1", "1.0", "", "1e1"] {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges() {
+    fn date_ranges_are_checked() {
         assert!(DateRange::parse(Some("2024-01-01"), Some("2024-01-01")).is_ok());
         let field = |start, end| DateRange::parse(start, end).unwrap_err().field;
         assert_eq!(field(Some("2024-01-02"), Some("2024-01-01")), "startDate");
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_needs_something_to_look_for() {
+    fn a_search_needs_words_or_a_filter() {
         let circle = Some(Circle::new(Position::new(1.0, 2.0).unwrap(), 3.0).unwrap());
         let text = || Some(QueryText::parse("beach").unwrap());
         let both = Channels::parse("text, image").unwrap();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_and_words() {
+    fn channels_and_queries_are_checked() {
         for bad in ["", "text,", "video", "text;image", "TEXT"] {
             assert_eq!(Channels::parse(bad).unwrap_err().field, "channels", "{bad}");
         }

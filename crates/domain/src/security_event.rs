@@ -1,11 +1,11 @@
-/// What happened to an account that its owner should know of.
+/// A security event of an account, shown to its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SecurityEventKind {
-    /// The account was made.
+    /// The account was created.
     AccountCreated,
-    /// Somebody signed in.
+    /// A sign-in succeeded.
     SignedIn,
-    /// Somebody tried to sign in with a wrong password.
+    /// A sign-in failed because the password was wrong.
     SignInFailed,
     /// Sessions were ended from another one.
     SignedOutElsewhere,
@@ -13,11 +13,11 @@ pub enum SecurityEventKind {
     PasswordChanged,
     /// An app was connected.
     AppConnected,
-    /// An app was disconnected by the owner.
+    /// The owner disconnected an app.
     AppDisconnected,
-    /// An app was disconnected by the service, because an old refresh token of it came back.
+    /// The service disconnected an app because an old refresh token was replayed.
     AppTokenReplayed,
-    /// An API key was made.
+    /// An API key was created.
     KeyCreated,
     /// An API key was revoked.
     KeyRevoked,
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_read_back() {
+    fn names_round_trip() {
         for kind in SecurityEventKind::ALL {
             assert_eq!(SecurityEventKind::from_name(kind.as_str()), Some(kind));
         }

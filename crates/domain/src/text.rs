@@ -1,10 +1,10 @@
 use crate::Invalid;
 
-/// The longest description, file name or OCR text that is kept, in characters; longer ones are cut.
+/// Maximum length of a stored description, file name or OCR text, in characters; longer ones are cut.
 pub const MAX_TEXT_CHARS: usize = 10_000;
 
-/// Makes text that was found in a file fit to be stored: control characters become spaces (Postgres cannot hold
-/// NUL), the ends are trimmed, and anything beyond [`MAX_TEXT_CHARS`] is cut. `None` when nothing is left.
+/// Cleans text from a file for storage: trims it, replaces control characters other than line feeds with spaces
+/// (Postgres cannot store NUL) and cuts it to [`MAX_TEXT_CHARS`]. `None` when nothing is left.
 pub fn clean_text(text: &str) -> Option<String> {
     let cleaned: String = text
         .trim_matches(|c: char| c.is_whitespace() || c.is_control())
@@ -15,7 +15,7 @@ pub fn clean_text(text: &str) -> Option<String> {
     (!cleaned.is_empty()).then_some(cleaned)
 }
 
-/// Refuses NUL and other control characters in text that a caller sends.
+/// Refuses NUL and other control characters in a parameter.
 pub(crate) fn refuse_control(field: &'static str, text: &str) -> Result<(), Invalid> {
     if text.chars().any(char::is_control) {
         return Err(Invalid::new(field, "must not contain control characters"));
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn found_text_is_made_fit() {
+    fn text_is_cleaned_and_cut() {
         assert_eq!(clean_text("  a\0b\u{7}c \0"), Some("a b c".into()));
         assert_eq!(clean_text("\0 \t"), None);
         assert_eq!(clean_text(&"é".repeat(20_000)).map(|t| t.chars().count()), Some(MAX_TEXT_CHARS));

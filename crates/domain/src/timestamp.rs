@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A moment in UTC, in whole milliseconds, from year 0001 to year 9999.
 ///
-/// `Display` writes the one form of the API: `2024-05-01T10:00:00.000Z`. Serde uses milliseconds since 1970.
+/// `Display` writes the form that the API uses: `2024-05-01T10:00:00.000Z`. Serde uses milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "i64", try_from = "i64")]
 pub struct Timestamp(i64);
@@ -31,7 +31,7 @@ impl Timestamp {
         self.0
     }
 
-    /// This moment moved by so many milliseconds, kept within [`Timestamp::MIN`] and [`Timestamp::MAX`].
+    /// Adds milliseconds; the sum is clamped to [`Timestamp::MIN`] and [`Timestamp::MAX`].
     #[must_use]
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis).clamp(MIN_MS, MAX_MS))
@@ -44,14 +44,14 @@ impl Timestamp {
         Self::from_millis(utc.checked_sub(i64::from(offset_minutes) * 60_000)?)
     }
 
-    /// Reads ISO 8601 as the API accepts it: `2024-05-01`, or a date and time with or without seconds and
-    /// fraction, ending in `Z`, `±hh:mm` or nothing (UTC). What is finer than a millisecond is cut.
+    /// Parses the ISO 8601 forms that the API accepts: `2024-05-01`, or a date and time with or without seconds and
+    /// fraction, ending in `Z`, `±hh:mm` or nothing (UTC). Digits below a millisecond are cut.
     ///
-    /// A space in the place of the offset's `+` is read as that plus: it is what a query string makes of one
-    /// that was not percent-encoded.
+    /// A space in place of the offset's `+` is accepted: a query string decodes a `+` that was not percent-encoded
+    /// as a space.
     ///
     /// # Errors
-    /// The reason, in words that can stand behind the parameter's name.
+    /// The reason, phrased to follow the parameter's name.
     pub fn parse_iso(text: &str) -> Result<Self, &'static str> {
         let bytes = text.as_bytes();
         let (date, rest) = bytes.split_at_checked(10).ok_or(FORM)?;
@@ -103,7 +103,7 @@ fn parse_date(bytes: &[u8]) -> Result<civil::Date, &'static str> {
     civil::Date::new(year, month, day).map_err(|_| "is not a day of the calendar")
 }
 
-/// Cuts the offset from the end of a time.
+/// Splits a time into clock and offset.
 fn split_zone(bytes: &[u8]) -> (&[u8], &[u8]) {
     let at = bytes.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b':' | b'.')).unwrap_or(bytes.len());
     bytes.split_at(at)
@@ -125,7 +125,7 @@ fn parse_time(bytes: &[u8]) -> Result<civil::Time, &'static str> {
         .map_err(|_| "is not a time of day")
 }
 
-/// The first three digits count; the rest must be digits and is cut.
+/// Reads the first three digits of a fraction. The rest must be digits and is cut.
 fn fraction_nanos(fraction: Option<&[u8]>) -> Result<i32, &'static str> {
     let Some(fraction) = fraction else { return Ok(0) };
     if fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit) {
@@ -168,11 +168,12 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// The proleptic Gregorian date so many days after 1970-01-01, in years 0001 to 9999. Written out because a
-/// page of a hundred records formats two hundred of them and a calendar library's general printer costs ten
-/// times as much; the property test below holds it to that library.
+/// The proleptic Gregorian date `days` after 1970-01-01, in years 0001 to 9999.
+///
+/// A page of a hundred records formats two hundred dates, and the calendar library takes ten times as long for
+/// each. A property test compares the results with those of the library.
 fn civil_from_days(days: i64) -> (i64, i64, i64) {
-    // Count from 0000-03-01, so that the leap day is a year's last day.
+    // Count from 0000-03-01, so that the leap day is the last day of a year.
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn every_accepted_form() {
+    fn documented_forms_are_accepted() {
         check("2024-05-01", Some("2024-05-01T00:00:00.000Z"));
         check("2024-05-01T10:30", Some("2024-05-01T10:30:00.000Z"));
         check("2024-05-01T10:30:15", Some("2024-05-01T10:30:15.000Z"));
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_is_refused() {
+    fn other_forms_are_refused() {
         for bad in [
             "",
             "2024",
@@ -248,14 +249,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn display_is_read_back(millis in MIN_MS..=MAX_MS) {
+        fn display_round_trips(millis in MIN_MS..=MAX_MS) {
             let time = Timestamp::from_millis(millis).unwrap();
             prop_assert_eq!(Timestamp::parse_iso(&time.to_string()), Ok(time));
         }
 
         #[test]
         fn display_agrees_with_the_calendar_library(millis in MIN_MS..=MAX_MS) {
-            // That library ends a day and two hours before the year 9999 does.
+            // The library's last moment is a day and two hours before the end of year 9999.
             prop_assume!(millis < MAX_MS - 2 * 86_400_000);
             let theirs = jiff::Timestamp::from_millisecond(millis).unwrap();
             let ours = Timestamp::from_millis(millis).unwrap().to_string();

@@ -7,8 +7,7 @@
 //! To connect, send [`Session::discover`] in the newest revision. If the server returns a result, use
 //! [`DiscoverResult::best_version`](crate::lifecycle::DiscoverResult::best_version). If it returns an error, it is a legacy
 //! server: send [`Session::initialize`] with [`ProtocolVersion::LATEST_LEGACY`], switch to the returned revision, and
-//! send
-//! [`Session::initialized`]. See `examples/client.rs`.
+//! send [`Session::initialized`]. See `examples/client.rs`.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;

@@ -294,8 +294,7 @@ impl CallToolParams {
     ///
     /// # Errors
     /// If `name` is missing or not a string, or `arguments` or `_meta` is not an object. `into()` converts the error to
-    /// an
-    /// [`ErrorObject`](crate::jsonrpc::ErrorObject) with code [`INVALID_PARAMS`](crate::jsonrpc::INVALID_PARAMS).
+    /// an [`ErrorObject`](crate::jsonrpc::ErrorObject) with code [`INVALID_PARAMS`](crate::jsonrpc::INVALID_PARAMS).
     pub fn from_params(params: Option<Params>) -> Result<Self, ArgumentError> {
         let mut members = Params::into_object(params)?;
         let name = match members.remove("name") {

@@ -74,7 +74,7 @@ pub struct Redemption {
 /// A grant's first refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRefreshToken {
-    /// The hash of the handle: the common prefix of all refresh tokens of the grant, by which it is looked up.
+    /// The hash of the handle, the common prefix of all refresh tokens of the grant. The grant is looked up by it.
     pub handle: SecretHash,
     /// The token: generation 0, no rotations.
     pub token: CurrentRefreshToken,
@@ -117,8 +117,7 @@ pub struct Sweep {
 pub trait Store: Send + Sync + 'static {
     /// Registers a client and evicts others. If a client with the same digest exists, also from a concurrent
     /// registration, it is returned unchanged and none is evicted. Its last registration is updated if the new one is
-    /// at least
-    /// [`REREGISTRATION_INTERVAL_MS`] later.
+    /// at least [`REREGISTRATION_INTERVAL_MS`] later.
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError>;
 
     /// The client with that id.

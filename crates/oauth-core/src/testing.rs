@@ -41,7 +41,7 @@ pub(crate) fn config() -> Config {
     Config::new(at("api"), endpoints, resources, Lifetimes::default()).unwrap()
 }
 
-/// A clock that only moves when told to.
+/// A clock that only [`advance_ms`](Self::advance_ms) moves.
 pub(crate) struct ManualClock(AtomicI64);
 
 impl ManualClock {

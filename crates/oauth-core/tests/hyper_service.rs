@@ -1,7 +1,7 @@
 //! Runs a client against the example service.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[expect(dead_code, unreachable_pub, reason = "an example has a main and stands alone")]
+#[expect(dead_code, unreachable_pub, reason = "the example is a program of its own")]
 #[path = "../examples/hyper_service.rs"]
 mod hyper_service;
 

@@ -10,34 +10,33 @@ use domain::{
     Account, AccountId, AlbumId, AlbumTitle, BlobKind, CaptureSource, CaptureTime, ContentHash, Email,
     ImageId, Metadata, PhotoDetails, PixelSize, Plan, Position, Rendition, Timestamp,
 };
+use fastrand::Rng;
 use storage::{
     AddOutcome, AlbumWrite, AnnounceOutcome, BlobRef, IndexJob, IndexedImage, LeaseRequest, NewAccount,
     NewAlbum, NewImage, RenditionJob, SharedStore, StoredRendition, Viewer,
 };
 
-use crate::Random;
-
-/// When seeded things come into being unless they say otherwise: 2026-01-01T00:00:00Z.
+/// The default time at which seeded data is created: 2026-01-01T00:00:00Z.
 pub const NOW: Timestamp = match Timestamp::from_millis(1_767_225_600_000) {
     Some(now) => now,
     None => Timestamp::MIN,
 };
 
-/// The version of the decoders that seeded images were read with.
+/// The version of the decoders of seeded images.
 pub const DECODERS: u32 = 1;
 
-/// The free window of the viewers that [`Seed::account`] gives.
+/// The free window of the viewers that [`Seed::account`] returns.
 pub const FREE_WINDOW: u32 = 5;
 
-/// How many images are announced and leased at once.
+/// Number of images that are announced and leased together.
 const BATCH: usize = 500;
 
-/// An image to seed. Everything but the capture time has a plain default.
+/// An image to seed. Everything except the capture time has a default.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Photo {
-    /// The capture time that is asked for; equal ones move apart as the store sees fit.
+    /// The requested capture time; the store makes equal ones unique.
     pub captured_at: Timestamp,
-    /// When it comes.
+    /// When it is added.
     pub added_at: Timestamp,
     /// The size of its full rendition.
     pub size: PixelSize,
@@ -45,20 +44,20 @@ pub struct Photo {
     pub position: Option<Position>,
     /// The nearest city and country.
     pub place: Option<String>,
-    /// What its metadata say.
+    /// The description in its metadata.
     pub description: Option<String>,
-    /// The words read in it.
+    /// The OCR text.
     pub text: Option<String>,
     /// The name of its file.
     pub file_name: Option<String>,
-    /// The address of its original; a new one when `None`.
+    /// The address of its original; `None` for a new one.
     pub original: Option<ContentHash>,
-    /// Its renditions; when empty, a medium and a thumb at addresses of their own, which no blob store holds.
+    /// Its renditions. If empty, medium and thumb are added with new addresses, which are in no blob store.
     pub renditions: Vec<StoredRendition>,
 }
 
 impl Photo {
-    /// A photo of 3000 × 2000 pixels taken then, about which nothing else is known.
+    /// A photo of 3000 × 2000 pixels with this capture time and no other data.
     pub const fn at(captured_at: Timestamp) -> Self {
         Self {
             captured_at,
@@ -74,15 +73,15 @@ impl Photo {
         }
     }
 
-    /// Taken so many seconds after [`NOW`].
+    /// A photo taken this many seconds after [`NOW`].
     pub fn at_second(second: i64) -> Self {
         Self::at(NOW.plus_millis(second * 1000))
     }
 
-    /// Taken there: degrees of latitude and longitude.
+    /// With a position in degrees.
     ///
     /// # Panics
-    /// When there is no such place.
+    /// When the position is out of range.
     #[must_use]
     pub fn position(self, latitude: f64, longitude: f64) -> Self {
         Self { position: Some(Position::new(latitude, longitude).unwrap()), ..self }
@@ -100,7 +99,7 @@ impl Photo {
         Self { description: Some(description.to_owned()), ..self }
     }
 
-    /// With words in the picture.
+    /// With OCR text.
     #[must_use]
     pub fn text(self, text: &str) -> Self {
         Self { text: Some(text.to_owned()), ..self }
@@ -112,20 +111,20 @@ impl Photo {
         Self { file_name: Some(file_name.to_owned()), ..self }
     }
 
-    /// With an original of that address.
+    /// With this original.
     #[must_use]
     pub fn original(self, original: ContentHash) -> Self {
         Self { original: Some(original), ..self }
     }
 
-    /// With renditions of its own, for example some that a blob store really holds. Many photos may share them.
+    /// With these renditions, for example some that are in a blob store. Photos may share them.
     #[must_use]
     pub fn renditions(self, renditions: &[StoredRendition]) -> Self {
         Self { renditions: renditions.to_vec(), ..self }
     }
 }
 
-/// Makes accounts, images and albums through the ports only, so quickly that a test can have thousands.
+/// Creates accounts, images and albums through the traits, fast enough for thousands in a test.
 ///
 /// ```no_run
 /// # async fn example(store: storage::SharedStore) {
@@ -142,7 +141,7 @@ impl Photo {
 /// ```
 ///
 /// # Panics
-/// Its methods panic when the store fails or does not do what it must: a test is over then.
+/// Its methods panic when the store fails or breaks a rule, to fail the test.
 #[derive(Clone)]
 pub struct Seed {
     store: SharedStore,
@@ -151,13 +150,13 @@ pub struct Seed {
 }
 
 impl Seed {
-    /// Seeds a store. The ids, addresses and emails that one seed makes are the same in every run; a second one
-    /// on the same store needs a [`tag`](Self::tagged).
+    /// Seeds a store. Ids, addresses and emails are the same in every run; a second seed on the same store needs a
+    /// [`tag`](Self::tagged).
     pub fn new(store: SharedStore) -> Self {
         Self::tagged(store, "seed")
     }
 
-    /// Seeds a store with ids that begin with `tag`, which holds only characters of ids.
+    /// Seeds a store with ids that start with `tag`, which must be valid in ids.
     pub fn tagged(store: SharedStore, tag: &str) -> Self {
         Self { store, tag: tag.to_owned(), next: Arc::new(AtomicU64::new(1)) }
     }
@@ -171,36 +170,32 @@ impl Seed {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// An id for an image that nobody has.
+    /// An unused image id.
     pub fn image_id(&self) -> ImageId {
         ImageId::parse(format!("{}-image-{}", self.tag, self.number())).unwrap()
     }
 
-    /// An id for an album that nobody has.
+    /// An unused album id.
     pub fn album_id(&self) -> AlbumId {
         AlbumId::parse(format!("{}-album-{}", self.tag, self.number())).unwrap()
     }
 
-    /// The address of bytes that nobody has.
+    /// An unused hash.
     pub fn hash(&self) -> ContentHash {
         let tag = self.tag.bytes().fold(0_u64, |tag, byte| tag.wrapping_mul(257) ^ u64::from(byte));
-        let mut random = Random::new(tag.rotate_left(32) ^ self.number());
         let mut digest = [0; 32];
-        for part in digest.chunks_exact_mut(8) {
-            part.copy_from_slice(&random.next().to_be_bytes());
-        }
+        Rng::with_seed(tag.rotate_left(32) ^ self.number()).fill(&mut digest);
         ContentHash::new(digest)
     }
 
-    /// An account with an address of its own, as one who looks at the library with a free window of
-    /// [`FREE_WINDOW`].
+    /// Creates an account with a new address; returns its viewer with a free window of [`FREE_WINDOW`].
     pub async fn account(&self, plan: Plan) -> Viewer {
         let email = format!("{}-{}@example.org", self.tag, self.number());
         let account = self.account_of(&email, plan).await;
         Viewer { account: account.id, plan, free_window: FREE_WINDOW }
     }
 
-    /// An account with that address, made at [`NOW`].
+    /// Creates an account with that address at [`NOW`].
     pub async fn account_of(&self, email: &str, plan: Plan) -> Account {
         let account = NewAccount {
             email: Email::parse(email).unwrap(),
@@ -211,13 +206,13 @@ impl Seed {
         self.store.create_account(account).await.unwrap()
     }
 
-    /// One image that can be seen.
+    /// Creates a visible image.
     pub async fn image(&self, account: AccountId, photo: Photo) -> ImageId {
         self.images(account, vec![photo]).await.remove(0)
     }
 
-    /// Images that can be seen, in the order given. Jobs that wait for others are left waiting; no worker may be at
-    /// work on the store, for it could take these.
+    /// Creates visible images in this order. Jobs of other images stay queued. No worker may use the store meanwhile,
+    /// because it could lease these jobs.
     pub async fn images(&self, account: AccountId, photos: Vec<Photo>) -> Vec<ImageId> {
         let mut ids = Vec::with_capacity(photos.len());
         let mut photos = photos.into_iter();
@@ -245,34 +240,34 @@ impl Seed {
         ids
     }
 
-    /// Indexes what waits and leaves the jobs of others as they were.
+    /// Indexes these images and returns other jobs to the queue.
     async fn index(&self, mut waiting: HashMap<ImageId, Photo>) {
         let worker = format!("{}-{}", self.tag, self.number());
         let at = waiting.values().map(|photo| photo.added_at).max().unwrap_or(NOW);
         while !waiting.is_empty() {
             let jobs = self.lease(&worker, at).await;
-            assert!(!jobs.is_empty(), "the store holds jobs back, or a worker took them");
+            assert!(!jobs.is_empty(), "the store returned no job, or a worker leased it");
             for job in jobs {
                 if let Some(photo) = waiting.remove(&job.image) {
                     let done = self.store.complete_job(job.id, &worker, indexed(&photo)).await.unwrap();
-                    assert!(done, "a job that is held is completed");
+                    assert!(done, "a leased job was not completed");
                 }
             }
         }
         self.store.release_leases(&worker).await.unwrap();
     }
 
-    /// Leases jobs for an hour as [`lease`].
+    /// Leases jobs as [`lease`] requests.
     pub async fn lease(&self, worker: &str, at: Timestamp) -> Vec<IndexJob> {
         self.store.lease_jobs(lease(worker, at), DECODERS).await.unwrap()
     }
 
-    /// Leases full renditions to make for an hour as [`lease`] says.
+    /// Leases jobs for full renditions as [`lease`] requests.
     pub async fn lease_renditions(&self, worker: &str, at: Timestamp) -> Vec<RenditionJob> {
         self.store.lease_rendition_jobs(lease(worker, at)).await.unwrap()
     }
 
-    /// Gives a photo what it lacks to be stored: an original and renditions.
+    /// Adds an original and renditions if they are missing.
     fn complete_photo(&self, mut photo: Photo) -> Photo {
         photo.original = photo.original.or_else(|| Some(self.hash()));
         if photo.renditions.is_empty() {
@@ -284,7 +279,7 @@ impl Seed {
         photo
     }
 
-    /// A rendition, at an address of its own, of an image of that size.
+    /// A rendition with a new address, of an image of that size.
     pub fn rendition(&self, rendition: Rendition, full: PixelSize) -> StoredRendition {
         let size = full.fit_within(rendition.longest_side_px());
         StoredRendition { rendition, blob: self.hash(), bytes: size.area() / 8 + 1, size }
@@ -295,7 +290,7 @@ impl Seed {
         assert_eq!(self.store.announce_blobs(blobs, NOW).await.unwrap(), AnnounceOutcome::Ready);
     }
 
-    /// What adding the photo takes; its original must be announced.
+    /// A request to add the photo. Its original must be announced.
     pub fn new_image(&self, account: AccountId, photo: &Photo) -> NewImage {
         NewImage {
             id: self.image_id(),
@@ -310,7 +305,7 @@ impl Seed {
         }
     }
 
-    /// Images that were announced and added, and wait to be indexed.
+    /// Adds images that are pending.
     pub async fn waiting(&self, account: AccountId, count: usize) -> Vec<ImageId> {
         let mut ids = Vec::with_capacity(count);
         for _ in 0..count {
@@ -323,7 +318,7 @@ impl Seed {
         ids
     }
 
-    /// An album made at [`NOW`].
+    /// Creates an album at [`NOW`].
     pub async fn album(&self, viewer: Viewer, title: &str, images: &[ImageId]) -> AlbumId {
         let album = NewAlbum {
             id: self.album_id(),
@@ -334,7 +329,7 @@ impl Seed {
         let id = album.id.clone();
         match self.store.create_album(viewer, album).await.unwrap() {
             AlbumWrite::Done(_) => id,
-            other => panic!("an album was not made: {other:?}"),
+            other => panic!("the album was not created: {other:?}"),
         }
     }
 }
@@ -347,7 +342,7 @@ pub fn lease(worker: &str, at: Timestamp) -> LeaseRequest<'_> {
 /// The length of every seeded original.
 pub const ORIGINAL_BYTES: u64 = 1_000_000;
 
-/// The blobs of a photo whose original and renditions are known.
+/// The blobs of a photo with original and renditions.
 fn blobs_of(photo: &Photo) -> impl Iterator<Item = BlobRef> {
     let original = photo.original.map(|hash| original_blob(&hash));
     original.into_iter().chain(photo.renditions.iter().map(rendition_blob))
@@ -363,7 +358,7 @@ pub fn rendition_blob(rendition: &StoredRendition) -> BlobRef {
     BlobRef { kind: BlobKind::Rendition, hash: rendition.blob, bytes: rendition.bytes }
 }
 
-/// What indexing finds out about a photo.
+/// The result of indexing a photo.
 pub fn indexed(photo: &Photo) -> IndexedImage {
     IndexedImage {
         metadata: Metadata {

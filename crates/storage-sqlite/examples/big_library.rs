@@ -1,7 +1,7 @@
-//! Builds a library of 100,000 images and prints how long the operations of requests take on it.
+//! Builds a library of 100,000 images and prints how long operations on it take.
 //!
 //! `cargo run --release --example big_library -p storage-sqlite [IMAGES]`
-#![expect(clippy::unwrap_used, reason = "it stops at the first failure")]
+#![expect(clippy::unwrap_used, reason = "an example stops at the first error")]
 
 use std::{
     sync::Arc,
@@ -39,7 +39,7 @@ async fn main() {
 }
 
 /// Prints the median and the slowest of a few rounds.
-async fn time<T, F: Future<Output = T>>(what: &str, operation: impl Fn(u32) -> F) {
+async fn time<T, F: Future<Output = T>>(label: &str, operation: impl Fn(u32) -> F) {
     let mut taken: Vec<Duration> = Vec::new();
     for round in 0..ROUNDS {
         let began = Instant::now();
@@ -48,7 +48,7 @@ async fn time<T, F: Future<Output = T>>(what: &str, operation: impl Fn(u32) -> F
     }
     taken.sort();
     let ms = |at: usize| taken[at].as_secs_f64() * 1000.0;
-    println!("{what:<58} {:>9.3} ms   slowest {:>9.3} ms", ms(taken.len() / 2), ms(taken.len() - 1));
+    println!("{label:<58} {:>9.3} ms   slowest {:>9.3} ms", ms(taken.len() / 2), ms(taken.len() - 1));
 }
 
 async fn lookups(store: &SharedStore, ann: Viewer, ids: &[ImageId]) {
@@ -66,7 +66,7 @@ async fn lists(store: &SharedStore, ann: Viewer) {
     let deep = ListQuery { range: DateRange::new(None, Some(deep_end)).unwrap(), ..page };
     let huge = Viewer { plan: Plan::Free, free_window: 90_000, ..ann };
     time("page_images, newest 100", |_| store.page_images(ann, &page)).await;
-    time("page_images, 100 from deep inside", |_| store.page_images(ann, &deep)).await;
+    time("page_images, 100 old ones", |_| store.page_images(ann, &deep)).await;
     time("page_images, free plan, window of 90,000", |_| store.page_images(huge, &page)).await;
 }
 
@@ -114,7 +114,7 @@ async fn words(store: &SharedStore, ann: Viewer, album: &domain::AlbumId) {
     }
 }
 
-/// What workers ask for while every image of the library waits to be read anew, and has no full rendition.
+/// Times the operations of workers while every image is queued to be indexed again and has no full rendition.
 async fn jobs(store: &SharedStore, seed: &Seed, ann: Viewer, images: usize) {
     let began = Instant::now();
     let mut slowest = Duration::ZERO;
@@ -130,11 +130,15 @@ async fn jobs(store: &SharedStore, seed: &Seed, ann: Viewer, images: usize) {
     }
     assert_eq!(queued, images);
     let ms = |taken: Duration| taken.as_secs_f64() * 1000.0;
-    println!("requeue_outdated, all by 1000: {:.0} ms, slowest {:.0} ms", ms(began.elapsed()), ms(slowest));
+    println!(
+        "requeue_outdated, all in batches of 1000: {:.0} ms, slowest {:.0} ms",
+        ms(began.elapsed()),
+        ms(slowest)
+    );
     seed.waiting(ann.account, usize::try_from(ROUNDS).unwrap()).await;
     let one = LeaseRequest { max: 1, ..lease("w", NOW) };
-    time("lease_jobs, one new before all others", |_| store.lease_jobs(one, DECODERS)).await;
-    time("lease_jobs and complete_job, one read anew", |round| async move {
+    time("lease_jobs, one new image", |_| store.lease_jobs(one, DECODERS)).await;
+    time("lease_jobs and complete_job, one image indexed again", |round| async move {
         let job = store.lease_jobs(one, DECODERS).await.unwrap().remove(0);
         let found = IndexedImage { renditions: vec![], ..indexed(&Photo::at_second(i64::from(round))) };
         assert!(store.complete_job(job.id, "w", found).await.unwrap());

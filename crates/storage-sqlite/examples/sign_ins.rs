@@ -1,8 +1,9 @@
-//! Prints how many refresh tokens are replaced in a second by 1, 8 and 64 clients at once, every commit waiting for the
-//! disk, how long another process would wait meanwhile, and how long the look-ups take that every request begins with.
+//! Prints how many refresh tokens per second 1, 8 and 64 concurrent clients rotate with durable commits, how long a
+//! write of another process takes meanwhile, and how long the look-ups take that every request needs.
 //!
-//! `cargo run --release --example sign_ins -p storage-sqlite [FOLDER]`; the file is made in `FOLDER`, whose disk counts.
-#![expect(clippy::unwrap_used, reason = "it stops at the first failure")]
+//! `cargo run --release --example sign_ins -p storage-sqlite [FOLDER]` creates the file in `FOLDER`, whose disk it
+//! measures.
+#![expect(clippy::unwrap_used, reason = "an example stops at the first error")]
 
 use std::{
     path::PathBuf,
@@ -53,7 +54,7 @@ async fn main() {
     println!("a write of another store meanwhile: {:.1} ms, slowest {slowest:.1} ms", taken[taken.len() / 2]);
 }
 
-/// The hash of a client's token of that generation.
+/// A client's token of that generation.
 fn token(client: u64, generation: u32) -> CurrentRefreshToken {
     let mut hash = [0; 32];
     hash[..8].copy_from_slice(&client.to_be_bytes());
@@ -116,7 +117,7 @@ fn micros(began: Instant) -> f64 {
     began.elapsed().as_secs_f64() * 1e6 / f64::from(LOOK_UPS)
 }
 
-/// Clients that replace their tokens one after the other, each its own.
+/// Concurrent clients; each rotates its own token repeatedly.
 async fn rotations(store: &SqliteStore, clients: u64) {
     let began = Instant::now();
     let tasks: Vec<_> = (0..clients)
@@ -127,7 +128,7 @@ async fn rotations(store: &SqliteStore, clients: u64) {
                 let mut current = store.refreshable_grant(&handle).await.unwrap().unwrap().current;
                 let (mut replaced, mut slowest) = (0_u32, Duration::ZERO);
                 while began.elapsed() < MEASURED {
-                    let asked = Instant::now();
+                    let started = Instant::now();
                     let next = token(client, current.generation + 1);
                     let rotation = Rotation {
                         grant_id: format!("grant-{client}"),
@@ -139,7 +140,7 @@ async fn rotations(store: &SqliteStore, clients: u64) {
                     assert!(store.rotate_refresh_token(rotation).await.unwrap());
                     current = next;
                     replaced += 1;
-                    slowest = slowest.max(asked.elapsed());
+                    slowest = slowest.max(started.elapsed());
                 }
                 (replaced, slowest)
             })

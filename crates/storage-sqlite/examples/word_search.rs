@@ -1,8 +1,7 @@
-//! Builds a library whose texts are like those of real ones and prints how long searches by words take on it, and what
-//! the index of words costs.
+//! Builds a library with realistic texts and prints how long searches by words take, and what the index costs.
 //!
 //! `cargo run --release --example word_search -p storage-sqlite [IMAGES]`
-#![expect(clippy::unwrap_used, reason = "it stops at the first failure")]
+#![expect(clippy::unwrap_used, reason = "an example stops at the first error")]
 
 use std::{
     path::Path,
@@ -11,13 +10,14 @@ use std::{
 };
 
 use domain::{Circle, DateRange, ImageId, Plan, Position, QueryText};
+use fastrand::Rng;
 use storage::{AlbumWrite, SchemaStore, SearchFilter, SharedStore, TextColumns, Viewer, WordIndex};
-use storage_conformance::{NOW, Photo, Random, Seed};
+use storage_conformance::{NOW, Photo, Seed};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 const ROUNDS: usize = 200;
 
-/// How many distinct words the descriptions and OCR texts have, the commonest first.
+/// Number of distinct words in the descriptions and OCR texts, most common first.
 const VOCABULARY: usize = 60_000;
 
 #[tokio::main]
@@ -65,11 +65,11 @@ fn word(number: usize) -> String {
     word
 }
 
-/// A word as common as words are: the n-th is met a share of 1/n as often as the first.
-fn any_word(random: &mut Random) -> String {
-    let share = f64::from(u32::try_from(random.below(1_000_000)).unwrap()) / 1_000_000.0;
-    let most = f64::from(u32::try_from(VOCABULARY).unwrap());
-    let number = most.powf(share) - 1.0;
+/// A word with a Zipf distribution: the n-th word is 1/n times as frequent as the first.
+fn any_word(random: &mut Rng) -> String {
+    let share = random.f64();
+    let count = f64::from(u32::try_from(VOCABULARY).unwrap());
+    let number = count.powf(share) - 1.0;
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -78,38 +78,32 @@ fn any_word(random: &mut Random) -> String {
     word(number as usize)
 }
 
-fn text(random: &mut Random, words: usize) -> String {
+fn text(random: &mut Rng, words: usize) -> String {
     (0..words).map(|_| any_word(random)).collect::<Vec<_>>().join(" ")
 }
 
 async fn build(seed: &Seed, ann: Viewer, images: usize) -> Vec<ImageId> {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     let mut ids = Vec::with_capacity(images);
     let mut at = NOW.plus_millis(-1_000_000_000_000);
     while ids.len() < images {
         let photos = (0..10_000.min(images - ids.len())).map(|number| {
-            at = at.plus_millis(1000 + i64::try_from(random.below(900_000)).unwrap());
+            at = at.plus_millis(1000 + random.i64(0..900_000));
             let number = ids.len() + number;
             let mut photo = Photo::at(at).file_name(&format!("IMG_{number:07}.jpg"));
-            let city = random.below(300);
-            let degrees = |of: u64| f64::from(u32::try_from(of).unwrap());
-            photo = photo
-                .place(&format!(
-                    "{}, {}",
-                    word(70_000 + usize::try_from(city).unwrap()),
-                    word(80_000 + usize::try_from(city % 20).unwrap())
-                ))
-                .position(
-                    degrees(city % 100) - 50.0 + random.between(-0.1, 0.1),
-                    degrees(city) / 2.0 + random.between(-0.1, 0.1),
-                );
-            let beach = if random.below(10) < 3 { "beach " } else { "" };
-            let sunset = if random.below(10) < 3 { "sunset " } else { "" };
+            let city = random.usize(0..300);
+            let degrees = |of: usize| f64::from(u32::try_from(of).unwrap());
+            photo = photo.place(&format!("{}, {}", word(70_000 + city), word(80_000 + city % 20))).position(
+                degrees(city % 100) - 50.0 + random.f64() / 5.0,
+                degrees(city) / 2.0 + random.f64() / 5.0,
+            );
+            let beach = if random.u32(0..10) < 3 { "beach " } else { "" };
+            let sunset = if random.u32(0..10) < 3 { "sunset " } else { "" };
             let either = if number % 2 == 0 { "evening" } else { "morning" };
-            let count = 4 + usize::try_from(random.below(10)).unwrap();
+            let count = random.usize(4..14);
             photo = photo.description(&format!("{beach}{sunset}{either} {}", text(&mut random, count)));
-            if random.below(5) == 0 {
-                let count = 5 + usize::try_from(random.below(60)).unwrap();
+            if random.u32(0..5) == 0 {
+                let count = random.usize(5..65);
                 photo = photo.text(&text(&mut random, count));
             }
             photo
@@ -123,8 +117,8 @@ async fn build(seed: &Seed, ann: Viewer, images: usize) -> Vec<ImageId> {
 async fn album(seed: &Seed, ann: Viewer, ids: &[ImageId], images: usize) -> domain::AlbumId {
     let album = seed.album(ann, "Some", &[]).await;
     let every: Vec<&ImageId> = ids.iter().step_by((ids.len() / images).max(1)).take(images).collect();
-    for some in every.chunks(100) {
-        let add = some.iter().map(ToString::to_string).collect();
+    for chunk in every.chunks(100) {
+        let add = chunk.iter().map(ToString::to_string).collect();
         let change = domain::AlbumChange { add, ..Default::default() };
         let changed = seed.store().change_album(ann, &album, change, NOW).await.unwrap();
         assert!(matches!(changed, AlbumWrite::Done(_)));
@@ -132,16 +126,16 @@ async fn album(seed: &Seed, ann: Viewer, ids: &[ImageId], images: usize) -> doma
     album
 }
 
-/// What this process took of the processor so far in milliseconds, where `/proc` tells: user and system time, in
-/// hundredths of a second, are the 14th and 15th words of `stat`.
+/// CPU time of this process so far in milliseconds; 0 without `/proc`. User and system time, in hundredths of a
+/// second, are the 14th and 15th fields of `stat`.
 fn processor_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let times = stat.split_whitespace().skip(13).take(2);
     times.filter_map(|time| time.parse::<f64>().ok()).sum::<f64>() * 10.0
 }
 
-/// Prints the median, the 99th percentile and the slowest of a few rounds, and what each takes of the processor.
-async fn time<T, F: Future<Output = T>>(what: &str, operation: impl Fn(usize) -> F) {
+/// Prints the median, the 99th percentile and the maximum of a few rounds, and the CPU time of each.
+async fn time<T, F: Future<Output = T>>(label: &str, operation: impl Fn(usize) -> F) {
     let mut taken: Vec<Duration> = Vec::new();
     let before = processor_ms();
     for round in 0..ROUNDS {
@@ -152,9 +146,9 @@ async fn time<T, F: Future<Output = T>>(what: &str, operation: impl Fn(usize) ->
     let processor = (processor_ms() - before) / f64::from(u32::try_from(ROUNDS).unwrap());
     taken.sort();
     let ms = |at: usize| taken[at].as_secs_f64() * 1000.0;
-    let (median, late, last) = (ms(ROUNDS / 2), ms(ROUNDS * 99 / 100), ms(ROUNDS - 1));
+    let (median, p99, max) = (ms(ROUNDS / 2), ms(ROUNDS * 99 / 100), ms(ROUNDS - 1));
     println!(
-        "{what:<54} p50 {median:>7.2}  p99 {late:>7.2}  slowest {last:>7.2} ms, processor {processor:>6.2} ms"
+        "{label:<54} p50 {median:>7.2}  p99 {p99:>7.2}  slowest {max:>7.2} ms, processor {processor:>6.2} ms"
     );
 }
 
@@ -171,7 +165,7 @@ async fn searches(
     let circle = |radius_m| Some(Circle::new(Position::new(0.0, 25.0).unwrap(), radius_m).unwrap());
     let rare = |round: usize| word(20_000 + round * 97 % 30_000);
     let middle = |round: usize| word(300 + round);
-    let slip = |round: usize| {
+    let typo = |round: usize| {
         let mut word = word(5000 + round);
         word.insert(3, 'x');
         word
@@ -186,7 +180,7 @@ async fn searches(
         ("a word of 30 %", always("beach"), any),
         ("a word of every file name", always("img"), any),
         ("two words of 30 %", always("beach sunset"), any),
-        ("two words that never meet", always("evening morning"), any),
+        ("two words that no image has both", always("evening morning"), any),
         (
             "two words of 30 % and a rare one",
             Box::new(move |round| format!("beach sunset {}", rare(round))),
@@ -197,20 +191,20 @@ async fn searches(
             Box::new(move |round| format!("{} {} {}", middle(round), middle(round + 7), middle(round + 70))),
             any,
         ),
-        ("another form of a common word", always("beaches"), any),
-        ("a beginning of two letters", always("be"), any),
-        ("a common word and a beginning", always("beach gr"), any),
-        ("a slip", Box::new(slip), any),
+        ("an inflection of a common word", always("beaches"), any),
+        ("a prefix of two letters", always("be"), any),
+        ("a common word and a prefix", always("beach gr"), any),
+        ("a typo", Box::new(typo), any),
         ("an unknown long word", always("zzzunknownword"), any),
         ("64 known words", Box::new(move |_| many.clone()), any),
         ("64 unknown words", Box::new(move |_| unknown.clone()), any),
-        ("a word of 30 % in one month of long ago", always("beach"), SearchFilter { range, ..any }),
-        ("a rare word in one month of long ago", Box::new(rare), SearchFilter { range, ..any }),
+        ("a word of 30 % in an old month", always("beach"), SearchFilter { range, ..any }),
+        ("a rare word in an old month", Box::new(rare), SearchFilter { range, ..any }),
         ("a word of 30 % in an album of 1,000", always("beach"), SearchFilter { album: Some(small), ..any }),
         ("a word of 30 % in a large album", always("beach"), SearchFilter { album: Some(large), ..any }),
         ("a rare word in a large album", Box::new(rare), SearchFilter { album: Some(large), ..any }),
         (
-            "two that never meet in a large album",
+            "two words never together, in a large album",
             always("evening morning"),
             SearchFilter { album: Some(large), ..any },
         ),
@@ -243,7 +237,7 @@ async fn searches(
     .await;
 }
 
-/// What it costs to index images anew, which is as much as to take them in and out.
+/// Times indexing images again, which costs as much as removing and adding them.
 async fn costs(sqlite: &SqliteStore) {
     let began = Instant::now();
     let before = processor_ms();
@@ -261,10 +255,10 @@ async fn costs(sqlite: &SqliteStore) {
     let processor = (processor_ms() - before) / f64::from(done.max(1));
     let each = began.elapsed().as_secs_f64() * 1000.0 / f64::from(done.max(1));
     println!(
-        "reindex_words, {done} by 500: {each:.3} ms each, {processor:.3} of the processor, slowest step {} ms",
+        "reindex_words, {done} in batches of 500: {each:.3} ms each, {processor:.3} ms of CPU, slowest batch {} ms",
         slowest.as_millis()
     );
     let began = Instant::now();
     let left = sqlite.count_outdated_words().await.unwrap();
-    println!("words_outdated: {left} in {:.1} ms", began.elapsed().as_secs_f64() * 1000.0);
+    println!("count_outdated_words: {left} in {:.1} ms", began.elapsed().as_secs_f64() * 1000.0);
 }

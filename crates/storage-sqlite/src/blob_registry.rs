@@ -14,8 +14,7 @@ const PENDING: &str = "pending";
 const KEPT: &str = "kept";
 const REMOVING: &str = "removing";
 
-/// Since when a blob is idle that was not announced since it was kept: once nothing refers to it any more, it can
-/// be taken at once.
+/// The idle time of a kept blob that was not announced again: once nothing refers to it, it can be taken at once.
 const LONG_AGO_MS: i64 = 0;
 
 #[async_trait]
@@ -128,7 +127,7 @@ fn take(
     at: Timestamp,
     max: u32,
 ) -> Result<Vec<BlobRef>, SqliteError> {
-    // Written out, because a partial index is not found through a parameter.
+    // A literal, because SQLite does not match a partial index with a parameter.
     let rows: Vec<BlobRow> = blobs::table
         .filter(sql::<Bool>("state = 'pending'"))
         .filter(blobs::since_ms.lt(idle_since.millis()))
@@ -153,8 +152,8 @@ fn taken(c: &mut SqliteConnection, max: u32) -> Result<Vec<BlobRef>, SqliteError
     rows.into_iter().map(BlobRef::try_from).collect()
 }
 
-fn forget(c: &mut SqliteConnection, gone: &[BlobRef]) -> Result<(), SqliteError> {
-    for blob in gone {
+fn forget(c: &mut SqliteConnection, deleted: &[BlobRef]) -> Result<(), SqliteError> {
+    for blob in deleted {
         let taken = blobs::table
             .find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()))
             .filter(blobs::state.eq(REMOVING));
@@ -183,7 +182,7 @@ fn kept(
         .collect()
 }
 
-/// Whether the blob is registered and nobody is removing it.
+/// Whether the blob is registered and not being removed.
 pub(crate) fn can_keep(
     c: &mut SqliteConnection,
     kind: BlobKind,
@@ -192,7 +191,7 @@ pub(crate) fn can_keep(
     Ok(state(c, kind, hash)?.is_some_and(|state| state != REMOVING))
 }
 
-/// Keeps a blob that something refers to from now on; `false`, and nothing changes, when it cannot be kept.
+/// Keeps a blob that is now referenced. Returns `false` and changes nothing when it cannot be kept.
 pub(crate) fn keep(
     c: &mut SqliteConnection,
     kind: BlobKind,
@@ -205,7 +204,7 @@ pub(crate) fn keep(
     Ok(kept > 0)
 }
 
-/// Leaves a blob that nothing refers to any more to the sweeper: at once, unless it was announced meanwhile.
+/// Releases a blob that is no longer referenced, so that it can be taken: at once, unless it was announced again.
 pub(crate) fn release(c: &mut SqliteConnection, kind: BlobKind, hash: &[u8]) -> Result<(), SqliteError> {
     diesel::update(blobs::table.find((kind.as_str(), hash)))
         .filter(blobs::state.eq(KEPT))

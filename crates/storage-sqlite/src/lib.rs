@@ -1,22 +1,24 @@
 //! The photo library's metadata on embedded SQLite.
 //!
-//! [`SqliteStore`] implements every port of the `storage` crate. One writing thread and a pool of readers look at one
-//! file in WAL mode; each operation is one blocking hop on one connection and happens whole or not at all, so that a
-//! caller who gives up leaves nothing half done; only the look-ups that every request begins with, and the count of
-//! images, are made where they are asked for. Writes that are asked for at the same time share a commit. A second
-//! process may open the same file: what it writes is seen by the next operation here, because nothing is cached between
+//! [`SqliteStore`] implements every trait of the `storage` crate on one file in WAL mode:
+//!
+//! - Writes go through one thread; writes that arrive at the same time share a commit.
+//! - Reads run on tokio's blocking threads, with a pool of connections.
+//! - Look-ups that every request needs, and the count of images, run on the calling thread.
+//!
+//! Each operation runs on one connection as a whole, so that a cancelled caller leaves nothing half done. Another
+//! process may open the same file: the next operation here sees its writes, because nothing is cached between
 //! operations.
 //!
-//! This crate knows no HTTP, no blob bytes and no clock. It decides no rule of the library: it keeps those that
-//! the ports state.
+//! This crate knows no HTTP, no blob bytes and no clock. The rules of the library are those that the traits state.
 //!
-//! The commonest change is a new operation: add its SQL as a free function beside its topic (a function over
-//! `&mut SqliteConnection` that gives `Result<_, SqliteError>`), then one line in the topic's `impl` that runs it with
-//! `read` or `write`. A new column goes into a new folder under `migrations/sqlite` (an older one is never
-//! edited), into `schema.rs`, and into the row struct that reads it.
+//! The most common change is a new operation: add its SQL to the module of its topic, as a free function over
+//! `&mut SqliteConnection` that returns `Result<_, SqliteError>`, then one line in the topic's `impl` that runs it with
+//! `read` or `write`. A new column goes into a new folder under `migrations/sqlite` (existing ones are never edited),
+//! into `schema.rs`, and into the row struct that reads it.
 //!
-//! Statements stay prepared as long as their connection. But SQLite looks at the number behind a bound `LIMIT`, and
-//! plans the statement anew whenever one is bound: what reads one row ends with `get_result`, never with `first`.
+//! Prepared statements are cached with their connection. SQLite plans a statement again whenever a `LIMIT` is bound,
+//! so a function that reads one row ends with `get_result`, never with `first`.
 //!
 //! ```no_run
 //! # async fn open() -> Result<(), storage::StorageError> {

@@ -36,7 +36,7 @@ impl SchemaStore for SqliteStore {
     }
 
     async fn migrate(&self) -> Result<Vec<String>, StorageError> {
-        // One transaction around all of them: of two processes the second waits, then finds nothing to do.
+        // One transaction for all of them: a concurrent process waits, then finds nothing to do.
         self.write(|c| {
             let known = embedded()?;
             let applied = c.run_pending_migrations(MIGRATIONS).map_err(migration_error)?;
@@ -83,11 +83,11 @@ fn embedded() -> Result<Vec<EmbeddedMigration>, SqliteError> {
 #[derive(QueryableByName)]
 struct TableName {
     #[diesel(sql_type = diesel::sql_types::Text)]
-    #[expect(dead_code, reason = "only whether there is a row counts")]
+    #[expect(dead_code, reason = "only the existence of the row matters")]
     name: String,
 }
 
-/// The versions that were applied. Unlike the harness it writes nothing, so that readers can ask.
+/// The applied versions. Unlike diesel's harness this writes nothing, so a read-only connection can run it.
 fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqliteError> {
     let table = sql_query("SELECT name FROM sqlite_master WHERE name = '__diesel_schema_migrations'")
         .get_result::<TableName>(c)
@@ -100,7 +100,7 @@ fn applied_versions(c: &mut SqliteConnection) -> Result<Vec<String>, SqliteError
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn migration_error(error: Box<dyn std::error::Error + Send + Sync>) -> SqliteError {
     SqliteError::Refused(format!("a migration failed: {}", with_hint(&error)))
 }

@@ -26,7 +26,7 @@ impl RenditionQueue for SqliteStore {
     ) -> Result<Vec<RenditionJob>, StorageError> {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
-        // As with images to index, only a job that waits is worth the write lock.
+        // As in `lease_jobs`: check for a queued job without the write lock first.
         if self.read(move |c| RenditionJobRow::available(c, (), at, 1)).await?.is_empty() {
             return Ok(Vec::new());
         }
@@ -91,7 +91,7 @@ impl LeasableJob for RenditionJobRow {
     type Leased = RenditionJob;
     type Queue = ();
 
-    /// The newest first.
+    /// Newest first.
     fn available(
         c: &mut SqliteConnection,
         (): (),
@@ -133,7 +133,7 @@ impl LeasableJob for RenditionJobRow {
     }
 }
 
-/// Takes jobs out of the queue.
+/// Removes jobs from the queue.
 fn drop_jobs(c: &mut SqliteConnection, jobs: &[RenditionJobRow]) -> Result<(), SqliteError> {
     if !jobs.is_empty() {
         let ids = jobs.iter().map(|job| job.id);
@@ -142,7 +142,7 @@ fn drop_jobs(c: &mut SqliteConnection, jobs: &[RenditionJobRow]) -> Result<(), S
     Ok(())
 }
 
-/// How long the originals are, as their images say; each at once with all others.
+/// The lengths of the originals, read from their images in one query.
 fn lengths(c: &mut SqliteConnection, jobs: &[RenditionJobRow]) -> Result<HashMap<Vec<u8>, u64>, SqliteError> {
     let rows: Vec<(i64, Vec<u8>, i64)> = images::table
         .filter(images::original.eq_any(jobs.iter().map(|job| &job.original)))
@@ -155,7 +155,8 @@ fn lengths(c: &mut SqliteConnection, jobs: &[RenditionJobRow]) -> Result<HashMap
         .collect()
 }
 
-// The two conditions that a job stands for, of the original `?1` and the rendition's name `?2`.
+// A job exists if and only if its original `?1` has a live image and no rendition of the name `?2`. A job that cannot
+// be done is an exception: it is dropped.
 
 const DROP_UNNEEDED_JOB: &str = "
 DELETE FROM rendition_jobs
@@ -176,7 +177,7 @@ WHERE NOT EXISTS (SELECT 1 FROM renditions WHERE renditions.original = ?1 AND re
         WHERE images.original = ?1 AND images.live = 1 AND accounts.deleted_at_ms IS NULL
     )";
 
-/// Ends the job of an original that nobody sees any more, or whose full rendition is there.
+/// Removes the job of an original that has no live image any more, or has its full rendition.
 pub(crate) fn drop_unneeded_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
     sql_query(DROP_UNNEEDED_JOB)
         .bind::<Binary, _>(original)
@@ -185,7 +186,7 @@ pub(crate) fn drop_unneeded_job(c: &mut SqliteConnection, original: &[u8]) -> Re
     Ok(())
 }
 
-/// Queues the full rendition of an original that somebody sees, unless it is there or queued.
+/// Queues the full rendition of an original that has a live image, unless it exists or is queued.
 fn add_needed_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
     sql_query(ADD_NEEDED_JOB)
         .bind::<Binary, _>(original)
@@ -194,13 +195,13 @@ fn add_needed_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), Sqlit
     Ok(())
 }
 
-/// Makes the queue true for an original after something happened to its images or renditions.
+/// Updates the queue for an original after its images or renditions changed.
 pub(crate) fn update_job(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
     drop_unneeded_job(c, original)?;
     add_needed_job(c, original)
 }
 
-/// Ends the jobs of all originals that nobody sees, now that an account is gone. It walks the queue.
+/// Removes the jobs of all originals without live images, after an account was deleted. It scans the queue.
 pub(crate) fn drop_invisible_jobs(c: &mut SqliteConnection) -> Result<(), SqliteError> {
     sql_query(
         "DELETE FROM rendition_jobs

@@ -3,32 +3,31 @@ use domain::{Account, AccountId, Email, KeyName, Plan, Timestamp};
 
 use crate::StorageError;
 
-/// The SHA-256 of an API key. Keys are long and random, so that a fast hash is enough; the key itself is stored
-/// nowhere.
+/// The SHA-256 of an API key. Keys are long and random, so a fast hash is enough. The key itself is never stored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct KeyHash(pub [u8; 32]);
 
-/// Names a stored API key.
+/// The id of a stored API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyId(pub i64);
 
-/// An account that is about to be.
+/// An account to create.
 #[derive(Clone)]
 pub struct NewAccount {
-    /// What its owner signs in with.
+    /// The address its owner signs in with.
     pub email: Email,
     /// The argon2id hash of its password in PHC form.
     pub password_hash: String,
-    /// What it pays for.
+    /// The plan.
     pub plan: Plan,
-    /// Now.
+    /// The current time.
     pub created_at: Timestamp,
 }
 
-/// Why an account was not made.
+/// Why an account was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateAccountError {
-    /// Another account has this address.
+    /// Another account uses this address.
     #[error("there is already an account for this email")]
     EmailTaken,
     /// The store failed.
@@ -36,26 +35,26 @@ pub enum CreateAccountError {
     Storage(#[from] StorageError),
 }
 
-/// An API key that is about to be.
+/// An API key to create.
 #[derive(Clone)]
 pub struct NewKey {
-    /// Whose key it is.
+    /// The account it belongs to.
     pub account: AccountId,
-    /// What its owner calls it.
+    /// The name its owner chose.
     pub name: KeyName,
-    /// Its hash.
+    /// The hash of the key.
     pub hash: KeyHash,
-    /// Now.
+    /// The current time.
     pub created_at: Timestamp,
 }
 
-/// Why an API key was not made.
+/// Why an API key was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateKeyError {
-    /// A key of that name is in use.
+    /// The account has an unrevoked key of that name.
     #[error("there is already a key of this name; revoke it or choose another name")]
     NameTaken,
-    /// The account is gone.
+    /// The account does not exist.
     #[error("there is no such account")]
     NoAccount,
     /// The store failed.
@@ -63,34 +62,34 @@ pub enum CreateKeyError {
     Storage(#[from] StorageError),
 }
 
-/// What an owner sees of a key.
+/// An API key as listed for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyInfo {
-    /// Its name.
+    /// The name.
     pub name: KeyName,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// About when it was last used.
+    /// When it was last used, approximately.
     pub last_used_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// Who a key speaks for.
+/// An API key with the account that it authenticates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyHolder {
     /// The key.
     pub key: KeyId,
     /// Its owner.
     pub account: Account,
-    /// When its use was last written down.
+    /// The last recorded use.
     pub last_used_at: Option<Timestamp>,
 }
 
 /// Accounts and their API keys.
 #[async_trait]
 pub trait AccountStore: Send + Sync + 'static {
-    /// Makes an account.
+    /// Creates an account.
     async fn create_account(&self, account: NewAccount) -> Result<Account, CreateAccountError>;
 
     /// All accounts, by email.
@@ -99,17 +98,17 @@ pub trait AccountStore: Send + Sync + 'static {
     /// The account with this address.
     async fn account_by_email(&self, email: &Email) -> Result<Option<Account>, StorageError>;
 
-    /// The account of that number.
+    /// The account with this id.
     async fn account(&self, account: AccountId) -> Result<Option<Account>, StorageError>;
 
-    /// The account with this address and the hash of its password, to be checked against what its owner typed.
+    /// The account with this address, and its password hash.
     async fn password_hash_by_email(&self, email: &Email) -> Result<Option<(Account, String)>, StorageError>;
 
-    /// Changes what an account pays for; `false` when there is none.
+    /// Changes the plan of an account; `false` when there is no such account.
     async fn set_plan(&self, account: AccountId, plan: Plan) -> Result<bool, StorageError>;
 
-    /// Changes an account's password hash and ends its sessions; `false` when there is none, or when another hash than
-    /// the one that is expected is to be replaced, and then nothing changes.
+    /// Changes the password hash of an account and ends its sessions. Returns `false` and changes nothing when the
+    /// account does not exist or its current hash differs from `expected`.
     async fn set_password_hash(
         &self,
         account: AccountId,
@@ -117,15 +116,15 @@ pub trait AccountStore: Send + Sync + 'static {
         expected: Option<String>,
     ) -> Result<bool, StorageError>;
 
-    /// Ends an account: from now on its keys open nothing, its sessions are over, its grants are revoked, its images
-    /// and albums are nobody's, and its address is free. What it held goes batch by batch with [`purge_images`](crate::ImageStore::purge_images). `false` when
-    /// there is none.
+    /// Deletes an account: its API keys stop working, its sessions end, its grants are revoked, its images and albums
+    /// become invisible, and its address can be used again. [`purge_images`](crate::ImageStore::purge_images) removes
+    /// its data in batches. `false` when there is no such account.
     async fn delete_account(&self, account: AccountId, at: Timestamp) -> Result<bool, StorageError>;
 
-    /// Notes the first sync; later ones change nothing.
+    /// Records the time of the first sync; later calls change nothing.
     async fn mark_synced(&self, account: AccountId, at: Timestamp) -> Result<(), StorageError>;
 
-    /// Makes an API key. Its name must differ from that of every unrevoked key of the account.
+    /// Creates an API key. Its name must differ from that of every unrevoked key of the account.
     async fn create_key(&self, key: NewKey) -> Result<(), CreateKeyError>;
 
     /// The keys of an account, newest first, revoked ones included.
@@ -139,9 +138,9 @@ pub trait AccountStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<bool, StorageError>;
 
-    /// Whose unrevoked key this is.
+    /// The holder of an unrevoked key.
     async fn key_holder(&self, hash: &KeyHash) -> Result<Option<KeyHolder>, StorageError>;
 
-    /// Notes that a key was used.
+    /// Records the use of a key.
     async fn touch_key(&self, key: KeyId, at: Timestamp) -> Result<(), StorageError>;
 }

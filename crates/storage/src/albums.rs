@@ -6,42 +6,43 @@ use crate::{StorageError, Viewer};
 /// One page of an account's albums, newest first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlbumPage {
-    /// The albums of the page.
+    /// The albums on the page.
     pub albums: Vec<Album>,
-    /// How many albums the account has.
+    /// Number of albums that the account has.
     pub total: u32,
 }
 
-/// An album that is about to be.
+/// An album to create.
 #[derive(Debug, Clone)]
 pub struct NewAlbum {
-    /// Its new public id.
+    /// The new public id.
     pub id: AlbumId,
-    /// Its title.
+    /// The title.
     pub title: AlbumTitle,
-    /// Its first images, as sent.
+    /// The first images; unchecked ids.
     pub images: Vec<String>,
-    /// Now.
+    /// The current time.
     pub created_at: Timestamp,
 }
 
-/// What became of an album's creation or change. Unless it is `Done`, nothing changed.
+/// The outcome of creating or changing an album. Nothing changed unless it is `Done`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AlbumWrite {
-    /// The album as it is now.
+    /// The album after the change.
     Done(Album),
     /// The viewer has no such album.
     NoAlbum,
-    /// An id belongs to an image of another account that its owner can see. It goes before `UnknownImage`.
+    /// An id belongs to an image of another account that is visible to its owner. Takes precedence over
+    /// `UnknownImage`.
     ForeignImage,
-    /// An id belongs to no image that the viewer can see.
+    /// An id does not belong to an image that is visible to the viewer.
     UnknownImage,
-    /// The account has [`MAX_ALBUMS_PER_ACCOUNT`](domain::MAX_ALBUMS_PER_ACCOUNT) albums already. It goes before
-    /// the ids.
+    /// The account already has [`MAX_ALBUMS_PER_ACCOUNT`](domain::MAX_ALBUMS_PER_ACCOUNT) albums. Takes precedence
+    /// over errors about ids.
     TooManyAlbums,
 }
 
-/// Albums. Counts, covers and contents follow what the viewer sees.
+/// Albums. Counts, covers and contents include visible images only.
 #[async_trait]
 pub trait AlbumStore: Send + Sync + 'static {
     /// A page of albums, newest first.
@@ -55,11 +56,11 @@ pub trait AlbumStore: Send + Sync + 'static {
     /// One album.
     async fn album(&self, viewer: Viewer, id: &AlbumId) -> Result<Option<Album>, StorageError>;
 
-    /// Makes an album with its first images.
+    /// Creates an album with its first images.
     async fn create_album(&self, viewer: Viewer, album: NewAlbum) -> Result<AlbumWrite, StorageError>;
 
-    /// Changes title and images. Adding an image twice and removing an absent one change nothing;
-    /// `updated_at` moves only when something changed.
+    /// Changes title and images. Adding an image that is in the album and removing one that is not are no changes;
+    /// `updated_at` is set only by a change.
     async fn change_album(
         &self,
         viewer: Viewer,
@@ -68,6 +69,6 @@ pub trait AlbumStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<AlbumWrite, StorageError>;
 
-    /// Deletes an album, not its images; `false` when the viewer has no such album.
+    /// Deletes an album but not its images; `false` when the viewer has no such album.
     async fn delete_album(&self, viewer: Viewer, id: &AlbumId) -> Result<bool, StorageError>;
 }

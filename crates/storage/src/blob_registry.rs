@@ -6,11 +6,11 @@ use crate::StorageError;
 /// A blob and its length in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobRef {
-    /// What it is.
+    /// The kind.
     pub kind: BlobKind,
-    /// Its address.
+    /// The address.
     pub hash: ContentHash,
-    /// Its length.
+    /// The length.
     pub bytes: u64,
 }
 
@@ -19,30 +19,27 @@ pub struct BlobRef {
 pub enum AnnounceOutcome {
     /// Write them.
     Ready,
-    /// One of them is just being removed: announce again in a moment.
+    /// One of them is being removed: announce them again after a short wait.
     BeingRemoved,
 }
 
-/// The register of blobs: which exist or may exist, so that a process killed at any moment leaves none behind
-/// for good.
+/// The registry of blobs that exist or may exist. It lets a sweeper find the blobs that a killed process left behind.
 ///
-/// A blob is announced before it is written, and kept once an image refers to it (the operations that make the
-/// reference see to that). What was announced and never kept, or is referred to no more, is taken, deleted from
-/// the blob store, and forgotten.
+/// A blob is *announced* before it is written, and *kept* as soon as an image refers to it; the operations that
+/// create the reference do that. A blob without references is *taken*, deleted from the blob store, and *forgotten*.
 ///
-/// Somebody may be at work on what was announced, so it is taken only after it was idle for a while. What was
-/// *released*, because [`purge_images`](crate::ImageStore::purge_images) removed the last image that referred to
-/// it, nobody waits for: it can be taken at once, whatever `idle_since` is, unless it was announced again since it
-/// was last kept.
+/// An announced blob may still be in use, so it is taken only after an idle time. When
+/// [`purge_images`](crate::ImageStore::purge_images) removes the last image that refers to a blob, the blob is
+/// *released*: it can be taken at once, without an idle time, unless it was announced again since it was last kept.
 #[async_trait]
 pub trait BlobRegistry: Send + Sync + 'static {
-    /// Notes that these blobs are about to be written, which puts their being taken off. A kept blob stays kept.
+    /// Announces blobs that are about to be written. This restarts their idle time; a kept blob stays kept.
     async fn announce_blobs(&self, blobs: &[BlobRef], at: Timestamp)
     -> Result<AnnounceOutcome, StorageError>;
 
-    /// Takes up to `max` blobs that nothing refers to: released ones at once, others when they were last announced
-    /// before `idle_since`. Until they are forgotten nobody may write them. Only one sweeper may be at work at a
-    /// time; seeing to that is the caller's part.
+    /// Takes up to `max` blobs without references: released ones, and others that were last announced before
+    /// `idle_since`. They must not be written until they are forgotten. The caller ensures that only one sweeper runs
+    /// at a time.
     async fn take_unreferenced_blobs(
         &self,
         idle_since: Timestamp,
@@ -50,13 +47,14 @@ pub trait BlobRegistry: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<BlobRef>, StorageError>;
 
-    /// Up to `max` blobs that were taken and not forgotten: what a sweeper that was killed left to its successor.
+    /// Up to `max` blobs that were taken and not forgotten, as after a sweeper was killed.
     async fn taken_blobs(&self, max: u32) -> Result<Vec<BlobRef>, StorageError>;
 
-    /// Forgets blobs that were taken and are deleted now.
+    /// Forgets taken blobs after they were deleted.
     async fn forget_blobs(&self, blobs: &[BlobRef]) -> Result<(), StorageError>;
 
-    /// Up to `max` kept blobs of a kind in order of address, after `after`: for checks of the whole library.
+    /// Up to `max` kept blobs of a kind with addresses above `after`, in order of address. For checks of the whole
+    /// library.
     async fn kept_blobs(
         &self,
         kind: BlobKind,

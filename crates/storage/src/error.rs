@@ -1,10 +1,10 @@
-/// Why a store could not do what it was asked.
+/// Why an operation of a store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The store cannot be reached, is locked, or has no room; the same call may succeed later.
     #[error("the metadata store is unavailable: {0}")]
     Unavailable(String),
-    /// A stored value that the service never writes.
+    /// A stored value is invalid; the service never writes such a value.
     #[error("the metadata store holds an unreadable value: table {table}, column {column}, row {row}")]
     Unreadable {
         /// The table.
@@ -14,7 +14,7 @@ pub enum StorageError {
         /// The row's key.
         row: String,
     },
-    /// The store refused an operation that should be possible: a defect of the service or of the schema.
+    /// The store refused a valid operation: a defect of the service or of the schema.
     #[error("the metadata store refused an operation: {0}")]
     Refused(String),
 }

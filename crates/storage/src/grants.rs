@@ -4,21 +4,21 @@ use oauth_core::Grant;
 
 use crate::StorageError;
 
-/// Who a grant speaks for.
+/// A grant with the account that gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrantHolder {
-    /// Who gave it.
+    /// The account that gave it.
     pub account: Account,
     /// The grant. It may have been revoked.
     pub grant: Grant,
-    /// When its use was last written down.
+    /// The last recorded use.
     pub last_used_at: Option<Timestamp>,
 }
 
 /// Grants with the accounts that gave them.
 #[async_trait]
 pub trait GrantStore: Send + Sync + 'static {
-    /// Whose grant this is, revoked ones included: all that a bearer check needs, in one read. `None` when there is
-    /// no such grant or its account was deleted.
+    /// The holder of a grant, also of a revoked one: everything that a bearer check needs, in one read. `None` when
+    /// there is no such grant or its account was deleted.
     async fn grant_holder(&self, grant_id: &str) -> Result<Option<GrantHolder>, StorageError>;
 }

@@ -6,91 +6,91 @@ use domain::{
 
 use crate::{StorageError, Viewer};
 
-/// What an id stands for in the eyes of a viewer.
+/// The result of looking up an image by id for a viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Lookup<T> {
-    /// The viewer's own, and visible.
+    /// It belongs to the viewer and is visible.
     Found(T),
-    /// Of another account, and visible to its owner.
+    /// It belongs to another account and is visible to its owner.
     Foreign,
-    /// Unknown, not ready, deleted, or outside the window.
+    /// It is unknown, not ready, deleted, or outside the free window.
     Missing,
 }
 
-/// An image found by place or time.
+/// An image found by place or capture time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundImage {
     /// The image.
     pub image: Image,
-    /// Its distance from the circle's centre in metres, when there is a circle.
+    /// Its distance from the circle's centre in metres, if the query has a circle.
     pub distance_m: Option<f64>,
 }
 
-/// What narrows a search besides its words.
+/// Restricts a search besides its words.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SearchFilter<'a> {
     /// Only images of this album of the viewer.
     pub album: Option<&'a AlbumId>,
-    /// Only these places, in the whole library.
+    /// Only these places, without a limit on the images considered.
     pub circle: Option<Circle>,
     /// Only these capture times.
     pub range: DateRange,
 }
 
-/// Where words are looked for.
+/// The texts that are searched for words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextColumns {
     /// Description and words read by OCR.
     Content,
-    /// Those, then also place and file name.
+    /// These first, then also place and file name.
     ContentAndContext,
 }
 
-/// How well words match, best first. Words that say little, such as "the", count only where a query has no others.
+/// How well words match, best first. Stop words such as "the" count only in queries that have no other words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TextTier {
-    /// Every word stands in the description or the OCR text.
+    /// The description or OCR text contains every word.
     AllInContent,
-    /// Every word stands somewhere, counting place and file name.
+    /// Description, OCR text, place and file name together contain every word.
     AllAnywhere,
-    /// Some word stands in the description or the OCR text.
+    /// The description or OCR text contains some of the words.
     SomeInContent,
-    /// Some word stands somewhere.
+    /// Description, OCR text, place or file name contains some of the words.
     SomeAnywhere,
 }
 
-/// Names an image within its store; never shown.
+/// The internal id of an image in its store; never sent to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ImageKey(pub i64);
 
-/// The most images that a search by words gives.
+/// Maximum number of results of a search by words.
 pub const MAX_TEXT_MATCHES: u32 = 256;
 
 /// An image found by words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextMatch {
-    /// The image's id.
+    /// The image's public id.
     pub id: ImageId,
-    /// What names it within the store.
+    /// The image's internal id.
     pub image_key: ImageKey,
     /// When it was taken.
     pub captured_at: Timestamp,
     /// How well the words match.
     pub tier: TextTier,
-    /// How well within the tier: above 0 and at most 1, and comparable between searches. It tells how many of the words
-    /// stand there and how exactly, how near to each other, among how much else, and how rare they are.
+    /// How well within the tier: above 0 and at most 1, comparable between searches. It depends on how many of the
+    /// words match and how exactly, how close together they are, how long the text is, and how rare the words are.
     pub strength: f64,
-    /// The part of the description or OCR text that matched, as it is written there, with `…` where it was cut; some
-    /// 200 characters at most. `None` when only place or file name matched.
+    /// The matching part of the description or OCR text, verbatim, with `…` where it was cut; about 200 characters at
+    /// most. `None` when only place or file name matched.
     pub matched_text: Option<String>,
 }
 
-/// A rendition that stands in the blob store.
+/// A rendition in the blob store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRendition {
     /// Which one.
     pub rendition: Rendition,
-    /// Its blob's address.
+    /// The address of its blob.
     pub blob: ContentHash,
     /// Its length.
     pub bytes: u64,
@@ -98,27 +98,29 @@ pub struct StoredRendition {
     pub size: PixelSize,
 }
 
-/// What serving a rendition of a visible image needs.
+/// What is needed to serve a rendition of a visible image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenditionSource {
     /// The original that it is made from.
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
-    /// The rendition, if it was made already.
+    /// The rendition, if it exists already.
     pub stored: Option<StoredRendition>,
 }
 
-/// Images as viewers see them: ready, not deleted, inside the free window, of an account that exists.
+/// Images as viewers see them.
+///
+/// An image is visible when it is ready, not deleted, inside the free window of its account, and the account exists.
 #[async_trait]
 pub trait ImageStore: Send + Sync + 'static {
-    /// How many images the viewer sees.
+    /// The number of images visible to the viewer.
     async fn count_images(&self, viewer: Viewer) -> Result<u32, StorageError>;
 
     /// One image.
     async fn image(&self, viewer: Viewer, id: &ImageId) -> Result<Lookup<Image>, StorageError>;
 
-    /// Those of these images that are the viewer's own and visible, in the order of the ids, which are distinct and at most
+    /// The viewer's own visible images among these ids, in the order of the ids. The ids are distinct and at most
     /// [`MAX_IMAGE_IDS_PER_CALL`](domain::MAX_IMAGE_IDS_PER_CALL).
     async fn images(&self, viewer: Viewer, ids: &[ImageId]) -> Result<Vec<Image>, StorageError>;
 
@@ -134,10 +136,12 @@ pub trait ImageStore: Send + Sync + 'static {
         limit: Limit,
     ) -> Result<Vec<FoundImage>, StorageError>;
 
-    /// The images that match words, by tier, then strength, then newest first: up to `max` of them, and no more than
-    /// [`MAX_TEXT_MATCHES`]. Letter case and accents do not count; other forms of a word, words that begin with the last
-    /// one, and words that one may be a slip of count less. In a library where more images match equally than a search
-    /// can weigh, the newest are weighed.
+    /// The images that match words, ordered by tier, then strength, then newest first: up to `max`, and at most
+    /// [`MAX_TEXT_MATCHES`].
+    ///
+    /// Letter case and accents are ignored. Other inflections of a word, words that start with the last word of the
+    /// query, and words within a small edit distance match with less weight. When more images match equally than a
+    /// search can score, the newest are scored.
     async fn match_text(
         &self,
         viewer: Viewer,
@@ -147,7 +151,7 @@ pub trait ImageStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<TextMatch>, StorageError>;
 
-    /// Deletes an image that the viewer sees; its owner can restore it for 30 days.
+    /// Deletes a visible image of the viewer. It can be restored for 30 days.
     async fn delete_image(
         &self,
         viewer: Viewer,
@@ -155,10 +159,10 @@ pub trait ImageStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<Lookup<()>, StorageError>;
 
-    /// Brings a deleted image back with its albums; `false` when there is none to bring back.
+    /// Restores a deleted image and its membership in albums; `false` when there is no such deleted image.
     async fn restore_image(&self, account: AccountId, id: &ImageId) -> Result<bool, StorageError>;
 
-    /// Where a rendition of an image comes from; `None` when the image's owner cannot see it.
+    /// The source of a rendition of an image; `None` when the image is not visible to its owner.
     async fn rendition(
         &self,
         id: &ImageId,
@@ -166,17 +170,17 @@ pub trait ImageStore: Send + Sync + 'static {
         free_window: u32,
     ) -> Result<Option<RenditionSource>, StorageError>;
 
-    /// Adds a rendition that was made later, and keeps its announced blob. `false` when the original is gone or
-    /// the blob is being removed. Adding one that is there changes nothing. With a full rendition its job in the
-    /// [`RenditionQueue`](crate::RenditionQueue) ends.
+    /// Adds a rendition that was made after indexing, and keeps its announced blob. Adding one that exists changes
+    /// nothing. A full rendition completes its job in the [`RenditionQueue`](crate::RenditionQueue). `false` when the
+    /// original is gone or the blob is being removed.
     async fn add_rendition(
         &self,
         original: &ContentHash,
         rendition: StoredRendition,
     ) -> Result<bool, StorageError>;
 
-    /// Removes for good up to `max` images that were deleted before `deleted_before` or whose account was
-    /// deleted, and releases blobs that nothing refers to any more. Returns how many went; with 0 the accounts
-    /// that were deleted are gone too.
+    /// Permanently removes up to `max` images that were deleted before `deleted_before` or whose account was deleted,
+    /// and releases the blobs that are no longer referenced. Returns the number of removed images. When it returns 0,
+    /// the deleted accounts are removed as well.
     async fn purge_images(&self, deleted_before: Timestamp, max: u32) -> Result<u32, StorageError>;
 }

@@ -3,40 +3,40 @@ use domain::{AccountId, ContentHash, Email, FileInfo, ImageId, Metadata, PixelSi
 
 use crate::{StorageError, StoredRendition};
 
-/// An image whose original stands in the blob store, about to come into the library.
+/// An image to add to the library. Its original is in the blob store.
 #[derive(Debug, Clone)]
 pub struct NewImage {
-    /// Its new public id.
+    /// The new public id.
     pub id: ImageId,
-    /// Whose it is.
+    /// The account it belongs to.
     pub account: AccountId,
-    /// Its original, announced and written.
+    /// The original, announced and written.
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
-    /// The original's media type, told by its content.
+    /// The media type of the original, detected from its content.
     pub media_type: &'static str,
     /// The name of the file.
     pub file_name: Option<String>,
-    /// When the file was last modified, as its bringer says.
+    /// When the file was last modified, according to the client that sent it.
     pub modified_at: Option<Timestamp>,
-    /// Now.
+    /// The current time.
     pub added_at: Timestamp,
     /// The sidecars that came with the file, stored whole; the caller limits their length. The last of each kind
     /// counts. A kind that is missing here keeps the content that the store has.
     pub sidecars: Vec<Sidecar>,
 }
 
-/// How far an image has come.
+/// The state of an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ImageState {
-    /// It waits to be indexed.
+    /// It is queued for indexing.
     Pending,
-    /// It can be seen.
+    /// It is indexed and visible.
     Ready,
-    /// It could not be read.
+    /// It could not be decoded.
     Failed {
-        /// Why, in words for its owner.
+        /// The reason, shown to its owner.
         reason: String,
         /// The version of the decoders that failed.
         decoder_version: u32,
@@ -48,52 +48,52 @@ pub enum ImageState {
 pub struct ExistingImage {
     /// Its id.
     pub id: ImageId,
-    /// How far it has come.
+    /// Its state.
     pub state: ImageState,
     /// Whether its owner deleted it.
     pub deleted: bool,
 }
 
-/// What became of an image that was added.
+/// The outcome of adding an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AddOutcome {
-    /// It is new and waits to be indexed.
+    /// It is new and queued for indexing.
     Added,
-    /// The account has these bytes already and nothing changed.
+    /// The account already has an image with these bytes, and nothing changed.
     Duplicate(ExistingImage),
-    /// The account has these bytes already, and a sidecar that came with them says something new: the image is
-    /// indexed with it. One that is ready stays so, and is seen as it was until then.
+    /// The account already has an image with these bytes, and a sidecar is new or differs: the image is queued to be
+    /// indexed again. A ready image stays visible unchanged until then.
     Reindexed(ExistingImage),
     /// The account had deleted these bytes and has them back; indexed already, or waiting for it. A sidecar that
     /// says something new counts as for [`Reindexed`](Self::Reindexed).
     Restored(ExistingImage),
-    /// It had failed and waits to be indexed again.
+    /// It had failed and is queued for indexing again.
     Retried(ImageId),
-    /// The original was removed meanwhile: announce and write it again.
+    /// The original was removed in the meantime: announce and write it again.
     OriginalGone,
     /// The account was deleted.
     AccountGone,
 }
 
-/// Names a job of the queue.
+/// The id of a job in a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JobId(pub i64);
 
-/// What is known of the picture of an image that is indexed again.
+/// The decoded picture of a ready image that is indexed again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecodedPicture {
     /// The size of the upright full rendition.
     pub size: PixelSize,
-    /// What is wrong with the file, when it could be read only in part.
+    /// Why the file could be read only in part, if so.
     pub damaged: Option<String>,
-    /// The version of the decoders that were at it last.
+    /// The version of the decoders that decoded it last.
     pub decoder_version: u32,
 }
 
 /// An image to index, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexJob {
-    /// Its name.
+    /// The job's id.
     pub id: JobId,
     /// The image.
     pub image: ImageId,
@@ -103,25 +103,25 @@ pub struct IndexJob {
     pub original_bytes: u64,
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
-    /// Its picture, when it is ready and indexed again: a worker whose decoders are no newer can give these back
-    /// with [`IndexedImage`], without renditions, and need not decode anything.
+    /// The decoded picture of a ready image that is indexed again. A worker whose decoders are not newer can return
+    /// it in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
-    /// How often it was leased, this time included.
+    /// How many times it has been leased, including this time.
     pub attempts: u32,
 }
 
-/// A worker's request for jobs.
+/// A request of a worker for jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct LeaseRequest<'a> {
-    /// The worker's own name, unlike any other's.
+    /// The unique name of the worker.
     pub worker: &'a str,
-    /// Now: jobs whose lease ended before are free again.
+    /// The current time; leases that expire before it no longer count.
     pub at: Timestamp,
-    /// When the lease ends unless it is renewed.
+    /// When the lease expires unless it is renewed.
     pub until: Timestamp,
-    /// The most jobs.
+    /// Maximum number of jobs.
     pub max: u32,
-    /// Jobs that were leased so often without an end are given up instead of leased.
+    /// Jobs that have been leased this often without completing are given up instead of leased.
     pub max_attempts: u32,
 }
 
@@ -151,71 +151,72 @@ pub struct IndexedImage {
 /// An image that could not be indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedImage {
-    /// Whose it is.
+    /// The account it belongs to.
     pub email: Email,
-    /// What its file was called, if it was told.
+    /// The name of its file, if known.
     pub file_name: Option<String>,
-    /// Why, in words for its owner.
+    /// The reason, shown to its owner.
     pub reason: String,
 }
 
-/// How much there is to do.
+/// The number of images in the queue and of failed ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueLength {
-    /// Images that wait to be seen, or are being indexed for it.
+    /// Images that are not visible yet: queued or being indexed.
     pub pending: u64,
-    /// Images that failed.
+    /// Images that could not be decoded.
     pub failed: u64,
-    /// Images that are seen and wait to be indexed again, or are just being so.
+    /// Ready images that are queued to be indexed again, or being indexed again.
     pub reindexes: u64,
-    /// Full renditions that wait to be made in the background, or are just being made.
+    /// Full renditions that are queued to be made in the background, or being made.
     pub renditions: u64,
 }
 
-/// Images on their way into the library, and ready ones that are indexed again.
+/// The queue of images to index: new ones, and ready ones that are indexed again.
 ///
-/// An image is indexed again because of a sidecar or of newer decoders. It is ready all the while: it is seen as it
-/// was until [`complete_job`](Self::complete_job) puts what was found out anew in its place, and stays as it was
-/// when that fails.
+/// An image is indexed again because of a new sidecar or newer decoders. Meanwhile it stays ready and visible
+/// unchanged, until [`complete_job`](Self::complete_job) replaces its data. When indexing fails it stays unchanged.
 #[async_trait]
 pub trait IndexQueue: Send + Sync + 'static {
-    /// The image of the account that has these bytes.
+    /// The image of an account that has this original.
     async fn image_by_original(
         &self,
         account: AccountId,
         original: &ContentHash,
     ) -> Result<Option<ExistingImage>, StorageError>;
 
-    /// Adds an image and queues it, keeps its original and its sidecars. One that the account has is restored if it
-    /// was deleted, tried again if it failed, and indexed again if a sidecar differs from what the store has: the
-    /// worker that may be at it loses its lease then, for it knows the older one.
+    /// Adds an image, queues it, keeps its original and stores its sidecars.
+    ///
+    /// An image that the account already has is restored if it was deleted, retried if it failed, and indexed again
+    /// if a sidecar differs from the stored one. In the last case a worker that is indexing it loses its lease,
+    /// because it works with the old sidecar.
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError>;
 
-    /// Leases waiting jobs: first those of images that are not seen yet, then those of images that got a sidecar,
-    /// then those that [`requeue_outdated`](Self::requeue_outdated) queued; of each the oldest first. What is given
-    /// up is failed as [`fail_job`](Self::fail_job) does it, under this version of the decoders.
+    /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
+    /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
+    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders.
     async fn lease_jobs(
         &self,
         request: LeaseRequest<'_>,
         decoder_version: u32,
     ) -> Result<Vec<IndexJob>, StorageError>;
 
-    /// Prolongs the leases of the jobs that a worker is at. One that it holds but is not at any more, because the
-    /// outcome could not be written down, is left to run out.
+    /// Renews the leases of the jobs that a worker is processing. The caller leaves out jobs whose outcome could not
+    /// be stored, so that their leases expire.
     async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError>;
 
-    /// Gives all jobs of a worker back, those of the [`RenditionQueue`](crate::RenditionQueue) and of the
-    /// [`StageQueue`](crate::StageQueue) as well, as if they had not been leased.
+    /// Returns all jobs of a worker to the queue, including those of the [`RenditionQueue`](crate::RenditionQueue)
+    /// and the [`StageQueue`](crate::StageQueue). The attempts do not count.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
 
-    /// Gives all jobs back, those of the [`RenditionQueue`](crate::RenditionQueue) and of the
-    /// [`StageQueue`](crate::StageQueue) as well, whoever holds them: for a process that knows itself alone, after others
-    /// were killed.
+    /// Returns the jobs of all workers to the queue, including those of the [`RenditionQueue`](crate::RenditionQueue)
+    /// and the [`StageQueue`](crate::StageQueue). Only for a process that knows that no other is running, after
+    /// others were killed.
     async fn release_all_leases(&self) -> Result<(), StorageError>;
 
-    /// Makes an indexed image visible and keeps its renditions; queues its full one to be made unless it is there.
-    /// Of an image that is ready it replaces all that [`IndexedImage`] says. `false`, and nothing changes, when the
-    /// worker does not hold the job any more or a rendition's blob is being removed.
+    /// Makes an indexed image visible, keeps its renditions, and queues its full rendition unless that exists. For a
+    /// ready image it replaces everything in [`IndexedImage`]. Returns `false` and changes nothing when the worker
+    /// has lost the lease or the blob of a rendition is being removed.
     async fn complete_job(
         &self,
         job: JobId,
@@ -223,12 +224,12 @@ pub trait IndexQueue: Send + Sync + 'static {
         indexed: IndexedImage,
     ) -> Result<bool, StorageError>;
 
-    /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased: something
-    /// other than the image was at fault.
+    /// Returns a job to the queue for a retry at `not_before` or later. The attempt does not count: the image was not
+    /// the cause.
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError>;
 
-    /// Ends a job without an image, with a reason for its owner. An image that is ready stays as it is, and decoders
-    /// of this version are not set to it again.
+    /// Fails a job with a reason for the image's owner. A ready image stays unchanged and is not queued again for
+    /// this version of the decoders.
     async fn fail_job(
         &self,
         job: JobId,
@@ -237,12 +238,12 @@ pub trait IndexQueue: Send + Sync + 'static {
         decoder_version: u32,
     ) -> Result<(), StorageError>;
 
-    /// Queues again what failed under decoders older than this; returns how many.
+    /// Queues images that failed under decoders older than this; returns their number.
     async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError>;
 
-    /// Queues up to `max` ready images to be indexed again that were read by decoders older than this; returns how
-    /// many. Ones that are queued already, deleted ones and those of deleted accounts are left out. It passes over
-    /// all that are queued, so that the next batch is best asked for when this one is done.
+    /// Queues up to `max` ready images that were decoded by decoders older than this; returns their number. Images
+    /// that are queued or deleted, and images of deleted accounts, are left out. A call scans past all queued images,
+    /// so request the next batch when this one is done.
     async fn requeue_outdated(
         &self,
         decoder_version: u32,
@@ -250,12 +251,12 @@ pub trait IndexQueue: Send + Sync + 'static {
         max: u32,
     ) -> Result<u32, StorageError>;
 
-    /// How far images have come; unknown ids are left out. One that is ready and indexed again is ready.
+    /// The states of images; unknown ids are left out. A ready image that is indexed again counts as ready.
     async fn image_states(&self, ids: &[ImageId]) -> Result<Vec<(ImageId, ImageState)>, StorageError>;
 
-    /// Up to `max` images that failed, the newest first, without images of deleted accounts.
+    /// Up to `max` failed images, newest first, without those of deleted accounts.
     async fn failed_images(&self, max: u32) -> Result<Vec<FailedImage>, StorageError>;
 
-    /// How much there is to do.
+    /// The number of images in the queue and of failed ones.
     async fn queue_length(&self) -> Result<QueueLength, StorageError>;
 }

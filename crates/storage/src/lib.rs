@@ -1,13 +1,13 @@
-//! The ports of the photo library: what it needs of a metadata store, as whole operations.
+//! The storage ports of the photo library: traits with the operations that it needs from a metadata store.
 //!
-//! One method is one thing that happens to the library, atomic as a whole: an adapter runs each in one
-//! transaction (or one read snapshot), and no caller ever holds a transaction. There is no method per table.
-//! What another process changed is seen by the next call; adapters keep no cache that could hide it.
+//! Each method is one atomic operation: an adapter runs it in one transaction or one read snapshot, and callers
+//! never hold a transaction. There are no methods per table. Each call sees what other processes have committed;
+//! adapters keep no cache that could hide it.
 //!
-//! This crate knows no SQL, no file and no clock: moments are parameters. Adapters prove themselves by the
+//! This crate knows no SQL, no file and no clock: moments are parameters. Every adapter passes the
 //! `storage-conformance` suite.
 //!
-//! The commonest change is a new operation: add it to the trait of its topic with its outcome as an enum, write
+//! The most common change is a new operation: add it to the trait of its topic with its outcome as an enum, write
 //! its cases in `storage-conformance`, then implement it in every adapter.
 #![deny(missing_docs)]
 
@@ -65,9 +65,11 @@ pub use stages::{
 pub use vectors::{EncoderId, StoredVector, VectorId, VectorStore, VisibleVector};
 pub use word_index::WordIndex;
 
-/// Everything the photo library needs of a metadata store. Clients and grants are kept behind the port of the
-/// authorization server; there, a grant's subject is the account's number in decimal, and a code for anything else than
-/// an account that is there is not stored: it is [`Spent`](oauth_core::Issued::Spent).
+/// Everything the photo library needs from a metadata store.
+///
+/// Clients and grants are stored through the trait of the authorization server. The subject of a grant is the
+/// account id in decimal. A code for any other subject is not stored: it is
+/// [`Spent`](oauth_core::Issued::Spent).
 pub trait Store:
     AccountStore
     + AlbumStore
@@ -110,23 +112,23 @@ impl<T> Store for T where
 {
 }
 
-/// A store that is shared between tasks.
+/// A store shared between tasks.
 pub type SharedStore = Arc<dyn Store>;
 
-/// Whose eyes an operation looks through, and how far they see.
+/// The account that an operation runs for, and which of its images are visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Viewer {
     /// The account.
     pub account: AccountId,
     /// Its plan.
     pub plan: Plan,
-    /// How many of its newest images an account on the free plan sees. It holds for the viewer and, where an
-    /// image of another account is looked at, for that account.
+    /// Number of newest images that are visible on the free plan. It also applies to other accounts when their images
+    /// are looked up.
     pub free_window: u32,
 }
 
 impl Viewer {
-    /// How many of its newest images the viewer sees; `None` when it sees all.
+    /// Number of the viewer's newest images that are visible; `None` when all are.
     pub fn window(&self) -> Option<u32> {
         match self.plan {
             Plan::Free => Some(self.free_window),

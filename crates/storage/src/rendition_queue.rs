@@ -3,36 +3,35 @@ use domain::{ContentHash, Timestamp};
 
 use crate::{LeaseRequest, StorageError};
 
-/// An original whose full rendition is to be made, leased to one worker.
+/// A full rendition to make from an original, leased to one worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RenditionJob {
-    /// The original; it names the job.
+    /// The original, which identifies the job.
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
-    /// How often it was leased, this time included.
+    /// How many times it has been leased, including this time.
     pub attempts: u32,
 }
 
-/// Full renditions that are made in the background, before somebody asks for them.
+/// The queue of full renditions that are made in the background, before the first request for them.
 ///
-/// An original waits here as long as somebody can see an image of it, however old, and it has no full rendition.
-/// However many images and accounts have it, it waits once. The operations that make that true or end it see to
-/// that: an image becomes visible, comes back, is deleted or purged, its account is deleted, and
-/// [`add_rendition`](crate::ImageStore::add_rendition), which is how a job ends well. A job that was dropped comes
-/// back when an image of its original becomes visible or is indexed again.
+/// An original is queued, once, while it has no full rendition and some account has an undeleted ready image of it,
+/// inside the free window or not. The operations that change this also update the queue: an image is indexed,
+/// restored, deleted or purged, or its account is deleted. [`add_rendition`](crate::ImageStore::add_rendition)
+/// completes a job. A dropped job is queued again when an image of its original is indexed or restored.
 #[async_trait]
 pub trait RenditionQueue: Send + Sync + 'static {
-    /// Leases waiting jobs: the ones that came last first, because they are looked at first. One that was leased
-    /// so often without an end is dropped instead.
+    /// Leases queued jobs, newest first, because new images are viewed first. Jobs that have been leased too often
+    /// without completing are dropped instead.
     async fn lease_rendition_jobs(
         &self,
         request: LeaseRequest<'_>,
     ) -> Result<Vec<RenditionJob>, StorageError>;
 
-    /// Prolongs the leases of the jobs that a worker is at.
+    /// Renews the leases of the jobs that a worker is processing.
     /// [`release_leases`](crate::IndexQueue::release_leases) and
-    /// [`release_all_leases`](crate::IndexQueue::release_all_leases) give them back.
+    /// [`release_all_leases`](crate::IndexQueue::release_all_leases) release them.
     async fn renew_rendition_leases(
         &self,
         worker: &str,
@@ -40,11 +39,11 @@ pub trait RenditionQueue: Send + Sync + 'static {
         until: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Whether the job is still there and the worker's: not when somebody has made the rendition meanwhile.
+    /// Whether the worker still holds the job. It does not when the rendition was made in the meantime.
     async fn holds_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<bool, StorageError>;
 
-    /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased: something
-    /// other than the original was at fault.
+    /// Returns a job to the queue for a retry at `not_before` or later. The attempt does not count: the original was
+    /// not the cause.
     async fn retry_rendition_job(
         &self,
         original: &ContentHash,
@@ -52,6 +51,6 @@ pub trait RenditionQueue: Send + Sync + 'static {
         not_before: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Ends a job whose rendition cannot be made. Whoever asks for the rendition has it tried all the same.
+    /// Removes a job whose rendition cannot be made. A request for the rendition still tries to make it.
     async fn drop_rendition_job(&self, original: &ContentHash, worker: &str) -> Result<(), StorageError>;
 }

@@ -2,16 +2,16 @@ use async_trait::async_trait;
 
 use crate::StorageError;
 
-/// The shape of the store itself.
+/// Migrations of the store's schema.
 #[async_trait]
 pub trait SchemaStore: Send + Sync + 'static {
-    /// The names of migrations that are yet to be applied, in order. An answer also proves that the store can be
-    /// reached.
+    /// The names of the migrations that are not applied yet, in order. A result also proves that the store is
+    /// reachable.
     async fn pending_migrations(&self) -> Result<Vec<String>, StorageError>;
 
-    /// Applies them and returns their names.
+    /// Applies the pending migrations and returns their names.
     async fn migrate(&self) -> Result<Vec<String>, StorageError>;
 
-    /// Takes back the latest migration and returns its name; `None` when there is none.
+    /// Reverts the latest migration and returns its name; `None` when none is applied.
     async fn revert_migration(&self) -> Result<Option<String>, StorageError>;
 }

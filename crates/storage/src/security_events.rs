@@ -3,47 +3,48 @@ use domain::{AccountId, SecurityEventKind, Timestamp};
 
 use crate::StorageError;
 
-/// How many events of each kind an account keeps: a flood of one kind does not push the others out.
+/// Number of events of each kind that an account keeps. The limit is per kind so that many events of one kind do not
+/// displace the others.
 pub const MAX_EVENTS_PER_KIND: u32 = 30;
-/// The same thing within so many milliseconds of the last time is counted there: an hour.
+/// Equal events within this many milliseconds (one hour) are counted as one.
 pub const EVENT_MERGE_WINDOW_MS: i64 = 3_600_000;
 
-/// Something that happened to an account.
+/// A security event to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSecurityEvent {
     /// The account.
     pub account: AccountId,
-    /// What happened.
+    /// The kind of event.
     pub kind: SecurityEventKind,
-    /// Where it came from; `None` when it was done on the machine itself.
+    /// The client's address; `None` for commands run on the server itself.
     pub address: Option<String>,
-    /// What it was about: the name of an app or a key.
+    /// The name of the app or API key concerned.
     pub detail: Option<String>,
-    /// Now.
+    /// The current time.
     pub at: Timestamp,
 }
 
-/// Something that happened to an account, once or several times in a row.
+/// A recorded security event, which may have happened several times in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityEvent {
-    /// What happened.
+    /// The kind of event.
     pub kind: SecurityEventKind,
-    /// Where it came from; `None` when it was done on the machine itself.
+    /// The client's address; `None` for commands run on the server itself.
     pub address: Option<String>,
-    /// What it was about: the name of an app or a key.
+    /// The name of the app or API key concerned.
     pub detail: Option<String>,
-    /// When it happened last.
+    /// When it last happened.
     pub at: Timestamp,
-    /// How often.
+    /// How many times it happened.
     pub count: u32,
 }
 
-/// What owners are told of the safety of their accounts. It goes with the account.
+/// Security events of accounts, shown to their owners. They are deleted with the account.
 #[async_trait]
 pub trait SecurityEventStore: Send + Sync + 'static {
-    /// Notes an event. When the newest of its kind has the same address and detail and is not older than
-    /// [`EVENT_MERGE_WINDOW_MS`], that one counts it. The newest [`MAX_EVENTS_PER_KIND`] stay. Nothing happens when the
-    /// account is gone.
+    /// Records an event. If the newest event of its kind has the same address and detail and is not older than
+    /// [`EVENT_MERGE_WINDOW_MS`], its count is incremented instead. The newest [`MAX_EVENTS_PER_KIND`] of the kind
+    /// are kept. Does nothing when the account does not exist.
     async fn record_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError>;
 
     /// The newest events of an account, newest first.

@@ -5,27 +5,27 @@ use domain::{Account, AccountId, Timestamp};
 
 use crate::StorageError;
 
-/// The SHA-256 of a session's secret. These are long and random, so that a fast hash is enough; the secret itself is
-/// stored nowhere.
+/// The SHA-256 of a session's secret. Secrets are long and random, so a fast hash is enough. The secret itself is
+/// never stored.
 pub type SessionHash = [u8; 32];
 
-/// How many sessions an account has at most.
+/// Maximum number of sessions per account.
 pub const MAX_SESSIONS: u32 = 100;
 
-/// A session that is about to be.
+/// A session to create.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewSession {
     /// The hash of its secret.
     pub hash: SessionHash,
-    /// Who signed in.
+    /// The account that signed in.
     pub account: AccountId,
-    /// What the browser calls itself.
+    /// The browser's `User-Agent`.
     pub user_agent: Option<String>,
-    /// Where it came from.
+    /// The client's address.
     pub address: String,
-    /// Now.
+    /// The current time.
     pub at: Timestamp,
-    /// When it ends unless it is prolonged.
+    /// When it expires unless it is extended.
     pub expires_at: Timestamp,
 }
 
@@ -38,51 +38,50 @@ impl fmt::Debug for NewSession {
     }
 }
 
-/// Who a session speaks for.
+/// A session with the account that it authenticates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionHolder {
-    /// Who signed in.
+    /// The account that signed in.
     pub account: Account,
-    /// When.
+    /// When it signed in.
     pub created_at: Timestamp,
-    /// About when it was last used.
+    /// When it was last used, approximately.
     pub last_seen_at: Timestamp,
-    /// When it ends unless it is prolonged.
+    /// When it expires unless it is extended.
     pub expires_at: Timestamp,
 }
 
-/// What an owner sees of a session.
+/// A session as listed for its owner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionInfo {
-    /// The hash of its secret, which names it.
+    /// The hash of its secret, which identifies it.
     pub hash: SessionHash,
-    /// What the browser called itself.
+    /// The browser's `User-Agent`.
     pub user_agent: Option<String>,
-    /// Where it came from.
+    /// The client's address.
     pub address: String,
-    /// When it was signed in.
+    /// When the account signed in.
     pub created_at: Timestamp,
-    /// About when it was last used.
+    /// When it was last used, approximately.
     pub last_seen_at: Timestamp,
-    /// When it ends unless it is prolonged.
+    /// When it expires unless it is extended.
     pub expires_at: Timestamp,
 }
 
-/// Who is signed in at a browser.
+/// Sessions of browsers.
 ///
-/// A change of the password and the deletion of an account end its sessions:
 /// [`set_password_hash`](crate::AccountStore::set_password_hash) and
-/// [`delete_account`](crate::AccountStore::delete_account) see to that.
+/// [`delete_account`](crate::AccountStore::delete_account) end the sessions of the account.
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
-    /// Begins a session; `false` when the account is gone. Of more than [`MAX_SESSIONS`] the oldest end.
+    /// Starts a session; `false` when the account does not exist. The oldest sessions beyond [`MAX_SESSIONS`] end.
     async fn add_session(&self, session: NewSession) -> Result<bool, StorageError>;
 
-    /// Whose session this is; `None` from the moment on when it expires.
+    /// The holder of a session; `None` if it has expired.
     async fn session(&self, hash: &SessionHash, at: Timestamp)
     -> Result<Option<SessionHolder>, StorageError>;
 
-    /// Notes that a session was used and prolongs it. Later moments that are noted already stay.
+    /// Records the use of a session and extends it. Recorded times never move back.
     async fn touch_session(
         &self,
         hash: &SessionHash,
@@ -90,19 +89,19 @@ pub trait SessionStore: Send + Sync + 'static {
         expires_at: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// The sessions of an account, newest first; expired ones until they are swept.
+    /// The sessions of an account, newest first. Expired ones are included until they are swept.
     async fn sessions(&self, account: AccountId) -> Result<Vec<SessionInfo>, StorageError>;
 
-    /// Ends a session; `false` when there is none.
+    /// Ends a session; `false` when there is no such session.
     async fn end_session(&self, hash: &SessionHash) -> Result<bool, StorageError>;
 
-    /// Ends the sessions of an account but that one; gives how many.
+    /// Ends the sessions of an account, except one; returns their number.
     async fn end_sessions(
         &self,
         account: AccountId,
         except: Option<SessionHash>,
     ) -> Result<u64, StorageError>;
 
-    /// Deletes up to `max` sessions that expired before that moment; gives how many.
+    /// Deletes up to `max` sessions that expired before `before`; returns their number.
     async fn sweep_sessions(&self, before: Timestamp, max: u32) -> Result<u64, StorageError>;
 }

@@ -3,18 +3,18 @@ use domain::Timestamp;
 
 use crate::StorageError;
 
-/// Who tries to sign in, and from where.
+/// Identifies the origin of an attempt to sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignInAttempt {
-    /// A hash of the email and the address it is tried from.
+    /// A hash of the email and the client's address.
     pub pair: [u8; 32],
-    /// A hash of the address.
+    /// A hash of the client's address.
     pub address: [u8; 32],
-    /// A hash of the network that the address is in.
+    /// A hash of the network of that address.
     pub network: [u8; 32],
 }
 
-/// How many attempts may fail.
+/// Maximum numbers of failed attempts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SignInLimits {
     /// For one email from one address; at least 1.
@@ -23,29 +23,29 @@ pub struct SignInLimits {
     pub per_address: u32,
     /// From one network; at least 1.
     pub per_network: u32,
-    /// How long a failed attempt counts, in milliseconds.
+    /// For how many milliseconds a failed attempt counts.
     pub window_ms: i64,
 }
 
-/// Names an attempt.
+/// The id of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AttemptId(pub i64);
 
-/// Whether somebody may try.
+/// Whether an attempt is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInDecision {
-    /// Yes. It counts as failed unless it is told to have succeeded.
+    /// Allowed. It counts as failed until [`record_sign_in_success`](SignInStore::record_sign_in_success).
     Allowed(AttemptId),
-    /// Not before that moment. It does not count.
+    /// Refused until that moment. It does not count as an attempt.
     LockedUntil(Timestamp),
 }
 
-/// Attempts to sign in, counted so that passwords cannot be guessed.
+/// Limits failed attempts to sign in, so that passwords cannot be guessed.
 #[async_trait]
 pub trait SignInStore: Send + Sync + 'static {
-    /// Begins an attempt, unless as many as are allowed failed within the window before it, of the same pair or from
-    /// the same address or network. Attempts count as failed from their beginning, so that parallel ones cannot pass the
-    /// limit. Attempts later than `at` do not count: the clock was set back since.
+    /// Starts an attempt, unless the failed attempts of its pair, address or network have reached their limit within
+    /// the window. An attempt counts as failed as soon as it starts, so that concurrent attempts cannot exceed the
+    /// limit. Attempts later than `at` do not count: the clock was set back.
     async fn begin_sign_in(
         &self,
         attempt: &SignInAttempt,
@@ -53,9 +53,9 @@ pub trait SignInStore: Send + Sync + 'static {
         limits: SignInLimits,
     ) -> Result<SignInDecision, StorageError>;
 
-    /// Has an attempt not count any more; failures before it do.
+    /// Records that an attempt succeeded, so that it no longer counts. Earlier failures still do.
     async fn record_sign_in_success(&self, attempt: AttemptId) -> Result<(), StorageError>;
 
-    /// Deletes up to `max` attempts that were begun before that moment; gives how many.
+    /// Deletes up to `max` attempts that started before `before`; returns their number.
     async fn sweep_sign_in_attempts(&self, before: Timestamp, max: u32) -> Result<u64, StorageError>;
 }

@@ -3,36 +3,36 @@ use domain::Timestamp;
 
 use crate::StorageError;
 
-/// A signing key that is about to be the active one.
+/// A signing key to activate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSigningKey {
-    /// Its name in tokens and in the published key set, unlike any other's.
+    /// Its unique id in tokens and in the published key set.
     pub kid: String,
-    /// The private key, sealed by a secret that the store does not have.
+    /// The private key, encrypted with a secret that is not in the store.
     pub sealed: Vec<u8>,
 }
 
 /// A signing key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSigningKey {
-    /// Its name in tokens and in the published key set.
+    /// Its id in tokens and in the published key set.
     pub kid: String,
-    /// The private key, sealed by a secret that the store does not have.
+    /// The private key, encrypted with a secret that is not in the store.
     pub sealed: Vec<u8>,
-    /// When it came.
+    /// When it was added.
     pub created_at: Timestamp,
-    /// When another took its place; `None` of the active one. What it signed before holds.
+    /// When another key replaced it; `None` for the active key. Earlier signatures stay valid.
     pub retired_at: Option<Timestamp>,
 }
 
-/// The keys that access tokens are signed with. One at most is active, also when several processes make one at once.
+/// The keys that sign access tokens. At most one is active, even when several processes add one at the same time.
 #[async_trait]
 pub trait SigningKeyStore: Send + Sync + 'static {
     /// All keys, newest first.
     async fn signing_keys(&self) -> Result<Vec<StoredSigningKey>, StorageError>;
 
-    /// Makes a key the active one and retires the one before it. With `only_if_none_active` a key that is active
-    /// stays so: then it is `false` and nothing changes.
+    /// Adds a key as the active one and retires the previous active key. With `only_if_none_active` it returns
+    /// `false` and changes nothing when a key is active.
     async fn add_signing_key(
         &self,
         key: NewSigningKey,
@@ -40,6 +40,6 @@ pub trait SigningKeyStore: Send + Sync + 'static {
         at: Timestamp,
     ) -> Result<bool, StorageError>;
 
-    /// Deletes keys that were retired before that moment; gives how many.
+    /// Deletes keys that were retired before `retired_before`; returns their number.
     async fn delete_retired_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError>;
 }

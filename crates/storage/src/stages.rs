@@ -3,47 +3,47 @@ use domain::{AccountId, ContentHash, ImageId, Timestamp};
 
 use crate::{JobId, LeaseRequest, StorageError};
 
-/// Names a stage within its store.
+/// The id of a stage in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StageId(pub i64);
 
-/// A kind of work that is done on every image once it can be seen.
+/// A kind of background work that is done once for every visible image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stage {
-    /// Its name within the store.
+    /// The id.
     pub id: StageId,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// By what the work is done: with another version it is done anew.
+    /// What does the work, such as a model. When it changes, all images are processed again.
     pub version: String,
-    /// The number of the program's part in the work.
+    /// The revision of the program's part in the work.
     pub revision: u32,
-    /// The version under which every image was done at last; `None` before there was one.
+    /// The latest version with which all images were processed; `None` if there is none yet.
     pub complete_version: Option<String>,
 }
 
-/// What becomes of a stage that the store knows under another version.
+/// What [`open_stage`](StageQueue::open_stage) does with a stage that has another version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VersionPolicy {
-    /// It changes to this one, and every image is done anew: for the process that serves the library.
+    /// Changes it to this version, so that all images are processed again: for the process that serves the library.
     Replace,
-    /// It stays: for commands that merely help out.
+    /// Keeps its version: for commands that only process queued jobs.
     Keep,
 }
 
-/// Which images a stage still has to do.
+/// Which images a backfill queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackfillFilter<'a> {
-    /// All of them.
+    /// All images.
     All,
-    /// Those without a vector of the encoder of that name.
+    /// Images without a vector of the named encoder.
     WithoutVector(&'a str),
 }
 
-/// An image that a stage has to do, leased to one worker.
+/// An image that a stage must process, leased to one worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageJob {
-    /// The job's name.
+    /// The job's id.
     pub id: JobId,
     /// The image.
     pub image: ImageId,
@@ -51,53 +51,53 @@ pub struct StageJob {
     pub original: ContentHash,
     /// The original's length.
     pub original_bytes: u64,
-    /// The blob of its medium rendition and that one's length.
+    /// The blob of its medium rendition, and the length of that.
     pub medium: Option<(ContentHash, u64)>,
-    /// The names of the encoders that have seen it.
+    /// The names of the encoders that it has vectors of.
     pub encoders: Vec<String>,
 }
 
-/// What a stage found out about an image.
+/// The result of a stage for an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StageOutcome {
-    /// The words read in it, which take the place of those that were known.
+    /// The words read in it by OCR. They replace the stored ones.
     Text(Option<String>),
-    /// What it looks like, by one or more encoders.
+    /// Its vectors, of one or more encoders.
     Vectors(Vec<NewVector>),
 }
 
-/// What an image looks like to an encoder.
+/// The embedding of an image by an encoder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewVector {
     /// The encoder's name.
     pub encoder: String,
-    /// Its numbers as the caller codes them.
+    /// The components in the caller's encoding.
     pub vector: Vec<u8>,
 }
 
-/// How far a stage has come.
+/// The progress of a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageProgress {
     /// The stage.
     pub stage: Stage,
-    /// Images that wait for it, or are being done.
+    /// Images that are queued or being processed.
     pub waiting: u64,
-    /// Images that could not be done.
+    /// Images that could not be processed.
     pub failed: u64,
 }
 
-/// Work that is done on images once they can be seen.
+/// Queues for background work on visible images, one per stage.
 ///
-/// Every image that becomes visible, or whose picture is decoded anew, waits for every stage that the store knows. A
-/// stage that is new or has a new version has all other images to do as well: [`queue_undone`](Self::queue_undone) takes
-/// them into the queue batch by batch, so that this can be interrupted, too.
+/// An image is queued for every stage of the store when it becomes visible or its picture is decoded again. A stage
+/// that is new or has a new version must also process all other images: [`backfill_stage`](Self::backfill_stage)
+/// queues them in batches, so that a backfill can be interrupted.
 #[async_trait]
 pub trait StageQueue: Send + Sync + 'static {
-    /// The stage of that name, made when there is none.
+    /// The stage of that name, created if it does not exist.
     ///
-    /// `version` names what does the work: the operator's choice of a model or of languages, which may change to anything
-    /// and back. `revision` numbers the program's part in it and only goes up: a stage with a higher revision belongs to
-    /// a newer program and stays as it is. Two revisions never have the same version.
+    /// `version` names what does the work, such as the operator's choice of a model or of languages. It may change in
+    /// any way. `revision` numbers the program's part in the work and only increases: a stage with a higher revision
+    /// belongs to a newer program and stays unchanged. Two revisions never have the same version.
     async fn open_stage(
         &self,
         name: &str,
@@ -106,14 +106,14 @@ pub trait StageQueue: Send + Sync + 'static {
         other_version: VersionPolicy,
     ) -> Result<Stage, StorageError>;
 
-    /// The stage of that name, if there is one.
+    /// The stage of that name, if it exists.
     async fn stage(&self, name: &str) -> Result<Option<Stage>, StorageError>;
 
-    /// Has [`queue_undone`](Self::queue_undone) look at all images once more.
+    /// Makes [`backfill_stage`](Self::backfill_stage) check all images again.
     async fn restart_backfill(&self, stage: StageId) -> Result<(), StorageError>;
 
-    /// Looks at up to `max` further images, newest first, and queues those among them that are undone. `false` when
-    /// there were none left to look at.
+    /// Checks the next `max` images at most, newest first, and queues those that match the filter. `false` when no
+    /// images are left to check.
     async fn backfill_stage(
         &self,
         stage: StageId,
@@ -121,16 +121,17 @@ pub trait StageQueue: Send + Sync + 'static {
         max: u32,
     ) -> Result<bool, StorageError>;
 
-    /// Leases waiting jobs of a stage, of the newest images first. What was leased so often without an end is failed.
+    /// Leases queued jobs of a stage, newest images first. Jobs that have been leased too often without
+    /// completing fail.
     async fn lease_stage_jobs(
         &self,
         stage: StageId,
         request: LeaseRequest<'_>,
     ) -> Result<Vec<StageJob>, StorageError>;
 
-    /// Prolongs the leases of the jobs that a worker is at.
+    /// Renews the leases of the jobs that a worker is processing.
     /// [`release_leases`](crate::IndexQueue::release_leases) and
-    /// [`release_all_leases`](crate::IndexQueue::release_all_leases) give them back.
+    /// [`release_all_leases`](crate::IndexQueue::release_all_leases) release them.
     async fn renew_stage_leases(
         &self,
         worker: &str,
@@ -138,8 +139,8 @@ pub trait StageQueue: Send + Sync + 'static {
         until: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Ends a job and puts down what was found out. `false`, and nothing changes, when the worker does not hold it any
-    /// more, or the stage has another version by now.
+    /// Completes a job and stores its result. Returns `false` and changes nothing when the worker has lost the lease
+    /// or the stage now has another version.
     async fn complete_stage_job(
         &self,
         job: JobId,
@@ -148,7 +149,7 @@ pub trait StageQueue: Send + Sync + 'static {
         outcome: StageOutcome,
     ) -> Result<bool, StorageError>;
 
-    /// Gives a job back to be tried again from `not_before` on. It counts as if it had not been leased.
+    /// Returns a job to the queue for a retry at `not_before` or later. The attempt does not count.
     async fn retry_stage_job(
         &self,
         job: JobId,
@@ -156,22 +157,22 @@ pub trait StageQueue: Send + Sync + 'static {
         not_before: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Ends a job without an outcome. What an earlier version found out stays.
+    /// Fails a job. The result of an earlier version stays.
     async fn fail_stage_job(&self, job: JobId, worker: &str, reason: &str) -> Result<(), StorageError>;
 
-    /// Notes that every image is done under this version, if that is so; returns whether it is.
+    /// Records that all images were processed with this version, if that is the case; returns whether it is.
     async fn mark_stage_complete(&self, stage: StageId, version: &str) -> Result<bool, StorageError>;
 
-    /// How far each stage has come; of one account, or of all. It counts what waits.
+    /// The progress of each stage, for one account or for all. It counts queued jobs.
     async fn stage_progress(&self, account: Option<AccountId>) -> Result<Vec<StageProgress>, StorageError>;
 
-    /// Those of these images for which some of the stages is still to be done.
+    /// The images among these that one of the stages has yet to process.
     async fn images_with_pending_stages(
         &self,
         images: &[ImageId],
         stages: &[StageId],
     ) -> Result<Vec<ImageId>, StorageError>;
 
-    /// Forgets up to `max` vectors of encoders that are not among these; returns how many went.
+    /// Deletes up to `max` vectors of encoders other than these; returns their number.
     async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError>;
 }

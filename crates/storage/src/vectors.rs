@@ -3,18 +3,18 @@ use domain::{AccountId, AlbumId, Image, Position, Timestamp};
 
 use crate::{ImageKey, SearchFilter, StorageError, Viewer};
 
-/// Names an encoder within its store.
+/// The id of an encoder in its store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct EncoderId(pub i64);
 
-/// Names a vector within its store; one that comes later, or changes, has a higher one than all that were before.
+/// The id of a vector in its store. A vector that is added or changed gets a higher id than all before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VectorId(pub i64);
 
-/// What an image looks like to an encoder, with what a search may be narrowed by.
+/// The embedding of an image, with the data that searches filter by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredVector {
-    /// The vector's name.
+    /// The vector's id.
     pub id: VectorId,
     /// The image.
     pub image: ImageKey,
@@ -22,37 +22,38 @@ pub struct StoredVector {
     pub captured_at: Timestamp,
     /// Where it was taken.
     pub position: Option<Position>,
-    /// The numbers as [`StageOutcome::Vectors`](crate::StageOutcome::Vectors) brought them.
+    /// The components, as stored by [`StageOutcome::Vectors`](crate::StageOutcome::Vectors).
     pub vector: Vec<u8>,
 }
 
-/// A vector whose image the viewer sees.
+/// A vector whose image is visible to the viewer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VisibleVector {
     /// The image.
     pub image: ImageKey,
     /// When it was taken.
     pub captured_at: Timestamp,
-    /// The numbers.
+    /// The components.
     pub vector: Vec<u8>,
 }
 
-/// What images look like, so that a cache of it can be kept that misses nothing: the vectors of an account by an encoder
-/// only grow at the end, and whatever is remembered of them is looked at again by [`visible_vectors`](Self::visible_vectors)
-/// before it counts.
+/// Embeddings of images, for callers that cache them.
+///
+/// A cache misses nothing, because the vectors of an account and encoder are only appended. Before a cached vector is
+/// used, [`visible_vectors`](Self::visible_vectors) checks that it still exists and its image is visible.
 #[async_trait]
 pub trait VectorStore: Send + Sync + 'static {
-    /// The encoder of that name; `None` as long as there is no vector of it.
+    /// The encoder of that name; `None` while it has no vectors.
     async fn encoder(&self, name: &str) -> Result<Option<EncoderId>, StorageError>;
 
-    /// The last vector of an account by an encoder.
+    /// The newest vector of an account and encoder.
     async fn newest_vector(
         &self,
         account: AccountId,
         encoder: EncoderId,
     ) -> Result<Option<VectorId>, StorageError>;
 
-    /// The first `max` vectors after that one, in their order, also of images that are deleted for the time being.
+    /// The first `max` vectors after `after` in order of id, including those of deleted images that can be restored.
     async fn vectors_after(
         &self,
         account: AccountId,
@@ -61,8 +62,8 @@ pub trait VectorStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<StoredVector>, StorageError>;
 
-    /// Those of these vectors, of one encoder, that are still there and whose images the viewer sees and the filter lets pass, in any
-    /// order.
+    /// The vectors among these, of one encoder, that still exist and whose images are visible to the viewer and pass
+    /// the filter; in any order.
     async fn visible_vectors(
         &self,
         viewer: Viewer,
@@ -71,13 +72,13 @@ pub trait VectorStore: Send + Sync + 'static {
         filter: SearchFilter<'_>,
     ) -> Result<Vec<VisibleVector>, StorageError>;
 
-    /// The capture time from which on the viewer sees its images; `None` when it sees all there are.
+    /// The capture time of the oldest image that is visible to the viewer; `None` when all its images are visible.
     async fn visible_since(&self, viewer: Viewer) -> Result<Option<Timestamp>, StorageError>;
 
-    /// The images of an album of the viewer that it sees, in any order.
+    /// The visible images of an album of the viewer, in any order.
     async fn album_image_keys(&self, viewer: Viewer, album: &AlbumId) -> Result<Vec<ImageKey>, StorageError>;
 
-    /// Those of these images that the viewer sees, in the order of the keys.
+    /// The images among these that are visible to the viewer, in the order of the keys.
     async fn images_by_key(
         &self,
         viewer: Viewer,

@@ -15,7 +15,7 @@ const SIZES = [
 ];
 
 for (const name of stateNames) {
-  test(`axe-core finds no fault: ${name}`, async () => {
+  test(`axe-core finds no faults: ${name}`, async () => {
     // The pages' policy would block axe-core's script, and running transitions would change the colours it reads.
     const visit = await show(world, name, { bypassCSP: true, reducedMotion: 'reduce' });
     try {

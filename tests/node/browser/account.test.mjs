@@ -1,32 +1,32 @@
-// The account page: what is connected, and how to end it.
+// The account page: connected apps, API keys, password, sessions and deletion.
 
 import assert from 'node:assert/strict';
 import { App } from './support/app.mjs';
 import { World } from './support/harness.mjs';
-import { accountPage, ask, connect, forms, press, signIn, words } from './support/pages.mjs';
+import { accountPage, connect, forms, openConfirmation, press, signIn, words } from './support/pages.mjs';
 
 const world = await World.forTests();
 const path = (page) => new URL(page.url()).pathname;
 const CALLBACK = 'https://client.example/callback';
 
-/** The account page of somebody who has just signed in. */
-async function ofSomebody(visit) {
-  const person = await world.somebody();
+/** Signs in with a new account, and returns it with its page. */
+async function signInNew(visit) {
+  const person = await world.newAccount();
   await visit.signIn(person);
   assert.equal(path(visit.page), '/account');
   return { person, account: accountPage(visit.page) };
 }
 
-/** The status of the library's description with this key. */
-async function withKey(key) {
+/** The HTTP status of an API request with this key. */
+async function statusWithKey(key) {
   const answer = await world.service.fetch('/api/ext/v2/library', { headers: { authorization: `Bearer ${key}` } });
   await answer.text();
   return answer.status;
 }
 
-world.flow('a connected app is listed, and cut off from its next request on', async (visit) => {
+world.flow('a connected app is listed, and refused after it was disconnected', async (visit) => {
   const { page } = visit;
-  const { account } = await ofSomebody(visit);
+  const { account } = await signInNew(visit);
   const app = await App.register(world.service, CALLBACK, 'Photo <i>frame</i>');
   const other = await App.register(world.service, CALLBACK, 'Other app');
   const token = await connect(visit, app);
@@ -36,22 +36,22 @@ world.flow('a connected app is listed, and cut off from its next request on', as
   await visit.open('/account');
   const shown = await words(page);
   for (const expect of [app.name, other.name, 'organise them into albums']) assert.ok(shown.includes(expect), expect);
-  assert.ok(!(await account.disconnectButton(app.name).isVisible()), 'it asks first');
+  assert.ok(!(await account.disconnectButton(app.name).isVisible()), 'a confirmation comes first');
   await account.disconnect(app.name);
   assert.equal(path(page), '/account');
   assert.equal(await app.call(token), 401);
-  assert.equal(await other.call(others), 200, 'only that one');
+  assert.equal(await other.call(others), 200, 'only one app is disconnected');
   assert.equal(await account.disconnectButton(app.name).count(), 0);
   assert.equal(await account.disconnectButton(other.name).count(), 1);
 });
 
 world.flow('a key is shown once, works, and is revoked', async (visit) => {
   const { page, watch } = visit;
-  const { account } = await ofSomebody(visit);
+  const { account } = await signInNew(visit);
   await account.createKey('laptop <3');
   const key = await account.shownKey();
   assert.ok(key, 'the key is shown');
-  assert.equal(await withKey(key), 200);
+  assert.equal(await statusWithKey(key), 200);
   assert.ok((await words(page)).includes('laptop <3'));
 
   await visit.open('/account');
@@ -61,13 +61,13 @@ world.flow('a key is shown once, works, and is revoked', async (visit) => {
   assert.match(await words(page), /already a key with this name/);
 
   await account.revoke('laptop <3');
-  assert.equal(await withKey(key), 401);
+  assert.equal(await statusWithKey(key), 401);
   assert.equal(path(page), '/account');
   assert.equal(await account.revokeButton('laptop <3').count(), 0);
 });
 
 world.flow('a key without a name is not sent', async (visit) => {
-  await ofSomebody(visit);
+  await signInNew(visit);
   const form = forms(visit.page, '/account/keys/create');
   await form.getByRole('button').click();
   const missing = await form.locator('[name="name"]').evaluate((field) => field.validity.valueMissing);
@@ -75,16 +75,16 @@ world.flow('a key without a name is not sent', async (visit) => {
   assert.equal(path(visit.page), '/account');
 });
 
-world.flow('a new password ends the sessions of other browsers, and keeps this one', async (visit, another) => {
+world.flow('a new password signs out other browsers', async (visit, another) => {
   const { page, watch } = visit;
-  const { person, account } = await ofSomebody(visit);
+  const { person, account } = await signInNew(visit);
   const elsewhere = await another();
   await elsewhere.signIn(person);
   const replacement = 'another password of the tests';
 
   assert.equal((await account.changePassword('wrong', replacement)).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /password is wrong/i);
+  assert.match(await words(page), /password is incorrect/i);
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/account', 'nothing has changed yet');
 
@@ -99,18 +99,18 @@ world.flow('a new password ends the sessions of other browsers, and keeps this o
 });
 
 world.flow('a new password that is too short is not sent', async (visit) => {
-  const { person } = await ofSomebody(visit);
+  const { person } = await signInNew(visit);
   const form = forms(visit.page, '/account/password');
   await form.locator('[name="current"]').fill(person.password);
-  // Typed as people do: a browser judges the length only of what was typed.
+  // A browser validates the length only of typed text.
   await form.locator('[name="new"]').pressSequentially('short');
   await form.getByRole('button').click();
   assert.ok(await form.locator('[name="new"]').evaluate((field) => field.validity.tooShort));
   assert.equal(path(visit.page), '/account');
 });
 
-world.flow('signing out everywhere leaves this browser', async (visit, another) => {
-  const { person, account } = await ofSomebody(visit);
+world.flow('signing out everywhere keeps this browser signed in', async (visit, another) => {
+  const { person, account } = await signInNew(visit);
   const elsewhere = await another();
   await elsewhere.signIn(person);
   await visit.open('/account');
@@ -121,10 +121,10 @@ world.flow('signing out everywhere leaves this browser', async (visit, another) 
   assert.equal(path(elsewhere.page), '/sign-in');
 });
 
-world.flow('another browser is listed and signed out by itself', async (visit, another) => {
+world.flow('other browsers are listed and signed out one by one', async (visit, another) => {
   const { page } = visit;
-  const { person, account } = await ofSomebody(visit);
-  assert.equal(await account.sessionButtons.count(), 0, 'this browser is not among them');
+  const { person, account } = await signInNew(visit);
+  assert.equal(await account.sessionButtons.count(), 0, 'this browser is not listed');
   const [second, third] = [await another(), await another()];
   await second.signIn(person);
   await third.signIn(person);
@@ -142,9 +142,9 @@ world.flow('another browser is listed and signed out by itself', async (visit, a
   assert.deepEqual(left.sort(), ['/account', '/sign-in']);
 });
 
-world.flow('what happened to the account is told', async (visit) => {
+world.flow('activity of the account is listed', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   await signIn(page, { ...person, password: 'wrong' });
   await watch.takesStatus(401);
@@ -158,20 +158,20 @@ world.flow('what happened to the account is told', async (visit) => {
   const activity = page.getByRole('region', { name: 'Recent activity' });
   const shown = await activity.innerText();
   for (const expect of [
-    'A wrong password was tried',
+    'Sign-in failed: incorrect password',
     'Signed in',
-    'The API key laptop was created',
-    'The API key laptop was revoked',
-    `${app.name} was connected`,
+    'API key laptop created',
+    'API key laptop revoked',
+    `${app.name} connected`,
     '127.0.0.1',
   ]) {
     assert.ok(shown.includes(expect), `${expect}: ${shown}`);
   }
 });
 
-world.flow('an account is deleted by who knows its password, and everything ends', async (visit, another) => {
+world.flow('an account is deleted with its password, sessions, keys and apps', async (visit, another) => {
   const { page, watch } = visit;
-  const { person, account } = await ofSomebody(visit);
+  const { person, account } = await signInNew(visit);
   await account.createKey('laptop');
   const key = await account.shownKey();
   const app = await App.register(world.service, CALLBACK);
@@ -182,12 +182,12 @@ world.flow('an account is deleted by who knows its password, and everything ends
   await visit.open('/account');
   assert.equal((await account.deleteAccount('wrong')).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /password is wrong/i);
-  assert.equal(await withKey(key), 200, 'nothing is gone yet');
+  assert.match(await words(page), /password is incorrect/i);
+  assert.equal(await statusWithKey(key), 200, 'nothing is gone yet');
 
   assert.equal((await account.deleteAccount(person.password)).status(), 200);
   assert.match(await words(page), /account is deleted/i);
-  assert.equal(await withKey(key), 401);
+  assert.equal(await statusWithKey(key), 401);
   assert.equal(await app.call(token), 401);
   for (const browser of [visit, elsewhere]) {
     await browser.open('/account');
@@ -197,19 +197,19 @@ world.flow('an account is deleted by who knows its password, and everything ends
   await watch.takesStatus(401);
 });
 
-world.flow('an account is not deleted without the tick', async (visit) => {
+world.flow('an account is not deleted without the checkbox', async (visit) => {
   const { page } = visit;
-  const { person } = await ofSomebody(visit);
+  const { person } = await signInNew(visit);
   const form = forms(page, '/account/delete');
-  await ask(form.getByRole('button', { includeHidden: true }));
+  await openConfirmation(form.getByRole('button', { includeHidden: true }));
   await form.locator('[name="password"]').fill(person.password);
   await form.getByRole('button').click();
   assert.ok(await form.getByRole('checkbox').evaluate((box) => box.validity.valueMissing));
   assert.equal(path(page), '/account');
 });
 
-world.flow('signing out ends the session of this browser only', async (visit, another) => {
-  const { person, account } = await ofSomebody(visit);
+world.flow('signing out ends only the session of this browser', async (visit, another) => {
+  const { person, account } = await signInNew(visit);
   const elsewhere = await another();
   await elsewhere.signIn(person);
   const kept = await visit.context.cookies();
@@ -217,35 +217,35 @@ world.flow('signing out ends the session of this browser only', async (visit, an
   assert.equal(path(visit.page), '/sign-in');
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/account');
-  // Whoever has kept the cookie has nothing.
+  // The old cookie is useless.
   await visit.context.addCookies(kept);
   await visit.open('/account');
   assert.equal(path(visit.page), '/sign-in');
 });
 
-world.flow('pages are not shown again by the back button after signing out', async (visit) => {
-  const { person, account } = await ofSomebody(visit);
+world.flow('the back button shows no page after signing out', async (visit) => {
+  const { person, account } = await signInNew(visit);
   await account.signOut();
   await visit.page.goBack();
   assert.ok(!(await words(visit.page)).includes(person.email));
 });
 
-world.flow('a step that asks can be left without anything done', async (visit) => {
+world.flow('a confirmation can be cancelled', async (visit) => {
   const { page } = visit;
-  const { account } = await ofSomebody(visit);
+  const { account } = await signInNew(visit);
   await account.createKey('laptop');
   const key = await account.shownKey();
   const step = page.locator('details', { has: account.revokeButton('laptop') });
   await step.getByText('Revoke', { exact: true }).first().click();
-  assert.match(await step.innerText(), /stops working/);
+  assert.match(await step.innerText(), /stop working/);
   await step.getByText('Cancel').click();
   assert.ok(!(await account.revokeButton('laptop').isVisible()));
-  assert.equal(await withKey(key), 200);
+  assert.equal(await statusWithKey(key), 200);
 });
 
-world.flow('each section is a page that its forms lead back to', async (visit) => {
+world.flow('forms lead back to the page of their section', async (visit) => {
   const { page } = visit;
-  const { account } = await ofSomebody(visit);
+  const { account } = await signInNew(visit);
   const navigation = page.getByRole('navigation', { name: 'Account' });
   const names = await navigation.getByRole('link').allInnerTexts();
   for (const name of names) {
@@ -267,20 +267,34 @@ world.flow('each section is a page that its forms lead back to', async (visit) =
 const scripted = { javaScriptEnabled: true };
 const PERMISSIONS = ['clipboard-read', 'clipboard-write'];
 
-world.test('a copy button copies, and says so', { ...scripted, permissions: PERMISSIONS }, async (visit) => {
+/** Records every text that a copy button and its status show, because they show it only for a few seconds. */
+async function recordTexts(button) {
+  const element = await button.elementHandle();
+  await element.evaluate((shown) => {
+    shown.texts = [];
+    const record = () => shown.texts.push(shown.textContent, shown.nextElementSibling.textContent);
+    new MutationObserver(record).observe(shown.parentElement, { childList: true, subtree: true });
+  });
+  return element;
+}
+
+/** Waits until a recorded button or its status has shown a text. */
+const hasShown = (page, element, text) =>
+  page.waitForFunction(([shown, expected]) => shown.texts.includes(expected), [element, text]);
+
+world.test('a copy button copies and confirms it', { ...scripted, permissions: PERMISSIONS }, async (visit) => {
   const { page } = visit;
-  const { account } = await ofSomebody(visit);
+  const { account } = await signInNew(visit);
   await account.createKey('laptop');
   const key = await account.shownKey();
   for (const [name, text] of [
     ['Copy the API key', key],
     ['Copy the address', `${world.service.origin}/api/mcp/v1`],
   ]) {
-    const button = page.getByRole('button', { name });
+    const button = await recordTexts(page.getByRole('button', { name }));
     await button.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Copied' }).last().waitFor();
-    await page.getByText('Copied to the clipboard').last().waitFor();
+    for (const shown of ['Copied', 'Copied to the clipboard']) await hasShown(page, button, shown);
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
   }
 });
@@ -288,24 +302,25 @@ world.test('a copy button copies, and says so', { ...scripted, permissions: PERM
 world.test('without the clipboard API a copy button copies the selection', scripted, async (visit) => {
   const { page, context } = visit;
   await context.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
-  await ofSomebody(visit);
+  await signInNew(visit);
   const copied = page.evaluate(
     () => new Promise((resolve) => document.addEventListener('copy', () => resolve(`${getSelection()}`))),
   );
-  await page.getByRole('button', { name: 'Copy the address' }).click();
+  const button = await recordTexts(page.getByRole('button', { name: 'Copy the address' }));
+  await button.click();
   assert.equal(await copied, `${world.service.origin}/api/mcp/v1`);
-  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  await hasShown(page, button, 'Copied');
 });
 
-world.test('without JavaScript no button does nothing', { javaScriptEnabled: false }, async (visit) => {
-  await ofSomebody(visit);
+world.test('without JavaScript there are no copy buttons', { javaScriptEnabled: false }, async (visit) => {
+  await signInNew(visit);
   assert.equal(await visit.page.getByRole('button', { name: 'Copy' }).count(), 0);
   const time = await visit.page.locator('time[data-precision="minute"]').first().innerText();
   assert.match(time, /^\d+ \w+ \d{4}, \d\d:\d\d UTC$/);
 });
 
 world.test('times are shown in the time zone of the browser', { ...scripted, timezoneId: 'Asia/Tokyo' }, async (visit) => {
-  await ofSomebody(visit);
+  await signInNew(visit);
   const time = visit.page.locator('time[data-precision="minute"]').first();
   const at = new Date(await time.getAttribute('datetime'));
   const clock = at.toLocaleTimeString('en-GB', { timeZone: 'Asia/Tokyo', hour: '2-digit', minute: '2-digit' });

@@ -1,4 +1,4 @@
-// The photo app in the frame that hosts give it, beside the official bridge, and the library behind it.
+// The photo app in the frame of an MCP Apps host, with the official bridge and a real library.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
@@ -8,7 +8,7 @@ import { Host } from './support/host.mjs';
 
 const SAMPLES = 13;
 const MANY = 104;
-/** As many as are visible at once. */
+/** All of these are visible at once. */
 const FEW = 4;
 
 const world = await World.forTests();
@@ -19,7 +19,7 @@ const bob = await ownerOfMany(world.service, 'bob', MANY);
 const eve = await ownerOfMany(world.service, 'eve', 3);
 const fay = await ownerOfMany(world.service, 'fay', 4);
 
-/** A test of the app, opened for somebody. */
+/** Adds a test with the app open in a host. */
 function test(name, options, body) {
   const { owner = ann, browser = {}, ...rest } = options;
   world.test(name, { viewport: { width: 800, height: 900 }, ...browser }, async (visit) => {
@@ -29,7 +29,7 @@ function test(name, options, body) {
 
 const button = (place, name) => place.getByRole('button', { name, exact: true });
 
-test('photos come under the policy that the app declares', {}, async (gallery, { service }) => {
+test('photos load under the declared policy', {}, async (gallery, { service }) => {
   assert.deepEqual(gallery.csp.resourceDomains, [service.origin]);
   await gallery.show();
   await gallery.arePainted(SAMPLES);
@@ -39,7 +39,7 @@ test('photos come under the policy that the app declares', {}, async (gallery, {
   assert.match(await gallery.summary.innerText(), /^13 photos · 6 Dec 2007\s–\s\d+ \w+ \d{4}$/);
 });
 
-test('nothing but the pictures of the library may be loaded', {}, async (gallery, { watch }) => {
+test('the policy blocks pictures of other hosts', {}, async (gallery, { watch }) => {
   const refused = await gallery.frame.evaluate(async () => {
     const picture = new Image();
     picture.src = 'https://elsewhere.example/picture.png';
@@ -49,14 +49,14 @@ test('nothing but the pictures of the library may be loaded', {}, async (gallery
   await watch.takes(/^console: .*violates the following Content Security Policy directive: "img-src/);
 });
 
-test('each picture says what it is', {}, async (gallery) => {
+test('pictures have alternative text', {}, async (gallery) => {
   await gallery.show({ endDate: '2016-01-01' });
   const names = await gallery.frame.locator('#grid img').evaluateAll((all) => all.map(({ alt }) => alt));
   assert.equal(names[0], 'Photo: Madrid, Spain, 10 Apr 2015');
   assert.ok(names.some((name) => name.startsWith('El cielo sobre Berlin')), names.join('\n'));
 });
 
-test('a picture is opened, turned and closed by keyboard', {}, async (gallery) => {
+test('the viewer is opened, browsed and closed by keyboard', {}, async (gallery) => {
   const { page, viewer } = gallery;
   await gallery.show();
   await gallery.arePainted(SAMPLES);
@@ -98,7 +98,7 @@ test('a picture is opened, turned and closed by keyboard', {}, async (gallery) =
   assert.equal(await focused(), ids[2]);
 });
 
-test('the larger view shows the medium picture and what is known', {}, async (gallery) => {
+test('the viewer shows the medium picture and its details', {}, async (gallery) => {
   await gallery.show({ endDate: '2016-01-01' });
   await gallery.picture(0).click();
   await gallery.frame.waitForFunction(() => document.querySelector('.stage').dataset.state === 'there');
@@ -117,7 +117,7 @@ test('the larger view shows the medium picture and what is known', {}, async (ga
   assert.ok(await gallery.box(0).isChecked());
 });
 
-test('what was looked for is marked where it was found', {}, async (gallery) => {
+test('matches of a search are highlighted', {}, async (gallery) => {
   await gallery.show({ query: 'Berlin' });
   assert.equal(await gallery.heading.innerText(), '“Berlin”');
   await gallery.picture(0).click();
@@ -125,19 +125,19 @@ test('what was looked for is marked where it was found', {}, async (gallery) => 
   assert.match((await marks.allInnerTexts()).join(), /Berlin/i);
 });
 
-/** A refusal of the library, with words for people and others for the model. */
+/** An error of the library, with a message for people and another one for the model. */
 const refused = (words) => ({
   isError: true,
   content: [{ type: 'text', text: 'imageIds: FOR THE MODEL. Correct this argument and call the tool again.' }],
   _meta: { 'photo-library/userMessage': words },
 });
 
-/** A text that is to be read as it is: taken for HTML, it would make elements, and another title of the page. */
-const nasty = '<img src=x onerror="document.title=1"><b>bold</b>';
+/** As HTML, this text would create elements and change the page's title. */
+const html = '<img src=x onerror="document.title=1"><b>bold</b>';
 
-/** Nothing of a text was taken for HTML, here or anywhere in the page. */
-async function areTexts(gallery, ...places) {
-  for (const place of places) assert.ok((await place.innerText()).includes(nasty), await place.innerText());
+/** Checks that these places show `html` as text, and that the page contains no element from it. */
+async function showAsText(gallery, ...places) {
+  for (const place of places) assert.ok((await place.innerText()).includes(html), await place.innerText());
   assert.equal(await gallery.frame.locator('b, img[src="x"]').count(), 0);
   assert.equal(await gallery.frame.title(), 'Photos');
 }
@@ -150,18 +150,18 @@ test('texts of photos are never HTML', {}, async (gallery) => {
         const [first = {}] = result.structuredContent.results;
         return Object.assign(first, { description: words, place: words, matchedText: `${words}.`, fileName: words }) && result;
       }),
-    [TOOL, nasty],
+    [TOOL, html],
   );
   const names = gallery.pictures.nth(0);
-  await areTexts(gallery, names.locator('.caption span').last());
-  assert.ok((await names.getByRole('img').getAttribute('alt')).includes(nasty));
+  await showAsText(gallery, names.locator('.caption span').last());
+  assert.ok((await names.getByRole('img').getAttribute('alt')).includes(html));
   await gallery.picture(0).click();
   const facts = gallery.viewer.locator('dd');
   assert.equal(await facts.count(), 3);
-  await areTexts(gallery, gallery.viewer.locator('.words'), facts.nth(0), facts.nth(1), facts.nth(2));
+  await showAsText(gallery, gallery.viewer.locator('.words'), facts.nth(0), facts.nth(1), facts.nth(2));
 });
 
-test('names of files that cannot be shown are never HTML', {}, async (gallery) => {
+test('file names of photos that fail to load are never HTML', {}, async (gallery) => {
   await gallery.page.evaluate(
     ([tool, given, words]) =>
       window.host.show(tool, given, (result) => {
@@ -169,39 +169,39 @@ test('names of files that cannot be shown are never HTML', {}, async (gallery) =
         Object.assign(first, { url: undefined, renditions: {}, fileName: words });
         return result;
       }),
-    [TOOL, gallery.whole(), nasty],
+    [TOOL, gallery.whole(), html],
   );
   const lost = gallery.pictures.nth(0).locator('.lost');
   await lost.getByText('could not be loaded').waitFor();
-  await areTexts(gallery, lost);
+  await showAsText(gallery, lost);
 });
 
-test('what was looked for is never HTML', {}, async (gallery) => {
-  await gallery.announce({ query: nasty });
+test('search words are never HTML', {}, async (gallery) => {
+  await gallery.announce({ query: html });
   await gallery.heading.getByText('bold').waitFor();
-  await areTexts(gallery, gallery.heading, gallery.frame.locator('#status'));
+  await showAsText(gallery, gallery.heading, gallery.frame.locator('#status'));
 });
 
-test('what the library refuses is never HTML', {}, async (gallery) => {
+test('error messages of the library are never HTML', {}, async (gallery) => {
   const { state, notice, frame } = gallery;
-  const refusal = refused(nasty);
+  const refusal = refused(html);
   await gallery.give(refusal);
   await state.getByText('could not be shown').waitFor();
-  await areTexts(gallery, state.locator('p'), frame.locator('#status'));
+  await showAsText(gallery, state.locator('p'), frame.locator('#status'));
   await gallery.show({ limit: 5 });
   await gallery.page.evaluate((result) => window.host.put(() => result), refusal);
   await gallery.more.click();
   await notice.getByText('could not be loaded').waitFor();
-  await areTexts(gallery, notice.locator('p'));
+  await showAsText(gallery, notice.locator('p'));
   await button(frame, 'Make an album of these').click();
   await gallery.titleAlbum('Anything');
   const problem = gallery.albumDialog.getByRole('alert');
   await problem.filter({ hasText: /\S/ }).waitFor();
-  await areTexts(gallery, problem);
+  await showAsText(gallery, problem);
 });
 
 test('titles of albums are never HTML', { owner: bob }, async (gallery) => {
-  const title = `${nasty} ${someTitle()}`;
+  const title = `${html} ${someTitle()}`;
   await gallery.show({ limit: 100 });
   await gallery.more.click();
   await gallery.more.waitFor({ state: 'hidden' });
@@ -213,14 +213,14 @@ test('titles of albums are never HTML', { owner: bob }, async (gallery) => {
   await gallery.albumDialog.getByLabel('Title').fill(title);
   await button(gallery.albumDialog, 'Make the album').click();
   await button(gallery.albumDialog, 'Add the rest').waitFor();
-  await areTexts(gallery, gallery.albumDialog.getByRole('alert'));
+  await showAsText(gallery, gallery.albumDialog.getByRole('alert'));
   await gallery.page.evaluate(() => window.host.put((params, call) => call(params)));
   await button(gallery.albumDialog, 'Add the rest').click();
   await gallery.notice.waitFor();
-  await areTexts(gallery, gallery.notice.locator('p'), gallery.frame.locator('#status'));
+  await showAsText(gallery, gallery.notice.locator('p'), gallery.frame.locator('#status'));
 });
 
-test('an album of all is made by clicking, once', {}, async (gallery) => {
+test('a double click makes one album of all photos', {}, async (gallery) => {
   const title = someTitle();
   await gallery.show({ endDate: '2016-01-01' });
   const ids = await gallery.ids();
@@ -239,23 +239,23 @@ test('an album of all is made by clicking, once', {}, async (gallery) => {
   await gallery.notice.waitFor({ state: 'hidden' });
 });
 
-test('an album of the selected ones is made, and the model is told', {}, async (gallery) => {
+test('an album of the selected photos is made, and the model gets an update', {}, async (gallery) => {
   const title = someTitle();
   await gallery.show();
   const ids = await gallery.ids();
   await gallery.select(1, 4);
-  const told = async (pattern) => {
+  const isInContext = async (pattern) => {
     await gallery.page.waitForFunction(
       (source) => new RegExp(source).test(window.host.seen.contexts.at(-1)?.join('\n')),
       pattern.source,
     );
   };
-  await told(new RegExp(`selected these images: ${ids[1]}, ${ids[4]}\\.`));
+  await isInContext(new RegExp(`selected these images: ${ids[1]}, ${ids[4]}\\.`));
   await button(gallery.selection, 'Make an album').click();
   await gallery.hasFocus(gallery.albumDialog.getByLabel('Title'));
   await gallery.page.keyboard.type(title);
   await gallery.page.keyboard.press('Enter');
-  await told(new RegExp(`made the album “${title}” \\(id `));
+  await isInContext(new RegExp(`made the album “${title}” \\(id `));
   await gallery.selection.waitFor({ state: 'hidden' });
   const { results } = await gallery.call('list_albums');
   const { id } = results.find((album) => album.title === title);
@@ -263,14 +263,14 @@ test('an album of the selected ones is made, and the model is told', {}, async (
   assert.deepEqual(await gallery.ids(), [ids[1], ids[4]]);
 });
 
-test('with the shift key, everything between is selected', {}, async (gallery) => {
+test('the shift key selects a range', {}, async (gallery) => {
   await gallery.show();
   await gallery.box(1).click();
   await gallery.box(5).click({ modifiers: ['Shift'] });
   assert.match(await gallery.selection.innerText(), /^5 selected/);
 });
 
-test('a title is asked for, and may be too long', {}, async (gallery) => {
+test('a missing or too long title is refused', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
   await button(gallery.frame, 'Make an album of these').click();
   const { albumDialog } = gallery;
@@ -288,7 +288,7 @@ test('a title is asked for, and may be too long', {}, async (gallery) => {
   assert.deepEqual(await gallery.seen('calls'), []);
 });
 
-test('why the library makes no album is said in words for people', {}, async (gallery) => {
+test('an error of the library is shown in words for people', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
   await gallery.page.evaluate(() =>
     window.host.put((params, call) => call({ ...params, arguments: { ...params.arguments, imageIds: ['nobody'] } })),
@@ -306,7 +306,7 @@ test('why the library makes no album is said in words for people', {}, async (ga
   await gallery.notice.waitFor();
 });
 
-test('an album of more than a call takes goes on where it stopped', { owner: bob }, async (gallery) => {
+test('an album larger than one call continues after an error', { owner: bob }, async (gallery) => {
   const title = someTitle();
   await gallery.show({ limit: 100 });
   await gallery.more.click();
@@ -335,7 +335,7 @@ test('an album of more than a call takes goes on where it stopped', { owner: bob
   assert.deepEqual(made.map(({ imageCount }) => imageCount), [MANY]);
 });
 
-test('more pages come until there are no more', {}, async (gallery) => {
+test('pages load until the last one', {}, async (gallery) => {
   const { results } = await gallery.call(TOOL, gallery.whole());
   await gallery.show({ limit: 5 });
   assert.match(await gallery.summary.innerText(), /^The first 5 photos/);
@@ -343,15 +343,15 @@ test('more pages come until there are no more', {}, async (gallery) => {
     const before = await gallery.pictures.count();
     await gallery.more.click();
     await gallery.frame.waitForFunction((count) => {
-      const isOver = document.querySelector('#more').hidden;
-      return isOver || document.querySelectorAll('#grid > li').length > count;
+      const isLast = document.querySelector('#more').hidden;
+      return isLast || document.querySelectorAll('#grid > li').length > count;
     }, before);
   }
   assert.deepEqual(await gallery.ids(), results.map(({ id }) => id));
   assert.match(await gallery.summary.innerText(), /^13 photos/);
 });
 
-test('an answer to a call of which nothing was told has no further pages', {}, async (gallery) => {
+test('a result without an announced call has no further pages', {}, async (gallery) => {
   await gallery.show({ limit: 5 });
   await gallery.more.waitFor();
   const structuredContent = await gallery.call(TOOL, gallery.whole({ limit: 6 }));
@@ -361,13 +361,13 @@ test('an answer to a call of which nothing was told has no further pages', {}, a
   assert.ok(await gallery.more.isHidden());
 });
 
-test('a list of no ids beside a search is none', { owner: bob }, async (gallery) => {
+test('an empty list of ids beside a search is ignored', { owner: bob }, async (gallery) => {
   await gallery.show({ query: 'png', limit: 2, imageIds: [] });
   await gallery.more.click();
   await gallery.pictures.nth(3).waitFor();
 });
 
-test('the larger view goes on to the next page', {}, async (gallery) => {
+test('the viewer continues on the next page', {}, async (gallery) => {
   await gallery.show({ limit: 2 });
   await gallery.picture(1).click();
   assert.match(await gallery.viewer.innerText(), /^2 of the first 2$/m);
@@ -376,7 +376,7 @@ test('the larger view goes on to the next page', {}, async (gallery) => {
   await gallery.viewer.getByText('3 of the first 3').waitFor();
 });
 
-test('more of a search is a longer list', { owner: bob }, async (gallery) => {
+test('more results of a search extend the list', { owner: bob }, async (gallery) => {
   await gallery.show({ query: 'png', limit: 2 });
   const first = await gallery.ids();
   await gallery.more.click();
@@ -387,7 +387,7 @@ test('more of a search is a longer list', { owner: bob }, async (gallery) => {
   assert.deepEqual((await gallery.seen('calls'))[0].arguments, { query: 'png', limit: 4 });
 });
 
-test('a page that cannot be had is told of, and tried again', {}, async (gallery) => {
+test('a page that fails to load shows an error and can be retried', {}, async (gallery) => {
   await gallery.show({ limit: 5 });
   await gallery.page.evaluate((refusal) => window.host.put(() => refusal), refused('Try again in a minute.'));
   await gallery.more.click();
@@ -398,7 +398,7 @@ test('a page that cannot be had is told of, and tried again', {}, async (gallery
   await gallery.notice.waitFor({ state: 'hidden' });
 });
 
-/** Shows photos whose URLs have expired, whatever the result says about their expiry. */
+/** Shows photos with expired URLs and the given expiry. */
 function showExpired(gallery, urlsExpireAt, args = {}) {
   return gallery.page.evaluate(
     ([tool, given, end]) =>
@@ -410,7 +410,7 @@ function showExpired(gallery, urlsExpireAt, args = {}) {
   );
 }
 
-test('addresses of an old conversation are renewed before they are used', {}, async (gallery) => {
+test('expired URLs are renewed before they are used', {}, async (gallery) => {
   await showExpired(gallery, '2023-11-14T22:13:20.000Z');
   await gallery.arePainted(SAMPLES);
   const calls = await gallery.seen('calls');
@@ -418,7 +418,7 @@ test('addresses of an old conversation are renewed before they are used', {}, as
   for (const url of gallery.asked) assert.ok(!url.includes('exp=1700000000'), url);
 });
 
-test('addresses that turn out to be old are renewed, where clocks do not agree', {}, async (gallery) => {
+test('URLs that expired earlier than announced are renewed', {}, async (gallery) => {
   await showExpired(gallery, new Date(Date.now() + 10 * 60_000).toISOString());
   await gallery.arePainted(SAMPLES);
   assert.equal((await gallery.seen('calls')).length, 1);
@@ -462,7 +462,7 @@ test('URLs are renewed shortly before they expire, and nothing else changes', { 
   await gallery.arePainted(MANY);
 });
 
-test('a photo that has been deleted is said to be gone', { owner: eve }, async (gallery, { service }) => {
+test('a deleted photo is shown as deleted', { owner: eve }, async (gallery, { service }) => {
   await gallery.show();
   await gallery.arePainted(3);
   const [, deleted] = await gallery.ids();
@@ -476,7 +476,7 @@ test('a photo that has been deleted is said to be gone', { owner: eve }, async (
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
   assert.equal(await gallery.pictures.count(), 3);
   for (const place of [0, 2]) await gallery.pictures.nth(place).and(gallery.frame.locator('[data-state="there"]')).waitFor();
-  // It can be looked at, and no more.
+  // It can be opened, but not selected.
   const left = (await gallery.ids()).filter((id) => id !== deleted);
   assert.deepEqual((await gallery.seen('calls')).map((call) => call.arguments.imageIds.length), [3, 2]);
   assert.equal(await gallery.frame.getByRole('checkbox').count(), 2);
@@ -499,7 +499,7 @@ test('a photo that has been deleted is said to be gone', { owner: eve }, async (
   }
 });
 
-test('a photo that is deleted while it is shown leaves the selection', { owner: fay }, async (gallery, { service }) => {
+test('a photo deleted while it is shown leaves the selection', { owner: fay }, async (gallery, { service }) => {
   await gallery.page.clock.install();
   await gallery.show();
   await gallery.arePainted(4);
@@ -513,15 +513,18 @@ test('a photo that is deleted while it is shown leaves the selection', { owner: 
   await gallery.pictures.nth(1).getByText('no longer in the library').waitFor();
   assert.match(await gallery.selection.innerText(), /^1 selected/);
   assert.ok(await gallery.picture(1).evaluate((it) => it === document.activeElement));
-  // Later renewals ask for what is there.
+  // Later renewals leave it out.
   await gallery.hasCalled(2);
   await gallery.page.clock.fastForward('14:30');
   await gallery.hasCalled(3);
-  const asked = (await gallery.seen('calls')).map((call) => call.arguments.imageIds.length);
-  assert.deepEqual(asked, [4, 3, 3]);
+  const counts = (await gallery.seen('calls')).map((call) => call.arguments.imageIds.length);
+  assert.deepEqual(counts, [4, 3, 3]);
 });
 
-/** Holds every request for a picture. Returns a function that waits for this many, fails them half a minute later, and leaves no other. */
+/**
+ * Holds every request for a picture. Returns a function that waits for a number of requests and fails them 25 seconds later.
+ * That function returns another one, which checks that no request is left.
+ */
 async function failSlowly({ page }, watch) {
   const held = [];
   let arrived = () => {};
@@ -548,7 +551,7 @@ test('a picture that fails slowly is requested with new URLs once', {}, async (g
   await showExpired(gallery, new Date(Date.now() + 12 * 60_000).toISOString(), { limit: FEW });
   await fail(FEW);
   // The new URLs.
-  const areAllAnswered = await fail(FEW);
+  const assertNoneLeft = await fail(FEW);
   await frame.waitForFunction(
     (count) => document.querySelectorAll('#grid > li[data-state="lost"]').length === count,
     FEW,
@@ -556,7 +559,7 @@ test('a picture that fails slowly is requested with new URLs once', {}, async (g
   for (let minutes = 0; minutes < 3; minutes += 1) {
     await page.clock.fastForward('00:25');
     await gallery.settled();
-    areAllAnswered();
+    assertNoneLeft();
   }
   assert.equal((await gallery.seen('calls')).length, 1);
   // The viewer behaves the same way: it requests the thumbnail and the medium picture.
@@ -565,11 +568,11 @@ test('a picture that fails slowly is requested with new URLs once', {}, async (g
   await viewer.getByText('This photo could not be loaded.').waitFor();
   await page.clock.fastForward('00:25');
   await gallery.settled();
-  areAllAnswered();
+  assertNoneLeft();
   assert.equal((await gallery.seen('calls')).length, 1);
 });
 
-test('a device whose clock is far behind asks for nothing', {}, async (gallery) => {
+test('a clock far behind triggers no renewal', {}, async (gallery) => {
   await gallery.page.clock.install();
   await showExpiring(gallery, 40 * 24 * 60 * 60_000);
   await gallery.arePainted(SAMPLES);
@@ -580,7 +583,7 @@ test('a device whose clock is far behind asks for nothing', {}, async (gallery) 
   await gallery.page.waitForFunction(() => window.host.seen.calls.length === 1);
 });
 
-test('a page that nobody touches waits after four renewals, and the next answer counts anew', {}, async (gallery) => {
+test('an unused page stops after four renewals, until the next result', {}, async (gallery) => {
   const { page } = gallery;
   await page.clock.install();
   await gallery.show();
@@ -596,7 +599,7 @@ test('a page that nobody touches waits after four renewals, and the next answer 
   assert.equal((await gallery.seen('calls')).length, 5);
 });
 
-test('what one try gave is not asked for again', { owner: bob }, async (gallery) => {
+test('a retry requests only missing URLs', { owner: bob }, async (gallery) => {
   await gallery.page.clock.install();
   await gallery.show({ limit: 100 });
   await gallery.more.click();
@@ -618,7 +621,7 @@ test('what one try gave is not asked for again', { owner: bob }, async (gallery)
   const asked = (await gallery.seen('calls')).slice(1).map((call) => call.arguments.imageIds);
   assert.deepEqual(asked.map(({ length }) => length), [100, 4, 4]);
   assert.deepEqual(asked[1], asked[2]);
-  // Those come last that are farthest from what is seen.
+  // Photos far from the visible ones come last.
   const first = (await gallery.ids()).slice(0, 12);
   assert.ok(asked[1].every((id) => first.includes(id)), asked[1].join());
   await gallery.page.clock.fastForward('05:00');
@@ -626,7 +629,7 @@ test('what one try gave is not asked for again', { owner: bob }, async (gallery)
   assert.equal((await gallery.seen('calls')).length, 4);
 });
 
-test('when addresses cannot be renewed, this is said, and tried again', {}, async (gallery) => {
+test('a failed renewal is retried, then shown and can be retried', {}, async (gallery) => {
   await gallery.page.clock.install();
   await gallery.page.evaluate((refusal) => window.host.put(() => refusal), refused('The library is closed for a moment.'));
   await showExpired(gallery, '2023-11-14T22:13:20.000Z');
@@ -643,7 +646,7 @@ test('when addresses cannot be renewed, this is said, and tried again', {}, asyn
   await gallery.notice.waitFor({ state: 'hidden' });
 });
 
-test('an error of the tool is told in words for people, and can be tried again', {}, async (gallery) => {
+test('an error of the tool is shown in words for people and can be retried', {}, async (gallery) => {
   const result = await gallery.show({ startDate: 'yesterday' });
   assert.ok(result.isError);
   await gallery.state.getByRole('heading', { name: 'The photos could not be shown' }).waitFor();
@@ -658,7 +661,7 @@ test('an error of the tool is told in words for people, and can be tried again',
   await gallery.state.waitFor({ state: 'hidden' });
 });
 
-test('a search that is under way, stopped, or finds nothing says so', {}, async (gallery) => {
+test('a running, stopped or empty search is shown as such', {}, async (gallery) => {
   const { page, frame, state } = gallery;
   await page.evaluate(() => window.host.bridge().sendToolInputPartial({ arguments: { query: 'tul' } }));
   await frame.getByRole('heading', { name: '“tul”' }).waitFor();
@@ -667,20 +670,20 @@ test('a search that is under way, stopped, or finds nothing says so', {}, async 
   assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'true');
   await page.evaluate(() => window.host.bridge().sendToolCancelled({ reason: 'you pressed stop' }));
   await state.getByText('The assistant stopped before any photos came.').waitFor();
-  assert.ok(!(await state.innerText()).includes('you pressed stop'), 'the words of the host are not for people');
+  assert.ok(!(await state.innerText()).includes('you pressed stop'), 'the reason that the host gives is not shown');
   assert.equal(await frame.locator('main').getAttribute('aria-busy'), 'false');
   await gallery.show({ startDate: '1990-01-01', endDate: '1990-12-31' });
   await state.getByRole('heading', { name: 'No photos' }).waitFor();
   await state.getByText('Nothing in your library matches. Try other words, another place or other dates.').waitFor();
 });
 
-test('an empty album is said to be empty', {}, async (gallery) => {
+test('an empty album is shown as empty', {}, async (gallery) => {
   const { result } = await gallery.call('create_album', { title: someTitle() });
   await gallery.show({ albumId: result.id });
   await gallery.state.getByText('This album has no photos.').waitFor();
 });
 
-/** Shows photos whose records are changed, each by the members in its place. */
+/** Shows photos with changed records: `changes` has the new members of each. */
 function showChanged(gallery, changes) {
   return gallery.page.evaluate(
     ([tool, given, members]) =>
@@ -693,14 +696,14 @@ function showChanged(gallery, changes) {
   );
 }
 
-test('times are those of the wall clock where the photo was taken', {}, async (gallery) => {
+test('times are local to the place of the photo', {}, async (gallery) => {
   const capturedAt = '2021-07-12T21:33:00.000Z';
   const cases = [
     ['+03:00', '13 Jul 2021', /13 July 2021.*00:33 \(UTC\+3\)/],
     ['-03:30', '12 Jul 2021', /12 July 2021.*18:03 \(UTC−3:30\)/],
     ['+05:45', '13 Jul 2021', /13 July 2021.*03:18 \(UTC\+5:45\)/],
     ['+00:00', '12 Jul 2021', /12 July 2021.*21:33 \(UTC\+0\)/],
-    // Not known: the time is in UTC, and says so.
+    // Unknown: the time is in UTC and marked as such.
     [null, '12 Jul 2021', /12 July 2021.*21:33 \(UTC\)/],
     ['yesterday', '12 Jul 2021', /12 July 2021.*21:33 \(UTC\)/],
   ];
@@ -715,13 +718,13 @@ test('times are those of the wall clock where the photo was taken', {}, async (g
   assert.match(await gallery.summary.innerText(), /^6 photos · 12\s?–\s?13 Jul 2021$/);
 });
 
-test('times of places are written as the host\'s language has them', { context: { locale: 'en-US' } }, async (gallery) => {
+test('times are formatted in the language of the host', { context: { locale: 'en-US' } }, async (gallery) => {
   await showChanged(gallery, [{ utcOffset: '-04:00', capturedAt: '2021-07-12T22:03:00.000Z' }]);
   await gallery.picture(0).click();
   assert.match(await gallery.viewer.getByRole('heading').innerText(), /^Monday, July 12, 2021.* 6:03\sPM \(UTC−4\)$/);
 });
 
-test('a search that no vision model looks at says so, also when it finds nothing', {}, async (gallery) => {
+test('a search without a vision model has a note, also without results', {}, async (gallery) => {
   const words = /^Only colours, light and words were searched, not what the photos show\./;
   await gallery.show();
   assert.ok(await gallery.note.isHidden());
@@ -734,7 +737,7 @@ test('a search that no vision model looks at says so, also when it finds nothing
   assert.ok(await gallery.note.isHidden());
 });
 
-test('a lost connection is told in words for people', {}, async (gallery) => {
+test('a lost connection is shown in words for people', {}, async (gallery) => {
   await gallery.show({ limit: 5 });
   await gallery.page.evaluate(() => window.host.put(() => Promise.reject(new Error('fetch failed: ECONNRESET (-32000)'))));
   await gallery.more.click();
@@ -746,7 +749,7 @@ test('a lost connection is told in words for people', {}, async (gallery) => {
   for (const place of [gallery.notice, problem]) assert.doesNotMatch(await place.innerText(), /fetch|ECONN|-32000/);
 });
 
-test('a host that calls no tools is asked for none', { capabilities: {} }, async (gallery) => {
+test('without tool calls in the host, the app calls none', { capabilities: {} }, async (gallery) => {
   await gallery.show({ limit: 5 });
   await gallery.arePainted(5);
   await gallery.picture(4).click();
@@ -769,7 +772,7 @@ test('the resource without albums has an app without albums', { resource: '/api/
   assert.equal(await gallery.frame.getByRole('button', { name: /album/ }).count(), 0);
 });
 
-test('the app reads answers that are only text', { resource: '/api/mcp/v1' }, async (gallery) => {
+test('the app reads results that are only text', { resource: '/api/mcp/v1' }, async (gallery) => {
   const title = someTitle();
   await gallery.show({ limit: 5 });
   await gallery.arePainted(5);
@@ -793,7 +796,7 @@ test('the app follows the theme and the styles of its host', {}, async (gallery)
   assert.equal(await gallery.frame.evaluate(() => getComputedStyle(document.body).fontFamily), 'serif');
 });
 
-test('without a theme of the host, that of the system counts', { context: { theme: undefined } }, async (gallery) => {
+test('without a theme of the host, the app follows the system', { context: { theme: undefined } }, async (gallery) => {
   const paper = () => gallery.frame.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await gallery.page.emulateMedia({ colorScheme: 'dark' });
   assert.equal(await paper(), 'rgb(23, 28, 31)');
@@ -801,17 +804,17 @@ test('without a theme of the host, that of the system counts', { context: { them
   assert.equal(await paper(), 'rgb(255, 255, 255)');
 });
 
-test('dates are told in the language of the host', { context: { locale: 'de-DE' } }, async (gallery) => {
+test('dates are formatted in the language of the host', { context: { locale: 'de-DE' } }, async (gallery) => {
   await gallery.show({ endDate: '2016-01-01' });
   assert.equal(await gallery.pictures.nth(0).locator('.caption span').first().innerText(), '10.04.2015');
 });
 
-test('the host is told of a height that is enough and never too much', {}, async (gallery) => {
+test('the app reports the height that it needs', {}, async (gallery) => {
   const { page, frame } = gallery;
-  const isTold = (height) => page.waitForFunction((expected) => window.host.seen.sizes.at(-1)?.height === expected, height);
+  const isReported = (height) => page.waitForFunction((expected) => window.host.seen.sizes.at(-1)?.height === expected, height);
   await gallery.show({ limit: 1 });
   await gallery.arePainted(1);
-  // The frame is as high as its content, and nothing has to be scrolled.
+  // The frame is as high as its content, without scrolling.
   const fits = await frame.waitForFunction(() => {
     const { scrollHeight } = document.documentElement;
     const content = Math.ceil(document.querySelector('main').getBoundingClientRect().height);
@@ -819,25 +822,25 @@ test('the host is told of a height that is enough and never too much', {}, async
   });
   const height = await fits.jsonValue();
   assert.ok(height > 150 && height < 500, `${height}`);
-  await isTold(height);
+  await isReported(height);
   await gallery.picture(0).click();
-  await isTold(560);
+  await isReported(560);
   await gallery.press(button(gallery.viewer, 'Close'), 'Escape');
-  await isTold(height);
+  await isReported(height);
   await gallery.show();
   await gallery.arePainted(SAMPLES);
-  await isTold(720);
+  await isReported(720);
   const sizes = await gallery.seen('sizes');
   assert.ok(sizes.length < 12, JSON.stringify(sizes));
 });
 
-test('a host says how tall an app may be', { context: { containerDimensions: { maxHeight: 400 } } }, async (gallery) => {
+test('the app respects the maximum height of the host', { context: { containerDimensions: { maxHeight: 400 } } }, async (gallery) => {
   await gallery.show();
   await gallery.arePainted(SAMPLES);
   await gallery.page.waitForFunction(() => window.host.seen.sizes.at(-1)?.height === 400);
 });
 
-test('the app fills the screen where the host lets it', {}, async (gallery) => {
+test('the app switches to full screen and back', {}, async (gallery) => {
   await gallery.show();
   await button(gallery.frame, 'Full screen').click();
   await button(gallery.frame, 'Leave full screen').click();
@@ -845,7 +848,7 @@ test('the app fills the screen where the host lets it', {}, async (gallery) => {
   assert.deepEqual(await gallery.seen('modes'), ['fullscreen', 'inline']);
 });
 
-test('the bridge answers what it knows, and listens to the host alone', {}, async (gallery) => {
+test('the bridge replies to known requests and ignores messages not from the host', {}, async (gallery) => {
   const answers = await gallery.page.evaluate(async () => {
     const app = document.querySelector('iframe').contentWindow;
     const ask = (id, method) => {

@@ -1,4 +1,4 @@
-// Connecting an app: the sign-in before it, the consent form, and the way back to the app, for every kind of app.
+// Connecting an app: sign-in, the consent form, and the redirect to the app, for every kind of app.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -10,8 +10,8 @@ import { consentForm, press, signIn, words } from './support/pages.mjs';
 import { page as smallPage } from './support/watch.mjs';
 
 const world = await World.forTests();
-const person = await world.somebody();
-/** A program on the user's machine that waits for its answer. */
+const person = await world.newAccount();
+/** A program on the user's machine that waits for the redirect. */
 const listener = createServer((request, reply) => {
   const { headers, body } = smallPage('Back in the program');
   reply.writeHead(200, headers).end(body);
@@ -20,17 +20,17 @@ await once(listener, 'listening');
 const { port } = listener.address();
 after(() => listener.close());
 
-/** Opens the consent form of an app as a person who has to sign in first. */
+/** Opens the consent form of an app after signing in. */
 async function atConsent(visit, app) {
-  const asks = await visit.open(app.authorizePath());
-  assert.equal(asks.status(), 200);
+  const response = await visit.open(app.authorizePath());
+  assert.equal(response.status(), 200);
   assert.ok((await words(visit.page)).includes(app.name));
   assert.equal((await signIn(visit.page, person)).status(), 200);
   return consentForm(visit.page);
 }
 
-/** Checks what an app is told. */
-async function told(app, url, decision) {
+/** Checks the authorization response to an app. */
+async function checkRedirect(app, url, decision) {
   const [base, query] = url.split('?');
   assert.equal(base, app.redirectUri);
   const answer = Object.fromEntries(new URLSearchParams(query));
@@ -45,7 +45,7 @@ async function told(app, url, decision) {
   }
 }
 
-/** Where apps take their answers: real addresses are asked, others played. */
+/** Redirect URIs of apps. The local ones are real; the browser answers for the others. */
 const web = [
   { kind: 'on the web', redirectUri: 'https://client.example/callback', played: true },
   { kind: 'on the web, at a port', redirectUri: 'https://client.example:8443/callback', played: true },
@@ -57,49 +57,49 @@ const schemes = ['myapp://callback', 'com.example.app:/callback'];
 
 for (const decision of ['allow', 'deny']) {
   for (const { kind, redirectUri, played } of web) {
-    world.flow(`${decision}: an app ${kind} gets its answer`, async (visit) => {
+    world.flow(`${decision}: an app ${kind} gets its response`, async (visit) => {
       const app = await App.register(world.service, redirectUri);
       if (played) await visit.watch.play(app.redirectUri);
       else visit.watch.allowOrigin(app.redirectUri);
       const form = await atConsent(visit, app);
-      assert.ok((await words(visit.page)).includes(new URL(app.redirectUri).host), 'where one will be sent');
+      assert.ok((await words(visit.page)).includes(new URL(app.redirectUri).host), 'the form names the host');
       const answer = await press(visit.page, form[decision]);
       assert.equal(answer.status(), 200);
-      await told(app, visit.page.url(), decision);
+      await checkRedirect(app, visit.page.url(), decision);
     });
   }
 
   for (const redirectUri of schemes) {
-    world.flow(`${decision}: a native app at ${redirectUri} gets its answer`, async (visit) => {
+    world.flow(`${decision}: a native app at ${redirectUri} gets its response`, async (visit) => {
       const { page, watch } = visit;
       const app = await App.register(world.service, redirectUri);
       const form = await atConsent(visit, app);
       const scheme = redirectUri.split(':')[0];
-      assert.ok((await words(page)).includes(`${scheme}:`), 'where one will be sent');
+      assert.ok((await words(page)).includes(`${scheme}:`), 'the form names the scheme');
       watch.allowOrigin(`${scheme}:`);
       const asked = page.waitForRequest((request) => request.url().startsWith(`${scheme}:`));
       await form[decision].click();
       const request = await asked;
-      // Nothing on this machine opens the address; the browser gives up on it without a word.
+      // No program on this machine opens the URL; the browser ignores it silently.
       assert.equal(request.redirectedFrom().method(), 'POST');
-      await told(app, request.url(), decision);
+      await checkRedirect(app, request.url(), decision);
     });
   }
 }
 
-world.flow('an app whose callback leads on to another host is followed', async (visit) => {
+world.flow('a callback may redirect to another host', async (visit) => {
   const { page, watch } = visit;
   const app = await App.register(world.service, 'https://client.example/callback');
   const onwards = 'https://chat.example.net/connected';
-  const leadsOn = { status: 302, headers: { location: onwards }, body: '' };
-  await watch.play(app.redirectUri, { [app.redirectUri]: leadsOn });
+  const redirect = { status: 302, headers: { location: onwards }, body: '' };
+  await watch.play(app.redirectUri, { [app.redirectUri]: redirect });
   await watch.play(onwards);
   const form = await atConsent(visit, app);
   await press(page, form.allow);
   assert.equal(page.url(), onwards);
 });
 
-world.flow('a name is text, and is shown beside the host', async (visit) => {
+world.flow('the name of an app is shown as text beside its host', async (visit) => {
   const name = '<b onclick="alert(1)">Bank</b> & <script>alert(2)</script>';
   const app = await App.register(world.service, 'https://client.example/callback', name);
   await atConsent(visit, app);
@@ -111,24 +111,24 @@ world.flow('a name is text, and is shown beside the host', async (visit) => {
   assert.equal(await visit.page.locator('b, script').count(), 0);
 });
 
-world.flow('of an answer that stays on the user’s device is warned', async (visit) => {
+world.flow('a warning is shown for apps on the user’s device', async (visit) => {
   const { page, watch } = visit;
   const local = await App.register(world.service, `http://127.0.0.1:${port}/callback`, 'Local tool');
   await atConsent(visit, local);
-  assert.match(await words(page), /Any program on it can take the answer/);
+  assert.match(await words(page), /any program can use its name and receive your answer/);
   const native = await App.register(world.service, 'com.example.app:/callback', 'Native tool');
   await visit.open(native.authorizePath());
-  assert.match(await words(page), /Any program on it can take the answer/);
+  assert.match(await words(page), /any program can use its name and receive your answer/);
   const remote = await App.register(world.service, 'https://client.example/callback', 'Remote tool');
   await watch.play(remote.redirectUri);
   await visit.open(remote.authorizePath());
-  assert.doesNotMatch(await words(page), /Any program on it/);
+  assert.doesNotMatch(await words(page), /any program can/);
 });
 
-world.flow('whoever is signed in goes straight to consent, and can be somebody else', async (visit) => {
+world.flow('a signed-in person sees the consent form at once, and can use another account', async (visit) => {
   const { page } = visit;
   const app = await App.register(world.service, 'https://client.example/callback');
-  const other = await world.somebody();
+  const other = await world.newAccount();
   await visit.signIn(other);
   await visit.open(app.authorizePath());
   assert.ok((await words(page)).includes(other.email));
@@ -138,7 +138,7 @@ world.flow('whoever is signed in goes straight to consent, and can be somebody e
   assert.ok(await consentForm(page).allow.isVisible());
 });
 
-world.flow('a wrong password on the way to an app loses nothing', async (visit) => {
+world.flow('a wrong password keeps the authorization request', async (visit) => {
   const { page, watch } = visit;
   const app = await App.register(world.service, 'https://client.example/callback');
   await watch.play(app.redirectUri);
@@ -147,10 +147,10 @@ world.flow('a wrong password on the way to an app loses nothing', async (visit) 
   await watch.takesStatus(401);
   await signIn(page, person);
   await press(page, consentForm(page).allow);
-  await told(app, page.url(), 'allow');
+  await checkRedirect(app, page.url(), 'allow');
 });
 
-world.flow('an unknown app is told to the person, and nobody is sent anywhere', async (visit) => {
+world.flow('an unknown app or redirect URI is shown to the person, without a redirect', async (visit) => {
   const { page, watch } = visit;
   const app = await App.register(world.service, 'https://client.example/callback');
   for (const change of [
@@ -167,7 +167,7 @@ world.flow('an unknown app is told to the person, and nobody is sent anywhere', 
   }
 });
 
-world.flow('what else is wrong with a request is told to the app', async (visit) => {
+world.flow('other errors in a request are returned to the app', async (visit) => {
   const app = await App.register(world.service, 'https://client.example/callback');
   await visit.watch.play(app.redirectUri);
   await visit.open(app.authorizePath({ response_type: 'token' }));

@@ -9,7 +9,7 @@ import { show, stateNames } from './support/states.mjs';
 const world = await World.forTests();
 
 for (const name of stateNames) {
-  test(`layout and keyboard have no fault: ${name}`, async () => {
+  test(`layout and keyboard have no faults: ${name}`, async () => {
     const visit = await show(world, name, { reducedMotion: 'reduce' });
     try {
       const faults = [];

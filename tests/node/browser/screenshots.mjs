@@ -1,5 +1,5 @@
-// Takes pictures of every state of every page and of the photo app, on a phone and on a desk, in light and dark.
-// Its argument is the folder to put them into.
+// Takes screenshots of every state of every page and of the photo app, in phone and desktop size, in light and dark.
+// The argument is the folder for the screenshots.
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ try {
   await browser.close();
 }
 
-/** Each state has a server of its own, so that everybody in the pictures is called Ann. */
+/** Each state has its own server, so that the account in every screenshot is Ann's. */
 async function photograph(name) {
   const world = await World.start(browser);
   try {
@@ -36,7 +36,7 @@ async function photograph(name) {
         await visit.page.emulateMedia({ colorScheme });
         await visit.page.evaluate(() => window.scrollTo(0, 0));
         const path = join(folder, `${name}-${size}-${colorScheme}.png`);
-        // The caret blinks.
+        // A blinking caret would make screenshots differ.
         await visit.page.screenshot({ path, fullPage: true, caret: 'hide' });
         console.log(path);
       }
@@ -47,7 +47,7 @@ async function photograph(name) {
   }
 }
 
-/** The app as it stands in a host. */
+/** The photo app in a host. */
 async function photographApp() {
   const world = await World.start(browser);
   const host = await Host.start();
@@ -62,7 +62,7 @@ async function photographApp() {
         for (const theme of ['light', 'dark']) {
           await visit.page.evaluate((given) => window.host.theme(given), theme);
           await gallery.frame.waitForFunction((given) => document.documentElement.dataset.theme === given, theme);
-          // The theme is set before it is painted.
+          // The theme is painted in the next frame.
           await gallery.frame.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
           const path = join(folder, `app-${name}-${size}-${theme}.png`);
           await visit.page.locator('iframe').screenshot({ path, caret: 'hide' });

@@ -67,13 +67,13 @@ firstFlow('a short password is not sent', async (visit, service) => {
   assert.ok(await form.button.isVisible());
 });
 
-firstFlow('a mistake is named, and its field has the focus', async (visit, service) => {
+firstFlow('an error is shown, and its field has the focus', async (visit, service) => {
   const { page, watch } = visit;
   const form = setUpForm(page);
   await visit.open(service.setUpPath);
   await hasFocus(form.email);
   for (const [wrong, words, field] of [
-    [{ email: 'ann', password: PASSWORD }, /not an email address/, form.email],
+    [{ email: 'ann', password: PASSWORD }, /valid email address/, form.email],
     [{ email: ANN.email, password: 'short' }, /at least 10 characters/, form.password],
   ]) {
     assert.equal((await setUp(page, wrong)).status(), 400);

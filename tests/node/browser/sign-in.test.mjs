@@ -7,9 +7,9 @@ import { press, signIn, signInForm, words } from './support/pages.mjs';
 const world = await World.forTests();
 const path = (page) => page.url().slice(world.service.origin.length);
 
-world.flow('a wrong password is told, the email stays, and the right one leads on', async (visit) => {
+world.flow('a wrong password shows an error and keeps the email', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   assert.equal((await visit.open('/account')).status(), 200);
   assert.match(path(page), /^\/sign-in\?return_to=/);
   const form = signInForm(page);
@@ -18,7 +18,7 @@ world.flow('a wrong password is told, the email stays, and the right one leads o
   const refused = await signIn(page, { ...person, password: 'wrong' });
   assert.equal(refused.status(), 401);
   await watch.takesStatus(401);
-  assert.match(await page.getByRole('alert').innerText(), /email or the password is wrong/i);
+  assert.match(await page.getByRole('alert').innerText(), /email or password is incorrect/i);
   assert.equal(await form.email.inputValue(), person.email);
   assert.equal(await form.password.inputValue(), '');
 
@@ -28,21 +28,21 @@ world.flow('a wrong password is told, the email stays, and the right one leads o
   assert.ok((await words(page)).includes(person.email));
 });
 
-world.flow('an unknown email reads like a wrong password', async (visit) => {
+world.flow('an unknown email has the same error as a wrong password', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
-  const told = [];
+  const person = await world.newAccount();
+  const shown = [];
   for (const email of [person.email, 'nobody@example.org']) {
     await visit.open('/sign-in');
     await signIn(page, { email, password: 'wrong' });
     await watch.takesStatus(401);
-    told.push(await words(page));
+    shown.push(await words(page));
   }
-  assert.equal(told[0], told[1]);
+  assert.equal(shown[0], shown[1]);
 });
 
-world.flow('signing in leads to the page that was wanted, and never to another host', async (visit) => {
-  const person = await world.somebody();
+world.flow('signing in leads to the requested page, and never to another host', async (visit) => {
+  const person = await world.newAccount();
   for (const [returnTo, expect] of [
     ['/account/sync', '/account/sync'],
     ['/account?from=here&now=1', '/account?from=here&now=1'],
@@ -55,9 +55,9 @@ world.flow('signing in leads to the page that was wanted, and never to another h
   }
 });
 
-world.flow('ten failures lock the email out, for the right password too', async (visit) => {
+world.flow('after ten failures the right password is refused too', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   for (let failures = 0; failures < 10; failures += 1) {
     assert.equal((await signIn(page, { ...person, password: 'wrong' })).status(), 401);
@@ -69,13 +69,13 @@ world.flow('ten failures lock the email out, for the right password too', async 
   assert.ok(Number(refused.headers()['retry-after']) > 0);
   assert.match(await page.getByRole('alert').innerText(), /wait/i);
 
-  const other = await world.somebody();
-  assert.equal((await signIn(page, other)).status(), 200, 'nobody else is locked out');
+  const other = await world.newAccount();
+  assert.equal((await signIn(page, other)).status(), 200, 'other accounts are not locked out');
 });
 
-world.flow('a form that was shown before signing out counts no more', async (visit) => {
+world.flow('a form without its cookie is refused', async (visit) => {
   const { page, watch, context } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   await context.clearCookies();
   assert.equal((await signIn(page, person)).status(), 403);

@@ -1,4 +1,4 @@
-// Tests of the watching itself: it reports every kind of complaint and every request to another host.
+// Tests of the class Watch: it reports every kind of complaint and every request to another host.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { page as smallPage } from './support/watch.mjs';
 
 const world = await World.forTests();
 const POLICY = "default-src 'none'; img-src data:; form-action 'self'";
-/** Where each form leads, and what its page's policy allows besides itself. */
+/** The redirect of each form, and the additional origins in the policy of its page. */
 const ways = {
   '/to-app': { to: 'myapp://callback?code=1', allows: '' },
   '/to-app-allowed': { to: 'myapp://callback?code=1', allows: ' myapp:' },
@@ -33,14 +33,14 @@ async function sent(visit, path) {
 }
 
 for (const path of ['/to-app', '/to-web']) {
-  world.flow(`a form that leads where its policy does not allow is reported (${path})`, async (visit) => {
+  world.flow(`a form redirect that the policy forbids is reported (${path})`, async (visit) => {
     await sent(visit, path);
     await visit.watch.takes(/^console: .*violates the following Content Security Policy directive: "form-action/);
     await visit.watch.takes(/^issue: ContentSecurityPolicyIssue .*"form-action"/);
   });
 }
 
-world.flow('a form that leads to an app its policy allows is no complaint', async (visit) => {
+world.flow('a form redirect that the policy allows is not reported', async (visit) => {
   const asked = visit.page.waitForRequest('myapp://**');
   await sent(visit, '/to-app-allowed');
   assert.equal((await asked).url(), ways['/to-app-allowed'].to);
@@ -59,7 +59,7 @@ world.test('a failing script is reported', {}, async (visit) => {
   await visit.watch.takes(/^uncaught: ReferenceError/);
 });
 
-world.test('a style that the policy does not allow is reported', {}, async (visit) => {
+world.test('a style that the policy forbids is reported', {}, async (visit) => {
   await visit.open('/sign-in');
   await visit.page.evaluate(() => document.body.insertAdjacentHTML('beforeend', '<p style="color: red">red</p>'));
   await visit.watch.takes(/^console: .*style-src/);

@@ -1,5 +1,5 @@
-// The official MCP client of the 2.x line in each of its modes: finding the newest revision by itself, the revisions with
-// `initialize` only, and the newest revision only.
+// The official MCP client of the 2.x line in each of its modes: automatic, only revisions with `initialize`, and only the
+// newest revision.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { useFromBareUrl } from '../lib/mcp-sdk.mjs';
@@ -13,7 +13,7 @@ const inMode = (mode, revision) => ({
   validator: () => new AjvJsonSchemaValidator(),
   client: (options) => new Client({ name: 'client-2', version: '1' }, { ...options, versionNegotiation: { mode } }),
   transport: (url, authProvider) => new StreamableHTTPClientTransport(url, { authProvider }),
-  // This line checks `iss` in what comes back, too.
+  // This line also checks `iss` in the redirect.
   finish: (transport, redirected) => transport.finishAuth(redirected.searchParams),
 });
 

@@ -1,6 +1,6 @@
-// The official inspector of the 2.x line, by its command line: each call is a run of the program. It finds the
-// authorization server, registers, waits for the browser's answer on a port of its own, keeps tokens and refreshes
-// them. Only the browser is played: the program prints the link for which it starts one.
+// The official inspector of the 2.x line on the command line. Each call starts the program. It finds the authorization
+// server, registers, waits for the browser's redirect on a port, stores tokens and refreshes them. The test replaces only
+// the browser: the program prints the link that it opens.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +14,12 @@ import { APP_PAGE, GALLERY, checkGallery, checkToolList, useTools } from '../lib
 
 const NEWEST = '2026-07-28';
 const PROGRAM = 'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js';
-/** How the program ends when a tool says that a call failed. */
+/** The program's exit code for a failed tool call. */
 const TOOL_ERROR = 5;
-/** Where it keeps its token: in JSON inside JSON. */
+/** The stored access token, in JSON inside JSON. */
 const ACCESS_TOKEN = /(\\"access_token\\":\\")[^"\\]+/;
 
-/** A user's installation: settings, tokens and a place for the browser's answer. */
+/** A user's installation: settings, tokens and a redirect URI. */
 class Inspector {
   #home;
   #callback;
@@ -32,7 +32,7 @@ class Inspector {
     this.#chosen = chosen;
   }
 
-  /** One that speaks in the protocol revisions of this era. */
+  /** An installation that uses the protocol revisions of this era. */
   static async ofEra(home, era) {
     const place = join(home, era);
     return new Inspector(place, `http://127.0.0.1:${await freePort()}/oauth/callback`, ['--protocol-era', era]);
@@ -42,32 +42,32 @@ class Inspector {
     return this.#user.consents;
   }
 
-  /** Runs the program; gives the result that it prints. */
+  /** Runs the program and returns the result that it prints. */
   async run(url, method, ...options) {
     const { code, output, errors } = await this.#run(url, method, options);
     assert.equal(code, 0, `${method} ${options.join(' ')}: ${errors}`);
     return JSON.parse(output);
   }
 
-  /** Calls a tool, as `useTools` wants it. */
+  /** Calls a tool for `useTools`. */
   async call(url, name, args) {
     const options = ['--tool-name', name, '--tool-args-json', JSON.stringify(args)];
     const { code, output, errors } = await this.#run(url, 'tools/call', options);
     const { result, appInfo } = JSON.parse(output);
     assert.equal(code, result.isError ? TOOL_ERROR : 0, errors);
-    // For a tool with a page it also looks whether the page can be shown.
+    // It also checks the app of a tool.
     if (name === 'show_images') {
       assert.deepEqual([appInfo?.resourceUri, appInfo?.resourceMimeType], [GALLERY, APP_PAGE]);
     }
     return result;
   }
 
-  /** Spoils the access token that it keeps, so that it is refused as an expired one is. */
-  async wearOut() {
+  /** Replaces the stored access token by an invalid one, which the service refuses like an expired one. */
+  async invalidateToken() {
     const secrets = await readFile(this.#secrets, 'utf8');
-    const spoilt = secrets.replace(ACCESS_TOKEN, '$1worn-out');
-    assert.notEqual(spoilt, secrets);
-    await writeFile(this.#secrets, spoilt);
+    const changed = secrets.replace(ACCESS_TOKEN, '$1invalid');
+    assert.notEqual(changed, secrets);
+    await writeFile(this.#secrets, changed);
   }
 
   get #secrets() {
@@ -87,27 +87,27 @@ class Inspector {
     return { code, output, errors };
   }
 
-  /** What the program says of its doings. When it wants a browser, the person follows the link. */
+  /** Reads the program's log. When the program prints a link for the browser, the person follows it. */
   async #watch(stream) {
-    let said = '';
-    let answered;
+    let log = '';
+    let redirect;
     for await (const piece of stream.setEncoding('utf8')) {
-      said += piece;
-      const link = /Please navigate to: (\S+)\n/.exec(said)?.[1];
-      if (link) answered ??= this.#user.allow(link).then((redirected) => fetch(redirected));
+      log += piece;
+      const link = /Please navigate to: (\S+)\n/.exec(log)?.[1];
+      if (link) redirect ??= this.#user.allow(link).then((redirected) => fetch(redirected));
     }
-    const page = await answered;
-    assert.ok(page?.ok ?? true, `the program's own page: ${page?.status}`);
-    return said;
+    const page = await redirect;
+    assert.ok(page?.ok ?? true, `the program's page after consent: ${page?.status}`);
+    return log;
   }
 
-  /** Nothing of the user's who runs the tests: neither settings nor a desktop with a browser. */
+  /** An environment without the settings and the desktop of the user who runs the tests. */
   #environment() {
     return {
       PATH: process.env.PATH,
       HOME: this.#home,
       MCP_INSPECTOR_SECRET_STORE: 'file',
-      // It takes this for somebody who watches; the browser that it then starts does nothing.
+      // It opens a browser only with this setting. `true` is a program that does nothing.
       MCP_AUTO_OPEN_ENABLED: 'true',
       BROWSER: 'true',
     };
@@ -123,14 +123,14 @@ async function freePort() {
   return port;
 }
 
-/** From the bare URL to every tool, the resource of apps, and a refresh. */
+/** Starts with the URL alone, calls every tool, reads the photo app, and refreshes. */
 async function use(home, url, era, revision) {
   const inspector = await Inspector.ofEra(home, era);
   const { result: server } = await inspector.run(url, 'initialize');
   assert.equal(server.protocolVersion, revision);
   assert.equal(inspector.consents, 1);
 
-  // It also judges whether the schemas can be used with every model.
+  // `--strict` checks that every model can use the schemas.
   const { result: { tools } } = await inspector.run(url, 'tools/list', '--strict');
   checkToolList(tools, url);
   const { result: list } = await inspector.run(url, 'resources/list');
@@ -138,15 +138,15 @@ async function use(home, url, era, revision) {
   checkGallery(list, page, url);
 
   // The first call has to refresh the token.
-  await inspector.wearOut();
+  await inspector.invalidateToken();
   const worked = await useTools((name, args) => inspector.call(url, name, args), url);
-  assert.equal(inspector.consents, 1, 'it refreshes by itself and asks nobody');
+  assert.equal(inspector.consents, 1, 'it refreshes without consent');
   console.log(`${url.pathname} in ${revision}, ${era}: ${tools.length} tools, ${worked} calls`);
 }
 
 const home = await mkdtemp(join(tmpdir(), 'mcp-inspector-'));
 try {
-  // A run of the program takes most of a second, so the eras go side by side.
+  // The program takes most of a second to start, so the eras run side by side.
   await Promise.all([
     use(home, mcpUrl, 'auto', NEWEST),
     use(home, mcpUrl, 'modern', NEWEST),

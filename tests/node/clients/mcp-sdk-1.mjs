@@ -1,4 +1,4 @@
-// The official MCP SDK of the 1.x line: the protocol revisions with `initialize`. It uses all three resources.
+// The official MCP SDK of the 1.x line: protocol revisions with `initialize`, on all three resources.
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';

@@ -1,5 +1,5 @@
-// oauth4webapi: every step on its own, each answer checked against its specification; the access token, too, by
-// what a resource server would check (RFC 9068), with the published keys.
+// oauth4webapi: each step on its own, with every response checked against its specification. The access token is checked as
+// a resource server does (RFC 9068), with the published keys.
 import assert from 'node:assert/strict';
 import * as oauth from 'oauth4webapi';
 import { checkToolAnswer, mcpUrl, person, redirectUri, toolCall } from '../lib/service.mjs';
@@ -10,7 +10,7 @@ const resource = mcpUrl.href;
 const call = (token) =>
   oauth.protectedResourceRequest(token, 'POST', mcpUrl, toolCall.headers, toolCall.body, options);
 
-// The challenge names the resource's metadata; the well-known place holds the same.
+// The challenge links the resource's metadata, which are the same at the well-known URL.
 const { cause: [challenge] } = await call('no-token').catch((error) => error);
 assert.equal(challenge.scheme, 'bearer');
 const found = await fetch(challenge.parameters.resource_metadata);

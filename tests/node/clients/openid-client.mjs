@@ -1,11 +1,11 @@
-// openid-client: a certified client library. Each way of authenticating a client that the server announces.
+// openid-client, a certified client library, with each client authentication method that the server announces.
 import assert from 'node:assert/strict';
 import * as client from 'openid-client';
 import { checkToolAnswer, mcpUrl, person, redirectUri, toolCall } from '../lib/service.mjs';
 
 const user = person();
 const resource = mcpUrl.href;
-// It leaves the resource's metadata to the caller.
+// It does not read the resource's metadata.
 const resourceMetadata = await fetch(new URL(`/.well-known/oauth-protected-resource${mcpUrl.pathname}`, mcpUrl));
 const { authorization_servers: [issuer], scopes_supported: scopes } = await resourceMetadata.json();
 

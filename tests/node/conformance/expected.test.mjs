@@ -9,23 +9,23 @@ const check = (id, status) => ({ id, name: id, status, errorMessage: 'why' });
 const whole = { reason: 'no prompts', checks: new Map() };
 const only = (...ids) => ({ checks: new Map(ids.map((id) => [id, 'no prompts'])) });
 
-test('a scenario is judged by its checks and by what is expected of them', () => {
+test('a scenario is judged by its checks and its expected failures', () => {
   for (const [checks, entry, ok, counts] of [
     [[check('a', 'SUCCESS')], undefined, true, true],
     [[check('a', 'SUCCESS'), check('b', 'INFO'), check('c', 'SKIPPED')], undefined, true, true],
     [[check('a', 'SUCCESS'), check('b', 'FAILURE')], undefined, false, true],
     [[check('a', 'SUCCESS'), check('b', 'WARNING')], undefined, false, true],
-    // The worst counts where an id comes twice.
+    // The worst result of an id counts.
     [[check('a', 'FAILURE'), check('a', 'SUCCESS')], undefined, false, true],
-    // Nothing was checked, or only the form of the answers.
+    // No check, or only the schema check.
     [[], undefined, false, true],
     [[check('a', 'SKIPPED')], undefined, false, true],
     [[check('wire-schema-valid', 'SUCCESS')], undefined, false, true],
-    // As a whole.
+    // Listed as a whole.
     [[check('a', 'FAILURE')], whole, true, false],
     [[check('a', 'SKIPPED')], whole, true, false],
     [[check('a', 'SUCCESS')], whole, false, true],
-    // Single ones: exactly these.
+    // Single checks are listed.
     [[check('a', 'FAILURE')], only('a'), true, false],
     [[check('a', 'FAILURE'), check('wire-schema-valid', 'SUCCESS')], only('a'), true, false],
     [[check('a', 'FAILURE'), check('wire-schema-valid', 'FAILURE')], only('a'), false, true],
@@ -58,7 +58,7 @@ test('an entry has a scenario or one of its checks, and a reason', (context) => 
   }
 });
 
-test('the files can be read', () => {
+test('the files of expected failures are valid', () => {
   const files = readdirSync(new URL('expected/', import.meta.url));
   assert.equal(files.length, 4);
   for (const file of files) assert.ok(readExpected(new URL(`expected/${file}`, import.meta.url)).size > 0, file);

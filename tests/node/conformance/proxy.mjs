@@ -1,13 +1,13 @@
-// A proxy on this machine that adds a token to each request, for a client that cannot send one.
+// A local proxy that adds a token to each request of a client that cannot send one.
 //
-// It works on bytes: but for the added line, the server gets what the client wrote, with the same case of names,
-// spaces around values and `Host`, and the client gets what the server wrote. So whatever is judged is the server's.
+// It works on bytes. Apart from the added line, requests and responses pass unchanged, including `Host`, the case of header
+// names and the spaces around values. So the suite judges the server, not the proxy.
 import { createServer, connect } from 'node:net';
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const MAX_HEAD = 64 * 1024;
 
-/** Cuts the requests of one connection into heads and bodies, and hands on each head with `line` added. */
+/** Splits the requests of a connection into heads and bodies, and adds `line` to each head. */
 export class HeaderAdder {
   #line;
   #pending = Buffer.alloc(0);
@@ -17,7 +17,7 @@ export class HeaderAdder {
     this.#line = Buffer.from(`\r\n${line}`, 'latin1');
   }
 
-  /** What to send on, now that `bytes` have come. Throws at what it cannot cut. */
+  /** Takes received bytes and returns the bytes to send. Throws if it cannot split the requests. */
   take(bytes) {
     this.#pending = Buffer.concat([this.#pending, bytes]);
     const out = [];
@@ -57,7 +57,7 @@ function bodyLength(head) {
   return Number(lengths[0] ?? 0);
 }
 
-/** Listens on a free port and passes everything on to `port`, with `token` in each request. */
+/** Listens on a free port and forwards to `port`, with `token` added to each request. */
 export async function startProxy(port, token) {
   const sockets = new Set();
   const server = createServer((client) => {
@@ -68,7 +68,7 @@ export async function startProxy(port, token) {
       socket.setNoDelay(true);
       socket.on('close', () => sockets.delete(socket));
     }
-    // A connection that broke is seen by whoever waits for its answer.
+    // The client of a broken connection reports it.
     client.on('error', () => {});
     upstream.on('error', () => client.destroy());
     client.on('close', () => upstream.destroy());

@@ -11,7 +11,7 @@ const EXPECTED = REQUESTS.replace('7\r\n\r\n', '7\r\nX: y\r\n\r\n')
   .replace('Host: x\r\n\r\n', 'Host: x\r\nX: y\r\n\r\n')
   .replace(':2\r\n\r\n', ':2\r\nX: y\r\n\r\n');
 
-test('a line is added to each request and nothing else changes, however the bytes come', () => {
+test('only a line is added to each request, whatever the size of the pieces', () => {
   for (let size = 1; size <= REQUESTS.length; size += 1) {
     const adder = new HeaderAdder('X: y');
     let out = '';
@@ -20,7 +20,7 @@ test('a line is added to each request and nothing else changes, however the byte
   }
 });
 
-test('what cannot be cut is refused', () => {
+test('requests that cannot be split are refused', () => {
   for (const headers of [
     'Transfer-Encoding: chunked',
     'Authorization: Bearer own',
@@ -33,7 +33,7 @@ test('what cannot be cut is refused', () => {
   assert.throws(() => new HeaderAdder('X: y').take(Buffer.alloc(100_000, 'a')), 'endless');
 });
 
-test('both directions pass, and the token is there', async (context) => {
+test('the proxy forwards both directions and adds the token', async (context) => {
   const server = createServer((socket) => {
     let seen = '';
     socket.on('data', (bytes) => {

@@ -1,10 +1,10 @@
-// Runs the official MCP conformance suite against one server, once for each set of requirements, and prints a line for
-// each scenario, what failed in it, and the sum as Rust's test programs write it.
+// Runs the official MCP conformance suite against a server, once for each set of requirements. Prints a line for each
+// scenario, its failures, and the sum in the form of Rust's test programs.
 //
 //   node conformance/run.mjs URL EXPECTED RESULTS
 //
-// EXPECTED is the beginning of the names of the files of known failures; the checks are left in the folder RESULTS. With
-// API_KEY in the environment a proxy adds it to every request.
+// EXPECTED is the prefix of the files of expected failures. The suite writes its checks to the folder RESULTS. If API_KEY is
+// set, a proxy adds it to every request.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -16,8 +16,8 @@ import { startProxy } from './proxy.mjs';
 const SUITE = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 const LOG = 'suite.log';
 const REVISIONS = ['2026-07-28', '2025-11-25'];
-/** One set takes less than half a minute. */
-const TIME_LIMIT = 180_000;
+/** Ends a suite that hangs. One set takes less than half a minute on a quiet machine. */
+const TIMEOUT_MS = 10 * 60_000;
 
 const [url, expectedFiles, resultsFolder] = process.argv.slice(2);
 assert.ok(resultsFolder, 'usage: run.mjs URL EXPECTED RESULTS');
@@ -48,26 +48,26 @@ async function runSet(revision, expectedFile, folder) {
   const scenarios = [...output.matchAll(/^=== Running scenario: (\S+) ===$/gm)].map(([, name]) => name);
   const checks = readChecks(folder);
   const sum = { passed: 0, failed: 0, expected: 0 };
-  const tell = (name, { ok, counts, notes }) => {
+  const report = (name, { ok, counts, notes }) => {
     sum[!counts ? 'expected' : ok ? 'passed' : 'failed'] += 1;
     console.log(`test ${revision} ${name} ... ${!ok ? 'FAILED' : counts ? 'ok' : 'expected to fail'}`);
     for (const note of notes) console.log(`  ${note}`);
   };
   for (const name of scenarios) {
-    tell(name, judge(checks.get(name) ?? [notRun(name, folder)], expected.get(name)));
+    report(name, judge(checks.get(name) ?? [notRun(name, folder)], expected.get(name)));
     expected.delete(name);
   }
-  for (const name of expected.keys()) tell(name, failed('It is not among the scenarios: take it out of the expected failures.'));
-  // The suite's own verdict, and that it came to its end, must agree with what was read here.
+  for (const name of expected.keys()) report(name, failed('There is no such scenario. Remove it from the expected failures.'));
+  // The suite must have finished, and its exit code must agree with the checks.
   const ended = /^Total: \d+ passed, \d+ failed$/m.test(output);
   if (!ended || (code !== 0 && sum.failed === 0)) {
-    tell('the suite as a whole', failed(`It ended with ${code}.\n${output.slice(-4000)}`));
+    report('the suite as a whole', failed(`It exited with ${code}.\n${output.slice(-4000)}`));
   }
   console.log(`${revision}: ${sum.passed} passed, ${sum.failed} failed, ${sum.expected} expected to fail\n`);
   return sum;
 }
 
-/** A scenario that gave up leaves no checks. */
+/** The failure of a scenario that wrote no checks. */
 function notRun(name, folder) {
   return { id: name, name, status: 'FAILURE', errorMessage: `It could not be run; see ${join(folder, LOG)}.` };
 }
@@ -76,13 +76,13 @@ function failed(note) {
   return { ok: false, counts: true, notes: [note] };
 }
 
-/** Runs the suite to its end, or until it takes too long. */
+/** Runs the suite until it exits or times out. */
 async function runSuite(revision, expectedFile, folder) {
   const options = ['server', '--url', server.href, '--requirements', revision];
   const child = spawn(process.execPath, [SUITE, ...options, '--expected-failures', expectedFile, '-o', folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, API_KEY: undefined, NO_COLOR: '1' },
-    timeout: TIME_LIMIT,
+    timeout: TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
   const log = createWriteStream(join(folder, LOG));
@@ -102,7 +102,7 @@ async function runSuite(revision, expectedFile, folder) {
   return { code, output };
 }
 
-/** The checks of each scenario, from the folder that it left behind. */
+/** Reads the checks of each scenario from its folder. */
 function readChecks(folder) {
   const checks = new Map();
   for (const entry of readdirSync(folder, { withFileTypes: true })) {

@@ -1,10 +1,10 @@
-// What both lines of the MCP SDK do alike. Every request is theirs; here stand only the app's own parts: a store
-// for tokens, and the user.
+// The common steps for both lines of the MCP SDK. The SDK sends every request; this file has only the app's parts: a token
+// store and the user.
 import assert from 'node:assert/strict';
 import { checkPhotos, mcpUrl, person, redirectUri } from './service.mjs';
 import { GALLERY, checkGallery, checkToolList, useTools } from './tools.mjs';
 
-/** The app's store, and its way to the user. */
+/** The app's token store and its redirect to the user. */
 class Provider {
   redirectUrl = redirectUri;
   clientMetadata = {
@@ -14,8 +14,8 @@ class Provider {
     response_types: ['code'],
     token_endpoint_auth_method: 'none',
   };
-  /** The URL to which the user was to be sent last. */
-  sentTo;
+  /** The last authorization URL. */
+  authorizationUrl;
   stored = {};
 
   state = () => (this.stored.state = crypto.randomUUID());
@@ -25,7 +25,7 @@ class Provider {
   saveTokens = (tokens) => void (this.stored.tokens = tokens);
   codeVerifier = () => this.stored.verifier;
   saveCodeVerifier = (verifier) => void (this.stored.verifier = verifier);
-  redirectToAuthorization = (url) => void (this.sentTo = url);
+  redirectToAuthorization = (url) => void (this.authorizationUrl = url);
   discoveryState = () => this.stored.discovery;
   saveDiscoveryState = (discovery) => void (this.stored.discovery = discovery);
   invalidateCredentials = (scope) => {
@@ -35,9 +35,9 @@ class Provider {
   };
 }
 
-/** The client's own validator of structured content, and how often it found one to be as promised. */
-class Watched {
-  found = 0;
+/** The client's own validator of structured content. Counts valid results. */
+class CountingValidator {
+  count = 0;
   #validator;
 
   constructor(validator) {
@@ -48,27 +48,27 @@ class Watched {
     const validate = this.#validator.getValidator(schema);
     return (value) => {
       const verdict = validate(value);
-      if (verdict.valid) this.found += 1;
+      if (verdict.valid) this.count += 1;
       return verdict;
     };
   }
 }
 
 /**
- * Discovery, registration, consent, every tool, the resource of apps, a refresh, and consent again after the grant was
- * revoked. `sdk` gives a client, a transport, how that one takes what came back from the authorization server, its
- * error for "the user has to be asked", its validator, and the protocol revision in which it has to end up.
+ * Discovery, registration, consent, every tool, the photo app, a refresh, and consent again after the grant was revoked.
+ * `sdk` has functions that create a client, a transport and a validator, the function that passes the redirect to the
+ * transport, the error that means that consent is needed, and the expected protocol revision.
  */
 export async function useFromBareUrl(sdk, url = mcpUrl) {
   const user = person();
   const provider = new Provider();
-  const validator = new Watched(sdk.validator());
+  const validator = new CountingValidator(sdk.validator());
 
-  /** A client that is connected after the user has consented. */
+  /** Connects a client after consent. */
   async function connectWithConsent() {
     const refused = sdk.transport(url, provider);
     await assert.rejects(sdk.client({ jsonSchemaValidator: validator }).connect(refused), sdk.UnauthorizedError);
-    const redirected = await user.allow(provider.sentTo);
+    const redirected = await user.allow(provider.authorizationUrl);
     assert.equal(redirected.searchParams.get('state'), provider.stored.state);
     await sdk.finish(refused, redirected);
     const client = sdk.client({ jsonSchemaValidator: validator });
@@ -83,20 +83,20 @@ export async function useFromBareUrl(sdk, url = mcpUrl) {
   const { tools } = await client.listTools();
   checkToolList(tools, url);
   const worked = await useTools((name, args) => client.callTool({ name, arguments: args }), url);
-  // What the tools promise of their results is checked by the client itself.
-  assert.equal(validator.found, url.pathname.endsWith('/v2') ? worked : 0);
+  // The client itself validates results against the output schemas.
+  assert.equal(validator.count, url.pathname.endsWith('/v2') ? worked : 0);
   checkGallery(await client.listResources(), await client.readResource({ uri: GALLERY }), url);
-  console.log(`${url.pathname} in ${revision}: ${tools.length} tools, ${worked} calls, ${validator.found} validated`);
+  console.log(`${url.pathname} in ${revision}: ${tools.length} tools, ${worked} calls, ${validator.count} validated`);
 
-  // A token that is refused makes the client refresh by itself, and ask nobody.
+  // After a refused token the client refreshes without consent.
   const { access_token: first, refresh_token: firstRefresh } = provider.stored.tokens;
-  provider.stored.tokens = { ...provider.stored.tokens, access_token: 'worn-out' };
+  provider.stored.tokens = { ...provider.stored.tokens, access_token: 'invalid' };
   await checkPhotos(await call(client));
   assert.notEqual(provider.stored.tokens.access_token, first);
   assert.notEqual(provider.stored.tokens.refresh_token, firstRefresh);
   assert.equal(user.consents, 1);
 
-  // The SDK has no revocation of its own.
+  // The SDK cannot revoke.
   const { revocation_endpoint: revocation } = await metadataOfServer();
   const form = { token: provider.stored.tokens.refresh_token, client_id: provider.stored.client.client_id };
   assert.equal((await fetch(revocation, { method: 'POST', body: new URLSearchParams(form) })).status, 200);

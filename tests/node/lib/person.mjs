@@ -1,16 +1,16 @@
-// A person with a browser, as far as signing in and consenting go: pages are opened, cookies kept, redirects
-// followed, and forms filled in and sent with all their hidden fields.
+// A person who signs in and consents in a browser: opens pages, keeps cookies, follows redirects, and submits forms with
+// their hidden fields.
 import assert from 'node:assert/strict';
 import { defaultTreeAdapter as tree, parse } from 'parse5';
 
-/** More steps than these between a link and the way back mean that it goes in a circle. */
-const MOST_STEPS = 10;
+/** Upper bound on pages and redirects in a sign-in; more mean a loop. */
+const MAX_STEPS = 10;
 
 export class Person {
   #email;
   #password;
   #cookies = new Map();
-  /** How often consent was given. */
+  /** The number of consents given. */
   consents = 0;
 
   constructor(email, password) {
@@ -19,13 +19,12 @@ export class Person {
   }
 
   /**
-   * Opens the URL that an app sends its user to, signs in where that is asked for, allows what is asked for, and
-   * gives the URL at which the app gets its answer.
+   * Opens an authorization URL, signs in if needed, allows the request, and returns the URL of the redirect to the app.
    */
   async allow(authorizationUrl) {
     const { origin } = new URL(authorizationUrl);
     let page = await this.#send(new URL(authorizationUrl));
-    for (let step = 0; step < MOST_STEPS; step += 1) {
+    for (let step = 0; step < MAX_STEPS; step += 1) {
       if (page.location) {
         const next = new URL(page.location, page.url);
         if (next.origin !== origin) return next;
@@ -35,10 +34,10 @@ export class Person {
         page = await this.#submit(page);
       }
     }
-    throw new Error(`no way back to the app from ${authorizationUrl}`);
+    throw new Error(`no redirect to the app from ${authorizationUrl}`);
   }
 
-  /** Fills in and sends the page's first form. */
+  /** Fills in and submits the page's first form. */
   async #submit({ url, text }) {
     const [form] = elements(parse(text), 'form');
     assert.ok(form, `${url} has a form: ${text}`);
@@ -73,7 +72,7 @@ export class Person {
   }
 }
 
-/** All elements of that name inside a node, in the document's order. */
+/** All descendants with this tag name, in document order. */
 function* elements(node, name) {
   for (const child of tree.getChildNodes(node) ?? []) {
     if (tree.isElementNode(child) && tree.getTagName(child) === name) yield child;

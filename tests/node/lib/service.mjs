@@ -1,4 +1,4 @@
-// The service under test, as a user knows it: the MCP URL, an email and a password.
+// The service under test: the MCP URL, an email and a password from the environment, and checks of results.
 import assert from 'node:assert/strict';
 import { Person } from './person.mjs';
 
@@ -8,19 +8,19 @@ function setting(name) {
   return value;
 }
 
-/** The only address that a client is told. */
+/** The only URL that a client gets. */
 export const mcpUrl = new URL(setting('MCP_URL'));
 
-/** The address of another of the service's MCP resources: `v2` or `legacy`. */
+/** The URL of another MCP resource of the service: `v2` or `legacy`. */
 export const siblingUrl = (name) => new URL(name, mcpUrl);
 
-/** Somebody who has an account there, in a browser of their own. */
+/** A person with an account, in a new browser. */
 export const person = () => new Person(setting('EMAIL'), setting('PASSWORD'));
 
-/** A redirect URI of an app on this machine. Nobody listens there: what would arrive is handed over instead. */
+/** A redirect URI of an app on this machine. Nothing listens there: tests pass the redirect to the client themselves. */
 export const redirectUri = 'http://127.0.0.1:33417/callback';
 
-/** Checks the result of the tool `list_images`: photos are in it, and one can be looked at. */
+/** Checks the result of the tool `list_images`: it has photos, and the first can be loaded. */
 export async function checkPhotos({ content, isError }) {
   assert.ok(!isError, content[0].text);
   const { source, results } = JSON.parse(content[0].text);
@@ -29,7 +29,7 @@ export async function checkPhotos({ content, isError }) {
   await checkRendition(results[0].url);
 }
 
-/** Checks that there is a photo at a signed URL, which anybody may open. */
+/** Checks that a signed URL returns a photo without credentials. */
 export async function checkRendition(url) {
   const photo = await fetch(url);
   assert.equal(photo.status, 200);
@@ -37,7 +37,7 @@ export async function checkRendition(url) {
   assert.ok((await photo.arrayBuffer()).byteLength > 0);
 }
 
-/** The request that calls a tool, for clients that know OAuth and not MCP. */
+/** A request that calls a tool, for clients without MCP. */
 export const toolCall = {
   body: JSON.stringify({
     jsonrpc: '2.0',
@@ -52,7 +52,7 @@ export const toolCall = {
   }),
 };
 
-/** Checks the answer to that request. */
+/** Checks the response to that request. */
 export async function checkToolAnswer(answer) {
   const text = await answer.text();
   assert.equal(answer.status, 200, text);

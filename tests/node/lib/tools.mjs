@@ -1,35 +1,34 @@
-// Every tool called once, as somebody looks for photos and puts them into an album, and the resource that apps show
-// photos with. Which client sends the calls, and in which protocol revision, is for the caller to say.
+// Calls every tool and reads the photo app, with any client and protocol revision.
 import assert from 'node:assert/strict';
 import { checkRendition } from './service.mjs';
 
 const FINDING = ['get_info', 'list_images', 'search_images', 'get_image', 'show_images'];
 const ALBUMS = ['list_albums', 'create_album', 'update_album'];
 
-/** The tools of a resource, in the order in which it lists them; the legacy resource has no albums. */
+/** The tools of a resource, in the order of its list. The legacy resource has no albums. */
 export const toolNames = (url) => (url.pathname.endsWith('/legacy') ? FINDING : [...FINDING, ...ALBUMS]);
 
-/** The page with which apps show photos. */
+/** The photo app. */
 export const GALLERY = 'ui://photo-library/gallery.html';
 
-/** The type of such pages. */
+/** The MIME type of MCP Apps. */
 export const APP_PAGE = 'text/html;profile=mcp-app';
 
 /**
- * Calls each tool, and one of them wrongly. `call(name, args)` gives the result of `tools/call` as the client has it.
- * Gives how many calls worked.
+ * Calls each tool, and some with wrong arguments. Returns the number of successful calls. `call(name, args)` returns the
+ * client's result of `tools/call`.
  */
 export async function useTools(call, url) {
   const isStructured = url.pathname.endsWith('/v2');
   let worked = 0;
-  /** The payload of a call that has to work. */
+  /** Makes a call that must succeed and returns its payload. */
   async function use(name, args = {}) {
     const { content, isError, structuredContent } = await call(name, args);
     assert.equal(content[0]?.type, 'text', name);
     assert.ok(!isError, `${name}: ${content[0].text}`);
     const payload = JSON.parse(content[0].text);
     assert.equal(payload.source, 'photo-library', name);
-    // The display tool always has something for the page that shows it.
+    // The display tool always has structured content, for the photo app.
     if (isStructured) assert.deepEqual(structuredContent, payload, name);
     else assert.equal(structuredContent !== undefined, name === 'show_images', name);
     worked += 1;
@@ -57,13 +56,13 @@ export async function useTools(call, url) {
 
   assert.deepEqual(ids(await use('show_images', { imageIds: [second, newest] })), [second, newest]);
 
-  for (const [name, args, told] of [
+  for (const [name, args, message] of [
     ['list_images', { limit: 0 }, /limit/],
     ['show_images', { imageIds: [newest, 'unknown'] }, /unknown/],
   ]) {
     const { content, isError } = await call(name, args);
     assert.equal(isError, true, name);
-    assert.match(content[0].text, told);
+    assert.match(content[0].text, message);
   }
 
   if (toolNames(url).includes('create_album')) {
@@ -80,7 +79,7 @@ export async function useTools(call, url) {
   return worked;
 }
 
-/** Checks what `tools/list` gives. */
+/** Checks the result of `tools/list`. */
 export function checkToolList(tools, url) {
   assert.deepEqual(tools.map(({ name }) => name), toolNames(url));
   for (const { name, inputSchema, outputSchema, annotations } of tools) {
@@ -92,7 +91,7 @@ export function checkToolList(tools, url) {
   assert.equal(meta.ui.resourceUri, GALLERY);
 }
 
-/** Checks what `resources/list` and then `resources/read` of the gallery give. */
+/** Checks the results of `resources/list` and of `resources/read` for the photo app. */
 export function checkGallery({ resources }, { contents }, url) {
   const entry = resources.find(({ uri }) => uri === GALLERY);
   assert.equal(entry?.mimeType, APP_PAGE);
@@ -100,6 +99,6 @@ export function checkGallery({ resources }, { contents }, url) {
   const [{ uri, mimeType, text, _meta: meta }] = contents;
   assert.deepEqual([uri, mimeType], [GALLERY, APP_PAGE]);
   assert.match(text, /^<!doctype html>/i);
-  // The page may load its photos from here.
+  // The app may load photos from the service.
   assert.ok(meta.ui.csp.resourceDomains.includes(url.origin), JSON.stringify(meta));
 }

@@ -9,7 +9,7 @@ from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-from person import MCP_URL, REDIRECT_URI, STRUCTURED_URL, Person, check_photos
+from person import MCP_URL, REDIRECT_URI, STRUCTURED_URL, TIMEOUT_S, Person, check_photos
 from tools import GALLERY, check_gallery, check_tool_list, is_structured, use_tools
 
 NEWEST = "2026-07-28"
@@ -37,10 +37,10 @@ async def use(url: str, mode: str, revision: str):
     person, storage = Person(), Storage()
     redirected = []
 
-    async def send_to(link):
+    async def open_browser(link):
         redirected.append(await asyncio.to_thread(person.allow, link))
 
-    async def came_back():
+    async def read_redirect():
         query = parse_qs(urlsplit(redirected[-1]).query)
         return AuthorizationCodeResult(**{name: query[name][0] for name in ("code", "state", "iss")})
 
@@ -49,9 +49,9 @@ async def use(url: str, mode: str, revision: str):
         redirect_uris=[REDIRECT_URI],
         token_endpoint_auth_method="none",
     )
-    provider = OAuthClientProvider(url, metadata, storage, send_to, came_back)
+    provider = OAuthClientProvider(url, metadata, storage, open_browser, read_redirect)
     async with (
-        httpx2.AsyncClient(auth=provider) as http,
+        httpx2.AsyncClient(auth=provider, timeout=TIMEOUT_S) as http,
         Client(streamable_http_client(url, http_client=http), mode=mode) as client,
     ):
 
@@ -64,12 +64,12 @@ async def use(url: str, mode: str, revision: str):
         check_tool_list((await client.list_tools()).tools, url)
         worked = await use_tools(client.call_tool, url)
         if is_structured(url):
-            await check_that_it_validates(client)
+            await check_validation(client)
         resources, page = await client.list_resources(), await client.read_resource(GALLERY)
         check_gallery(resources.resources, page.contents, url)
         print(f"{url} in {client.protocol_version}, asked for {mode}: {worked} calls")
 
-        # An hour later, as far as the client knows, it refreshes by itself and asks nobody.
+        # The client takes the token for expired, so it refreshes without consent.
         first = storage.tokens
         provider.context.token_expiry_time = 1
         await list_photos()
@@ -77,9 +77,10 @@ async def use(url: str, mode: str, revision: str):
         assert storage.tokens.refresh_token != first.refresh_token
         assert person.consents == 1
 
-        # It has no revocation of its own. After one, it asks its user again.
+        # It cannot revoke. After a revocation it asks for consent again.
         endpoint = str(provider.context.oauth_metadata.revocation_endpoint)
-        revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": storage.tokens.refresh_token})
+        token = storage.tokens.refresh_token
+        revoked = await asyncio.to_thread(httpx2.post, endpoint, data={"token": token}, timeout=TIMEOUT_S)
         assert revoked.status_code == 200, revoked.text
         registered = storage.client.client_id
         await list_photos()
@@ -87,8 +88,8 @@ async def use(url: str, mode: str, revision: str):
         assert storage.client.client_id == registered, "the registration outlives the grant"
 
 
-async def check_that_it_validates(client: Client):
-    """The client itself compares results with what the tools promise: it does not take another one."""
+async def check_validation(client: Client):
+    """The client validates results against the output schema and refuses an invalid one."""
     result = await client.call_tool("list_albums", {"limit": 1})
     result.structured_content["pagination"]["total"] = "many"
     try:
@@ -96,7 +97,7 @@ async def check_that_it_validates(client: Client):
     except RuntimeError as error:
         assert "many" in str(error), error
     else:
-        raise AssertionError("the client takes any structured content")
+        raise AssertionError("the client accepts invalid structured content")
 
 
 async def main():

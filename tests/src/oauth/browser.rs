@@ -5,7 +5,7 @@ use reqwest::{Client, Method, RequestBuilder, header, redirect::Policy};
 use super::{PASSWORD, forms, html::HtmlForm};
 use crate::{TestAccount, TestApp, TestResponse};
 
-/// A browser with cookies of its own, which follows no redirect by itself.
+/// A browser with its own cookies. It does not follow redirects.
 pub struct Browser<'a> {
     app: &'a TestApp,
     client: Client,
@@ -16,7 +16,7 @@ impl TestApp {
     /// A browser without cookies.
     ///
     /// # Panics
-    /// When no client can be made.
+    /// If no HTTP client can be created.
     pub fn browser(&self) -> Browser<'_> {
         let client = Client::builder().redirect(Policy::none()).build().unwrap();
         Browser { app: self, client, cookies: Mutex::default() }
@@ -27,7 +27,7 @@ impl Browser<'_> {
     /// A request with this browser's cookies.
     ///
     /// # Panics
-    /// When a test before panicked in here.
+    /// If an earlier test panicked while it held the lock.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, format!("{}{path}", self.app.base_url));
         let cookies: Vec<String> =
@@ -35,10 +35,10 @@ impl Browser<'_> {
         if cookies.is_empty() { request } else { request.header(header::COOKIE, cookies.join("; ")) }
     }
 
-    /// Sends a request and keeps the cookies that come back.
+    /// Sends a request and stores the cookies of the response.
     ///
     /// # Panics
-    /// When there is no answer.
+    /// If there is no response.
     pub async fn send(&self, request: RequestBuilder) -> TestResponse {
         let answer = TestResponse::read(request.send().await.unwrap()).await;
         for cookie in answer.headers.get_all(header::SET_COOKIE) {
@@ -58,13 +58,13 @@ impl Browser<'_> {
         self.send(self.request(Method::GET, path)).await
     }
 
-    /// Sends a form of a page that was opened at `path`, with some fields filled in.
+    /// Submits a form of the page at `path` with some fields filled in.
     pub async fn submit(&self, path: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> TestResponse {
         let action = if form.action.is_empty() { path } else { &form.action };
         self.send(self.form_request(action, form, filled)).await
     }
 
-    /// The same as a request that can still be changed.
+    /// As [`Browser::submit`], as a request that can still be changed.
     pub fn form_request(&self, action: &str, form: &HtmlForm, filled: &[(&str, &str)]) -> RequestBuilder {
         let mut fields = form.fields.clone();
         for (name, value) in filled {
@@ -73,37 +73,37 @@ impl Browser<'_> {
         self.request(Method::POST, action).header(header::ORIGIN, &self.app.base_url).form(&fields)
     }
 
-    /// Signs in at the form of this page, and gives what follows.
+    /// Signs in with the form of this page and returns the response.
     ///
     /// # Panics
-    /// When the page has no form.
+    /// If the page has no form.
     pub async fn sign_in(&self, path: &str, account: &TestAccount, password: &str) -> TestResponse {
         let page = self.open(path).await;
         let form = forms(&page.text()).remove(0);
         self.submit(path, &form, &[("email", account.email.as_str()), ("password", password)]).await
     }
 
-    /// Signs in, so that the next page needs no password.
+    /// This browser, signed in.
     ///
     /// # Panics
-    /// When that fails.
+    /// If sign-in fails.
     pub async fn signed_in(self, account: &TestAccount) -> Self {
         self.sign_in("/sign-in", account, PASSWORD).await.expect(303);
         self
     }
 
-    /// A cookie that the browser holds.
+    /// A cookie of the browser.
     ///
     /// # Panics
-    /// When a test before panicked in here.
+    /// If an earlier test panicked while it held the lock.
     pub fn cookie(&self, name: &str) -> Option<String> {
         self.cookies.lock().unwrap().get(name).cloned()
     }
 
-    /// Puts a cookie into the browser.
+    /// Sets a cookie in the browser.
     ///
     /// # Panics
-    /// When a test before panicked in here.
+    /// If an earlier test panicked while it held the lock.
     pub fn set_cookie(&self, name: &str, value: &str) {
         self.cookies.lock().unwrap().insert(name.to_owned(), value.to_owned());
     }

@@ -22,14 +22,14 @@ pub struct OauthClient {
     pub redirect_uri: String,
 }
 
-/// What the token endpoint gave.
+/// A response of the token endpoint.
 #[derive(Debug, Clone)]
 pub struct Tokens {
     /// The access token.
     pub access: String,
     /// The refresh token; empty when there is none.
     pub refresh: String,
-    /// What was granted.
+    /// The granted scopes.
     pub scope: String,
 }
 
@@ -37,7 +37,7 @@ impl Tokens {
     /// Reads a token response.
     ///
     /// # Panics
-    /// When it is none.
+    /// If it is an error.
     #[track_caller]
     pub fn read(answer: &TestResponse) -> Self {
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -47,14 +47,14 @@ impl Tokens {
     }
 }
 
-/// An authorization request that can be spoilt: what a good client sends, with parameters replaced, removed or added.
+/// An authorization request. Its parameters can be replaced, removed or repeated.
 #[derive(Debug, Clone)]
 pub struct Authorize {
     parameters: Vec<(String, String)>,
 }
 
 impl Authorize {
-    /// What a good client sends, for the current resource.
+    /// A valid request for the current resource.
     pub fn of(app: &TestApp, client: &OauthClient) -> Self {
         let resource = format!("{}/api/mcp/v1", app.base_url);
         let challenge = challenge(VERIFIER);
@@ -70,7 +70,7 @@ impl Authorize {
         Self { parameters: parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec() }
     }
 
-    /// With this value instead, or added.
+    /// With this value, replacing any other.
     #[must_use]
     pub fn with(self, name: &str, value: &str) -> Self {
         self.without(name).and(name, value)
@@ -83,7 +83,7 @@ impl Authorize {
         self
     }
 
-    /// With this value once more.
+    /// With this value in addition.
     #[must_use]
     pub fn and(mut self, name: &str, value: &str) -> Self {
         self.parameters.push((name.to_owned(), value.to_owned()));
@@ -103,10 +103,10 @@ impl TestApp {
         self.send(self.request(Method::POST, "/api/oauth/register").json(body)).await
     }
 
-    /// A registered client with these redirect URIs and whatever else the body says.
+    /// A registered client with these redirect URIs and the other members of the body.
     ///
     /// # Panics
-    /// When it is refused.
+    /// If it is refused.
     pub async fn client_with(&self, redirect_uris: &[&str], more: Value) -> OauthClient {
         let mut body = json!({"client_name": "Test app", "redirect_uris": redirect_uris});
         if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
@@ -125,7 +125,7 @@ impl TestApp {
         self.client_with(&["https://app.example/callback"], json!({})).await
     }
 
-    /// A form to a path of the authorization server, such as `token`.
+    /// Posts a form to an endpoint of the authorization server, such as `token`.
     pub async fn oauth_form(&self, name: &str, fields: &[(&str, &str)]) -> TestResponse {
         self.send(self.request(Method::POST, &format!("/api/oauth/{name}")).form(fields)).await
     }
@@ -164,7 +164,7 @@ impl TestApp {
         Tokens::read(&self.redeem(client, &code).await)
     }
 
-    /// What an MCP resource says to `tools/list` with this bearer token.
+    /// The response of an MCP resource to `tools/list` with this bearer token.
     pub async fn list_tools(&self, resource: &str, token: &str) -> TestResponse {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
         self.send(self.request(Method::POST, resource).bearer_auth(token).json(&body)).await
@@ -172,10 +172,10 @@ impl TestApp {
 }
 
 impl Browser<'_> {
-    /// Opens the consent form of a request and presses a button.
+    /// Opens the consent form of a request and submits a decision.
     ///
     /// # Panics
-    /// When no consent form is shown.
+    /// If no consent form is shown.
     pub async fn decide(&self, request: &Authorize, decision: &str) -> TestResponse {
         let path = request.path();
         let page = self.open(&path).await.expect(200);
@@ -196,10 +196,10 @@ impl TestResponse {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    /// Where a redirect leads.
+    /// The destination of a redirect.
     ///
     /// # Panics
-    /// When this is no redirect.
+    /// If this is not a redirect.
     #[track_caller]
     pub fn location(&self) -> Url {
         assert!(matches!(self.status, 302 | 303), "{} {}", self.status, self.text());
@@ -212,16 +212,16 @@ impl TestResponse {
         self.location().query_pairs().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
     }
 
-    /// The code that a redirect carries.
+    /// The authorization code in a redirect.
     ///
     /// # Panics
-    /// When there is none.
+    /// If there is none.
     #[track_caller]
     pub fn code(&self) -> String {
         self.redirected("code").unwrap()
     }
 
-    /// The code of an error in the form of the RFCs.
+    /// The code of an OAuth error.
     #[track_caller]
     pub fn oauth_error(&self) -> &str {
         self.json["error"].as_str().unwrap_or_default()

@@ -26,14 +26,14 @@ use tokio_rustls::TlsAcceptor;
 
 use super::OauthClient;
 
-/// Where the host is, as far as the guard can tell.
+/// The address of the host as the address check sees it.
 pub const PUBLIC_ADDRESS: IpAddr = IpAddr::V4(Ipv4Addr::new(93, 184, 216, 34));
 
-/// What stands at a path: the answer to the byte, and how long it takes.
-type Stands = (Vec<u8>, Duration);
+/// The exact response at a path, and its delay.
+type Served = (Vec<u8>, Duration);
 
-/// A host of the internet on which clients describe themselves, over TLS. To the service it is `app.example` at
-/// [`PUBLIC_ADDRESS`]; what it really runs on is dialled only after the guard has looked at that address.
+/// A TLS host with clients' metadata documents. To the service it is `app.example` at [`PUBLIC_ADDRESS`]; its real
+/// address is dialled only after the check of that address.
 pub struct DocumentHost {
     shared: Arc<Shared>,
     certificate: Vec<u8>,
@@ -42,7 +42,7 @@ pub struct DocumentHost {
 struct Shared {
     address: SocketAddr,
     is_down: AtomicBool,
-    documents: Mutex<BTreeMap<String, Stands>>,
+    documents: Mutex<BTreeMap<String, Served>>,
     names: Mutex<HashMap<String, Vec<IpAddr>>>,
     heads: Mutex<Vec<String>>,
     lookups: AtomicUsize,
@@ -53,7 +53,7 @@ impl DocumentHost {
     /// A host without documents.
     ///
     /// # Panics
-    /// When it cannot be run.
+    /// If it cannot be started.
     pub async fn start() -> Self {
         let rcgen::CertifiedKey { cert, signing_key } =
             rcgen::generate_simple_self_signed(["app.example".to_owned()]).unwrap();
@@ -79,14 +79,14 @@ impl DocumentHost {
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, shared) = (acceptor.clone(), serving.clone());
-                // Whoever breaks off is no concern of the host's.
+                // The host ignores clients that disconnect.
                 tokio::spawn(async move { shared.answer(&acceptor, stream).await.ok() });
             }
         });
         Self { shared, certificate: cert.der().to_vec() }
     }
 
-    /// How the service fetches from this host and no other.
+    /// Options with which the service fetches from this host only.
     pub fn options(&self) -> Options {
         Options {
             network: self.shared.clone(),
@@ -95,16 +95,16 @@ impl DocumentHost {
         }
     }
 
-    /// The `client_id` of what describes itself at that path.
+    /// The `client_id` of the client whose document is at that path.
     pub fn client_id(&self, path: &str) -> String {
         format!("https://app.example{path}")
     }
 
-    /// Lets a client describe itself at that path. The document says what `more` says beside id and name; its first
-    /// redirect URI is the one that the client will use.
+    /// Serves a client's document at that path, with an id, a name and the members of `more`. The client uses its first
+    /// redirect URI.
     ///
     /// # Panics
-    /// When `more` has no redirect URI.
+    /// If `more` has no redirect URI.
     pub fn describe(&self, path: &str, more: Value) -> OauthClient {
         let id = self.client_id(path);
         let mut document = serde_json::json!({"client_id": id, "client_name": "Test app"});
@@ -116,7 +116,7 @@ impl DocumentHost {
         OauthClient { id, secret: None, redirect_uri }
     }
 
-    /// Puts a body at a path, with more lines in the head.
+    /// Serves a body at a path, with more header lines.
     pub fn put(&self, path: &str, content_type: &str, head: &str, body: &str) {
         let length = body.len();
         self.put_raw(
@@ -125,45 +125,45 @@ impl DocumentHost {
         );
     }
 
-    /// Puts a whole answer at a path.
+    /// Serves a whole response at a path.
     ///
     /// # Panics
-    /// When a test before panicked in here.
+    /// If an earlier test panicked while it held the lock.
     pub fn put_raw(&self, path: &str, answer: impl Into<Vec<u8>>) {
         self.shared.documents.lock().unwrap().insert(path.to_owned(), (answer.into(), Duration::ZERO));
     }
 
-    /// Lets the answer at a path take that long.
+    /// Delays the response at a path.
     ///
     /// # Panics
-    /// When nothing stands there.
+    /// If nothing is served there.
     pub fn delay(&self, path: &str, delay: Duration) {
         self.shared.documents.lock().unwrap().get_mut(path).unwrap().1 = delay;
     }
 
-    /// Gives a name these addresses.
+    /// Resolves a name to these addresses.
     ///
     /// # Panics
-    /// When one is none.
+    /// If one is not an address.
     pub fn resolve_to(&self, name: &str, addresses: &[&str]) {
         let addresses = addresses.iter().map(|address| address.parse().unwrap()).collect();
         self.shared.names.lock().unwrap().insert(name.to_owned(), addresses);
     }
 
-    /// Goes down, or comes back.
+    /// Makes the host unreachable or reachable.
     pub fn set_down(&self, is_down: bool) {
         self.shared.is_down.store(is_down, Ordering::SeqCst);
     }
 
-    /// The heads of the requests that came.
+    /// The heads of the received requests.
     ///
     /// # Panics
-    /// When a test before panicked in here.
+    /// If an earlier test panicked while it held the lock.
     pub fn heads(&self) -> Vec<String> {
         self.shared.heads.lock().unwrap().clone()
     }
 
-    /// How many names were looked up.
+    /// The number of name look-ups.
     pub fn lookups(&self) -> usize {
         self.shared.lookups.load(Ordering::SeqCst)
     }
@@ -171,7 +171,7 @@ impl DocumentHost {
     /// The addresses that were dialled.
     ///
     /// # Panics
-    /// When a test before panicked in here.
+    /// If an earlier test panicked while it held the lock.
     pub fn dials(&self) -> Vec<SocketAddr> {
         self.shared.dials.lock().unwrap().clone()
     }
@@ -187,9 +187,9 @@ impl Shared {
         let head = String::from_utf8_lossy(&head).into_owned();
         let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
         self.heads.lock().unwrap().push(head);
-        let stands = self.documents.lock().unwrap().get(&path).cloned();
+        let served = self.documents.lock().unwrap().get(&path).cloned();
         let nothing = || (b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n".to_vec(), Duration::ZERO);
-        let (answer, delay) = stands.unwrap_or_else(nothing);
+        let (answer, delay) = served.unwrap_or_else(nothing);
         sleep(delay).await;
         stream.write_all(&answer).await?;
         stream.shutdown().await

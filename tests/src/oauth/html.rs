@@ -1,15 +1,15 @@
 use std::collections::BTreeMap;
 
-/// A form of a page.
+/// A form on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HtmlForm {
-    /// Where it goes; empty when it says nothing.
+    /// Its `action`; empty if it has none.
     pub action: String,
-    /// Its fields with what they hold, those that a person fills in included; buttons are not.
+    /// Its input fields and their values, without buttons.
     pub fields: BTreeMap<String, String>,
 }
 
-/// The forms of a page. It reads the HTML that this service writes, and no other.
+/// The forms of a page. Only for HTML that this service writes.
 pub fn forms(page: &str) -> Vec<HtmlForm> {
     page.split("<form")
         .skip(1)

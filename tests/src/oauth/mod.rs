@@ -1,4 +1,4 @@
-//! An app, a browser and a person, as the authorization server meets them.
+//! OAuth clients and browsers for flows through the authorization server.
 
 mod browser;
 mod client;
@@ -10,8 +10,8 @@ pub use client::{Authorize, OauthClient, Tokens, challenge};
 pub use document_host::{DocumentHost, PUBLIC_ADDRESS};
 pub use html::{HtmlForm, forms};
 
-/// What every person of these flows signs in with.
+/// The password of every account in these flows.
 pub const PASSWORD: &str = "correct horse battery staple";
 
-/// The verifier that these flows use.
+/// The PKCE verifier of these flows.
 pub const VERIFIER: &str = "a-verifier-of-fifty-characters.is_long~enough-1234";

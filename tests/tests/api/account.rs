@@ -66,7 +66,7 @@ async fn a_connected_app_is_shown_and_disconnected_from_the_next_request_on() {
     assert!(said.text().contains("The app is disconnected."));
     app.list_tools("/api/mcp/v1", &tokens.access).await.expect(401);
     app.refresh(&client, &tokens.refresh).await.expect(400);
-    assert!(opened(&browser).await.text().contains("No app is connected"));
+    assert!(opened(&browser).await.text().contains("No apps are connected"));
 
     // Another person's grant is not theirs to end.
     let berts = app.browser().signed_in(&bert).await;
@@ -102,7 +102,7 @@ async fn a_key_is_made_shown_once_and_revoked() {
     assert!(!opened(&browser).await.text().contains(&key), "only once");
 
     let taken = browser.submit(PATH, &create, &[("name", "lap<b>top")]).await.expect(400);
-    let words = "There is already a key with this name. Revoke it or choose another name.";
+    let words = "There is already a key with this name. Choose another name, or revoke that key first.";
     assert!(taken.text().contains(words), "{}", taken.text());
     assert_eq!(form(&taken, "/account/keys/create", None).fields["name"], "lap<b>top");
     let long = "n".repeat(101);
@@ -132,7 +132,7 @@ async fn a_new_password_needs_the_old_one_and_ends_other_sessions() {
     let with = |current: &'static str, new: &'static str| [("current", current), ("new", new)];
 
     let wrong = browser.submit(PATH, &change, &with("wrong", "another password")).await.expect(400);
-    assert!(wrong.text().contains("The password is wrong. Nothing was changed."));
+    assert!(wrong.text().contains("The password is incorrect. Nothing was changed."));
     browser.submit(PATH, &change, &with(PASSWORD, "short")).await.expect(400);
     opened(&elsewhere).await;
 
@@ -195,7 +195,7 @@ async fn an_account_is_deleted_by_its_owner_who_knows_the_password() {
     let with = |password: &'static str, sure: &'static str| [("password", password), ("sure", sure)];
 
     let unsure = browser.submit(PATH, &delete, &with(PASSWORD, "")).await.expect(400);
-    assert!(unsure.text().contains("Tick the box"));
+    assert!(unsure.text().contains("Select the checkbox"));
     browser.submit(PATH, &delete, &with("wrong", "yes")).await.expect(400);
     app.get("/library", &anna.key).await.expect(200);
 
@@ -232,19 +232,19 @@ async fn the_page_tells_what_happened_to_the_account() {
     let mut text = String::new();
     for _ in 0..100 {
         text = browser.open("/account/activity").await.expect(200).text();
-        if text.contains("A wrong password was tried") {
+        if text.contains("Sign-in failed: incorrect password") {
             break;
         }
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     for words in [
-        "A wrong password was tried",
+        "Sign-in failed: incorrect password",
         "Signed in",
-        "Test app was connected",
-        "Test app was disconnected",
-        "The API key lap&lt;b&gt;top was created",
-        "The API key lap&lt;b&gt;top was revoked",
-        "The password was changed",
+        "Test app connected",
+        "Test app disconnected",
+        "API key lap&lt;b&gt;top created",
+        "API key lap&lt;b&gt;top revoked",
+        "Password changed",
         "from 127.0.0.1",
     ] {
         assert!(text.contains(words), "{words}: {text}");
@@ -266,8 +266,8 @@ async fn the_page_tells_of_a_grant_that_ended_for_safetys_sake() {
     app.clock.advance_ms(31_000);
     app.refresh(&client, &tokens.refresh).await.expect(400);
     let text = opened(&browser).await.text();
-    assert!(text.contains("Test app was disconnected, because an old token of it was used again"), "{text}");
-    assert!(text.contains("No app is connected"));
+    assert!(text.contains("Test app disconnected, because one of its old tokens was used again"), "{text}");
+    assert!(text.contains("No apps are connected"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

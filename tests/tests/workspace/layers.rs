@@ -1,10 +1,10 @@
-//! A crate depends only on lower ones.
+//! Checks that each crate depends only on crates of lower layers.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// What each crate may be built with. Whoever adds an edge here changes the architecture.
+/// The allowed dependencies of each crate. Adding one changes the architecture.
 const LAYERS: [(&str, &[&str]); 30] = [
     ("domain", &[]),
     ("strict-json", &[]),
@@ -45,27 +45,27 @@ const LAYERS: [(&str, &[&str]); 30] = [
     ),
     ("web-pages", &["http-server", "web-api", "library", "oauth-core", "keys", "domain"]),
     ("web", &["http-server", "web-api", "web-pages", "library", "client-documents", "keys"]),
-    // The developers' tool builds without anything of ours, so that it can set up what the rest needs.
+    // The developer tool builds without the other crates, so that it can install what they need.
     ("xtask", &[]),
-    // Nothing may depend on these, which may depend on everything.
+    // These may depend on every crate, and no crate may depend on them.
     ("fuzz", ANYTHING),
     ("server", ANYTHING),
 ];
 const LIBRARY: &[&str] =
     &["domain", "storage", "blobs", "media", "places", "sandbox", "vectors", "vision", "keys", "oauth-core"];
 const ANYTHING: &[&str] = &["*"];
-/// What only the top may use, not even the tests of lower crates.
+/// Crates of the top layer. Not even tests of other crates may depend on them.
 const TOP: [&str; 7] = ["web-api", "web-pages", "web", "server", "tests", "fuzz", "xtask"];
 
-/// Every edge that points the wrong way, or a crate without a place.
-fn misplaced(packages: &[Value]) -> Vec<String> {
+/// Lists forbidden dependencies, and crates without a layer.
+fn violations(packages: &[Value]) -> Vec<String> {
     let layers: BTreeMap<&str, &[&str]> = LAYERS.into_iter().chain([("tests", ANYTHING)]).collect();
     let ours: Vec<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
     let mut wrong = Vec::new();
     for package in packages {
         let from = package["name"].as_str().unwrap();
         let Some(allowed) = layers.get(from) else {
-            wrong.push(format!("{from} has no place in the layers"));
+            wrong.push(format!("{from} has no layer"));
             continue;
         };
         for dependency in package["dependencies"].as_array().unwrap() {
@@ -83,14 +83,14 @@ fn misplaced(packages: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn every_crate_depends_only_on_lower_ones() {
+fn crates_depend_only_on_lower_layers() {
     let packages = super::packages();
-    assert!(packages.len() > 10, "the whole workspace is looked at");
-    assert_eq!(misplaced(&packages), [""; 0]);
+    assert!(packages.len() > 10, "all packages are listed");
+    assert_eq!(violations(&packages), [""; 0]);
 }
 
 #[test]
-fn an_edge_that_points_up_is_found() {
+fn a_dependency_on_a_higher_layer_is_found() {
     let package = |name: &str, dependencies: Value| json!({"name": name, "dependencies": dependencies});
     let needs = |name: &str, kind: Value| json!({"name": name, "kind": kind});
     let packages = [
@@ -103,14 +103,14 @@ fn an_edge_that_points_up_is_found() {
         package("utils", json!([])),
     ];
     assert_eq!(
-        misplaced(&packages),
+        violations(&packages),
         [
             "domain must not depend on keys",
             "keys must not depend on web",
             "storage-sqlite must not depend on library",
             "library must not depend on web",
             "web must not depend on storage-sqlite",
-            "utils has no place in the layers",
+            "utils has no layer",
         ]
     );
 }

@@ -1,5 +1,5 @@
-//! What holds for the source of every crate, read from the workspace itself.
-#![expect(clippy::unwrap_used, reason = "in a test, what cannot go on must fail")]
+//! Checks rules for the source of every crate.
+#![expect(clippy::unwrap_used, reason = "a test that cannot continue must fail")]
 
 mod layers;
 mod source;
@@ -13,7 +13,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Every package of the workspace, as cargo describes it.
+/// Every package of the workspace, from `cargo metadata`.
 fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root()).args(["metadata", "--format-version", "1", "--no-deps", "--offline"]);

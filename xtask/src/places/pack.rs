@@ -1,18 +1,18 @@
-//! Writes the file that `crates/places` reads; `crates/places/data/README.md` has the format.
+//! Packs the data file of the crate `places`. `crates/places/data/README.md` describes the format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{City, PlacesError};
 
 const MAGIC: &[u8; 8] = b"places01";
-/// The Earth's radius in the units of the file: the largest number of 24 bits with a sign.
+/// The Earth's radius in the units of the file: the largest signed 24-bit number.
 const RADIUS: f64 = 8_388_607.0;
-/// A city's edge lies this far from its centre, times the root of its people, in steps of [`EDGE_STEP_M`].
+/// A city's radius is this times the square root of its population, stored in steps of [`EDGE_STEP_M`].
 const EDGE_M: f64 = 2.0;
 const EDGE_STEP_M: f64 = 10.0;
 
 struct Packed<'a> {
-    /// Straight from the Earth's centre: to 0° E on the equator, to 90° E on the equator, to the North Pole.
+    /// Coordinates from the Earth's centre. The axes point to 0° E and 90° E on the equator, and to the North Pole.
     at: [i32; 3],
     city: &'a City,
 }
@@ -54,7 +54,7 @@ fn misfit(what: &str, value: impl std::fmt::Display) -> PlacesError {
     PlacesError::Format { what: format!("{what} {value}") }
 }
 
-/// A number in `N` bytes, the lowest first.
+/// A little-endian number of `N` bytes.
 fn number<const N: usize>(value: usize, what: &str) -> Result<[u8; N], PlacesError> {
     let bytes = value.to_le_bytes();
     match bytes.split_first_chunk() {
@@ -67,7 +67,7 @@ fn at(city: &City) -> [i32; 3] {
     let (latitude, longitude) = (city.latitude.to_radians(), city.longitude.to_radians());
     let unit = [latitude.cos() * longitude.cos(), latitude.cos() * longitude.sin(), latitude.sin()];
     unit.map(|share| {
-        #[expect(clippy::cast_possible_truncation, reason = "a share of RADIUS, which has 24 bits")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most RADIUS, which has 24 bits")]
         let units = (share * RADIUS).round() as i32;
         units
     })
@@ -75,13 +75,13 @@ fn at(city: &City) -> [i32; 3] {
 
 fn edge(population: u32) -> u8 {
     let steps = (f64::from(population).sqrt() * EDGE_M / EDGE_STEP_M).round();
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255 by now")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 255")]
     let steps = steps.min(255.0) as u8;
     steps
 }
 
-/// Makes an implicit k-d tree: the middle city splits the others in two by one coordinate, and each half
-/// is split by the next.
+/// Sorts into an implicit k-d tree: the median city by one coordinate splits the others in two halves, and each half is
+/// split by the next coordinate.
 fn arrange(cities: &mut [Packed], axis: usize) {
     if cities.is_empty() {
         return;
@@ -93,7 +93,7 @@ fn arrange(cities: &mut [Packed], axis: usize) {
     arrange(after, (axis + 1) % 3);
 }
 
-/// All names in one text, each once.
+/// All names in one string, each once.
 #[derive(Default)]
 struct Names<'a> {
     text: String,
@@ -101,7 +101,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Where the name is: three bytes for the offset, one for the length.
+    /// The place of a name in the string: three bytes for the offset, one for the length.
     fn place(&mut self, name: &'a str) -> Result<[u8; 4], PlacesError> {
         if let Some(place) = self.places.get(name) {
             return Ok(*place);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn values_too_large_for_the_format_are_refused() {
         let check = |city: City, expect: &str| {
             let error = pack(&[city], &france()).unwrap_err();
             assert_eq!(error.to_string(), expect);

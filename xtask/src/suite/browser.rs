@@ -1,4 +1,4 @@
-//! The pages in headless Chromium, as people use them, and pictures of them. `tests/node/README.md` says more.
+//! Tests and screenshots of the pages in headless Chromium. See `tests/node/README.md`.
 
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use crate::process::{self, ProcessError, Runner};
 use crate::system::{self, SystemError, Tools};
 use crate::workspace;
 
-/// Inside `tests/node`.
+/// Relative to `tests/node`.
 const FOLDER: &str = "browser";
-const ENDING: &str = ".test.mjs";
+const SUFFIX: &str = ".test.mjs";
 const REPORTER: &str = "./browser/support/reporter.mjs";
 
-/// Why the pages could not be opened in a browser.
+/// Why the browser tests could not run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BrowserError {
     #[error(transparent)]
@@ -29,7 +29,7 @@ pub(crate) enum BrowserError {
     Folder { path: PathBuf, source: io::Error },
 }
 
-/// Each test of each file counts.
+/// Runs the browser tests. Each test in each file counts.
 pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Counts, BrowserError> {
     let files = test_files()?;
     let mut command = with_browser(runner, Node::command)?;
@@ -45,15 +45,15 @@ pub(super) fn run(runner: &Runner, environment: &[(&str, &str)]) -> Result<Count
     Ok(counts.with_status(status.success()))
 }
 
-/// Takes pictures of all pages.
-pub(super) fn photograph(runner: &Runner, folder: PathBuf) -> Result<(), BrowserError> {
+/// Takes screenshots of all pages.
+pub(super) fn screenshots(runner: &Runner, folder: PathBuf) -> Result<(), BrowserError> {
     let mut command = with_browser(runner, |node| node.script(&format!("{FOLDER}/screenshots.mjs")))?;
     command.arg(folder);
     let status = runner.status(&mut command)?;
     Ok(process::success(&command, status)?)
 }
 
-/// A program that is told of Chromium and of the server, both found or brought first.
+/// Sets up Chromium and Node, and passes the paths of Chromium and of the server to a program.
 fn with_browser(runner: &Runner, program: impl FnOnce(&Node) -> Command) -> Result<Command, BrowserError> {
     system::ensure(runner, Tools::Browser)?;
     let mut command = program(&Node::ensure(runner)?);
@@ -61,19 +61,19 @@ fn with_browser(runner: &Runner, program: impl FnOnce(&Node) -> Command) -> Resu
         .env("CHROMIUM", system::chromium().unwrap_or_default())
         .env("SERVER_PROGRAM", workspace::target("debug/server"))
         .env("FIXTURES", workspace::path("fixtures"))
-        // A proxy that the caller uses has no part in what stays on this machine.
+        // Connections within this machine must not use the caller's proxy.
         .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
     Ok(command)
 }
 
-/// The files of tests, in order.
+/// The test files, sorted.
 fn test_files() -> Result<Vec<String>, BrowserError> {
     let folder = workspace::path("tests/node").join(FOLDER);
     let names = fs::read_dir(&folder)
         .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>())
         .map_err(|source| BrowserError::Folder { path: folder, source })?;
     let mut names: Vec<_> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.ends_with(ENDING));
+    names.retain(|name| name.ends_with(SUFFIX));
     names.sort();
     Ok(names)
 }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_tests_are_run() {
+    fn only_test_files_are_run() {
         let files = test_files().unwrap();
         assert!(files.contains(&"consent.test.mjs".to_owned()) && files.is_sorted(), "{files:?}");
         assert!(!files.contains(&"screenshots.mjs".to_owned()), "{files:?}");

@@ -1,5 +1,5 @@
-//! Official clients, unmodified, that get from the bare MCP URL to photos, and registrations as well-known apps
-//! send them. `tests/node/README.md` says what each does.
+//! Tests with unmodified official clients, which start from the MCP URL alone, and with the registrations of well-known
+//! apps. See `tests/node/README.md`.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -19,11 +19,11 @@ use crate::workspace;
 const NODE_CLIENTS: &str = "tests/node/clients";
 const PYTHON: &str = "tests/python";
 const REGISTRATIONS: &str = "tests/clients/registrations";
-/// Ports below the range that systems hand out to connections.
+/// Below the ephemeral ports.
 const FIRST_PORT: u16 = 18_600;
-/// Most take a second or two; the inspector is a program that starts anew for every call.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
-/// Hosts that are asked without a proxy; some clients wait for the browser's answer at `localhost`.
+/// Upper bound for a client that hangs. Most take a second or two; the inspector starts a new process for every call.
+const TIME_LIMIT: Duration = Duration::from_secs(10 * 60);
+/// Hosts that need no proxy. Some clients listen for the browser's redirect at `localhost`.
 const THIS_MACHINE: &str = "127.0.0.1,localhost";
 
 /// Why the clients could not be run.
@@ -43,7 +43,7 @@ pub(crate) enum ClientsError {
     File { path: PathBuf, source: io::Error },
 }
 
-/// Each client and each registration counts as one test.
+/// Runs the clients. Each client and each registration counts as one test.
 pub(super) fn run(runner: &Runner) -> Result<Counts, ClientsError> {
     let clients = clients(runner)?;
     let dir = workspace::target("clients");
@@ -55,7 +55,7 @@ pub(super) fn run(runner: &Runner) -> Result<Counts, ClientsError> {
         command
             .env("MCP_URL", format!("http://127.0.0.1:{port}/api/mcp/v1"))
             .envs([("EMAIL", EMAIL), ("PASSWORD", &password)])
-            // A proxy that the caller uses has no part in what stays on this machine.
+            // Connections within this machine must not use the caller's proxy.
             .envs([("NO_PROXY", THIS_MACHINE), ("no_proxy", THIS_MACHINE)]);
         counts = counts + run_one(runner, &name, &mut command, &dir.join(format!("{name}.log")))?;
     }
@@ -63,7 +63,7 @@ pub(super) fn run(runner: &Runner) -> Result<Counts, ClientsError> {
     Ok(counts)
 }
 
-/// The name of each and how to run it.
+/// The name and the command of each client.
 fn clients(runner: &Runner) -> Result<Vec<(String, Command)>, ClientsError> {
     let node = Node::ensure(runner)?;
     let python = python(runner)?;
@@ -73,7 +73,7 @@ fn clients(runner: &Runner) -> Result<Vec<(String, Command)>, ClientsError> {
     }
     for file in files(&format!("{PYTHON}/clients"), "py")? {
         let mut command = python.command("python3");
-        // `-B`: nothing is written beside the source.
+        // `-B`: write no bytecode beside the source.
         command.arg("-B").arg(&file).env("PYTHONPATH", workspace::path(PYTHON));
         clients.push((format!("python-{}", name(&file)), command));
     }
@@ -91,7 +91,7 @@ fn python(runner: &Runner) -> Result<Venv, ClientsError> {
     Ok(Venv::ensure(runner, "clients", &requirements)?)
 }
 
-/// The files of a folder in the work tree that end so, in order.
+/// The files of a folder in the work tree with this extension, sorted.
 fn files(folder: &str, ending: &str) -> Result<Vec<PathBuf>, ClientsError> {
     let folder = workspace::path(folder);
     let mut files = fs::read_dir(&folder)
@@ -106,22 +106,22 @@ fn name(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Runs one to its end, and shows what it wrote when that is a failure.
+/// Runs one client, and prints its output if it fails.
 fn run_one(runner: &Runner, name: &str, command: &mut Command, log: &Path) -> Result<Counts, ClientsError> {
     let unusable = |source| ClientsError::File { path: log.to_owned(), source };
     let output = File::create(log).map_err(unusable)?;
     let errors = output.try_clone().map_err(unusable)?;
     let started = Instant::now();
-    let ended = runner.status_within(command.stdout(output).stderr(errors), TIME_LIMIT)?;
+    let status = runner.status_within(command.stdout(output).stderr(errors), TIME_LIMIT)?;
     let took = started.elapsed().as_secs_f64();
-    let said = fs::read_to_string(log).map_err(unusable)?;
-    match ended {
+    let text = fs::read_to_string(log).map_err(unusable)?;
+    match status {
         Some(status) if status.success() => {
             println!("{name}: ok, {took:.1} s");
             return Ok(Counts::ONE_PASSED);
         }
-        Some(status) => println!("{name}: FAILED ({status}), {took:.1} s\n{said}"),
-        None => println!("{name}: FAILED, not done after {} s\n{said}", TIME_LIMIT.as_secs()),
+        Some(status) => println!("{name}: FAILED ({status}), {took:.1} s\n{text}"),
+        None => println!("{name}: FAILED, still running after {} s\n{text}", TIME_LIMIT.as_secs()),
     }
     Ok(Counts::ONE_FAILED)
 }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_registration_says_whose_it_is() {
+    fn every_registration_names_its_client() {
         for file in files(REGISTRATIONS, "json").unwrap() {
             let text = fs::read_to_string(&file).unwrap();
             assert!(

@@ -1,5 +1,5 @@
-//! The official MCP conformance suite, run against the service and against a small server that has the tools and resources
-//! which the suite looks for. `tests/node/README.md` says more.
+//! Runs the official MCP conformance suite against the service, and against a small server with the tools and resources
+//! that the suite calls. See `tests/node/README.md`.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,14 +14,14 @@ use crate::process::{ProcessError, Runner, Running};
 use crate::workspace;
 
 const SCRIPT: &str = "conformance/run.mjs";
-/// Ends in the revision of each set of requirements.
+/// Prefix of the files of expected failures, relative to `tests/node`.
 const EXPECTED: &str = "conformance/expected";
 const TESTS: [&str; 2] = ["conformance/expected.test.mjs", "conformance/proxy.test.mjs"];
 const REPORTER: &str = "./browser/support/reporter.mjs";
 const RESOURCES: [&str; 3] = ["v1", "v2", "legacy"];
-/// Ports below the range that systems hand out to connections.
+/// Below the ephemeral ports.
 const FIRST_PORT: u16 = 18_800;
-const START_TIMEOUT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(50);
 
 /// Why the suite could not be run.
@@ -35,11 +35,11 @@ pub(crate) enum ConformanceError {
     Sample(#[from] SampleError),
     #[error(transparent)]
     Node(#[from] NodeError),
-    #[error("the server with the suite's tools was not ready after {} s", START_TIMEOUT.as_secs())]
+    #[error("the server mcp_fixture stopped, or was not ready after {} s", START_TIMEOUT.as_secs())]
     NotReady,
 }
 
-/// Each scenario, for each revision and server, counts as one test, unless it is expected to fail.
+/// Runs the suite. Each scenario counts as one test for each revision and server, unless it is expected to fail.
 pub(super) fn run(runner: &Runner) -> Result<Counts, ConformanceError> {
     let node = Node::ensure(runner)?;
     let dir = workspace::target("conformance");
@@ -64,7 +64,7 @@ pub(super) fn run(runner: &Runner) -> Result<Counts, ConformanceError> {
     Ok(counts)
 }
 
-/// What adds the token and what judges are tested before they are believed.
+/// Tests the proxy that adds the token, and the comparison with expected failures.
 fn own_tests(runner: &Runner, node: &Node) -> Result<Counts, ProcessError> {
     let mut command = node.command();
     command.args(["--test", "--test-reporter", REPORTER, "--test-reporter-destination=stdout"]).args(TESTS);
@@ -76,7 +76,7 @@ fn suite(node: &Node, url: &str, expected: &str, results: &Path) -> Command {
     command
         .args([url, &format!("{EXPECTED}/{expected}")])
         .arg(results)
-        // A proxy that the caller uses has no part in what stays on this machine.
+        // Connections within this machine must not use the caller's proxy.
         .envs([("NO_PROXY", "127.0.0.1,localhost"), ("no_proxy", "127.0.0.1,localhost")]);
     command
 }
@@ -91,14 +91,14 @@ fn count(runner: &Runner, name: &str, command: &mut Command) -> Result<Counts, P
     Ok(counts.with_status(status.success()))
 }
 
-/// Serves the suite's own tools, without a token.
+/// Serves the tools that the suite calls, without authentication.
 fn fixture(runner: &Runner, port: u16) -> Result<Running, ConformanceError> {
     let mut command = Command::new(workspace::target("debug/mcp_fixture"));
     let mut running = runner.spawn(command.arg(format!("127.0.0.1:{port}")))?;
     let started = Instant::now();
-    // Any answer will do: a GET has no place there.
+    // Any response means ready, although the path has no GET.
     while http::get(port, "/mcp", None).is_err() {
-        if started.elapsed() > START_TIMEOUT || running.ended()?.is_some() {
+        if started.elapsed() > START_TIMEOUT || running.exited()?.is_some() {
             return Err(ConformanceError::NotReady);
         }
         runner.pause(POLL)?;
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_run_is_there() {
+    fn scripts_and_expected_failures_exist() {
         for path in [SCRIPT, EXPECTED].into_iter().chain(TESTS) {
             assert!(workspace::path("tests/node").join(path).exists(), "{path}");
         }

@@ -1,4 +1,4 @@
-//! Adding up the results that test programs print.
+//! Adds up the results that test programs print.
 
 use std::fmt;
 use std::ops::Add;
@@ -14,7 +14,7 @@ impl Counts {
     pub(super) const ONE_PASSED: Self = Self { passed: 1, failed: 0 };
     pub(super) const ONE_FAILED: Self = Self { passed: 0, failed: 1 };
 
-    /// Reads the line with which a test program of Rust ends:
+    /// Reads the last line of a Rust test program:
     /// `test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
     pub(super) fn of_line(line: &str) -> Option<Self> {
         let (_, parts) = line.strip_prefix("test result: ")?.split_once(". ")?;
@@ -25,7 +25,7 @@ impl Counts {
         Some(Self { passed: number(" passed")?, failed: number(" failed")? })
     }
 
-    /// A run that failed without a failed test (it did not build, or a test program crashed) has one failure.
+    /// Counts a run that failed without a failed test (a failed build or a crash) as one failure.
     pub(super) fn with_status(self, success: bool) -> Self {
         if success || self.failed > 0 { self } else { self + Self::ONE_FAILED }
     }
@@ -95,12 +95,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_read_without_a_panic(line in "(test result: )?\\PC{0,60}") {
+        fn arbitrary_lines_never_panic(line in "(test result: )?\\PC{0,60}") {
             let _ = Counts::of_line(&line);
         }
 
         #[test]
-        fn what_libtest_writes_is_read_back(passed: u32, failed: u32, ignored: u32) {
+        fn lines_of_libtest_are_read(passed: u32, failed: u32, ignored: u32) {
             let line = format!("test result: ok. {passed} passed; {failed} failed; {ignored} ignored; 0 measured");
             prop_assert_eq!(Counts::of_line(&line), Some(counts(passed.into(), failed.into())));
         }

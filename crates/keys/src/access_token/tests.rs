@@ -1,5 +1,5 @@
 use data_encoding::BASE64URL_NOPAD;
-use josekit::jws::{EdDSA, HS256, JwsHeader, serialize_compact};
+use josekit::jws::{EdDSA, HS256, JwsHeader, JwsSigner as _, serialize_compact};
 use proptest::prelude::*;
 use ring::hmac;
 
@@ -62,6 +62,16 @@ fn josekit_verifies_tokens_with_the_public_key() {
         assert!(members.contains(&member), "{member:?}");
     }
     assert_eq!(members.len(), 6, "nothing private: {members:?}");
+}
+
+#[test]
+fn signatures_equal_those_of_josekit() {
+    let private = [7; 32];
+    // PKCS #8 (RFC 8410, section 7).
+    let prefix = b"\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20";
+    let signer = EdDSA.signer_from_der([&prefix[..], &private].concat()).unwrap();
+    let key = SigningKey::from_private(private).unwrap();
+    assert_eq!(key.sign_message(b"message").unwrap(), signer.sign(b"message").unwrap());
 }
 
 #[test]

@@ -123,7 +123,7 @@ async fn a_client_with_a_document_is_authorized_and_stored() {
     assert_eq!(unknown.code(), "invalid_client");
 
     let to = test.server.allow(&request, "1", &[7; 32]).await.unwrap().to;
-    // From here on the document is not needed.
+    // The document is not needed any more.
     documents.fail(DocumentError::Busy);
     let requests = documents.requests.load(Ordering::SeqCst);
     let code = parameter(&to, "code").unwrap();

@@ -3,7 +3,7 @@ use storage::{CreateAccountError, NewAccount, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    look::{second, timeline},
+    queries::{second, timeline},
 };
 
 fn new_account(email: &str) -> NewAccount {
@@ -15,9 +15,9 @@ fn new_account(email: &str) -> NewAccount {
     }
 }
 
-const NOBODY: AccountId = AccountId(9_999_999);
+const UNKNOWN: AccountId = AccountId(9_999_999);
 
-pub(crate) async fn an_account_is_made_as_asked(seed: &Seed) {
+pub(crate) async fn an_account_is_created(seed: &Seed) {
     let made = seed.store().create_account(new_account("ann@example.org")).await.unwrap();
     assert_eq!(made.email.as_str(), "ann@example.org");
     assert_eq!((made.plan, made.synced_at, made.created_at), (Plan::Free, None, NOW));
@@ -25,7 +25,7 @@ pub(crate) async fn an_account_is_made_as_asked(seed: &Seed) {
     assert_eq!(found, Some(made));
 }
 
-pub(crate) async fn an_address_is_taken_once(seed: &Seed) {
+pub(crate) async fn an_address_can_be_used_once(seed: &Seed) {
     seed.account_of("ann@example.org", Plan::Paid).await;
     let again = seed.store().create_account(new_account("ANN@example.org")).await;
     assert!(matches!(again, Err(CreateAccountError::EmailTaken)));
@@ -41,7 +41,7 @@ pub(crate) async fn accounts_are_listed_by_address(seed: &Seed) {
     assert_eq!(emails, ["ann@example.org", "mia@example.org", "zoe@example.org"]);
 }
 
-pub(crate) async fn nobody_has_an_unknown_address(seed: &Seed) {
+pub(crate) async fn an_unknown_address_has_no_account(seed: &Seed) {
     let email = Email::parse("nobody@example.org").unwrap();
     assert_eq!(seed.store().account_by_email(&email).await.unwrap(), None);
 }
@@ -51,7 +51,7 @@ pub(crate) async fn a_plan_can_change(seed: &Seed) {
     assert!(seed.store().set_plan(ann.id, Plan::Free).await.unwrap());
     let found = seed.store().account_by_email(&ann.email).await.unwrap().unwrap();
     assert_eq!(found.plan, Plan::Free);
-    assert!(!seed.store().set_plan(NOBODY, Plan::Free).await.unwrap());
+    assert!(!seed.store().set_plan(UNKNOWN, Plan::Free).await.unwrap());
 }
 
 pub(crate) async fn a_password_hash_can_change(seed: &Seed) {
@@ -61,19 +61,19 @@ pub(crate) async fn a_password_hash_can_change(seed: &Seed) {
     let third = || "$argon2id$third".to_owned();
     assert!(!seed.store().set_password_hash(ann.id, third(), wrong).await.unwrap());
     assert!(seed.store().set_password_hash(ann.id, third(), right).await.unwrap());
-    assert!(!seed.store().set_password_hash(NOBODY, "$argon2id$other".to_owned(), None).await.unwrap());
+    assert!(!seed.store().set_password_hash(UNKNOWN, "$argon2id$other".to_owned(), None).await.unwrap());
 }
 
-pub(crate) async fn an_account_is_found_by_its_number(seed: &Seed) {
+pub(crate) async fn an_account_is_found_by_id(seed: &Seed) {
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
     seed.account_of("ben@example.org", Plan::Free).await;
     assert_eq!(seed.store().account(ann.id).await.unwrap(), Some(ann.clone()));
-    assert_eq!(seed.store().account(NOBODY).await.unwrap(), None);
+    assert_eq!(seed.store().account(UNKNOWN).await.unwrap(), None);
     seed.store().delete_account(ann.id, second(9)).await.unwrap();
     assert_eq!(seed.store().account(ann.id).await.unwrap(), None);
 }
 
-pub(crate) async fn a_password_hash_is_found_by_its_address(seed: &Seed) {
+pub(crate) async fn a_password_hash_is_found_by_address(seed: &Seed) {
     let ann = seed.store().create_account(new_account("ann@example.org")).await.unwrap();
     let ben = seed.account_of("ben@example.org", Plan::Paid).await;
     let found = |email| {
@@ -89,7 +89,7 @@ pub(crate) async fn a_password_hash_is_found_by_its_address(seed: &Seed) {
     assert_eq!(found("ann@example.org").await, None);
 }
 
-pub(crate) async fn the_first_sync_is_noted_for_good(seed: &Seed) {
+pub(crate) async fn the_first_sync_is_recorded_once(seed: &Seed) {
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
     seed.store().mark_synced(ann.id, second(5)).await.unwrap();
     seed.store().mark_synced(ann.id, second(9)).await.unwrap();
@@ -97,7 +97,7 @@ pub(crate) async fn the_first_sync_is_noted_for_good(seed: &Seed) {
     assert_eq!(found.synced_at, Some(second(5)));
 }
 
-pub(crate) async fn a_deleted_account_is_gone_at_once(seed: &Seed) {
+pub(crate) async fn a_deleted_account_disappears_at_once(seed: &Seed) {
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
     let viewer = Viewer { account: ann.id, plan: ann.plan, free_window: 5 };
     let id = seed.image(ann.id, Photo::at_second(1)).await;
@@ -118,7 +118,7 @@ pub(crate) async fn an_account_is_deleted_once(seed: &Seed) {
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
     assert!(seed.store().delete_account(ann.id, second(9)).await.unwrap());
     assert!(!seed.store().delete_account(ann.id, second(9)).await.unwrap());
-    assert!(!seed.store().delete_account(NOBODY, second(9)).await.unwrap());
+    assert!(!seed.store().delete_account(UNKNOWN, second(9)).await.unwrap());
 }
 
 pub(crate) async fn a_deleted_account_frees_its_address(seed: &Seed) {
@@ -126,7 +126,7 @@ pub(crate) async fn a_deleted_account_frees_its_address(seed: &Seed) {
     seed.image(ann.id, Photo::at_second(1)).await;
     seed.store().delete_account(ann.id, second(9)).await.unwrap();
     let other = seed.account_of("ann@example.org", Plan::Paid).await;
-    assert_ne!(other.id, ann.id, "an account's number is never used again");
+    assert_ne!(other.id, ann.id, "account ids are never reused");
     let viewer = Viewer { account: other.id, plan: other.plan, free_window: 5 };
     assert_eq!(timeline(seed, viewer).await, []);
 }

@@ -3,7 +3,7 @@ use storage::{AlbumPage, AlbumWrite, NewAlbum, SearchFilter, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    look::{delete, filtered, limit, newest_first, second, sent},
+    queries::{delete, filtered, id_strings, limit, newest_first, second},
 };
 
 fn title(title: &str) -> AlbumTitle {
@@ -34,12 +34,12 @@ async fn albums(seed: &Seed, viewer: Viewer, page_size: u32, offset: u32) -> Alb
     seed.store().page_albums(viewer, limit(page_size), Offset::new(offset).unwrap()).await.unwrap()
 }
 
-pub(crate) async fn a_new_album_is_as_asked(seed: &Seed) {
+pub(crate) async fn an_album_is_created(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
-    let new = new_album(seed, sent(&ids));
+    let new = new_album(seed, id_strings(&ids));
     let AlbumWrite::Done(made) = seed.store().create_album(ann, new.clone()).await.unwrap() else {
-        panic!("it was not made");
+        panic!("the album was not created");
     };
     assert_eq!((&made.id, made.title.as_str(), made.image_count), (&new.id, "New", 3));
     assert_eq!((made.cover.as_ref(), made.created_at, made.updated_at), (Some(&ids[2]), NOW, NOW));
@@ -66,7 +66,7 @@ pub(crate) async fn albums_are_listed_newest_first(seed: &Seed) {
     seed.album(ben, "Other", &[]).await;
     let all: Vec<_> = albums(seed, ann, 50, 0).await.albums.into_iter().map(|album| album.id).collect();
     let expected = [2, 3, 1, 0].map(|at| ids[at].clone());
-    assert_eq!(all, expected, "of two made at once the later one is newer");
+    assert_eq!(all, expected, "of two with the same time, the later one comes first");
     for (page_size, offset, range) in [(2, 0, 0..2), (2, 1, 1..3), (2, 3, 3..4), (2, 4, 4..4), (1, 500, 4..4)]
     {
         let page = albums(seed, ann, page_size, offset).await;
@@ -76,7 +76,7 @@ pub(crate) async fn albums_are_listed_newest_first(seed: &Seed) {
     }
 }
 
-pub(crate) async fn anothers_album_is_unknown(seed: &Seed) {
+pub(crate) async fn another_accounts_album_is_unknown(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let image = seed.image(ann.account, Photo::at_second(1)).await;
     let id = seed.album(ann, "Mine", &[image]).await;
@@ -89,7 +89,7 @@ pub(crate) async fn anothers_album_is_unknown(seed: &Seed) {
     assert_eq!(album(seed, ann, &id).await.title, "Mine");
 }
 
-pub(crate) async fn an_unknown_album_is_unknown(seed: &Seed) {
+pub(crate) async fn an_unused_id_is_no_album(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.album_id();
     assert_eq!(seed.store().album(ann, &id).await.unwrap(), None);
@@ -99,19 +99,24 @@ pub(crate) async fn an_unknown_album_is_unknown(seed: &Seed) {
     assert_eq!(filtered(seed, ann, filter).await, []);
 }
 
-pub(crate) async fn a_change_moves_updated_at_only_when_it_changes_something(seed: &Seed) {
+pub(crate) async fn updated_at_is_set_only_by_real_changes(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
     let id = seed.album(ann, "Mine", &ids[..1]).await;
     let same_title = AlbumChange { title: Some(title("Mine")), ..AlbumChange::default() };
     let steps = [
-        (add(sent(&ids[..1])), 1, 0, "it is in already"),
-        (remove(sent(&ids[2..])), 1, 0, "it is not in"),
+        (add(id_strings(&ids[..1])), 1, 0, "it is in the album already"),
+        (remove(id_strings(&ids[2..])), 1, 0, "it is not in the album"),
         (same_title, 1, 0, "the same title"),
-        (add(sent(&ids[..2])), 2, 4, "one is new"),
-        (remove(sent(&ids[..1])), 1, 5, "one goes"),
+        (add(id_strings(&ids[..2])), 2, 4, "one is new"),
+        (remove(id_strings(&ids[..1])), 1, 5, "one is removed"),
         (AlbumChange { title: Some(title("Ours")), ..AlbumChange::default() }, 1, 6, "another title"),
-        (AlbumChange { title: None, add: sent(&ids[2..]), remove: sent(&ids[1..2]) }, 1, 7, "one for one"),
+        (
+            AlbumChange { title: None, add: id_strings(&ids[2..]), remove: id_strings(&ids[1..2]) },
+            1,
+            7,
+            "one is replaced",
+        ),
     ];
     for (at, (step, count, updated, why)) in (1..).zip(steps) {
         let AlbumWrite::Done(now) = change(seed, ann, &id, step, at).await else { panic!("{why}") };
@@ -121,10 +126,10 @@ pub(crate) async fn a_change_moves_updated_at_only_when_it_changes_something(see
     assert_eq!(album(seed, ann, &id).await.cover, Some(ids[2].clone()));
 }
 
-pub(crate) async fn a_foreign_image_goes_before_an_unknown_one(seed: &Seed) {
+pub(crate) async fn a_foreign_image_takes_precedence_over_an_unknown_one(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
-    let own = sent(&[seed.image(ann.account, Photo::at_second(1)).await]);
-    let foreign = sent(&[seed.image(ben.account, Photo::at_second(1)).await]);
+    let own = id_strings(&[seed.image(ann.account, Photo::at_second(1)).await]);
+    let foreign = id_strings(&[seed.image(ben.account, Photo::at_second(1)).await]);
     let unknown = vec!["nobody-has-this".to_owned()];
     let malformed = vec!["../../é \" '".to_owned()];
     let id = seed.album(ann, "Mine", &[]).await;
@@ -153,7 +158,7 @@ pub(crate) async fn a_deleted_image_is_unknown_to_albums(seed: &Seed) {
     let image = seed.image(ann.account, Photo::at_second(1)).await;
     delete(seed, ann, &image, second(2)).await;
     for viewer in [ann, ben] {
-        let new = new_album(seed, sent(std::slice::from_ref(&image)));
+        let new = new_album(seed, id_strings(std::slice::from_ref(&image)));
         assert_eq!(seed.store().create_album(viewer, new).await.unwrap(), AlbumWrite::UnknownImage);
     }
 }
@@ -169,11 +174,11 @@ pub(crate) async fn counts_and_covers_follow_deletion_and_restoration(seed: &See
     assert_eq!(album(seed, ann, &other).await.image_count, 0);
     seed.store().restore_image(ann.account, &ids[2]).await.unwrap();
     let seen = album(seed, ann, &id).await;
-    assert_eq!((seen.image_count, seen.cover), (3, Some(ids[2].clone())), "it comes back with its albums");
+    assert_eq!((seen.image_count, seen.cover), (3, Some(ids[2].clone())), "it is restored in its albums");
     assert_eq!(album(seed, ann, &other).await.image_count, 1);
 }
 
-pub(crate) async fn a_deleted_album_leaves_its_images(seed: &Seed) {
+pub(crate) async fn deleting_an_album_keeps_its_images(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..2).map(Photo::at_second).collect()).await;
     let id = seed.album(ann, "Mine", &ids).await;
@@ -189,7 +194,7 @@ pub(crate) async fn an_account_has_at_most_500_albums(seed: &Seed) {
     for _ in 1..MAX_ALBUMS_PER_ACCOUNT {
         last = seed.album(ann, "One more", &[]).await;
     }
-    let foreign = sent(&[seed.image(ben.account, Photo::at_second(1)).await]);
+    let foreign = id_strings(&[seed.image(ben.account, Photo::at_second(1)).await]);
     for images in [Vec::new(), foreign] {
         let outcome = seed.store().create_album(ann, new_album(seed, images)).await.unwrap();
         assert_eq!(outcome, AlbumWrite::TooManyAlbums);
@@ -200,7 +205,7 @@ pub(crate) async fn an_account_has_at_most_500_albums(seed: &Seed) {
     seed.album(ann, "In its place", &[]).await;
 }
 
-pub(crate) async fn a_title_may_hold_any_characters(seed: &Seed) {
+pub(crate) async fn a_title_may_contain_any_characters(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let hundred = "𝄞é".repeat(50);
     for wanted in ["'; DROP TABLE albums; --", "\u{1F468}\u{200D}\u{1F469}", hundred.as_str()] {
@@ -214,7 +219,7 @@ pub(crate) async fn an_album_holds_thousands_of_images(seed: &Seed) {
     let ids = seed.images(ann.account, (0..1200).map(Photo::at_second).collect()).await;
     let id = seed.album(ann, "All", &[]).await;
     for batch in ids.chunks(100) {
-        assert!(matches!(change(seed, ann, &id, add(sent(batch)), 1).await, AlbumWrite::Done(_)));
+        assert!(matches!(change(seed, ann, &id, add(id_strings(batch)), 1).await, AlbumWrite::Done(_)));
     }
     let seen = album(seed, ann, &id).await;
     assert_eq!((seen.image_count, seen.cover), (1200, ids.last().cloned()));

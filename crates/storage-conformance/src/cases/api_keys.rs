@@ -1,22 +1,22 @@
 use domain::{AccountId, KeyName, Plan, Timestamp};
 use storage::{CreateKeyError, KeyHash, NewKey};
 
-use crate::{Seed, look::second};
+use crate::{Seed, queries::second};
 
 fn name(name: &str) -> KeyName {
     KeyName::parse(name).unwrap()
 }
 
-fn key(account: AccountId, called: &str, hash: u8, created_at: Timestamp) -> NewKey {
-    NewKey { account, name: name(called), hash: KeyHash([hash; 32]), created_at }
+fn key(account: AccountId, key_name: &str, hash: u8, created_at: Timestamp) -> NewKey {
+    NewKey { account, name: name(key_name), hash: KeyHash([hash; 32]), created_at }
 }
 
-/// Whom the key speaks for.
+/// The account that the key authenticates.
 async fn holder(seed: &Seed, hash: u8) -> Option<AccountId> {
     seed.store().key_holder(&KeyHash([hash; 32])).await.unwrap().map(|holder| holder.account.id)
 }
 
-pub(crate) async fn a_key_speaks_for_its_account(seed: &Seed) {
+pub(crate) async fn a_key_authenticates_its_account(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Free).await, seed.account(Plan::Paid).await);
     seed.store().create_key(key(ann.account, "laptop", 1, second(1))).await.unwrap();
     seed.store().create_key(key(ben.account, "laptop", 2, second(1))).await.unwrap();
@@ -27,7 +27,7 @@ pub(crate) async fn a_key_speaks_for_its_account(seed: &Seed) {
     assert_eq!(holder(seed, 3).await, None);
 }
 
-pub(crate) async fn a_name_is_in_use_once(seed: &Seed) {
+pub(crate) async fn a_name_can_be_used_once(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.store().create_key(key(ann.account, "laptop", 1, second(1))).await.unwrap();
     let again = seed.store().create_key(key(ann.account, "laptop", 2, second(2))).await;
@@ -44,13 +44,17 @@ pub(crate) async fn a_key_needs_an_account(seed: &Seed) {
     assert!(matches!(gone, Err(CreateKeyError::NoAccount)));
 }
 
-pub(crate) async fn a_revoked_key_opens_nothing(seed: &Seed) {
+pub(crate) async fn a_revoked_key_is_invalid(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     seed.store().create_key(key(ann.account, "laptop", 1, second(1))).await.unwrap();
     seed.store().create_key(key(ben.account, "laptop", 2, second(1))).await.unwrap();
     assert!(seed.store().revoke_key(ann.account, &name("laptop"), second(2)).await.unwrap());
     assert_eq!(holder(seed, 1).await, None);
-    assert_eq!(holder(seed, 2).await, Some(ben.account), "the other's key of the same name stays");
+    assert_eq!(
+        holder(seed, 2).await,
+        Some(ben.account),
+        "the key of the other account with the same name stays valid"
+    );
     assert!(!seed.store().revoke_key(ann.account, &name("laptop"), second(3)).await.unwrap());
     assert!(!seed.store().revoke_key(ann.account, &name("phone"), second(3)).await.unwrap());
 }
@@ -73,11 +77,11 @@ pub(crate) async fn keys_are_listed_newest_first(seed: &Seed) {
     seed.store().create_key(key(ben.account, "other", 3, second(3))).await.unwrap();
     seed.store().revoke_key(ann.account, &name("old"), second(4)).await.unwrap();
     let keys = seed.store().keys(ann.account).await.unwrap();
-    let told: Vec<_> = keys.iter().map(|key| (key.name.as_str(), key.created_at, key.revoked_at)).collect();
-    assert_eq!(told, [("new", second(2), None), ("old", second(1), Some(second(4)))]);
+    let listed: Vec<_> = keys.iter().map(|key| (key.name.as_str(), key.created_at, key.revoked_at)).collect();
+    assert_eq!(listed, [("new", second(2), None), ("old", second(1), Some(second(4)))]);
 }
 
-pub(crate) async fn the_last_use_is_noted(seed: &Seed) {
+pub(crate) async fn the_last_use_is_recorded(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.store().create_key(key(ann.account, "laptop", 1, second(1))).await.unwrap();
     let found = seed.store().key_holder(&KeyHash([1; 32])).await.unwrap().unwrap();
@@ -85,11 +89,11 @@ pub(crate) async fn the_last_use_is_noted(seed: &Seed) {
         seed.store().touch_key(found.key, second(used)).await.unwrap();
     }
     let found = seed.store().key_holder(&KeyHash([1; 32])).await.unwrap().unwrap();
-    assert_eq!(found.last_used_at, Some(second(9)), "uses may be noted out of order");
+    assert_eq!(found.last_used_at, Some(second(9)), "uses may be recorded out of order");
     assert_eq!(seed.store().keys(ann.account).await.unwrap()[0].last_used_at, Some(second(9)));
 }
 
-pub(crate) async fn keys_of_a_deleted_account_open_nothing(seed: &Seed) {
+pub(crate) async fn keys_of_a_deleted_account_are_invalid(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.store().create_key(key(ann.account, "laptop", 1, second(1))).await.unwrap();
     seed.store().delete_account(ann.account, second(2)).await.unwrap();

@@ -2,12 +2,12 @@ use domain::{BlobKind, Plan, Rendition, Timestamp};
 use storage::{AddOutcome, AnnounceOutcome, BlobRef};
 
 use crate::{
-    NOW, Photo, Seed, indexed,
-    look::{delete, is_missing, second, see},
-    original_blob, rendition_blob,
+    NOW, Photo, Seed, indexed, original_blob,
+    queries::{delete, is_missing, second, visible_image},
+    rendition_blob,
 };
 
-/// What a sweeper takes that leaves alone what was idle for less than `idle_s` seconds.
+/// Takes blobs as a sweeper with an idle time of `idle_s` seconds.
 async fn take(seed: &Seed, at: Timestamp, idle_s: i64) -> Vec<BlobRef> {
     let idle_since = at.plus_millis(-idle_s * 1000);
     seed.store().take_unreferenced_blobs(idle_since, at, 100).await.unwrap()
@@ -21,12 +21,12 @@ fn sorted(mut blobs: Vec<BlobRef>) -> Vec<BlobRef> {
 pub(crate) async fn an_announced_blob_is_taken_once_it_is_idle(seed: &Seed) {
     let blob = original_blob(&seed.hash());
     seed.announce(&[blob]).await;
-    assert_eq!(take(seed, second(60), 60).await, [], "announced at the very moment counts as not idle");
+    assert_eq!(take(seed, second(60), 60).await, [], "a blob announced at that moment is not idle");
     assert_eq!(take(seed, second(61), 60).await, [blob]);
-    assert_eq!(take(seed, second(62), 60).await, [], "it was taken just now");
+    assert_eq!(take(seed, second(62), 60).await, [], "it is taken already");
 }
 
-pub(crate) async fn announcing_again_puts_the_taking_off(seed: &Seed) {
+pub(crate) async fn announcing_again_restarts_the_idle_time(seed: &Seed) {
     let blob = original_blob(&seed.hash());
     seed.announce(&[blob]).await;
     seed.store().announce_blobs(&[blob], second(50)).await.unwrap();
@@ -46,18 +46,18 @@ pub(crate) async fn a_taken_blob_cannot_be_written_until_it_is_forgotten(seed: &
     assert_eq!(take(seed, second(200), 60).await.len(), 2);
 }
 
-pub(crate) async fn what_a_killed_sweeper_took_is_left_to_its_successor(seed: &Seed) {
+pub(crate) async fn blobs_taken_by_a_killed_sweeper_are_listed(seed: &Seed) {
     let blob = original_blob(&seed.hash());
     seed.announce(&[blob]).await;
     assert_eq!(seed.store().taken_blobs(10).await.unwrap(), []);
     assert_eq!(take(seed, second(100), 60).await, [blob]);
-    assert_eq!(take(seed, second(1_000_000), 60).await, [], "it is not taken twice, however long ago it was");
+    assert_eq!(take(seed, second(1_000_000), 60).await, [], "it is never taken twice");
     assert_eq!(seed.store().taken_blobs(10).await.unwrap(), [blob]);
     seed.store().forget_blobs(&[blob]).await.unwrap();
     assert_eq!(seed.store().taken_blobs(10).await.unwrap(), []);
 }
 
-pub(crate) async fn a_batch_is_no_larger_than_asked(seed: &Seed) {
+pub(crate) async fn a_batch_is_no_larger_than_requested(seed: &Seed) {
     let blobs: Vec<BlobRef> = (0..5).map(|_| original_blob(&seed.hash())).collect();
     seed.announce(&blobs).await;
     let mut taken = Vec::new();
@@ -69,7 +69,7 @@ pub(crate) async fn a_batch_is_no_larger_than_asked(seed: &Seed) {
     assert_eq!(sorted(taken), sorted(blobs));
 }
 
-pub(crate) async fn what_an_image_refers_to_is_never_taken(seed: &Seed) {
+pub(crate) async fn referenced_blobs_are_never_taken(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(1)).await;
     seed.waiting(ann.account, 1).await;
@@ -77,7 +77,7 @@ pub(crate) async fn what_an_image_refers_to_is_never_taken(seed: &Seed) {
     assert_eq!(
         taken.iter().map(|blob| blob.kind).collect::<Vec<_>>(),
         [BlobKind::Rendition; 2],
-        "only the renditions that were announced for the waiting image, and never made"
+        "only the announced renditions of the pending image, which were never made"
     );
 }
 
@@ -99,7 +99,7 @@ pub(crate) async fn forgetting_a_kept_blob_changes_nothing(seed: &Seed) {
     assert_eq!(seed.store().kept_blobs(BlobKind::Original, None, 10).await.unwrap().len(), 1);
 }
 
-pub(crate) async fn an_original_that_was_taken_becomes_no_image(seed: &Seed) {
+pub(crate) async fn a_taken_original_cannot_be_added(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photo = Photo::at_second(1).original(seed.hash());
     let blob = original_blob(&photo.original.unwrap());
@@ -108,12 +108,12 @@ pub(crate) async fn an_original_that_was_taken_becomes_no_image(seed: &Seed) {
     let add = || seed.store().add_image(seed.new_image(ann.account, &photo));
     assert_eq!(add().await.unwrap(), AddOutcome::OriginalGone);
     seed.store().forget_blobs(&[blob]).await.unwrap();
-    assert_eq!(add().await.unwrap(), AddOutcome::OriginalGone, "it was never announced since");
+    assert_eq!(add().await.unwrap(), AddOutcome::OriginalGone, "it was not announced again");
     seed.announce(&[blob]).await;
     assert_eq!(add().await.unwrap(), AddOutcome::Added);
 }
 
-pub(crate) async fn a_rendition_that_was_taken_stops_completion(seed: &Seed) {
+pub(crate) async fn a_taken_rendition_prevents_completion(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.waiting(ann.account, 1).await.remove(0);
     let mut photo = Photo::at_second(1);
@@ -128,7 +128,7 @@ pub(crate) async fn a_rendition_that_was_taken_stops_completion(seed: &Seed) {
     seed.store().forget_blobs(&taken).await.unwrap();
     seed.announce(&[blob]).await;
     assert!(seed.store().complete_job(job.id, "w", indexed(&photo)).await.unwrap());
-    see(seed, ann, &id).await;
+    visible_image(seed, ann, &id).await;
 }
 
 /// An image with an original and two renditions, deleted and purged.
@@ -150,19 +150,19 @@ pub(crate) async fn released_blobs_can_be_taken_at_once(seed: &Seed) {
     assert_eq!(sorted(take(seed, second(3), 86_400).await), sorted(blobs));
 }
 
-pub(crate) async fn a_released_blob_that_is_announced_again_has_to_be_idle(seed: &Seed) {
+pub(crate) async fn a_released_blob_announced_again_must_be_idle(seed: &Seed) {
     let blobs = purged(seed).await;
     seed.store().announce_blobs(&blobs, second(4)).await.unwrap();
     assert_eq!(take(seed, second(5), 60).await, []);
     assert_eq!(take(seed, second(65), 60).await.len(), 3);
 }
 
-pub(crate) async fn a_kept_blob_that_is_announced_has_to_be_idle_once_released(seed: &Seed) {
+pub(crate) async fn a_kept_blob_announced_again_must_be_idle_after_release(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original)).await;
     delete(seed, ann, &id, second(1)).await;
-    // Someone begins to write the same bytes just before they are released.
+    // Another import announces the same original just before it is released.
     seed.store().announce_blobs(&[original_blob(&original)], second(3)).await.unwrap();
     seed.store().purge_images(second(2), 10).await.unwrap();
     assert!(!take(seed, second(5), 60).await.contains(&original_blob(&original)));
@@ -172,21 +172,21 @@ pub(crate) async fn a_kept_blob_that_is_announced_has_to_be_idle_once_released(s
     assert!(!take(seed, second(1_000_000), 60).await.contains(&original_blob(&original)));
 }
 
-pub(crate) async fn a_rendition_that_two_originals_share_goes_with_the_last(seed: &Seed) {
+pub(crate) async fn a_shared_rendition_is_released_with_the_last_original(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let shared = [seed.rendition(Rendition::Thumb, Photo::at(NOW).size)];
     let first = seed.image(ann.account, Photo::at_second(1).renditions(&shared)).await;
     let second_one = seed.image(ann.account, Photo::at_second(2).renditions(&shared)).await;
-    for (id, goes) in [(first, false), (second_one, true)] {
+    for (id, released) in [(first, false), (second_one, true)] {
         delete(seed, ann, &id, second(1)).await;
         assert_eq!(seed.store().purge_images(second(2), 10).await.unwrap(), 1);
         let taken = take(seed, second(4), 60).await;
-        assert_eq!(taken.contains(&rendition_blob(&shared[0])), goes);
+        assert_eq!(taken.contains(&rendition_blob(&shared[0])), released);
         seed.store().forget_blobs(&taken).await.unwrap();
     }
 }
 
-pub(crate) async fn an_original_that_two_accounts_share_goes_with_the_last(seed: &Seed) {
+pub(crate) async fn a_shared_original_is_released_with_the_last_account(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photo = Photo::at_second(1)
         .original(seed.hash())
@@ -197,7 +197,7 @@ pub(crate) async fn an_original_that_two_accounts_share_goes_with_the_last(seed:
     seed.store().purge_images(second(2), 10).await.unwrap();
     assert_eq!(take(seed, second(4), 60).await, []);
     let source = seed.store().rendition(&bens, Rendition::Thumb, 5).await.unwrap().unwrap();
-    assert!(source.stored.is_some(), "the other's rendition is still there");
+    assert!(source.stored.is_some(), "the other account's rendition remains");
     delete(seed, ben, &bens, second(1)).await;
     seed.store().purge_images(second(2), 10).await.unwrap();
     assert_eq!(take(seed, second(4), 60).await.len(), 2);

@@ -1,9 +1,11 @@
 use domain::{Circle, ImageId, MAX_RADIUS_M, Plan, Position};
+use fastrand::Rng;
 use storage::{SearchFilter, Viewer};
 
 use crate::{
-    NOW, Photo, Random, Seed,
-    look::{circle, delete, filtered, limit, newest_first, second, seconds},
+    NOW, Photo, Seed,
+    queries::{circle, delete, filtered, limit, newest_first, second, seconds},
+    random::between,
     random_photos,
 };
 
@@ -17,7 +19,7 @@ async fn inside(seed: &Seed, viewer: Viewer, circle: Circle) -> Vec<ImageId> {
     filtered(seed, viewer, SearchFilter { circle: Some(circle), ..Default::default() }).await
 }
 
-pub(crate) async fn a_circle_holds_its_rim(seed: &Seed) {
+pub(crate) async fn a_circle_includes_its_boundary(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = at_places(seed, ann, &[(10.0, 20.0), (10.5, 20.0)]).await;
     let from = Position::new(10.0, 20.0).unwrap();
@@ -26,7 +28,7 @@ pub(crate) async fn a_circle_holds_its_rim(seed: &Seed) {
     assert_eq!(inside(seed, ann, circle(10.0, 20.0, rim_m - 0.001)).await, ids[..1]);
 }
 
-pub(crate) async fn an_image_without_a_place_lies_in_no_circle(seed: &Seed) {
+pub(crate) async fn an_image_without_a_position_is_in_no_circle(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(1)).await;
     assert_eq!(inside(seed, ann, circle(0.0, 0.0, MAX_RADIUS_M)).await, []);
@@ -42,7 +44,7 @@ pub(crate) async fn a_circle_may_cross_the_antimeridian(seed: &Seed) {
     }
 }
 
-pub(crate) async fn a_circle_may_hold_a_pole(seed: &Seed) {
+pub(crate) async fn a_circle_may_include_a_pole(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let places = [(89.9, 0.0), (89.9, 120.0), (89.9, -120.0), (90.0, 77.0), (89.0, 0.0), (-89.9, 0.0)];
     let ids = at_places(seed, ann, &places).await;
@@ -51,14 +53,14 @@ pub(crate) async fn a_circle_may_hold_a_pole(seed: &Seed) {
     assert_eq!(inside(seed, ann, circle(-90.0, 0.0, 20_000.0)).await, ids[5..]);
 }
 
-pub(crate) async fn the_largest_circle_holds_every_place(seed: &Seed) {
+pub(crate) async fn the_largest_circle_includes_every_place(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let places = [(0.0, 0.0), (90.0, 0.0), (-90.0, 0.0), (0.0, 180.0), (-33.0, -151.0)];
     let ids = at_places(seed, ann, &places).await;
     assert_eq!(inside(seed, ann, circle(0.0, 0.0, MAX_RADIUS_M)).await, newest_first(&ids));
 }
 
-pub(crate) async fn a_circle_holds_ones_own_images_only(seed: &Seed) {
+pub(crate) async fn a_circle_contains_own_images_only(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let anns = at_places(seed, ann, &[(10.0, 20.0)]).await;
     let bens = at_places(seed, ben, &[(10.0, 20.0)]).await;
@@ -66,32 +68,32 @@ pub(crate) async fn a_circle_holds_ones_own_images_only(seed: &Seed) {
     assert_eq!(inside(seed, ben, circle(10.0, 20.0, 10.0)).await, bens);
 }
 
-pub(crate) async fn a_circle_goes_with_range_album_and_deletion(seed: &Seed) {
+pub(crate) async fn a_circle_combines_with_range_album_and_deletion(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids =
         at_places(seed, ann, &[(10.0, 20.0), (10.0, 20.0), (10.0, 20.0), (10.0, 20.0), (50.0, 20.0)]).await;
     let album = seed.album(ann, "Some", &[ids[1].clone(), ids[2].clone(), ids[4].clone()]).await;
-    let here = Some(circle(10.0, 20.0, 10.0));
+    let near = Some(circle(10.0, 20.0, 10.0));
     let range = seconds(1, 2);
-    let filter = SearchFilter { circle: here, range, album: None };
+    let filter = SearchFilter { circle: near, range, album: None };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
-    let filter = SearchFilter { circle: here, album: Some(&album), ..Default::default() };
+    let filter = SearchFilter { circle: near, album: Some(&album), ..Default::default() };
     assert_eq!(filtered(seed, ann, filter).await, newest_first(&ids[1..3]));
-    let filter = SearchFilter { circle: here, album: Some(&album), range: seconds(2, 9) };
+    let filter = SearchFilter { circle: near, album: Some(&album), range: seconds(2, 9) };
     assert_eq!(filtered(seed, ann, filter).await, ids[2..3]);
     delete(seed, ann, &ids[2], second(99)).await;
     assert_eq!(filtered(seed, ann, filter).await, []);
     assert_eq!(inside(seed, ann, circle(10.0, 20.0, 10.0)).await, [3, 1, 0].map(|at| ids[at].clone()));
 }
 
-/// The first `count` photos in the circle, newest first, found by looking at each.
+/// The newest `count` photos in the circle, found by checking all of them.
 fn model(photos: &[(Photo, ImageId)], circle: Circle, count: usize) -> Vec<ImageId> {
     let inside = |photo: &Photo| photo.position.is_some_and(|position| circle.contains(position));
     let inside = photos.iter().rev().filter(|(photo, _)| inside(photo));
     inside.take(count).map(|(_, id)| id.clone()).collect()
 }
 
-async fn agrees(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], circle: Circle) {
+async fn check_circle(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], circle: Circle) {
     for count in [1, 20, 100] {
         let filter = SearchFilter { circle: Some(circle), ..Default::default() };
         let found = seed.store().filter_images(viewer, filter, limit(count)).await.unwrap();
@@ -100,8 +102,8 @@ async fn agrees(seed: &Seed, viewer: Viewer, photos: &[(Photo, ImageId)], circle
     }
 }
 
-/// Seeds photos a second apart, so that none moves, and gives them with their ids.
-async fn spread(seed: &Seed, viewer: Viewer, mut photos: Vec<Photo>) -> Vec<(Photo, ImageId)> {
+/// Seeds photos with distinct capture times and returns them with their ids.
+async fn seed_apart(seed: &Seed, viewer: Viewer, mut photos: Vec<Photo>) -> Vec<(Photo, ImageId)> {
     for (at, photo) in (0..).zip(&mut photos) {
         photo.captured_at = second(at);
     }
@@ -111,27 +113,28 @@ async fn spread(seed: &Seed, viewer: Viewer, mut photos: Vec<Photo>) -> Vec<(Pho
 
 pub(crate) async fn circles_in_a_random_library_agree_with_a_model(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let photos = spread(seed, ann, random_photos(600, NOW, 5)).await;
-    let mut random = Random::new(17);
+    let photos = seed_apart(seed, ann, random_photos(600, NOW, 5)).await;
+    let mut random = Rng::with_seed(17);
     for _ in 0..60 {
-        let centre = random.pick(&photos).0.position.unwrap_or(Position::new(-18.0, 180.0).unwrap());
-        let radius_m = 10_f64.powf(random.between(2.0, 7.3));
-        agrees(seed, ann, &photos, Circle::new(centre, radius_m).unwrap()).await;
+        let centre =
+            random.choice(&photos).unwrap().0.position.unwrap_or(Position::new(-18.0, 180.0).unwrap());
+        let radius_m = 10_f64.powf(between(&mut random, 2.0, 7.3));
+        check_circle(seed, ann, &photos, Circle::new(centre, radius_m).unwrap()).await;
     }
 }
 
 pub(crate) async fn huge_circles_in_a_large_library_agree_with_a_model(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let mut random = Random::new(29);
+    let mut random = Rng::with_seed(29);
     let mut photos = random_photos(5400, NOW, 6);
     for photo in photos.iter_mut().filter(|photo| photo.position.is_none()) {
-        let place = Position::new(random.between(-90.0, 90.0), random.between(-180.0, 180.0));
+        let place = Position::new(between(&mut random, -90.0, 90.0), between(&mut random, -180.0, 180.0));
         photo.position = Some(place.unwrap());
     }
-    let photos = spread(seed, ann, photos).await;
+    let photos = seed_apart(seed, ann, photos).await;
     for radius_m in [30_000.0, 500_000.0, 4_000_000.0, 12_000_000.0, MAX_RADIUS_M] {
         for (latitude, longitude) in [(52.52, 13.4), (-18.14, 178.44), (88.0, 0.0), (-1.3, 36.8)] {
-            agrees(seed, ann, &photos, circle(latitude, longitude, radius_m)).await;
+            check_circle(seed, ann, &photos, circle(latitude, longitude, radius_m)).await;
         }
     }
 }

@@ -1,14 +1,14 @@
 use domain::{AlbumChange, Email, Plan};
 use storage::{AddOutcome, AlbumWrite, CreateAccountError, Lookup, NewAccount};
 
-use super::at_once;
+use super::concurrently;
 use crate::{
-    DECODERS, NOW, Photo, Seed, indexed, lease,
-    look::{second, sent, timeline, walk},
-    original_blob, rendition_blob,
+    DECODERS, NOW, Photo, Seed, indexed, lease, original_blob,
+    queries::{id_strings, list_all, second, timeline},
+    rendition_blob,
 };
 
-/// One file from its announcement to its being seen, as a worker does it.
+/// Imports and indexes one file, as a worker does.
 async fn import(seed: Seed, viewer: storage::Viewer, number: i64) {
     let photo = Photo::at_second(number / 8).original(seed.hash()).description("sea");
     let made = [seed.rendition(domain::Rendition::Thumb, photo.size)];
@@ -26,14 +26,14 @@ async fn import(seed: Seed, viewer: storage::Viewer, number: i64) {
 
 pub(crate) async fn sixty_four_writers_lose_nothing(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    at_once((0..64).map(|number| import(seed.clone(), ann, number))).await;
-    assert_eq!(walk(seed, ann, 50).await.len(), 64);
+    concurrently((0..64).map(|number| import(seed.clone(), ann, number))).await;
+    assert_eq!(list_all(seed, ann, 50).await.len(), 64);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 64);
     assert_eq!(seed.store().queue_length().await.unwrap().pending, 0);
 }
 
-pub(crate) async fn of_equal_addresses_one_wins(seed: &Seed) {
-    let outcomes = at_once((0..16).map(|_| {
+pub(crate) async fn of_concurrent_equal_addresses_one_succeeds(seed: &Seed) {
+    let outcomes = concurrently((0..16).map(|_| {
         let store = seed.store().clone();
         let email = Email::parse("ann@example.org").unwrap();
         let account =
@@ -46,24 +46,24 @@ pub(crate) async fn of_equal_addresses_one_wins(seed: &Seed) {
     assert_eq!(seed.store().accounts().await.unwrap().len(), 1);
 }
 
-pub(crate) async fn of_equal_bytes_one_becomes_an_image(seed: &Seed) {
+pub(crate) async fn of_concurrent_equal_files_one_is_added(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photo = Photo::at_second(1).original(seed.hash());
     seed.announce(&[original_blob(&photo.original.unwrap())]).await;
-    let outcomes = at_once((0..16).map(|_| {
+    let outcomes = concurrently((0..16).map(|_| {
         let (store, image) = (seed.store().clone(), seed.new_image(ann.account, &photo));
         async move { store.add_image(image).await.unwrap() }
     }))
     .await;
     assert_eq!(outcomes.iter().filter(|outcome| **outcome == AddOutcome::Added).count(), 1);
-    let met = outcomes.iter().filter(|outcome| matches!(outcome, AddOutcome::Duplicate(_)));
-    assert_eq!(met.count(), 15);
+    let duplicates = outcomes.iter().filter(|outcome| matches!(outcome, AddOutcome::Duplicate(_)));
+    assert_eq!(duplicates.count(), 15);
 }
 
-pub(crate) async fn of_equal_deletions_one_finds_the_image(seed: &Seed) {
+pub(crate) async fn of_concurrent_deletions_one_finds_the_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1)).await;
-    let outcomes = at_once((0..16).map(|_| {
+    let outcomes = concurrently((0..16).map(|_| {
         let (store, id) = (seed.store().clone(), id.clone());
         async move { store.delete_image(ann, &id, second(2)).await.unwrap() }
     }))
@@ -72,12 +72,12 @@ pub(crate) async fn of_equal_deletions_one_finds_the_image(seed: &Seed) {
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 0);
 }
 
-pub(crate) async fn albums_changed_at_once_keep_every_change(seed: &Seed) {
+pub(crate) async fn concurrent_album_changes_are_all_kept(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..32).map(Photo::at_second).collect()).await;
     let album = seed.album(ann, "Mine", &[]).await;
-    at_once(ids.iter().map(|id| {
-        let change = AlbumChange { add: sent(std::slice::from_ref(id)), ..AlbumChange::default() };
+    concurrently(ids.iter().map(|id| {
+        let change = AlbumChange { add: id_strings(std::slice::from_ref(id)), ..AlbumChange::default() };
         let (store, album) = (seed.store().clone(), album.clone());
         async move {
             let outcome = store.change_album(ann, &album, change, second(1)).await.unwrap();
@@ -88,12 +88,12 @@ pub(crate) async fn albums_changed_at_once_keep_every_change(seed: &Seed) {
     assert_eq!(seed.store().album(ann, &album).await.unwrap().unwrap().image_count, 32);
 }
 
-pub(crate) async fn readers_see_whole_albums_while_others_write(seed: &Seed) {
+pub(crate) async fn readers_see_consistent_albums_during_writes(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..20).map(Photo::at_second).collect()).await;
     let album = seed.album(ann, "Mine", &[]).await;
     let writer = {
-        let (store, album, ids) = (seed.store().clone(), album.clone(), sent(&ids));
+        let (store, album, ids) = (seed.store().clone(), album.clone(), id_strings(&ids));
         tokio::spawn(async move {
             for _ in 0..15 {
                 let add = AlbumChange { add: ids.clone(), ..AlbumChange::default() };

@@ -5,11 +5,11 @@ use storage::{LeaseRequest, RenditionJob, StoredRendition, Viewer};
 
 use crate::{
     DECODERS, NOW, ORIGINAL_BYTES, Photo, Seed, lease,
-    look::{delete, second},
+    queries::{delete, second},
     rendition_blob,
 };
 
-/// Images that are seen, in this order, and their originals.
+/// Adds visible images in this order; returns their originals.
 async fn seen(seed: &Seed, viewer: Viewer, count: usize) -> Vec<ContentHash> {
     let originals: Vec<ContentHash> = (0..count).map(|_| seed.hash()).collect();
     let photos = originals.iter().map(|original| Photo::at_second(1).original(*original));
@@ -24,7 +24,7 @@ async fn full(seed: &Seed) -> StoredRendition {
     full
 }
 
-/// How many wait.
+/// The number of queued jobs.
 async fn waiting(seed: &Seed) -> u64 {
     seed.store().queue_length().await.unwrap().renditions
 }
@@ -33,13 +33,13 @@ fn originals(jobs: &[RenditionJob]) -> Vec<ContentHash> {
     jobs.iter().map(|job| job.original).collect()
 }
 
-pub(crate) async fn what_becomes_visible_waits_for_its_full_rendition(seed: &Seed) {
+pub(crate) async fn visible_images_are_queued_for_full_renditions(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     assert_eq!(seed.lease_renditions("w", NOW).await, []);
     seed.waiting(ann.account, 2).await;
     let failed = seed.lease("w", NOW).await.remove(0);
     seed.store().fail_job(failed.id, "w", "no picture in it", DECODERS).await.unwrap();
-    assert_eq!(waiting(seed).await, 0, "what waits to be indexed or failed has none");
+    assert_eq!(waiting(seed).await, 0, "pending and failed images have no jobs");
     seed.store().release_all_leases().await.unwrap();
     let seen = seen(seed, ann, 5).await;
     assert_eq!(waiting(seed).await, 5);
@@ -51,11 +51,11 @@ pub(crate) async fn what_becomes_visible_waits_for_its_full_rendition(seed: &See
         leased.extend(jobs);
     }
     assert!(leased.iter().all(|job| (job.original_bytes, job.attempts) == (ORIGINAL_BYTES, 1)));
-    assert_eq!(originals(&leased), seen.into_iter().rev().collect::<Vec<_>>(), "the newest first");
-    assert_eq!(waiting(seed).await, 5, "what is being made is not there yet");
+    assert_eq!(originals(&leased), seen.into_iter().rev().collect::<Vec<_>>(), "newest first");
+    assert_eq!(waiting(seed).await, 5, "leased jobs count until they complete");
 }
 
-pub(crate) async fn a_full_rendition_that_is_there_is_not_made(seed: &Seed) {
+pub(crate) async fn an_existing_full_rendition_is_not_queued(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let made = Rendition::ALL.map(|rendition| seed.rendition(rendition, Photo::at(NOW).size));
     seed.image(ann.account, Photo::at_second(1).renditions(&made)).await;
@@ -63,27 +63,27 @@ pub(crate) async fn a_full_rendition_that_is_there_is_not_made(seed: &Seed) {
     assert_eq!(seed.lease_renditions("w", NOW).await, []);
 }
 
-pub(crate) async fn the_same_bytes_wait_once(seed: &Seed) {
+pub(crate) async fn a_shared_original_is_queued_once(seed: &Seed) {
     let (ann, ben, cleo) =
         (seed.account(Plan::Paid).await, seed.account(Plan::Free).await, seed.account(Plan::Paid).await);
     let photo = Photo::at_second(1).original(seed.hash());
     seed.image(ann.account, photo.clone()).await;
     seed.image(ben.account, photo.clone()).await;
     assert_eq!(originals(&seed.lease_renditions("w", NOW).await), [photo.original.unwrap()]);
-    // What came with one of them is there for all.
+    // A full rendition of one image serves all images of the original.
     let made = Rendition::ALL.map(|rendition| seed.rendition(rendition, photo.size));
     seed.image(cleo.account, photo.renditions(&made)).await;
     assert_eq!(waiting(seed).await, 0);
 }
 
-pub(crate) async fn a_full_rendition_that_is_added_ends_its_job(seed: &Seed) {
+pub(crate) async fn adding_the_full_rendition_completes_its_job(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let seen = seen(seed, ann, 2).await;
     let jobs = seed.lease_renditions("w", NOW).await;
     let (full, medium) = (full(seed).await, seed.rendition(Rendition::Medium, Photo::at(NOW).size));
     seed.announce(&[rendition_blob(&medium)]).await;
     assert!(seed.store().add_rendition(&jobs[0].original, medium).await.unwrap());
-    assert_eq!(waiting(seed).await, 2, "that was not the full one");
+    assert_eq!(waiting(seed).await, 2, "it was not the full rendition");
     assert!(!seed.store().add_rendition(&seed.hash(), full).await.unwrap());
     assert_eq!(waiting(seed).await, 2);
     assert!(seed.store().add_rendition(&jobs[0].original, full).await.unwrap());
@@ -91,17 +91,17 @@ pub(crate) async fn a_full_rendition_that_is_added_ends_its_job(seed: &Seed) {
     assert_eq!(originals(&left), [seen[0]], "the other one");
 }
 
-pub(crate) async fn what_another_made_meanwhile_ends_the_job(seed: &Seed) {
+pub(crate) async fn a_rendition_made_elsewhere_completes_the_job(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seen(seed, ann, 1).await.remove(0);
     seed.lease_renditions("w", NOW).await;
     assert!(seed.store().holds_rendition_job(&original, "w").await.unwrap());
     assert!(!seed.store().holds_rendition_job(&original, "other").await.unwrap());
-    // Somebody asked for it and had it made.
+    // A request made the rendition.
     assert!(seed.store().add_rendition(&original, full(seed).await).await.unwrap());
     assert_eq!(waiting(seed).await, 0);
     assert!(!seed.store().holds_rendition_job(&original, "w").await.unwrap());
-    // The worker comes too late with its own, and whatever it says now changes nothing.
+    // The worker is too late: nothing that it does now has an effect.
     assert!(seed.store().add_rendition(&original, full(seed).await).await.unwrap());
     seed.store().renew_rendition_leases("w", &[original], second(9000)).await.unwrap();
     seed.store().retry_rendition_job(&original, "w", NOW).await.unwrap();
@@ -137,11 +137,11 @@ pub(crate) async fn a_lease_is_exclusive(seed: &Seed) {
     assert_eq!(leased.into_iter().collect::<HashSet<_>>(), seen.into_iter().collect());
 }
 
-pub(crate) async fn an_expired_lease_is_free_again(seed: &Seed) {
+pub(crate) async fn an_expired_lease_can_be_leased_again(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let seen = seen(seed, ann, 1).await;
     seed.lease_renditions("killed", second(1)).await;
-    assert_eq!(seed.lease_renditions("other", second(3601)).await, [], "it holds until the moment it ends");
+    assert_eq!(seed.lease_renditions("other", second(3601)).await, [], "the lease has not expired yet");
     let again = seed.lease_renditions("other", second(3602)).await;
     assert_eq!((originals(&again), again[0].attempts), (seen, 2));
 }
@@ -155,11 +155,15 @@ pub(crate) async fn a_lost_lease_changes_nothing(seed: &Seed) {
     seed.store().retry_rendition_job(&original, "slow", NOW).await.unwrap();
     seed.store().release_leases("slow").await.unwrap();
     seed.store().renew_rendition_leases("slow", &[original], second(1)).await.unwrap();
-    assert_eq!(seed.lease_renditions("third", second(9001)).await, [], "it is still the quick one's");
+    assert_eq!(
+        seed.lease_renditions("third", second(9001)).await,
+        [],
+        "the quick worker still holds the lease"
+    );
     assert_eq!(waiting(seed).await, 1);
 }
 
-pub(crate) async fn only_the_lease_of_a_job_at_work_is_renewed(seed: &Seed) {
+pub(crate) async fn only_leases_of_listed_jobs_are_renewed(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let seen = seen(seed, ann, 2).await;
     seed.lease_renditions("w", second(1)).await;
@@ -185,35 +189,35 @@ pub(crate) async fn leases_can_be_released(seed: &Seed) {
     seed.store().release_all_leases().await.unwrap();
     let jobs = seed.lease_renditions("third", second(1)).await;
     let attempts: Vec<_> = jobs.iter().map(|job| job.attempts).collect();
-    assert_eq!(attempts, [2, 2, 1], "one of them may be what killed its worker");
+    assert_eq!(attempts, [2, 2, 1], "one of the jobs may have killed its worker");
 }
 
-pub(crate) async fn a_retry_waits(seed: &Seed) {
+pub(crate) async fn a_retry_is_delayed(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let seen = seen(seed, ann, 2).await;
     seed.lease_renditions("w", second(1)).await;
     seed.store().retry_rendition_job(&seen[1], "w", second(10)).await.unwrap();
     assert_eq!(seed.lease_renditions("w", second(9)).await, []);
     let again = seed.lease_renditions("w", second(10)).await;
-    assert_eq!((originals(&again), again[0].attempts), (vec![seen[1]], 1), "the original was not at fault");
+    assert_eq!((originals(&again), again[0].attempts), (vec![seen[1]], 1), "the attempt did not count");
 }
 
-pub(crate) async fn a_job_that_never_ends_is_dropped(seed: &Seed) {
+pub(crate) async fn a_job_leased_too_often_is_dropped(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let deadly = seen(seed, ann, 1).await;
+    let exhausted = seen(seed, ann, 1).await;
     for attempt in 1..=3 {
         let at = second(attempt * 10_000);
         let request = LeaseRequest { max_attempts: 3, ..lease("w", at) };
-        assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), deadly);
+        assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), exhausted);
     }
-    let fine = seen(seed, ann, 1).await;
+    let next = seen(seed, ann, 1).await;
     let at = second(50_000);
     let request = LeaseRequest { max_attempts: 3, max: 2, ..lease("w", at) };
-    assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), fine);
+    assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), next);
     assert_eq!(waiting(seed).await, 1);
 }
 
-pub(crate) async fn a_dropped_job_is_over_and_the_rendition_can_be_added(seed: &Seed) {
+pub(crate) async fn a_rendition_can_be_added_after_its_job_was_dropped(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original)).await;
@@ -227,7 +231,7 @@ pub(crate) async fn a_dropped_job_is_over_and_the_rendition_can_be_added(seed: &
     assert_eq!(source.stored, Some(full));
 }
 
-pub(crate) async fn what_nobody_sees_is_not_made(seed: &Seed) {
+pub(crate) async fn originals_without_visible_images_are_not_queued(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original)).await;
@@ -235,16 +239,16 @@ pub(crate) async fn what_nobody_sees_is_not_made(seed: &Seed) {
     delete(seed, ann, &id, second(1)).await;
     assert_eq!(waiting(seed).await, 0);
     assert!(seed.store().restore_image(ann.account, &id).await.unwrap());
-    assert_eq!(originals(&seed.lease_renditions("w", NOW).await), [original], "it is free again");
+    assert_eq!(originals(&seed.lease_renditions("w", NOW).await), [original], "it can be leased again");
     delete(seed, ann, &id, second(1)).await;
-    // Brought again it is back as well; purged it is not.
+    // Importing the file again restores the job; purging the image removes it.
     let again = seed.new_image(ann.account, &Photo::at_second(1).original(original));
     seed.store().add_image(again).await.unwrap();
     assert_eq!(waiting(seed).await, 1);
     delete(seed, ann, &id, second(1)).await;
     assert_eq!(seed.store().purge_images(second(2), 10).await.unwrap(), 1);
     assert_eq!(waiting(seed).await, 0);
-    // One that was deleted with its full rendition comes back with it.
+    // An image that was deleted with its full rendition is restored with it.
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original)).await;
     assert!(seed.store().add_rendition(&original, full(seed).await).await.unwrap());
@@ -253,7 +257,7 @@ pub(crate) async fn what_nobody_sees_is_not_made(seed: &Seed) {
     assert_eq!(waiting(seed).await, 0);
 }
 
-pub(crate) async fn a_deleted_account_waits_for_nothing(seed: &Seed) {
+pub(crate) async fn jobs_of_a_deleted_account_are_removed(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     seen(seed, ann, 3).await;
     let shared = Photo::at_second(1).original(seed.hash());
@@ -269,11 +273,11 @@ pub(crate) async fn a_deleted_account_waits_for_nothing(seed: &Seed) {
     assert_eq!(
         originals(&seed.lease_renditions("w", second(2)).await),
         [bens[0], shared.original.unwrap()],
-        "what another has as well is made for that one"
+        "the other account still has the image"
     );
 }
 
-pub(crate) async fn what_two_have_waits_until_both_are_gone(seed: &Seed) {
+pub(crate) async fn a_shared_original_is_queued_until_both_images_are_deleted(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photo = Photo::at_second(1).original(seed.hash());
     let anns = seed.image(ann.account, photo.clone()).await;

@@ -4,14 +4,14 @@ use oauth_core::{
     SecretHash, UnixMillis,
 };
 
-use super::at_once;
-use crate::{NOW, Photo, Seed, look::second};
+use super::concurrently;
+use crate::{NOW, Photo, Seed, queries::second};
 
 fn millis(at: Timestamp) -> UnixMillis {
     UnixMillis(at.millis())
 }
 
-/// A code of that byte for ten minutes, whose grant is named `grant-…` for it.
+/// A code that is valid for ten minutes; its hash and the id of its grant are derived from the byte.
 fn code(subject: &str, number: u8) -> NewCode {
     let grant = Grant {
         id: format!("grant-{number}"),
@@ -58,7 +58,7 @@ async fn granted(seed: &Seed, account: AccountId, number: u8) -> String {
     format!("grant-{number}")
 }
 
-pub(crate) async fn a_grant_speaks_for_its_account(seed: &Seed) {
+pub(crate) async fn a_grant_authenticates_its_account(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Free).await, seed.account(Plan::Paid).await);
     let (of_ann, of_ben) = (granted(seed, ann.account, 1).await, granted(seed, ben.account, 2).await);
     let found = seed.store().grant_holder(&of_ann).await.unwrap().unwrap();
@@ -73,7 +73,7 @@ pub(crate) async fn a_grant_speaks_for_its_account(seed: &Seed) {
     assert_eq!(seed.store().grant_holder("grant-3").await.unwrap(), None);
 }
 
-pub(crate) async fn a_revoked_grant_is_told_as_such(seed: &Seed) {
+pub(crate) async fn a_revoked_grant_is_returned_as_revoked(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = granted(seed, ann.account, 1).await;
     assert!(seed.store().revoke_grant(&id, millis(second(5))).await.unwrap());
@@ -94,9 +94,9 @@ pub(crate) async fn a_code_needs_an_account(seed: &Seed) {
     let gone = seed.account(Plan::Paid).await;
     seed.store().delete_account(gone.account, NOW).await.unwrap();
     let (ann, gone) = (ann.account.0.to_string(), gone.account.0.to_string());
-    let strange =
+    let invalid =
         ["", "9999999", "no number", &format!("0{ann}"), &format!("+{ann}"), &format!(" {ann}"), &gone];
-    for subject in strange {
+    for subject in invalid {
         assert_eq!(
             seed.store().issue_code(code(subject, 1)).await.unwrap(),
             CodeStatus::Spent,
@@ -120,7 +120,7 @@ pub(crate) async fn grants_of_a_deleted_account_are_revoked(seed: &Seed) {
 
     assert_eq!(seed.store().grant_holder(&of_ann).await.unwrap(), None);
     assert_eq!(seed.store().connections(&ann.account.0.to_string()).await.unwrap(), []);
-    assert!(!seed.store().redeem_code(redemption(3)).await.unwrap(), "its code opens nothing");
+    assert!(!seed.store().redeem_code(redemption(3)).await.unwrap(), "its code is invalid");
     let next = CurrentRefreshToken {
         hash: SecretHash([9; 32]),
         generation: 1,
@@ -133,7 +133,7 @@ pub(crate) async fn grants_of_a_deleted_account_are_revoked(seed: &Seed) {
         access_expires_at: millis(second(3600)),
         at: millis(second(10)),
     };
-    assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap(), "nor does its refresh token");
+    assert!(!seed.store().rotate_refresh_token(rotation).await.unwrap(), "its refresh token is invalid");
     for (id, revoked_at) in [(of_ann, 9), ("grant-3".to_owned(), 9), ("grant-4".to_owned(), 5)] {
         if let Some(grant) = seed.store().grant(&id).await.unwrap() {
             assert_eq!(grant.revoked_at, Some(millis(second(revoked_at))), "{id}");
@@ -143,7 +143,7 @@ pub(crate) async fn grants_of_a_deleted_account_are_revoked(seed: &Seed) {
     assert_eq!((found.account.id, found.grant.revoked_at), (ben.account, None));
 }
 
-pub(crate) async fn a_purged_account_takes_its_grants_along(seed: &Seed) {
+pub(crate) async fn purging_an_account_deletes_its_grants(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let (of_ann, of_ben) = (granted(seed, ann.account, 1).await, granted(seed, ben.account, 2).await);
     seed.image(ann.account, Photo::at_second(1)).await;
@@ -153,7 +153,7 @@ pub(crate) async fn a_purged_account_takes_its_grants_along(seed: &Seed) {
     assert!(seed.store().grant(&of_ben).await.unwrap().is_some());
 }
 
-pub(crate) async fn nothing_is_alive_after_consent_that_races_the_end_of_the_account(seed: &Seed) {
+pub(crate) async fn consent_racing_account_deletion_leaves_no_valid_grant(seed: &Seed) {
     for round in 0..8 {
         let ann = seed.account(Plan::Paid).await;
         let tasks = (0..4_u8).map(|task| {
@@ -168,7 +168,7 @@ pub(crate) async fn nothing_is_alive_after_consent_that_races_the_end_of_the_acc
                 store.redeem_code(redemption(number)).await.unwrap();
             }
         });
-        at_once(tasks).await;
+        concurrently(tasks).await;
         for number in round * 4..round * 4 + 3 {
             let id = format!("grant-{number}");
             assert_eq!(seed.store().grant_holder(&id).await.unwrap(), None);

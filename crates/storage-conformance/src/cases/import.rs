@@ -2,12 +2,11 @@ use domain::{AccountId, Plan};
 use storage::{AddOutcome, ExistingImage, ImageState, NewImage, Viewer};
 
 use crate::{
-    DECODERS, NOW, Photo, Seed,
-    look::{delete, second, see, timeline},
-    original_blob,
+    DECODERS, NOW, Photo, Seed, original_blob,
+    queries::{delete, second, timeline, visible_image},
 };
 
-/// An image that waits, with what added it.
+/// Adds an image, which is then pending; returns the request that added it.
 async fn added(seed: &Seed, viewer: Viewer) -> NewImage {
     let photo = Photo::at_second(1).original(seed.hash());
     let image = seed.new_image(viewer.account, &photo);
@@ -16,7 +15,7 @@ async fn added(seed: &Seed, viewer: Viewer) -> NewImage {
     image
 }
 
-/// The same bytes, brought once more under a new id.
+/// A request to add the same original again, with a new id.
 fn again(seed: &Seed, image: &NewImage) -> NewImage {
     NewImage { id: seed.image_id(), ..image.clone() }
 }
@@ -30,7 +29,7 @@ async fn fail(seed: &Seed, image: &NewImage) {
     seed.store().fail_job(job.id, "failer", "no picture in it", DECODERS).await.unwrap();
 }
 
-pub(crate) async fn a_new_image_waits_unseen(seed: &Seed) {
+pub(crate) async fn a_new_image_is_pending_and_invisible(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = added(seed, ann).await;
     let expected = ExistingImage { id: image.id.clone(), state: ImageState::Pending, deleted: false };
@@ -46,7 +45,7 @@ pub(crate) async fn an_image_needs_an_announced_original(seed: &Seed) {
     assert_eq!(known(seed, &image).await, None);
 }
 
-pub(crate) async fn an_account_that_is_gone_gets_no_image(seed: &Seed) {
+pub(crate) async fn a_deleted_account_gets_no_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = added(seed, ann).await;
     seed.store().delete_account(ann.account, second(1)).await.unwrap();
@@ -59,18 +58,18 @@ pub(crate) async fn an_account_that_is_gone_gets_no_image(seed: &Seed) {
 pub(crate) async fn the_same_bytes_are_one_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let waiting = added(seed, ann).await;
-    let AddOutcome::Duplicate(met) = seed.store().add_image(again(seed, &waiting)).await.unwrap() else {
-        panic!("a second image was made");
+    let AddOutcome::Duplicate(existing) = seed.store().add_image(again(seed, &waiting)).await.unwrap() else {
+        panic!("a second image was added");
     };
-    assert_eq!((met.id, met.state), (waiting.id, ImageState::Pending));
+    assert_eq!((existing.id, existing.state), (waiting.id, ImageState::Pending));
 
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(2).original(original)).await;
     let image = seed.new_image(ann.account, &Photo::at_second(9).original(original));
-    let AddOutcome::Duplicate(met) = seed.store().add_image(image).await.unwrap() else {
-        panic!("a second image was made");
+    let AddOutcome::Duplicate(existing) = seed.store().add_image(image).await.unwrap() else {
+        panic!("a second image was added");
     };
-    assert_eq!((&met.id, met.state, met.deleted), (&id, ImageState::Ready, false));
+    assert_eq!((&existing.id, existing.state, existing.deleted), (&id, ImageState::Ready, false));
     assert_eq!(timeline(seed, ann).await, [id]);
 }
 
@@ -83,11 +82,11 @@ pub(crate) async fn two_accounts_can_have_the_same_bytes(seed: &Seed) {
     assert_eq!(timeline(seed, ben).await, [bens]);
 }
 
-pub(crate) async fn deleted_bytes_that_come_again_are_restored(seed: &Seed) {
+pub(crate) async fn importing_a_deleted_image_again_restores_it(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original)).await;
-    let before = see(seed, ann, &id).await;
+    let before = visible_image(seed, ann, &id).await;
     delete(seed, ann, &id, second(5)).await;
     let image = seed.new_image(ann.account, &Photo::at_second(9).original(original));
     let known = seed.store().image_by_original(ann.account, &original).await.unwrap().unwrap();
@@ -95,11 +94,11 @@ pub(crate) async fn deleted_bytes_that_come_again_are_restored(seed: &Seed) {
     let outcome = seed.store().add_image(image).await.unwrap();
     let expected = ExistingImage { id: id.clone(), state: ImageState::Ready, deleted: false };
     assert_eq!(outcome, AddOutcome::Restored(expected));
-    assert_eq!(see(seed, ann, &id).await, before);
+    assert_eq!(visible_image(seed, ann, &id).await, before);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 1);
 }
 
-pub(crate) async fn what_failed_and_is_brought_again_is_tried_again(seed: &Seed) {
+pub(crate) async fn importing_a_failed_image_again_retries_it(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = added(seed, ann).await;
     fail(seed, &image).await;
@@ -113,16 +112,16 @@ pub(crate) async fn what_failed_and_is_brought_again_is_tried_again(seed: &Seed)
     assert_eq!((&jobs[0].image, jobs[0].attempts), (&image.id, 1));
 }
 
-pub(crate) async fn states_of_images_are_told(seed: &Seed) {
+pub(crate) async fn states_of_images_are_returned(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let failed = added(seed, ann).await;
     fail(seed, &failed).await;
     let ready = seed.image(ann.account, Photo::at_second(1)).await;
     let pending = added(seed, ann).await;
-    let asked = [seed.image_id(), pending.id.clone(), ready.clone(), failed.id.clone()];
-    let states = seed.store().image_states(&asked).await.unwrap();
+    let ids = [seed.image_id(), pending.id.clone(), ready.clone(), failed.id.clone()];
+    let states = seed.store().image_states(&ids).await.unwrap();
     let state = |id| states.iter().find(|(of, _)| of == id).map(|(_, state)| state.clone());
-    assert_eq!(states.len(), 3, "the unknown one is left out");
+    assert_eq!(states.len(), 3, "the unknown id is left out");
     assert_eq!(state(&pending.id), Some(ImageState::Pending));
     assert_eq!(state(&ready), Some(ImageState::Ready));
     assert!(matches!(state(&failed.id), Some(ImageState::Failed { .. })));

@@ -3,26 +3,26 @@ use storage::{Lookup, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    look::{delete, is_missing, second, see, timeline},
+    queries::{delete, is_missing, second, timeline, visible_image},
 };
 
-pub(crate) async fn ones_own_image_is_found(seed: &Seed) {
+pub(crate) async fn an_own_image_is_found(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1).description("Mine")).await;
-    let image = see(seed, ann, &id).await;
+    let image = visible_image(seed, ann, &id).await;
     assert_eq!((image.id, image.details.description.as_deref()), (id, Some("Mine")));
 }
 
-pub(crate) async fn anothers_visible_image_is_foreign(seed: &Seed) {
+pub(crate) async fn another_accounts_visible_image_is_foreign(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let id = seed.image(ann.account, Photo::at_second(1)).await;
     assert_eq!(seed.store().image(ben, &id).await.unwrap(), Lookup::Foreign);
     let refused = seed.store().delete_image(ben, &id, second(9)).await.unwrap();
     assert_eq!(refused, Lookup::Foreign);
-    see(seed, ann, &id).await;
+    visible_image(seed, ann, &id).await;
 }
 
-pub(crate) async fn what_its_owner_does_not_see_is_missing_for_all(seed: &Seed) {
+pub(crate) async fn an_image_invisible_to_its_owner_is_missing_for_all(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let waiting = seed.waiting(ann.account, 2).await;
     let job = seed.lease("w", NOW).await.remove(0);
@@ -47,11 +47,11 @@ pub(crate) async fn images_of_a_deleted_account_are_missing(seed: &Seed) {
     assert_eq!(seed.store().image_states(&[id]).await.unwrap(), []);
 }
 
-pub(crate) async fn foreign_follows_the_owners_window(seed: &Seed) {
+pub(crate) async fn foreign_depends_on_the_owners_window(seed: &Seed) {
     let ann = Viewer { free_window: 2, ..seed.account(Plan::Free).await };
     let ben = Viewer { free_window: 2, ..seed.account(Plan::Paid).await };
     let ids = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
-    assert!(is_missing(seed, ben, &ids[0]).await, "its owner does not see it either");
+    assert!(is_missing(seed, ben, &ids[0]).await, "it is invisible to its owner");
     assert_eq!(seed.store().image(ben, &ids[1]).await.unwrap(), Lookup::Foreign);
     seed.store().set_plan(ann.account, Plan::Paid).await.unwrap();
     assert_eq!(seed.store().image(ben, &ids[0]).await.unwrap(), Lookup::Foreign);
@@ -60,12 +60,12 @@ pub(crate) async fn foreign_follows_the_owners_window(seed: &Seed) {
 pub(crate) async fn a_deleted_image_is_gone_and_can_be_restored(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..2).map(Photo::at_second).collect()).await;
-    let before = see(seed, ann, &ids[0]).await;
+    let before = visible_image(seed, ann, &ids[0]).await;
     delete(seed, ann, &ids[0], second(9)).await;
     assert_eq!(timeline(seed, ann).await, [ids[1].clone()]);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 1);
     assert!(seed.store().restore_image(ann.account, &ids[0]).await.unwrap());
-    assert_eq!(see(seed, ann, &ids[0]).await, before);
+    assert_eq!(visible_image(seed, ann, &ids[0]).await, before);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 2);
     assert!(!seed.store().restore_image(ann.account, &ids[0]).await.unwrap(), "it is not deleted");
 }
@@ -79,19 +79,19 @@ pub(crate) async fn only_its_owner_restores_an_image(seed: &Seed) {
     assert!(is_missing(seed, ann, &id).await);
 }
 
-pub(crate) async fn of_many_ids_ones_own_visible_images_come_in_the_order_asked_for(seed: &Seed) {
+pub(crate) async fn own_visible_images_are_returned_in_the_order_of_ids(seed: &Seed) {
     let ann = Viewer { free_window: 3, ..seed.account(Plan::Free).await };
     let ben = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
     let foreign = seed.image(ben.account, Photo::at_second(1)).await;
     let unknown = seed.image_id();
     delete(seed, ann, &ids[3], second(9)).await;
-    let asked = [&ids[2], &foreign, &ids[4], &unknown, &ids[3], &ids[0], &ids[1]].map(Clone::clone);
-    let shown = |images: Vec<domain::Image>| images.into_iter().map(|image| image.id).collect::<Vec<_>>();
-    let seen = shown(seed.store().images(ann, &asked).await.unwrap());
+    let requested = [&ids[2], &foreign, &ids[4], &unknown, &ids[3], &ids[0], &ids[1]].map(Clone::clone);
+    let ids_of = |images: Vec<domain::Image>| images.into_iter().map(|image| image.id).collect::<Vec<_>>();
+    let seen = ids_of(seed.store().images(ann, &requested).await.unwrap());
     assert_eq!(seen, [&ids[2], &ids[4], &ids[1]].map(Clone::clone), "the oldest is outside the window");
-    assert_eq!(shown(seed.store().images(ben, &asked).await.unwrap()), [foreign]);
+    assert_eq!(ids_of(seed.store().images(ben, &requested).await.unwrap()), [foreign]);
     assert_eq!(seed.store().images(ann, &[]).await.unwrap(), []);
     seed.store().delete_account(ann.account, second(9)).await.unwrap();
-    assert_eq!(seed.store().images(ann, &asked).await.unwrap(), []);
+    assert_eq!(seed.store().images(ann, &requested).await.unwrap(), []);
 }

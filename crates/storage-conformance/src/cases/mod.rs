@@ -13,7 +13,7 @@ pub(crate) mod model;
 pub(crate) mod paging;
 pub(crate) mod purge;
 pub(crate) mod queue;
-pub(crate) mod refresh;
+pub(crate) mod reindex;
 pub(crate) mod renditions;
 pub(crate) mod security_events;
 pub(crate) mod sessions;
@@ -27,8 +27,8 @@ pub(crate) mod vectors;
 pub(crate) mod window;
 pub(crate) mod words;
 
-/// Runs as many tasks at once as are given and gives what they give.
-pub(crate) async fn at_once<T, F>(tasks: impl Iterator<Item = F>) -> Vec<T>
+/// Runs tasks concurrently and returns their outcomes.
+pub(crate) async fn concurrently<T, F>(tasks: impl Iterator<Item = F>) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,

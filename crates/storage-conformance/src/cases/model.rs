@@ -1,23 +1,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{AlbumChange, AlbumId, ContentHash, ImageId, Plan, Sidecar, SidecarKind, Timestamp};
+use fastrand::Rng;
 use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, SearchFilter, Viewer};
 
 use crate::{
-    Photo, Random, Seed, indexed,
-    look::{filtered, matching, second, sent, timeline},
+    Photo, Seed, indexed,
+    queries::{filtered, id_strings, matching, second, timeline},
 };
 
 const WINDOW: u32 = 12;
 const STEPS: usize = 400;
 
-/// What descriptions are made of.
+/// A fixed seed, so that failures are reproducible.
+const SEED: u64 = 23;
+
+/// The words that descriptions consist of.
 const WORDS: [&str; 3] = ["harbour", "lantern", "zeppelin"];
 
-/// A library as it should be: plain maps.
+/// The expected state of the library.
 #[derive(Default)]
 struct Model {
-    /// Capture time and whether it was deleted, by image.
+    /// Capture time and time of deletion of each image.
     images: BTreeMap<ImageId, (Timestamp, Option<Timestamp>)>,
     albums: BTreeMap<AlbumId, BTreeSet<ImageId>>,
     originals: BTreeMap<ImageId, ContentHash>,
@@ -26,8 +30,8 @@ struct Model {
 }
 
 impl Model {
-    /// Newest first.
-    fn seen(&self) -> Vec<ImageId> {
+    /// The visible images, newest first.
+    fn visible(&self) -> Vec<ImageId> {
         let live = self.images.iter().filter(|(_, (_, deleted))| deleted.is_none());
         let mut live: Vec<_> = live.map(|(id, (captured, _))| (*captured, id.clone())).collect();
         live.sort_by(|a, b| b.cmp(a));
@@ -35,64 +39,64 @@ impl Model {
         live.into_iter().map(|(_, id)| id).collect()
     }
 
-    fn seen_in(&self, album: &AlbumId) -> Vec<ImageId> {
-        self.seen().into_iter().filter(|id| self.albums[album].contains(id)).collect()
+    fn visible_in(&self, album: &AlbumId) -> Vec<ImageId> {
+        self.visible().into_iter().filter(|id| self.albums[album].contains(id)).collect()
     }
 }
 
-struct Run<'a> {
+struct ModelTest<'a> {
     seed: &'a Seed,
     viewer: Viewer,
     model: Model,
-    random: Random,
+    random: Rng,
 }
 
-impl Run<'_> {
+impl ModelTest<'_> {
     fn any_image(&mut self) -> Option<ImageId> {
         let ids: Vec<ImageId> = self.model.images.keys().cloned().collect();
-        (!ids.is_empty()).then(|| self.random.pick(&ids).clone())
+        self.random.choice(ids)
     }
 
     fn any_album(&mut self) -> Option<AlbumId> {
         let ids: Vec<AlbumId> = self.model.albums.keys().cloned().collect();
-        (!ids.is_empty()).then(|| self.random.pick(&ids).clone())
+        self.random.choice(ids)
     }
 
     async fn step(&mut self, at: Timestamp) {
-        match self.random.below(14) {
-            0..=3 => self.bring().await,
+        match self.random.u32(0..14) {
+            0..=3 => self.add().await,
             4 | 5 => self.delete(at).await,
             6 => self.restore().await,
             7 => self.change_plan().await,
-            8 => self.make_album().await,
+            8 => self.create_album().await,
             9 | 10 => self.change_album(at).await,
-            11 | 12 => self.read_anew(at).await,
+            11 | 12 => self.reindex(at).await,
             _ => self.purge(at).await,
         }
     }
 
-    async fn bring(&mut self) {
+    async fn add(&mut self) {
         let requested = self.any_second();
         let original = self.seed.hash();
-        let word = *self.random.pick(&WORDS);
+        let word = self.random.choice(WORDS).unwrap();
         let photo = Photo::at(requested).original(original).description(word);
         let id = self.seed.image(self.viewer.account, photo).await;
-        let captured = self.placed(&id, requested).await;
+        let captured = self.capture_time(&id, requested).await;
         self.model.images.insert(id.clone(), (captured, None));
         self.model.descriptions.insert(id.clone(), word);
         self.model.originals.insert(id, original);
     }
 
     fn any_second(&mut self) -> Timestamp {
-        second(i64::try_from(self.random.below(30)).unwrap())
+        second(self.random.i64(0..30))
     }
 
-    /// The capture time that a live image got.
-    async fn placed(&self, id: &ImageId, requested: Timestamp) -> Timestamp {
-        // Only the order counts here: the store's own choice among equal times is told by its answer.
+    /// The capture time that the store gave to an image.
+    async fn capture_time(&self, id: &ImageId, requested: Timestamp) -> Timestamp {
+        // The store chooses among equal times; the model takes over its choice.
         let paid = Viewer { plan: Plan::Paid, ..self.viewer };
         let Lookup::Found(image) = self.seed.store().image(paid, id).await.unwrap() else {
-            panic!("{id} is not seen");
+            panic!("{id} is not visible");
         };
         assert!(image.captured_at >= requested);
         let others = self.model.images.iter().filter(|(other, _)| *other != id);
@@ -100,12 +104,12 @@ impl Run<'_> {
         image.captured_at
     }
 
-    /// An image comes again, with a sidecar that tells another time. A deleted one comes back.
-    async fn read_anew(&mut self, at: Timestamp) {
+    /// Imports an image again with a new sidecar and another capture time. A deleted image is restored.
+    async fn reindex(&mut self, at: Timestamp) {
         let Some(id) = self.any_image() else { return };
         let requested = self.any_second();
         let sidecar = Sidecar { kind: SidecarKind::Xmp, content: at.millis().to_be_bytes().to_vec() };
-        let word = *self.random.pick(&WORDS);
+        let word = self.random.choice(WORDS).unwrap();
         let photo = Photo::at(requested).original(self.model.originals[&id]).description(word);
         let new = self.seed.new_image(self.viewer.account, &photo);
         let outcome = self.seed.store().add_image(NewImage { sidecars: vec![sidecar], ..new }).await.unwrap();
@@ -118,14 +122,14 @@ impl Run<'_> {
         let job = self.seed.lease("reader", at).await.remove(0);
         let found = IndexedImage { renditions: Vec::new(), ..indexed(&photo) };
         assert!(self.seed.store().complete_job(job.id, "reader", found).await.unwrap());
-        let captured = self.placed(&id, requested).await;
+        let captured = self.capture_time(&id, requested).await;
         self.model.descriptions.insert(id.clone(), word);
         self.model.images.insert(id, (captured, None));
     }
 
     async fn delete(&mut self, at: Timestamp) {
         let Some(id) = self.any_image() else { return };
-        let visible = self.model.seen().contains(&id);
+        let visible = self.model.visible().contains(&id);
         let outcome = self.seed.store().delete_image(self.viewer, &id, at).await.unwrap();
         assert_eq!(outcome, if visible { Lookup::Found(()) } else { Lookup::Missing });
         if visible && let Some(image) = self.model.images.get_mut(&id) {
@@ -146,20 +150,20 @@ impl Run<'_> {
         self.seed.store().set_plan(self.viewer.account, self.viewer.plan).await.unwrap();
     }
 
-    async fn make_album(&mut self) {
-        let images: Vec<ImageId> = self.model.seen().into_iter().step_by(3).take(100).collect();
+    async fn create_album(&mut self) {
+        let images: Vec<ImageId> = self.model.visible().into_iter().step_by(3).take(100).collect();
         let id = self.seed.album(self.viewer, "Album", &images).await;
         self.model.albums.insert(id, images.into_iter().collect());
     }
 
     async fn change_album(&mut self, at: Timestamp) {
         let (Some(album), Some(image)) = (self.any_album(), self.any_image()) else { return };
-        let adds = self.random.below(2) == 0;
-        let ids = sent(std::slice::from_ref(&image));
+        let adds = self.random.bool();
+        let ids = id_strings(std::slice::from_ref(&image));
         let (add, remove) = if adds { (ids, Vec::new()) } else { (Vec::new(), ids) };
         let change = AlbumChange { title: None, add, remove };
         let outcome = self.seed.store().change_album(self.viewer, &album, change, at).await.unwrap();
-        if !self.model.seen().contains(&image) {
+        if !self.model.visible().contains(&image) {
             return assert_eq!(outcome, AlbumWrite::UnknownImage);
         }
         assert!(matches!(outcome, AlbumWrite::Done(_)));
@@ -177,7 +181,7 @@ impl Run<'_> {
     }
 
     async fn check(&self) {
-        let seen = self.model.seen();
+        let seen = self.model.visible();
         let counted = self.seed.store().count_images(self.viewer).await.unwrap();
         assert_eq!(usize::try_from(counted).unwrap(), seen.len());
         assert_eq!(timeline(self.seed, self.viewer).await, seen[..seen.len().min(100)]);
@@ -188,7 +192,7 @@ impl Run<'_> {
             assert_eq!(matching(self.seed, self.viewer, &[word]).await, expected);
         }
         for id in self.model.albums.keys() {
-            let expected = self.model.seen_in(id);
+            let expected = self.model.visible_in(id);
             let album = self.seed.store().album(self.viewer, id).await.unwrap().unwrap();
             assert_eq!(usize::try_from(album.image_count).unwrap(), expected.len());
             assert_eq!(album.cover.as_ref(), expected.first());
@@ -201,12 +205,12 @@ impl Run<'_> {
 
 pub(crate) async fn random_operations_agree_with_a_model(seed: &Seed) {
     let viewer = Viewer { free_window: WINDOW, ..seed.account(Plan::Paid).await };
-    let mut run = Run { seed, viewer, model: Model::default(), random: Random::new(23) };
+    let mut test = ModelTest { seed, viewer, model: Model::default(), random: Rng::with_seed(SEED) };
     for step in 0..STEPS {
-        run.step(second(100 + i64::try_from(step).unwrap())).await;
+        test.step(second(100 + i64::try_from(step).unwrap())).await;
         if step % 5 == 0 {
-            run.check().await;
+            test.check().await;
         }
     }
-    run.check().await;
+    test.check().await;
 }

@@ -1,11 +1,12 @@
 use std::collections::HashSet;
 
 use domain::{DateRange, ListQuery, Plan, Timestamp};
+use fastrand::Rng;
 use storage::SearchFilter;
 
 use crate::{
-    NOW, Photo, Random, Seed,
-    look::{circle, filtered, limit, newest_first, page, second, seconds, timeline, walk},
+    NOW, Photo, Seed,
+    queries::{circle, filtered, limit, list_all, newest_first, page, second, seconds, timeline},
     random_photos,
 };
 
@@ -18,7 +19,7 @@ pub(crate) async fn images_are_listed_newest_first(seed: &Seed) {
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 3);
 }
 
-pub(crate) async fn a_page_is_no_longer_than_asked(seed: &Seed) {
+pub(crate) async fn a_page_is_no_longer_than_its_limit(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..120).map(Photo::at_second).collect()).await;
     let newest = newest_first(&ids);
@@ -35,29 +36,29 @@ pub(crate) async fn an_empty_library_has_empty_pages(seed: &Seed) {
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 0);
 }
 
-/// A library with bursts, some of them longer than a page.
+/// A library with bursts of equal capture times, some longer than a page.
 async fn bursts(seed: &Seed, account: domain::AccountId) -> HashSet<domain::ImageId> {
-    let mut random = Random::new(11);
+    let mut random = Rng::with_seed(11);
     let mut photos = Vec::new();
     while photos.len() < 400 {
-        let moment = second(i64::try_from(random.below(20)).unwrap());
-        let length = usize::try_from(random.below(60)).unwrap();
+        let moment = second(random.i64(0..20));
+        let length = random.usize(0..60);
         photos.extend(vec![Photo::at(moment); length]);
     }
     seed.images(account, photos).await.into_iter().collect()
 }
 
-pub(crate) async fn a_walk_by_end_date_reaches_every_image(seed: &Seed) {
+pub(crate) async fn paging_by_end_date_reaches_every_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = bursts(seed, ann.account).await;
     for page_size in [2, 37, 100] {
-        let images = walk(seed, ann, page_size).await;
+        let images = list_all(seed, ann, page_size).await;
         assert!(images.is_sorted_by(|a, b| a.captured_at > b.captured_at), "pages of {page_size}");
         assert_eq!(images.into_iter().map(|image| image.id).collect::<HashSet<_>>(), ids);
     }
 }
 
-pub(crate) async fn both_ends_of_a_range_belong_to_it(seed: &Seed) {
+pub(crate) async fn a_range_includes_both_ends(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..10).map(Photo::at_second).collect()).await;
     let album = seed.album(ann, "All", &ids).await;
@@ -80,7 +81,7 @@ pub(crate) async fn both_ends_of_a_range_belong_to_it(seed: &Seed) {
     }
 }
 
-pub(crate) async fn lists_hold_ones_own_images_only(seed: &Seed) {
+pub(crate) async fn lists_contain_own_images_only(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let anns = seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
     let bens = seed.images(ben.account, (0..3).map(Photo::at_second).collect()).await;
@@ -88,7 +89,7 @@ pub(crate) async fn lists_hold_ones_own_images_only(seed: &Seed) {
     assert_eq!(timeline(seed, ben).await, newest_first(&bens));
 }
 
-pub(crate) async fn a_listed_circle_looks_at_the_newest_thousand(seed: &Seed) {
+pub(crate) async fn a_listed_circle_filters_the_newest_thousand(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let oldest = seed.image(ann.account, Photo::at_second(0).position(10.0, 10.0)).await;
     let older = seed.image(ann.account, Photo::at_second(1).position(10.0, 10.0)).await;
@@ -96,15 +97,15 @@ pub(crate) async fn a_listed_circle_looks_at_the_newest_thousand(seed: &Seed) {
     let query =
         ListQuery { limit: limit(5), circle: Some(circle(10.0, 10.0, 100.0)), ..ListQuery::default() };
     let found = seed.store().page_images(ann, &query).await.unwrap();
-    assert_eq!(found.len(), 1, "of two, one is the thousandth image and one is behind it");
+    assert_eq!(found.len(), 1, "one of the two is the thousandth image, the other is older");
     assert_eq!((&found[0].image.id, found[0].distance_m), (&older, Some(0.0)));
     let filter = SearchFilter { circle: query.circle, ..SearchFilter::default() };
-    assert_eq!(filtered(seed, ann, filter).await, [older, oldest.clone()], "a search looks at all");
+    assert_eq!(filtered(seed, ann, filter).await, [older, oldest.clone()], "a search checks all images");
     let ranged = ListQuery { range: seconds(0, 0), ..query };
-    assert_eq!(page(seed, ann, ranged).await, [oldest], "the thousand are counted within the range");
+    assert_eq!(page(seed, ann, ranged).await, [oldest], "the thousand newest are those of the range");
 }
 
-pub(crate) async fn distances_are_told_with_a_circle_only(seed: &Seed) {
+pub(crate) async fn distances_are_returned_with_a_circle_only(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(0).position(0.0, 1.0)).await;
     let list = |circle| ListQuery { circle, ..ListQuery::default() };
@@ -122,7 +123,7 @@ pub(crate) async fn a_random_library_is_listed_in_order(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photos = random_photos(500, NOW, 3);
     let ids = seed.images(ann.account, photos).await;
-    let images = walk(seed, ann, 100).await;
+    let images = list_all(seed, ann, 100).await;
     assert_eq!(images.len(), ids.len());
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 500);
 }

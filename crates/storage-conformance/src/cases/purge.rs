@@ -2,12 +2,11 @@ use domain::{Plan, Rendition};
 use storage::{AddOutcome, QueueLength, SearchFilter};
 
 use crate::{
-    Photo, Seed,
-    look::{circle, delete, filtered, is_missing, matching, second, timeline},
-    original_blob,
+    Photo, Seed, original_blob,
+    queries::{circle, delete, filtered, is_missing, matching, second, timeline},
 };
 
-pub(crate) async fn only_images_deleted_long_ago_go(seed: &Seed) {
+pub(crate) async fn only_long_deleted_images_are_purged(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..4).map(Photo::at_second).collect()).await;
     for (id, at) in ids.iter().zip([10, 20, 30]) {
@@ -15,14 +14,14 @@ pub(crate) async fn only_images_deleted_long_ago_go(seed: &Seed) {
     }
     assert_eq!(seed.store().purge_images(second(20), 10).await.unwrap(), 1);
     assert_eq!(seed.store().purge_images(second(20), 10).await.unwrap(), 0);
-    assert!(!seed.store().restore_image(ann.account, &ids[0]).await.unwrap(), "gone for good");
+    assert!(!seed.store().restore_image(ann.account, &ids[0]).await.unwrap(), "it is removed permanently");
     assert!(seed.store().restore_image(ann.account, &ids[1]).await.unwrap());
     assert!(seed.store().restore_image(ann.account, &ids[2]).await.unwrap());
     assert_eq!(timeline(seed, ann).await.len(), 3);
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 3);
 }
 
-pub(crate) async fn a_purge_goes_batch_by_batch(seed: &Seed) {
+pub(crate) async fn images_are_purged_in_batches(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..7).map(Photo::at_second).collect()).await;
     for id in &ids {
@@ -44,20 +43,20 @@ pub(crate) async fn nothing_of_a_purged_image_is_left(seed: &Seed) {
     assert_eq!(seed.store().purge_images(second(11), 10).await.unwrap(), 1);
 
     assert_eq!(matching(seed, ann, &["sea"]).await, std::slice::from_ref(&other));
-    let here = SearchFilter { circle: Some(circle(1.0, 1.0, 10.0)), ..Default::default() };
-    assert_eq!(filtered(seed, ann, here).await, [other]);
+    let filter = SearchFilter { circle: Some(circle(1.0, 1.0, 10.0)), ..Default::default() };
+    assert_eq!(filtered(seed, ann, filter).await, [other]);
     assert_eq!(seed.store().album(ann, &album).await.unwrap().unwrap().image_count, 1);
     assert_eq!(seed.store().image_by_original(ann.account, &original).await.unwrap(), None);
     assert_eq!(seed.store().rendition(&id, Rendition::Thumb, 5).await.unwrap(), None);
     assert!(is_missing(seed, ann, &id).await);
-    // The same bytes are new again, and nothing of the old image clings to the new one.
+    // Importing the same file again creates a new image without data of the old one.
     seed.announce(&[original_blob(&original)]).await;
     let again = seed.image(ann.account, Photo { description: Some("hill".to_owned()), ..photo }).await;
     assert_eq!(matching(seed, ann, &["hill"]).await, [again]);
     assert_eq!(matching(seed, ann, &["sea"]).await.len(), 1);
 }
 
-pub(crate) async fn a_deleted_account_goes_with_all_it_held(seed: &Seed) {
+pub(crate) async fn a_deleted_account_is_purged_with_its_data(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let ids =
         seed.images(ann.account, (0..4).map(|at| Photo::at_second(at).description("sea")).collect()).await;
@@ -70,20 +69,24 @@ pub(crate) async fn a_deleted_account_goes_with_all_it_held(seed: &Seed) {
     seed.store().delete_account(ann.account, second(2)).await.unwrap();
     for expected in [4, 2, 0] {
         let gone = seed.store().purge_images(second(-1000), 4).await.unwrap();
-        assert_eq!(gone, expected, "whatever `deleted_before` is");
+        assert_eq!(gone, expected, "`deleted_before` does not matter");
     }
     assert_eq!(seed.store().image_states(&waiting).await.unwrap(), []);
     let left = QueueLength { renditions: 1, ..QueueLength::default() };
-    assert_eq!(seed.store().queue_length().await.unwrap(), left, "the other's full rendition");
+    assert_eq!(seed.store().queue_length().await.unwrap(), left, "the full rendition of the other account");
     assert_eq!(timeline(seed, ben).await, std::slice::from_ref(&bens));
     assert_eq!(matching(seed, ben, &["sea"]).await, [bens]);
     let taken = seed.store().take_unreferenced_blobs(second(-1000), second(3), 100).await.unwrap();
-    assert_eq!(taken.len(), 4 * 3 + 2, "its blobs are free at once, but those announced for what never came");
+    assert_eq!(
+        taken.len(),
+        4 * 3 + 2,
+        "its blobs can be taken at once, except announced ones of pending images"
+    );
     let kept = seed.store().kept_blobs(domain::BlobKind::Original, None, 100).await.unwrap();
     assert_eq!(kept.len(), 1);
 }
 
-pub(crate) async fn a_purge_of_nothing_is_nothing(seed: &Seed) {
+pub(crate) async fn a_purge_keeps_undeleted_images(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     let id = seed.image(ann.account, Photo::at_second(1).original(original)).await;
@@ -94,7 +97,7 @@ pub(crate) async fn a_purge_of_nothing_is_nothing(seed: &Seed) {
     assert!(matches!(outcome, AddOutcome::Duplicate(_)));
 }
 
-pub(crate) async fn two_purges_at_once_take_each_image_once(seed: &Seed) {
+pub(crate) async fn concurrent_purges_remove_each_image_once(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..40).map(Photo::at_second).collect()).await;
     for id in &ids {
@@ -106,9 +109,9 @@ pub(crate) async fn two_purges_at_once_take_each_image_once(seed: &Seed) {
             tokio::spawn(async move { store.purge_images(second(11), 10).await.unwrap() })
         })
         .collect();
-    let mut gone = 0;
+    let mut removed = 0;
     for purge in purges {
-        gone += purge.await.unwrap();
+        removed += purge.await.unwrap();
     }
-    assert_eq!(gone, 40);
+    assert_eq!(removed, 40);
 }

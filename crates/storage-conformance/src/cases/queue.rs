@@ -5,11 +5,11 @@ use storage::{ImageState, IndexedImage, JobId, LeaseRequest, QueueLength};
 
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease,
-    look::{is_missing, second, see, timeline},
+    queries::{is_missing, second, timeline, visible_image},
     rendition_blob,
 };
 
-/// What indexing says of an image whose renditions were announced.
+/// The result of indexing a photo, with announced renditions.
 pub(super) async fn ready_to_complete(seed: &Seed, photo: Photo) -> IndexedImage {
     let renditions =
         [Rendition::Medium, Rendition::Thumb].map(|rendition| seed.rendition(rendition, photo.size));
@@ -32,7 +32,7 @@ pub(crate) async fn jobs_are_leased_oldest_first(seed: &Seed) {
     assert_eq!(seed.store().lease_jobs(request, DECODERS).await.unwrap(), []);
 }
 
-pub(crate) async fn a_job_tells_all_about_its_file(seed: &Seed) {
+pub(crate) async fn a_job_describes_its_file(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     seed.announce(&[crate::original_blob(&original)]).await;
@@ -74,18 +74,18 @@ pub(crate) async fn a_lease_is_exclusive(seed: &Seed) {
     assert_eq!(leased.into_iter().collect::<HashSet<_>>(), ids.into_iter().collect());
 }
 
-pub(crate) async fn an_expired_lease_is_free_again(seed: &Seed) {
+pub(crate) async fn an_expired_lease_can_be_leased_again(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.waiting(ann.account, 1).await.remove(0);
     let job = seed.lease("slow", second(1)).await.remove(0);
-    assert_eq!(seed.lease("quick", second(3601)).await, [], "it holds until the moment it ends");
+    assert_eq!(seed.lease("quick", second(3601)).await, [], "the lease has not expired yet");
     let again = seed.lease("quick", second(3602)).await.remove(0);
     assert_eq!((again.id, again.attempts), (job.id, 2));
     let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
     assert!(!seed.store().complete_job(job.id, "slow", indexed.clone()).await.unwrap());
     assert!(is_missing(seed, ann, &id).await);
     assert!(seed.store().complete_job(job.id, "quick", indexed).await.unwrap());
-    see(seed, ann, &id).await;
+    visible_image(seed, ann, &id).await;
 }
 
 pub(crate) async fn a_lost_lease_changes_nothing(seed: &Seed) {
@@ -98,10 +98,10 @@ pub(crate) async fn a_lost_lease_changes_nothing(seed: &Seed) {
     seed.store().retry_job(job.id, "slow", NOW).await.unwrap();
     seed.store().release_leases("slow").await.unwrap();
     seed.store().renew_leases("slow", &[job.id], second(1)).await.unwrap();
-    assert_eq!(seed.lease("third", second(9001)).await, [], "it is still the quick one's");
+    assert_eq!(seed.lease("third", second(9001)).await, [], "the quick worker still holds the lease");
 }
 
-pub(crate) async fn a_renewed_lease_holds(seed: &Seed) {
+pub(crate) async fn a_renewed_lease_is_extended(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.waiting(ann.account, 2).await;
     let jobs: Vec<JobId> = seed.lease("w", second(1)).await.iter().map(|job| job.id).collect();
@@ -110,7 +110,7 @@ pub(crate) async fn a_renewed_lease_holds(seed: &Seed) {
     assert_eq!(seed.lease("other", second(7201)).await.len(), 2);
 }
 
-pub(crate) async fn only_the_lease_of_a_job_at_work_is_renewed(seed: &Seed) {
+pub(crate) async fn only_leases_of_listed_jobs_are_renewed(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.waiting(ann.account, 2).await;
     let jobs = seed.lease("w", second(1)).await;
@@ -119,7 +119,7 @@ pub(crate) async fn only_the_lease_of_a_job_at_work_is_renewed(seed: &Seed) {
     assert_eq!(free.iter().map(|job| job.id).collect::<Vec<_>>(), [jobs[1].id]);
 }
 
-pub(crate) async fn a_released_lease_does_not_count(seed: &Seed) {
+pub(crate) async fn a_released_attempt_does_not_count(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.waiting(ann.account, 2).await;
     for _ in 0..5 {
@@ -143,35 +143,35 @@ pub(crate) async fn all_leases_can_be_released(seed: &Seed) {
     assert!(!seed.store().complete_job(jobs[0].id, "one", indexed).await.unwrap());
 }
 
-pub(crate) async fn a_retry_waits(seed: &Seed) {
+pub(crate) async fn a_retry_is_delayed(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.waiting(ann.account, 1).await;
     let job = seed.lease("w", second(1)).await.remove(0);
     seed.store().retry_job(job.id, "w", second(10)).await.unwrap();
     assert_eq!(seed.lease("w", second(9)).await, []);
     let again = seed.lease("w", second(10)).await.remove(0);
-    assert_eq!((again.id, again.attempts), (job.id, 1), "the image was not at fault");
+    assert_eq!((again.id, again.attempts), (job.id, 1), "the attempt did not count");
 }
 
-pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {
+pub(crate) async fn a_job_leased_too_often_fails(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let deadly = seed.waiting(ann.account, 1).await.remove(0);
+    let exhausted = seed.waiting(ann.account, 1).await.remove(0);
     for attempt in 1..=3 {
         let request = LeaseRequest { max_attempts: 3, ..lease("w", second(attempt * 10_000)) };
         assert_eq!(seed.store().lease_jobs(request, DECODERS).await.unwrap().len(), 1);
     }
-    let fine = seed.waiting(ann.account, 1).await;
+    let next = seed.waiting(ann.account, 1).await;
     let request = LeaseRequest { max_attempts: 3, max: 1, ..lease("w", second(50_000)) };
     let jobs = seed.store().lease_jobs(request, DECODERS).await.unwrap();
-    assert_eq!(jobs.iter().map(|job| job.image.clone()).collect::<Vec<_>>(), fine, "the next one is leased");
-    let ImageState::Failed { reason, decoder_version } = state(seed, &deadly).await else {
-        panic!("it was not failed");
+    assert_eq!(jobs.iter().map(|job| job.image.clone()).collect::<Vec<_>>(), next, "the next one is leased");
+    let ImageState::Failed { reason, decoder_version } = state(seed, &exhausted).await else {
+        panic!("the image did not fail");
     };
     assert!(reason.contains('3'), "{reason}");
     assert_eq!(decoder_version, DECODERS);
 }
 
-pub(crate) async fn a_failed_image_has_its_reason_and_is_not_seen(seed: &Seed) {
+pub(crate) async fn a_failed_image_has_a_reason_and_is_invisible(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.waiting(ann.account, 1).await.remove(0);
     let job = seed.lease("w", NOW).await.remove(0);
@@ -182,7 +182,7 @@ pub(crate) async fn a_failed_image_has_its_reason_and_is_not_seen(seed: &Seed) {
     assert_eq!(seed.lease("w", second(9)).await, []);
 }
 
-pub(crate) async fn completion_makes_all_of_an_image_visible(seed: &Seed) {
+pub(crate) async fn completion_makes_the_image_visible(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let original = seed.hash();
     seed.announce(&[crate::original_blob(&original)]).await;
@@ -205,7 +205,7 @@ pub(crate) async fn completion_makes_all_of_an_image_visible(seed: &Seed) {
     };
     indexed.damaged = Some("its end is missing".to_owned());
     assert!(seed.store().complete_job(job.id, "w", indexed).await.unwrap());
-    let image = see(seed, ann, &new.id).await;
+    let image = visible_image(seed, ann, &new.id).await;
     assert_eq!((image.captured_at, image.added_at), (photo.captured_at, NOW));
     assert_eq!(image.utc_offset, UtcOffset::from_minutes(-210));
     assert_eq!(image.size, PixelSize { width: 3000, height: 2000 });
@@ -228,7 +228,7 @@ pub(crate) async fn a_job_is_completed_once(seed: &Seed) {
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 1);
 }
 
-pub(crate) async fn what_failed_under_older_decoders_is_queued_again(seed: &Seed) {
+pub(crate) async fn images_failed_under_older_decoders_are_requeued(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.waiting(ann.account, 3).await;
     for (job, version) in seed.lease("w", NOW).await.into_iter().zip([1, 2, 3]) {
@@ -238,11 +238,11 @@ pub(crate) async fn what_failed_under_older_decoders_is_queued_again(seed: &Seed
     assert_eq!(seed.store().requeue_failed(3, second(5)).await.unwrap(), 0);
     let jobs = seed.lease("w", second(5)).await;
     assert_eq!(jobs.iter().map(|job| &job.image).collect::<Vec<_>>(), [&ids[0], &ids[1]]);
-    assert!(jobs.iter().all(|job| job.attempts == 1), "they start anew");
+    assert!(jobs.iter().all(|job| job.attempts == 1), "attempts start again");
     assert!(matches!(state(seed, &ids[2]).await, ImageState::Failed { .. }));
 }
 
-pub(crate) async fn the_queue_tells_its_length(seed: &Seed) {
+pub(crate) async fn the_queue_length_is_counted(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     assert_eq!(seed.store().queue_length().await.unwrap(), QueueLength::default());
     seed.waiting(ann.account, 4).await;
@@ -254,7 +254,7 @@ pub(crate) async fn the_queue_tells_its_length(seed: &Seed) {
     assert_eq!(length, QueueLength { pending: 2, failed: 1, reindexes: 0, renditions: 1 });
 }
 
-pub(crate) async fn what_failed_is_told_with_its_reason(seed: &Seed) {
+pub(crate) async fn failed_images_are_listed_with_reasons(seed: &Seed) {
     let account = async |name: &str| seed.account_of(&format!("{name}@example.org"), Plan::Paid).await;
     let (ann, ben) = (account("ann").await, account("ben").await);
     seed.waiting(ann.id, 3).await;
@@ -262,16 +262,16 @@ pub(crate) async fn what_failed_is_told_with_its_reason(seed: &Seed) {
     for (number, job) in seed.lease("w", NOW).await.into_iter().enumerate() {
         seed.store().fail_job(job.id, "w", &format!("reason {number}"), DECODERS).await.unwrap();
     }
-    let told = async |max| {
+    let listed = async |max| {
         let failed = seed.store().failed_images(max).await.unwrap();
         failed.into_iter().map(|image| (image.email, image.reason)).collect::<Vec<_>>()
     };
     let expect = [(&ben, 3), (&ann, 2), (&ann, 1), (&ann, 0)]
         .map(|(whose, number)| (whose.email.clone(), format!("reason {number}")));
-    assert_eq!(told(10).await, expect);
-    assert_eq!(told(2).await, expect[..2]);
+    assert_eq!(listed(10).await, expect);
+    assert_eq!(listed(2).await, expect[..2]);
     seed.store().delete_account(ben.id, second(1)).await.unwrap();
-    assert_eq!(told(10).await, expect[1..]);
+    assert_eq!(listed(10).await, expect[1..]);
 }
 
 pub(crate) async fn jobs_of_a_deleted_account_are_gone(seed: &Seed) {

@@ -3,7 +3,7 @@ use storage::{RenditionSource, StoredRendition};
 
 use crate::{
     NOW, ORIGINAL_BYTES, Photo, Seed, indexed,
-    look::{delete, second},
+    queries::{delete, second},
     rendition_blob,
 };
 
@@ -11,7 +11,7 @@ async fn source(seed: &Seed, id: &domain::ImageId, rendition: Rendition) -> Opti
     seed.store().rendition(id, rendition, 5).await.unwrap()
 }
 
-pub(crate) async fn what_indexing_made_is_stored(seed: &Seed) {
+pub(crate) async fn renditions_of_indexing_are_stored(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let size = Photo::at(NOW).size;
     let made = [Rendition::Medium, Rendition::Thumb].map(|rendition| seed.rendition(rendition, size));
@@ -25,7 +25,7 @@ pub(crate) async fn what_indexing_made_is_stored(seed: &Seed) {
     assert_eq!((full.original, full.stored), (original, None));
 }
 
-pub(crate) async fn what_its_owner_does_not_see_has_no_rendition(seed: &Seed) {
+pub(crate) async fn invisible_images_have_no_renditions(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let waiting = seed.waiting(ann.account, 1).await.remove(0);
     let id = seed.image(ann.account, Photo::at_second(1)).await;
@@ -56,11 +56,11 @@ pub(crate) async fn a_rendition_can_be_added_later(seed: &Seed) {
     assert_eq!(
         source(seed, &bens, Rendition::Full).await.unwrap().stored,
         Some(full),
-        "the same bytes share it"
+        "images of the same original share it"
     );
 }
 
-pub(crate) async fn a_rendition_that_is_there_stays(seed: &Seed) {
+pub(crate) async fn an_existing_rendition_stays(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photo = Photo::at_second(1).original(seed.hash());
     let original = photo.original.unwrap();
@@ -71,7 +71,7 @@ pub(crate) async fn a_rendition_that_is_there_stays(seed: &Seed) {
     assert!(seed.store().add_rendition(&original, other).await.unwrap());
     assert_eq!(source(seed, &id, Rendition::Thumb).await.unwrap().stored, Some(first));
     let taken = seed.store().take_unreferenced_blobs(second(9000), second(9000), 10).await.unwrap();
-    assert_eq!(taken, [rendition_blob(&other)], "the second one's blob is nobody's");
+    assert_eq!(taken, [rendition_blob(&other)], "the blob of the second is not referenced");
 }
 
 pub(crate) async fn a_rendition_needs_its_original_and_its_blob(seed: &Seed) {
@@ -86,7 +86,7 @@ pub(crate) async fn a_rendition_needs_its_original_and_its_blob(seed: &Seed) {
     assert!(!seed.store().add_rendition(&original, full).await.unwrap(), "its blob is being removed");
 }
 
-pub(crate) async fn renditions_that_are_made_anew_take_the_place_of_older_ones(seed: &Seed) {
+pub(crate) async fn new_renditions_replace_older_ones(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photo = Photo::at_second(1).original(seed.hash());
     let older = [seed.rendition(Rendition::Thumb, photo.size)];

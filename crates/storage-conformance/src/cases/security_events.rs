@@ -1,9 +1,9 @@
 use domain::{AccountId, Plan, SecurityEventKind as Kind};
 use storage::{EVENT_MERGE_WINDOW_MS, MAX_EVENTS_PER_KIND, NewSecurityEvent, SecurityEvent};
 
-use crate::{Seed, look::second};
+use crate::{Seed, queries::second};
 
-async fn note(seed: &Seed, account: AccountId, kind: Kind, detail: Option<&str>, at: i64) {
+async fn record(seed: &Seed, account: AccountId, kind: Kind, detail: Option<&str>, at: i64) {
     let event = NewSecurityEvent {
         account,
         kind,
@@ -14,15 +14,15 @@ async fn note(seed: &Seed, account: AccountId, kind: Kind, detail: Option<&str>,
     seed.store().record_security_event(event).await.unwrap();
 }
 
-async fn told(seed: &Seed, account: AccountId) -> Vec<SecurityEvent> {
+async fn events(seed: &Seed, account: AccountId) -> Vec<SecurityEvent> {
     seed.store().security_events(account, 1000).await.unwrap()
 }
 
-pub(crate) async fn events_are_told_newest_first(seed: &Seed) {
+pub(crate) async fn events_are_listed_newest_first(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await.account, seed.account(Plan::Paid).await.account);
-    note(seed, ann, Kind::SignedIn, None, 1).await;
-    note(seed, ben, Kind::PasswordChanged, None, 2).await;
-    note(seed, ann, Kind::KeyCreated, Some("lap\u{1f4bb}top"), 3).await;
+    record(seed, ann, Kind::SignedIn, None, 1).await;
+    record(seed, ben, Kind::PasswordChanged, None, 2).await;
+    record(seed, ann, Kind::KeyCreated, Some("lap\u{1f4bb}top"), 3).await;
     let local = NewSecurityEvent {
         account: ann,
         kind: Kind::KeyRevoked,
@@ -31,8 +31,8 @@ pub(crate) async fn events_are_told_newest_first(seed: &Seed) {
         at: second(2),
     };
     seed.store().record_security_event(local).await.unwrap();
-    let told = told(seed, ann).await;
-    let seen: Vec<_> = told.iter().map(|event| (event.kind, event.address.as_deref(), event.at)).collect();
+    let listed = events(seed, ann).await;
+    let seen: Vec<_> = listed.iter().map(|event| (event.kind, event.address.as_deref(), event.at)).collect();
     let there = Some("192.0.2.7");
     assert_eq!(
         seen,
@@ -42,49 +42,49 @@ pub(crate) async fn events_are_told_newest_first(seed: &Seed) {
             (Kind::SignedIn, there, second(1))
         ]
     );
-    assert_eq!(told.first().and_then(|event| event.detail.as_deref()), Some("lap\u{1f4bb}top"));
-    assert_eq!(seed.store().security_events(ann, 2).await.unwrap(), told.get(..2).unwrap());
+    assert_eq!(listed.first().and_then(|event| event.detail.as_deref()), Some("lap\u{1f4bb}top"));
+    assert_eq!(seed.store().security_events(ann, 2).await.unwrap(), listed.get(..2).unwrap());
 }
 
-pub(crate) async fn the_same_event_in_a_row_is_counted(seed: &Seed) {
+pub(crate) async fn repeated_events_are_counted(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
     let hour = EVENT_MERGE_WINDOW_MS / 1000;
-    note(seed, ann, Kind::SignInFailed, None, 0).await;
-    note(seed, ann, Kind::SignedIn, None, 1).await;
-    note(seed, ann, Kind::SignInFailed, None, hour).await;
-    note(seed, ann, Kind::SignInFailed, None, 2).await;
-    note(seed, ann, Kind::SignInFailed, None, 3 * hour).await;
-    note(seed, ann, Kind::KeyCreated, Some("a"), 3 * hour).await;
-    note(seed, ann, Kind::KeyCreated, Some("b"), 3 * hour).await;
-    let failed: Vec<_> = told(seed, ann)
+    record(seed, ann, Kind::SignInFailed, None, 0).await;
+    record(seed, ann, Kind::SignedIn, None, 1).await;
+    record(seed, ann, Kind::SignInFailed, None, hour).await;
+    record(seed, ann, Kind::SignInFailed, None, 2).await;
+    record(seed, ann, Kind::SignInFailed, None, 3 * hour).await;
+    record(seed, ann, Kind::KeyCreated, Some("a"), 3 * hour).await;
+    record(seed, ann, Kind::KeyCreated, Some("b"), 3 * hour).await;
+    let failed: Vec<_> = events(seed, ann)
         .await
         .into_iter()
         .filter(|event| event.kind == Kind::SignInFailed)
         .map(|event| (event.at, event.count))
         .collect();
     assert_eq!(failed, [(second(3 * hour), 1), (second(hour), 3)]);
-    assert_eq!(told(seed, ann).await.len(), 5);
+    assert_eq!(events(seed, ann).await.len(), 5);
 }
 
-pub(crate) async fn a_flood_of_one_kind_leaves_the_others(seed: &Seed) {
+pub(crate) async fn many_events_of_one_kind_keep_the_others(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
-    note(seed, ann, Kind::PasswordChanged, None, 0).await;
+    record(seed, ann, Kind::PasswordChanged, None, 0).await;
     let flood = i64::from(MAX_EVENTS_PER_KIND) + 5;
     for number in 1..=flood {
-        note(seed, ann, Kind::SignInFailed, Some(&number.to_string()), number).await;
+        record(seed, ann, Kind::SignInFailed, Some(&number.to_string()), number).await;
     }
-    let told = told(seed, ann).await;
-    assert_eq!(told.len(), MAX_EVENTS_PER_KIND as usize + 1);
-    assert_eq!(told.first().map(|event| event.at), Some(second(flood)));
-    assert_eq!(told.last().map(|event| event.kind), Some(Kind::PasswordChanged));
-    let oldest = told.iter().rev().nth(1).map(|event| event.at);
-    assert_eq!(oldest, Some(second(6)), "the newest of a kind stay");
+    let listed = events(seed, ann).await;
+    assert_eq!(listed.len(), MAX_EVENTS_PER_KIND as usize + 1);
+    assert_eq!(listed.first().map(|event| event.at), Some(second(flood)));
+    assert_eq!(listed.last().map(|event| event.kind), Some(Kind::PasswordChanged));
+    let oldest = listed.iter().rev().nth(1).map(|event| event.at);
+    assert_eq!(oldest, Some(second(6)), "the newest of a kind are kept");
 }
 
 pub(crate) async fn events_of_a_deleted_account_are_gone(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await.account;
-    note(seed, ann, Kind::SignedIn, None, 0).await;
+    record(seed, ann, Kind::SignedIn, None, 0).await;
     seed.store().delete_account(ann, second(1)).await.unwrap();
-    note(seed, ann, Kind::SignedIn, None, 2).await;
-    assert_eq!(told(seed, ann).await, []);
+    record(seed, ann, Kind::SignedIn, None, 2).await;
+    assert_eq!(events(seed, ann).await, []);
 }

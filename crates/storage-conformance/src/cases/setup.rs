@@ -1,8 +1,8 @@
 use domain::{Account, Email, Plan};
 use storage::{MAX_SETUP_LINKS, NewAccount, SetupHash};
 
-use super::at_once;
-use crate::{NOW, Seed, look::second};
+use super::concurrently;
+use crate::{NOW, Seed, queries::second};
 
 const LINK: SetupHash = [1; 32];
 
@@ -19,7 +19,7 @@ async fn set_up(seed: &Seed, link: SetupHash, email: &str) -> Option<Account> {
     seed.store().create_first_account(link, first(email)).await.unwrap()
 }
 
-pub(crate) async fn a_link_makes_the_first_account_once(seed: &Seed) {
+pub(crate) async fn a_link_creates_the_first_account_once(seed: &Seed) {
     assert!(!seed.store().is_setup_link_valid(LINK).await.unwrap());
     assert_eq!(set_up(seed, LINK, "ann@example.org").await, None);
     assert!(seed.store().create_setup_link(LINK, NOW).await.unwrap());
@@ -33,7 +33,7 @@ pub(crate) async fn a_link_makes_the_first_account_once(seed: &Seed) {
     assert_eq!(seed.store().accounts().await.unwrap(), [made]);
 }
 
-pub(crate) async fn a_link_ends_with_any_account(seed: &Seed) {
+pub(crate) async fn any_account_invalidates_links(seed: &Seed) {
     assert!(seed.store().create_setup_link(LINK, NOW).await.unwrap());
     let ann = seed.account_of("ann@example.org", Plan::Paid).await;
     assert!(!seed.store().is_setup_link_valid(LINK).await.unwrap());
@@ -44,13 +44,13 @@ pub(crate) async fn a_link_ends_with_any_account(seed: &Seed) {
     assert!(set_up(seed, [2; 32], "ben@example.org").await.is_some());
 }
 
-pub(crate) async fn no_link_holds_where_there_is_an_account(seed: &Seed) {
+pub(crate) async fn no_link_is_valid_when_an_account_exists(seed: &Seed) {
     seed.account_of("ann@example.org", Plan::Paid).await;
     assert!(!seed.store().create_setup_link(LINK, NOW).await.unwrap());
     assert!(!seed.store().is_setup_link_valid(LINK).await.unwrap());
 }
 
-pub(crate) async fn only_the_newest_links_hold(seed: &Seed) {
+pub(crate) async fn only_the_newest_links_are_valid(seed: &Seed) {
     let links = u8::try_from(MAX_SETUP_LINKS).unwrap() + 1;
     for link in 1..=links {
         assert!(seed.store().create_setup_link([link; 32], second(i64::from(link))).await.unwrap());
@@ -61,10 +61,10 @@ pub(crate) async fn only_the_newest_links_hold(seed: &Seed) {
     }
 }
 
-pub(crate) async fn of_many_who_set_up_at_once_one_does(seed: &Seed) {
+pub(crate) async fn of_concurrent_setups_one_succeeds(seed: &Seed) {
     assert!(seed.store().create_setup_link(LINK, NOW).await.unwrap());
     let outcomes =
-        at_once((0..8).map(|number| {
+        concurrently((0..8).map(|number| {
             let store = seed.store().clone();
             async move {
                 store.create_first_account(LINK, first(&format!("p{number}@example.org"))).await.unwrap()

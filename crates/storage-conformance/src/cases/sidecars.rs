@@ -4,8 +4,8 @@ use storage::{AddOutcome, ExistingImage, ImageState, NewImage, QueueLength, View
 use crate::{
     DECODERS, NOW, Photo, Seed,
     cases::queue::{ready_to_complete, state},
-    look::{delete, is_missing, second, see},
     original_blob,
+    queries::{delete, is_missing, second, visible_image},
 };
 
 fn xmp(content: &str) -> Sidecar {
@@ -16,7 +16,7 @@ fn takeout(content: &str) -> Sidecar {
     Sidecar { kind: SidecarKind::Takeout, content: content.as_bytes().to_vec() }
 }
 
-/// What adds a new image with sidecars; its original is announced.
+/// A request to add a new image with sidecars; its original is announced.
 async fn new_with(seed: &Seed, viewer: Viewer, sidecars: &[Sidecar]) -> NewImage {
     let original = seed.hash();
     seed.announce(&[original_blob(&original)]).await;
@@ -24,13 +24,13 @@ async fn new_with(seed: &Seed, viewer: Viewer, sidecars: &[Sidecar]) -> NewImage
     NewImage { sidecars: sidecars.to_vec(), ..seed.new_image(viewer.account, &photo) }
 }
 
-/// The same bytes, brought once more with these sidecars.
-async fn bring_again(seed: &Seed, image: &NewImage, sidecars: &[Sidecar]) -> AddOutcome {
+/// Adds the same original again with these sidecars.
+async fn add_again(seed: &Seed, image: &NewImage, sidecars: &[Sidecar]) -> AddOutcome {
     let again = NewImage { id: seed.image_id(), sidecars: sidecars.to_vec(), ..image.clone() };
     seed.store().add_image(again).await.unwrap()
 }
 
-/// An image that is ready, with these sidecars.
+/// Adds and indexes an image with these sidecars.
 async fn ready_with(seed: &Seed, viewer: Viewer, sidecars: &[Sidecar]) -> NewImage {
     let image = new_with(seed, viewer, sidecars).await;
     assert_eq!(seed.store().add_image(image.clone()).await.unwrap(), AddOutcome::Added);
@@ -38,7 +38,7 @@ async fn ready_with(seed: &Seed, viewer: Viewer, sidecars: &[Sidecar]) -> NewIma
     image
 }
 
-/// Indexes the image whose job comes next.
+/// Indexes the image, whose job must be the next.
 async fn complete(seed: &Seed, image: &NewImage, photo: Photo) {
     let job = seed.lease("completer", NOW).await.remove(0);
     assert_eq!(job.image, image.id);
@@ -50,7 +50,7 @@ fn known(image: &NewImage, state: ImageState) -> ExistingImage {
     ExistingImage { id: image.id.clone(), state, deleted: false }
 }
 
-/// The sidecars of the only job that is free.
+/// Leases the only job and returns its sidecars.
 async fn leased(seed: &Seed) -> Vec<Sidecar> {
     let mut jobs = seed.lease("reader", second(1)).await;
     assert_eq!(jobs.len(), 1);
@@ -64,19 +64,16 @@ pub(crate) async fn sidecars_come_with_the_job(seed: &Seed) {
         seed.store().add_image(image).await.unwrap();
     }
     let jobs = seed.lease("w", NOW).await;
-    let told: Vec<_> = jobs.into_iter().map(|job| job.file.sidecars).collect();
-    assert_eq!(told, [vec![], vec![takeout("t")], vec![xmp("<x/>"), takeout("{}")]], "each one's by kind");
+    let listed: Vec<_> = jobs.into_iter().map(|job| job.file.sidecars).collect();
+    assert_eq!(listed, [vec![], vec![takeout("t")], vec![xmp("<x/>"), takeout("{}")]], "in order of kind");
 }
 
-pub(crate) async fn of_two_of_a_kind_the_last_counts(seed: &Seed) {
+pub(crate) async fn the_last_sidecar_of_a_kind_counts(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let both = [xmp("one"), takeout("{}"), xmp("other")];
     let image = ready_with(seed, ann, &both).await;
-    assert_eq!(
-        bring_again(seed, &image, &both).await,
-        AddOutcome::Duplicate(known(&image, ImageState::Ready))
-    );
-    bring_again(seed, &image, &[xmp("third")]).await;
+    assert_eq!(add_again(seed, &image, &both).await, AddOutcome::Duplicate(known(&image, ImageState::Ready)));
+    add_again(seed, &image, &[xmp("third")]).await;
     assert_eq!(leased(seed).await, [xmp("third"), takeout("{}")]);
 }
 
@@ -87,62 +84,66 @@ pub(crate) async fn a_sidecar_may_be_long_or_empty(seed: &Seed) {
     let image = new_with(seed, ann, &sidecars).await;
     seed.store().add_image(image.clone()).await.unwrap();
     assert_eq!(leased(seed).await, sidecars);
-    let outcome = bring_again(seed, &image, &sidecars).await;
+    let outcome = add_again(seed, &image, &sidecars).await;
     assert_eq!(outcome, AddOutcome::Duplicate(known(&image, ImageState::Pending)));
 }
 
-pub(crate) async fn a_sidecar_that_is_known_changes_nothing(seed: &Seed) {
+pub(crate) async fn a_known_sidecar_changes_nothing(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a"), takeout("b")]).await;
-    let before = see(seed, ann, &image.id).await;
+    let before = visible_image(seed, ann, &image.id).await;
     for sidecars in [vec![], vec![xmp("a")], vec![takeout("b")], vec![takeout("b"), xmp("a")]] {
-        let outcome = bring_again(seed, &image, &sidecars).await;
+        let outcome = add_again(seed, &image, &sidecars).await;
         assert_eq!(outcome, AddOutcome::Duplicate(known(&image, ImageState::Ready)), "{sidecars:?}");
     }
     assert_eq!(seed.lease("w", second(9)).await, []);
-    assert_eq!(see(seed, ann, &image.id).await, before);
+    assert_eq!(visible_image(seed, ann, &image.id).await, before);
 }
 
-pub(crate) async fn a_new_sidecar_has_an_image_indexed_again_while_it_is_seen(seed: &Seed) {
+pub(crate) async fn a_new_sidecar_reindexes_a_visible_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     for (first, then) in [(vec![], takeout("{}")), (vec![xmp("older")], xmp("newer"))] {
         let image = ready_with(seed, ann, &first).await;
-        let before = see(seed, ann, &image.id).await;
-        let outcome = bring_again(seed, &image, std::slice::from_ref(&then)).await;
+        let before = visible_image(seed, ann, &image.id).await;
+        let outcome = add_again(seed, &image, std::slice::from_ref(&then)).await;
         assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Ready)));
-        assert_eq!(see(seed, ann, &image.id).await, before);
+        assert_eq!(visible_image(seed, ann, &image.id).await, before);
         assert_eq!(state(seed, &image.id).await, ImageState::Ready);
         let length = seed.store().queue_length().await.unwrap();
         assert_eq!((length.pending, length.reindexes), (0, 1));
         let job = seed.lease("w", NOW).await.remove(0);
         assert_eq!((&job.image, job.attempts, job.file.sidecars), (&image.id, 1, vec![then]));
-        assert_eq!(see(seed, ann, &image.id).await, before, "it is being indexed");
-        let indexed = ready_to_complete(seed, Photo::at_second(9).description("told beside it")).await;
+        assert_eq!(
+            visible_image(seed, ann, &image.id).await,
+            before,
+            "it is visible unchanged during indexing"
+        );
+        let indexed = ready_to_complete(seed, Photo::at_second(9).description("from the sidecar")).await;
         assert!(seed.store().complete_job(job.id, "w", indexed).await.unwrap());
-        let after = see(seed, ann, &image.id).await;
-        assert_eq!(after.details.description.as_deref(), Some("told beside it"));
+        let after = visible_image(seed, ann, &image.id).await;
+        assert_eq!(after.details.description.as_deref(), Some("from the sidecar"));
         assert_eq!(seed.lease("w", second(9)).await, [], "once");
         assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 0);
     }
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 2);
 }
 
-pub(crate) async fn a_kind_that_does_not_come_again_stays(seed: &Seed) {
+pub(crate) async fn a_missing_kind_keeps_its_sidecar(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a")]).await;
-    let outcome = bring_again(seed, &image, &[takeout("b")]).await;
+    let outcome = add_again(seed, &image, &[takeout("b")]).await;
     assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Ready)));
     assert_eq!(leased(seed).await, [xmp("a"), takeout("b")]);
 }
 
-pub(crate) async fn a_sidecar_that_comes_while_its_image_is_indexed_is_not_missed(seed: &Seed) {
+pub(crate) async fn a_sidecar_added_during_indexing_is_used(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = new_with(seed, ann, &[]).await;
     seed.store().add_image(image.clone()).await.unwrap();
-    // At first the image is not seen, then it is: what its worker knows is out of date both times.
+    // First the image is pending, then ready; each time its worker has outdated sidecars.
     for (now, content) in [(ImageState::Pending, "first"), (ImageState::Ready, "second")] {
         let early = seed.lease("w", NOW).await.remove(0);
-        let outcome = bring_again(seed, &image, &[xmp(content)]).await;
+        let outcome = add_again(seed, &image, &[xmp(content)]).await;
         assert_eq!(outcome, AddOutcome::Reindexed(known(&image, now.clone())));
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
         assert!(!seed.store().complete_job(early.id, "w", indexed).await.unwrap());
@@ -154,51 +155,51 @@ pub(crate) async fn a_sidecar_that_comes_while_its_image_is_indexed_is_not_misse
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
         assert!(
             !seed.store().complete_job(early.id, "w", indexed).await.unwrap(),
-            "the same worker's older job"
+            "the older job of the same worker"
         );
         let indexed = ready_to_complete(seed, Photo::at_second(1)).await;
         assert!(seed.store().complete_job(late.id, "w", indexed).await.unwrap());
-        bring_again(seed, &image, &[takeout(content)]).await;
+        add_again(seed, &image, &[takeout(content)]).await;
     }
     assert_eq!(leased(seed).await, [xmp("second"), takeout("second")]);
 }
 
-pub(crate) async fn a_sidecar_that_comes_while_its_image_waits_is_read_with_it(seed: &Seed) {
+pub(crate) async fn a_sidecar_added_to_a_pending_image_is_used(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = new_with(seed, ann, &[]).await;
     seed.store().add_image(image.clone()).await.unwrap();
-    let outcome = bring_again(seed, &image, &[xmp("a")]).await;
+    let outcome = add_again(seed, &image, &[xmp("a")]).await;
     assert_eq!(outcome, AddOutcome::Reindexed(known(&image, ImageState::Pending)));
     assert!(is_missing(seed, ann, &image.id).await);
     let expected = QueueLength { pending: 1, ..QueueLength::default() };
-    assert_eq!(seed.store().queue_length().await.unwrap(), expected, "it is one job");
+    assert_eq!(seed.store().queue_length().await.unwrap(), expected, "there is one job");
     assert_eq!(leased(seed).await, [xmp("a")]);
 }
 
-pub(crate) async fn a_failed_image_is_tried_again_with_its_new_sidecar(seed: &Seed) {
+pub(crate) async fn a_failed_image_is_retried_with_its_new_sidecar(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = new_with(seed, ann, &[xmp("a")]).await;
     seed.store().add_image(image.clone()).await.unwrap();
     let job = seed.lease("w", NOW).await.remove(0);
     seed.store().fail_job(job.id, "w", "no picture in it", DECODERS).await.unwrap();
-    assert_eq!(bring_again(seed, &image, &[xmp("b")]).await, AddOutcome::Retried(image.id.clone()));
+    assert_eq!(add_again(seed, &image, &[xmp("b")]).await, AddOutcome::Retried(image.id.clone()));
     assert_eq!(leased(seed).await, [xmp("b")]);
 }
 
-pub(crate) async fn deleted_bytes_that_come_again_bring_their_sidecar(seed: &Seed) {
+pub(crate) async fn a_restored_image_gets_its_new_sidecar(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a")]).await;
     let restored = AddOutcome::Restored(known(&image, ImageState::Ready));
     delete(seed, ann, &image.id, second(5)).await;
-    assert_eq!(bring_again(seed, &image, &[xmp("a")]).await, restored);
-    assert_eq!(seed.lease("w", second(9)).await, [], "it says nothing new");
+    assert_eq!(add_again(seed, &image, &[xmp("a")]).await, restored);
+    assert_eq!(seed.lease("w", second(9)).await, [], "the sidecar is unchanged");
     delete(seed, ann, &image.id, second(5)).await;
-    assert_eq!(bring_again(seed, &image, &[xmp("b")]).await, restored);
-    see(seed, ann, &image.id).await;
+    assert_eq!(add_again(seed, &image, &[xmp("b")]).await, restored);
+    visible_image(seed, ann, &image.id).await;
     assert_eq!(leased(seed).await, [xmp("b")]);
 }
 
-pub(crate) async fn the_same_bytes_of_another_account_have_sidecars_of_their_own(seed: &Seed) {
+pub(crate) async fn accounts_have_separate_sidecars_for_one_original(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let anns = ready_with(seed, ann, &[xmp("ann's")]).await;
     let bens = NewImage { id: seed.image_id(), account: ben.account, sidecars: vec![], ..anns.clone() };
@@ -206,35 +207,35 @@ pub(crate) async fn the_same_bytes_of_another_account_have_sidecars_of_their_own
     assert_eq!(leased(seed).await, []);
     seed.store().release_all_leases().await.unwrap();
     complete(seed, &bens, Photo::at_second(1)).await;
-    bring_again(seed, &bens, &[xmp("ben's")]).await;
-    assert_eq!(leased(seed).await, [xmp("ben's")], "and ann's image is left alone");
+    add_again(seed, &bens, &[xmp("ben's")]).await;
+    assert_eq!(leased(seed).await, [xmp("ben's")], "ann's image is not queued");
 }
 
-pub(crate) async fn sidecars_go_with_their_image(seed: &Seed) {
+pub(crate) async fn sidecars_are_purged_with_their_image(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[xmp("a")]).await;
-    bring_again(seed, &image, &[xmp("b")]).await;
+    add_again(seed, &image, &[xmp("b")]).await;
     delete(seed, ann, &image.id, second(5)).await;
     assert_eq!(seed.store().purge_images(second(6), 10).await.unwrap(), 1);
     assert_eq!(seed.store().queue_length().await.unwrap(), QueueLength::default());
     seed.announce(&[original_blob(&image.original)]).await;
-    assert_eq!(bring_again(seed, &image, &[]).await, AddOutcome::Added);
+    assert_eq!(add_again(seed, &image, &[]).await, AddOutcome::Added);
     assert_eq!(leased(seed).await, []);
 }
 
-pub(crate) async fn of_equal_sidecars_at_once_one_is_new(seed: &Seed) {
+pub(crate) async fn of_concurrent_equal_sidecars_one_is_new(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let image = ready_with(seed, ann, &[]).await;
-    let bringing: Vec<_> = (0..16)
+    let tasks: Vec<_> = (0..16)
         .map(|_| {
             let (seed, image) = (seed.clone(), image.clone());
-            tokio::spawn(async move { bring_again(&seed, &image, &[xmp("a")]).await })
+            tokio::spawn(async move { add_again(&seed, &image, &[xmp("a")]).await })
         })
         .collect();
-    let mut refreshed = 0;
-    for task in bringing {
-        refreshed += u32::from(matches!(task.await.unwrap(), AddOutcome::Reindexed(_)));
+    let mut reindexed = 0;
+    for task in tasks {
+        reindexed += u32::from(matches!(task.await.unwrap(), AddOutcome::Reindexed(_)));
     }
-    assert_eq!(refreshed, 1);
+    assert_eq!(reindexed, 1);
     assert_eq!(leased(seed).await, [xmp("a")]);
 }

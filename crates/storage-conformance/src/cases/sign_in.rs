@@ -1,15 +1,15 @@
 use domain::Timestamp;
 use storage::{AttemptId, SignInAttempt, SignInDecision, SignInLimits};
 
-use super::at_once;
-use crate::{Seed, look::second};
+use super::concurrently;
+use crate::{Seed, queries::second};
 
 /// Ten for a pair, a hundred for an address and a thousand for a network within 15 minutes.
 const LIMITS: SignInLimits =
     SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 900_000 };
 const WINDOW: i64 = 900;
 
-/// An attempt from an address in a network of its own.
+/// An attempt from an address that is alone in its network.
 fn attempt(pair: u8, address: u8) -> SignInAttempt {
     SignInAttempt { pair: [pair; 32], address: [address; 32], network: [address; 32] }
 }
@@ -18,8 +18,8 @@ async fn begin(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> SignInDecis
     seed.store().begin_sign_in(&attempt(pair, address), at, LIMITS).await.unwrap()
 }
 
-/// Begins an attempt that must be let through.
-async fn go(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> AttemptId {
+/// Starts an attempt that must be allowed.
+async fn start(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> AttemptId {
     match begin(seed, pair, address, at).await {
         SignInDecision::Allowed(id) => id,
         locked @ SignInDecision::LockedUntil(_) => panic!("{locked:?}"),
@@ -28,47 +28,47 @@ async fn go(seed: &Seed, pair: u8, address: u8, at: Timestamp) -> AttemptId {
 
 pub(crate) async fn ten_failures_lock_a_pair_out(seed: &Seed) {
     for at in 0..10 {
-        go(seed, 1, 1, second(at)).await;
+        start(seed, 1, 1, second(at)).await;
     }
     let locked = SignInDecision::LockedUntil(second(WINDOW));
     assert_eq!(begin(seed, 1, 1, second(10)).await, locked);
     assert_eq!(begin(seed, 1, 1, second(WINDOW).plus_millis(-1)).await, locked);
-    go(seed, 2, 1, second(10)).await;
-    go(seed, 3, 2, second(10)).await;
+    start(seed, 2, 1, second(10)).await;
+    start(seed, 3, 2, second(10)).await;
 }
 
-pub(crate) async fn the_window_moves_on(seed: &Seed) {
+pub(crate) async fn the_lock_window_slides(seed: &Seed) {
     for at in 0..10 {
-        go(seed, 1, 1, second(at)).await;
+        start(seed, 1, 1, second(at)).await;
     }
-    // At each second one more failure is old enough not to count.
+    // Each second, one more failure leaves the window.
     for at in 0..5 {
-        go(seed, 1, 1, second(WINDOW + at)).await;
+        start(seed, 1, 1, second(WINDOW + at)).await;
         let locked = SignInDecision::LockedUntil(second(WINDOW + at + 1));
         assert_eq!(begin(seed, 1, 1, second(WINDOW + at)).await, locked);
     }
     for _ in 0..10 {
-        go(seed, 1, 1, second(3 * WINDOW)).await;
+        start(seed, 1, 1, second(3 * WINDOW)).await;
     }
 }
 
-pub(crate) async fn being_locked_out_does_not_count(seed: &Seed) {
+pub(crate) async fn refused_attempts_do_not_count(seed: &Seed) {
     for _ in 0..10 {
-        go(seed, 1, 1, second(0)).await;
+        start(seed, 1, 1, second(0)).await;
     }
     for at in 1..50 {
         assert_eq!(begin(seed, 1, 1, second(at)).await, SignInDecision::LockedUntil(second(WINDOW)));
     }
-    go(seed, 1, 1, second(WINDOW)).await;
+    start(seed, 1, 1, second(WINDOW)).await;
 }
 
 pub(crate) async fn a_hundred_failures_lock_an_address_out(seed: &Seed) {
     for at in 0..100_u8 {
-        go(seed, at, 1, second(i64::from(at))).await;
+        start(seed, at, 1, second(i64::from(at))).await;
     }
     assert_eq!(begin(seed, 200, 1, second(100)).await, SignInDecision::LockedUntil(second(WINDOW)));
-    go(seed, 200, 2, second(100)).await;
-    go(seed, 200, 1, second(WINDOW)).await;
+    start(seed, 200, 2, second(100)).await;
+    start(seed, 200, 1, second(WINDOW)).await;
 }
 
 pub(crate) async fn many_failures_lock_a_network_out(seed: &Seed) {
@@ -88,16 +88,16 @@ pub(crate) async fn many_failures_lock_a_network_out(seed: &Seed) {
 
 pub(crate) async fn attempts_from_the_future_do_not_count(seed: &Seed) {
     for _ in 0..10 {
-        go(seed, 1, 1, second(100)).await;
+        start(seed, 1, 1, second(100)).await;
     }
     assert_eq!(begin(seed, 1, 1, second(100)).await, SignInDecision::LockedUntil(second(100 + WINDOW)));
     for _ in 0..10 {
-        go(seed, 1, 1, second(95)).await;
+        start(seed, 1, 1, second(95)).await;
     }
     assert_eq!(begin(seed, 1, 1, second(95)).await, SignInDecision::LockedUntil(second(95 + WINDOW)));
 }
 
-pub(crate) async fn the_later_of_two_locks_is_told(seed: &Seed) {
+pub(crate) async fn the_later_of_two_locks_is_returned(seed: &Seed) {
     let limits = SignInLimits { per_pair: 2, per_address: 3, per_network: 1_000, window_ms: 900_000 };
     let at_second = |at: i64, pair| {
         let (store, attempt) = (seed.store().clone(), attempt(pair, 1));
@@ -106,50 +106,54 @@ pub(crate) async fn the_later_of_two_locks_is_told(seed: &Seed) {
     for (at, pair) in [(0, 9), (10, 1), (20, 1)] {
         assert!(matches!(at_second(at, pair).await, SignInDecision::Allowed(_)));
     }
-    assert_eq!(at_second(30, 2).await, SignInDecision::LockedUntil(second(WINDOW)), "by its address");
-    assert_eq!(at_second(30, 1).await, SignInDecision::LockedUntil(second(WINDOW + 10)), "by its pair");
+    assert_eq!(at_second(30, 2).await, SignInDecision::LockedUntil(second(WINDOW)), "because of its address");
+    assert_eq!(
+        at_second(30, 1).await,
+        SignInDecision::LockedUntil(second(WINDOW + 10)),
+        "because of its pair"
+    );
 }
 
 pub(crate) async fn a_success_does_not_count(seed: &Seed) {
     for _ in 0..30 {
-        let id = go(seed, 1, 1, second(0)).await;
+        let id = start(seed, 1, 1, second(0)).await;
         seed.store().record_sign_in_success(id).await.unwrap();
         seed.store().record_sign_in_success(id).await.unwrap();
     }
     for _ in 0..9 {
-        go(seed, 1, 1, second(1)).await;
+        start(seed, 1, 1, second(1)).await;
     }
-    let id = go(seed, 1, 1, second(1)).await;
+    let id = start(seed, 1, 1, second(1)).await;
     seed.store().record_sign_in_success(id).await.unwrap();
-    go(seed, 1, 1, second(2)).await;
+    start(seed, 1, 1, second(2)).await;
     let still = begin(seed, 1, 1, second(2)).await;
-    assert_eq!(still, SignInDecision::LockedUntil(second(WINDOW + 1)), "the failures before it count");
+    assert_eq!(still, SignInDecision::LockedUntil(second(WINDOW + 1)), "earlier failures count");
 }
 
-pub(crate) async fn of_many_attempts_at_once_no_more_go_than_may(seed: &Seed) {
+pub(crate) async fn concurrent_attempts_do_not_exceed_the_limit(seed: &Seed) {
     for round in 0..4 {
-        let outcomes = at_once((0..64).map(|_| {
+        let outcomes = concurrently((0..64).map(|_| {
             let store = seed.store().clone();
             async move { store.begin_sign_in(&attempt(round, round), second(0), LIMITS).await.unwrap() }
         }))
         .await;
-        let gone = outcomes.iter().filter(|outcome| matches!(outcome, SignInDecision::Allowed(_))).count();
-        assert_eq!(gone, 10);
+        let allowed = outcomes.iter().filter(|outcome| matches!(outcome, SignInDecision::Allowed(_))).count();
+        assert_eq!(allowed, 10);
     }
 }
 
-pub(crate) async fn old_attempts_are_swept_batch_by_batch(seed: &Seed) {
+pub(crate) async fn old_attempts_are_swept_in_batches(seed: &Seed) {
     for at in 0..10 {
-        go(seed, 1, 1, second(at)).await;
+        start(seed, 1, 1, second(at)).await;
     }
     for expected in [3, 2, 0] {
         assert_eq!(seed.store().sweep_sign_in_attempts(second(5), 3).await.unwrap(), expected);
     }
     for _ in 0..5 {
-        go(seed, 1, 1, second(10)).await;
+        start(seed, 1, 1, second(10)).await;
     }
     assert!(
         matches!(begin(seed, 1, 1, second(10)).await, SignInDecision::LockedUntil(_)),
-        "the younger ones are left"
+        "newer attempts remain"
     );
 }

@@ -1,7 +1,7 @@
 use storage::{NewSigningKey, StoredSigningKey};
 
-use super::at_once;
-use crate::{Seed, look::second};
+use super::concurrently;
+use crate::{Seed, queries::second};
 
 fn key(kid: &str) -> NewSigningKey {
     NewSigningKey { kid: kid.to_owned(), sealed: format!("sealed {kid}").into_bytes() }
@@ -22,13 +22,13 @@ pub(crate) async fn the_first_key_is_active(seed: &Seed) {
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("a", 1, None)]);
 }
 
-pub(crate) async fn an_active_key_can_be_left_alone(seed: &Seed) {
+pub(crate) async fn an_active_key_can_be_kept(seed: &Seed) {
     assert!(add(seed, "a", true, 1).await);
     assert!(!add(seed, "b", true, 2).await);
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("a", 1, None)]);
 }
 
-pub(crate) async fn a_new_key_retires_the_one_before(seed: &Seed) {
+pub(crate) async fn a_new_key_retires_the_previous_one(seed: &Seed) {
     for (kid, at) in [("a", 1), ("b", 5), ("c", 5)] {
         assert!(add(seed, kid, false, at).await);
     }
@@ -36,14 +36,14 @@ pub(crate) async fn a_new_key_retires_the_one_before(seed: &Seed) {
     assert_eq!(seed.store().signing_keys().await.unwrap(), expected);
 }
 
-pub(crate) async fn a_key_that_is_refused_retires_nothing(seed: &Seed) {
+pub(crate) async fn a_refused_key_retires_nothing(seed: &Seed) {
     assert!(add(seed, "a", false, 1).await);
     assert!(seed.store().add_signing_key(key("a"), false, second(2)).await.is_err());
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("a", 1, None)]);
 }
 
-pub(crate) async fn of_many_first_keys_one_is_active(seed: &Seed) {
-    let added = at_once((0..16).map(|number| {
+pub(crate) async fn of_concurrent_first_keys_one_is_active(seed: &Seed) {
+    let added = concurrently((0..16).map(|number| {
         let store = seed.store().clone();
         async move { store.add_signing_key(key(&format!("key-{number}")), true, second(1)).await.unwrap() }
     }))
@@ -52,8 +52,8 @@ pub(crate) async fn of_many_first_keys_one_is_active(seed: &Seed) {
     assert_eq!(seed.store().signing_keys().await.unwrap().len(), 1);
 }
 
-pub(crate) async fn of_many_rotations_one_key_stays_active(seed: &Seed) {
-    at_once(
+pub(crate) async fn concurrent_rotations_leave_one_active_key(seed: &Seed) {
+    concurrently(
         (0..16).map(|number| {
             let store = seed.store().clone();
             async move {
@@ -69,12 +69,12 @@ pub(crate) async fn of_many_rotations_one_key_stays_active(seed: &Seed) {
     assert_eq!(active.iter().filter(|active| **active).count(), 1);
 }
 
-pub(crate) async fn keys_that_were_retired_long_ago_are_dropped(seed: &Seed) {
+pub(crate) async fn long_retired_keys_are_deleted(seed: &Seed) {
     for (kid, at) in [("a", 1), ("b", 5), ("c", 9)] {
         assert!(add(seed, kid, false, at).await);
     }
     assert_eq!(seed.store().delete_retired_signing_keys(second(9)).await.unwrap(), 1);
     assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("c", 9, None), stored("b", 5, Some(9))]);
     assert_eq!(seed.store().delete_retired_signing_keys(second(1000)).await.unwrap(), 1);
-    assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("c", 9, None)], "the active one stays");
+    assert_eq!(seed.store().signing_keys().await.unwrap(), [stored("c", 9, None)], "the active key stays");
 }

@@ -5,10 +5,10 @@ use storage::{
     Viewer,
 };
 
-use super::refresh::{outdated_job, read_anew};
+use super::reindex::{outdated_job, reindexed};
 use crate::{
     NOW, Photo, Seed, lease,
-    look::{matches, second, see},
+    queries::{matches, second, visible_image},
 };
 
 async fn stage(seed: &Seed, name: &str, version: &str) -> Stage {
@@ -24,8 +24,8 @@ fn ids(jobs: &[StageJob]) -> Vec<ImageId> {
 }
 
 async fn progress(seed: &Seed, viewer: Option<Viewer>) -> Vec<(String, u64, u64)> {
-    let told = seed.store().stage_progress(viewer.map(|viewer| viewer.account)).await.unwrap();
-    told.into_iter().map(|StageProgress { stage, waiting, failed }| (stage.name, waiting, failed)).collect()
+    let listed = seed.store().stage_progress(viewer.map(|viewer| viewer.account)).await.unwrap();
+    listed.into_iter().map(|StageProgress { stage, waiting, failed }| (stage.name, waiting, failed)).collect()
 }
 
 async fn queue_all(seed: &Seed, stage: &Stage, undone: BackfillFilter<'_>) {
@@ -36,26 +36,30 @@ fn text(text: &str) -> StageOutcome {
     StageOutcome::Text(Some(text.to_owned()))
 }
 
-pub(crate) async fn what_becomes_visible_waits_for_every_stage(seed: &Seed) {
+pub(crate) async fn visible_images_are_queued_for_every_stage(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let (read, look) = (stage(seed, "read", "1").await, stage(seed, "look", "1").await);
     let images = seed.images(ann.account, vec![Photo::at_second(9), Photo::at_second(1)]).await;
     for stage in [&read, &look] {
         let jobs = jobs_of(seed, stage, "w", NOW).await;
-        assert_eq!(ids(&jobs), [images[1].clone(), images[0].clone()], "the last ones first");
+        assert_eq!(ids(&jobs), [images[1].clone(), images[0].clone()], "newest first");
         assert!(jobs.iter().all(|job| job.medium.is_some() && job.original_bytes > 0));
-        assert!(jobs_of(seed, stage, "other", NOW).await.is_empty(), "a lease keeps others away");
+        assert!(jobs_of(seed, stage, "other", NOW).await.is_empty(), "a lease is exclusive");
     }
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 2, 0), ("look".to_owned(), 2, 0)]);
 }
 
-pub(crate) async fn a_new_stage_has_all_images_to_do(seed: &Seed) {
+pub(crate) async fn a_new_stage_processes_all_images(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Free).await);
     let of_ann = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
     seed.waiting(ann.account, 1).await;
     seed.image(ben.account, Photo::at_second(1)).await;
     let read = stage(seed, "read", "1").await;
-    assert_eq!(progress(seed, None).await, [("read".to_owned(), 6, 0)], "what is not queued yet counts");
+    assert_eq!(
+        progress(seed, None).await,
+        [("read".to_owned(), 6, 0)],
+        "images that are not queued yet count"
+    );
     assert_eq!(progress(seed, Some(ann)).await, [("read".to_owned(), 5, 0)]);
     assert!(jobs_of(seed, &read, "w", NOW).await.is_empty());
     assert!(!seed.store().mark_stage_complete(read.id, "1").await.unwrap());
@@ -74,10 +78,10 @@ pub(crate) async fn a_new_stage_has_all_images_to_do(seed: &Seed) {
     assert!(seed.store().mark_stage_complete(read.id, "1").await.unwrap());
     assert_eq!(stage(seed, "read", "1").await.complete_version.as_deref(), Some("1"));
     queue_all(seed, &read, BackfillFilter::All).await;
-    assert!(jobs_of(seed, &read, "w", NOW).await.is_empty(), "all is done");
+    assert!(jobs_of(seed, &read, "w", NOW).await.is_empty(), "all images were processed");
 }
 
-pub(crate) async fn another_version_starts_anew(seed: &Seed) {
+pub(crate) async fn another_version_processes_all_images_again(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let first = stage(seed, "read", "1").await;
     seed.images(ann.account, (0..3).map(Photo::at_second).collect()).await;
@@ -87,17 +91,17 @@ pub(crate) async fn another_version_starts_anew(seed: &Seed) {
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 1, 1)]);
 
     let kept = seed.store().open_stage("read", "2", 2, Keep).await.unwrap();
-    assert_eq!(kept.version, "1", "a helper does not change it");
+    assert_eq!(kept.version, "1", "with `Keep` the version stays");
     let second = stage(seed, "read", "2").await;
     assert_eq!((second.id, second.version.as_str()), (first.id, "2"));
     let late = seed.store().complete_stage_job(jobs[2].id, "w", "1", text("late")).await.unwrap();
-    assert!(!late, "what the version before found out does not count");
+    assert!(!late, "a result of the previous version is ignored");
     queue_all(seed, &second, BackfillFilter::All).await;
     assert_eq!(progress(seed, None).await, [("read".to_owned(), 3, 0)]);
     assert_eq!(jobs_of(seed, &second, "w", NOW).await.len(), 3);
 }
 
-pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
+pub(crate) async fn a_stage_of_a_newer_program_is_unchanged(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let open = async |version: &str, revision| {
         seed.store().open_stage("read", version, revision, Replace).await.unwrap()
@@ -107,7 +111,7 @@ pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
     let jobs = jobs_of(seed, &older, "old", NOW).await;
     assert!(seed.store().complete_stage_job(jobs[0].id, "old", "fast 1", text("old")).await.unwrap());
 
-    // A program with a higher revision takes over, whatever it works with.
+    // A program with a higher revision takes over, with any version.
     let newer = open("fast 2", 2).await;
     assert_eq!((newer.id, newer.version.as_str(), newer.revision), (older.id, "fast 2", 2));
     queue_all(seed, &newer, BackfillFilter::All).await;
@@ -118,7 +122,7 @@ pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
     let before = progress(seed, None).await;
     assert_eq!(before, [("read".to_owned(), 2, 1)]);
 
-    // The older one takes nothing back, with any choice of its operator, and its late outcome does not count.
+    // The older program reverts nothing, whatever version its operator chooses, and its late result is ignored.
     for version in ["fast 1", "slow 1", "fast 2"] {
         for turn in 0..2 {
             assert_eq!(open(version, 1).await, newer, "{version} {turn}");
@@ -126,21 +130,21 @@ pub(crate) async fn a_stage_of_a_newer_program_is_left_alone(seed: &Seed) {
         }
     }
     assert_eq!(seed.store().stage("read").await.unwrap(), Some(newer.clone()));
-    assert_eq!(progress(seed, None).await, before, "queue and failures are as they were");
+    assert_eq!(progress(seed, None).await, before, "queue and failures are unchanged");
     assert!(!seed.store().complete_stage_job(jobs[2].id, "new", "fast 1", text("late")).await.unwrap());
     assert!(seed.store().complete_stage_job(jobs[2].id, "new", "fast 2", text("new")).await.unwrap());
     assert!(seed.store().complete_stage_job(jobs[3].id, "new", "fast 2", text("new")).await.unwrap());
     assert!(seed.store().mark_stage_complete(newer.id, "fast 2").await.unwrap());
 
-    // What the operator of the newer one chooses counts in either direction.
+    // The operator of the newer program can change the version in either direction.
     for version in ["slow 2", "fast 2", "slow 2"] {
         let chosen = open(version, 2).await;
         assert_eq!((chosen.version.as_str(), chosen.revision), (version, 2));
     }
-    assert_eq!(progress(seed, None).await, [("read".to_owned(), 4, 0)], "all is to be done anew");
+    assert_eq!(progress(seed, None).await, [("read".to_owned(), 4, 0)], "all images must be processed again");
 }
 
-pub(crate) async fn read_words_are_found(seed: &Seed) {
+pub(crate) async fn ocr_text_is_searchable(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     stage(seed, "read", "1").await;
     let id = seed.image(ann.account, Photo::at_second(1).description("a door")).await;
@@ -155,13 +159,13 @@ pub(crate) async fn read_words_are_found(seed: &Seed) {
         let job = jobs_of(seed, &read, "w", NOW).await.remove(0);
         let outcome = StageOutcome::Text(text.map(str::to_owned));
         assert!(seed.store().complete_stage_job(job.id, "w", version, outcome).await.unwrap());
-        assert_eq!(see(seed, ann, &id).await.text.as_deref(), text);
+        assert_eq!(visible_image(seed, ann, &id).await.text.as_deref(), text);
         assert!(finds(found).await && !finds(lost).await, "{version}");
         assert!(finds("door").await);
     }
 }
 
-pub(crate) async fn read_words_outlive_a_refresh(seed: &Seed) {
+pub(crate) async fn ocr_text_survives_reindexing(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let read = stage(seed, "read", "1").await;
     let photo = Photo::at_second(1);
@@ -169,12 +173,12 @@ pub(crate) async fn read_words_outlive_a_refresh(seed: &Seed) {
     let job = jobs_of(seed, &read, "w", NOW).await.remove(0);
     assert!(seed.store().complete_stage_job(job.id, "w", "1", text("EXIT")).await.unwrap());
     let job = outdated_job(seed, "w", &id).await;
-    assert!(seed.store().complete_job(job.id, "w", read_anew(&photo)).await.unwrap());
-    assert_eq!(see(seed, ann, &id).await.text.as_deref(), Some("EXIT"));
-    assert_eq!(jobs_of(seed, &read, "w", NOW).await.len(), 1, "the new picture is read anew");
+    assert!(seed.store().complete_job(job.id, "w", reindexed(&photo)).await.unwrap());
+    assert_eq!(visible_image(seed, ann, &id).await.text.as_deref(), Some("EXIT"));
+    assert_eq!(jobs_of(seed, &read, "w", NOW).await.len(), 1, "the new picture is queued");
 }
 
-pub(crate) async fn a_lease_that_ends_frees_the_job(seed: &Seed) {
+pub(crate) async fn an_expired_lease_frees_the_job(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let read = stage(seed, "read", "1").await;
     seed.image(ann.account, Photo::at_second(1)).await;
@@ -183,7 +187,10 @@ pub(crate) async fn a_lease_that_ends_frees_the_job(seed: &Seed) {
     store.renew_stage_leases("a", &[job.id], NOW.plus_millis(9_000_000)).await.unwrap();
     assert!(jobs_of(seed, &read, "b", NOW.plus_millis(4_000_000)).await.is_empty());
     assert_eq!(jobs_of(seed, &read, "b", NOW.plus_millis(9_000_001)).await.len(), 1);
-    assert!(!store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(), "it is the other's now");
+    assert!(
+        !store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(),
+        "the other worker holds the lease"
+    );
     store.retry_stage_job(job.id, "b", second(50)).await.unwrap();
     assert!(jobs_of(seed, &read, "c", second(49)).await.is_empty());
     assert_eq!(jobs_of(seed, &read, "c", second(50)).await.len(), 1);
@@ -193,7 +200,7 @@ pub(crate) async fn a_lease_that_ends_frees_the_job(seed: &Seed) {
     assert_eq!(jobs_of(seed, &read, "e", second(50)).await.len(), 1);
 }
 
-pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {
+pub(crate) async fn a_job_leased_too_often_fails(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let read = stage(seed, "read", "1").await;
     seed.image(ann.account, Photo::at_second(1)).await;
@@ -209,11 +216,11 @@ pub(crate) async fn a_job_that_never_ends_is_failed(seed: &Seed) {
     queue_all(seed, &read, BackfillFilter::All).await;
     assert!(
         seed.store().mark_stage_complete(read.id, "1").await.unwrap(),
-        "what failed is not done once more"
+        "failed images are not queued again"
     );
 }
 
-pub(crate) async fn what_lacks_a_vector_is_queued(seed: &Seed) {
+pub(crate) async fn images_without_a_vector_are_queued(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let images = seed.images(ann.account, (0..5).map(Photo::at_second).collect()).await;
     let look = stage(seed, "look", "eye-1").await;

@@ -3,7 +3,7 @@ use storage::{SearchFilter, TextColumns, TextTier, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    look::{circle, delete, matches, matches_in, matching, newest_first, second, seconds},
+    queries::{circle, delete, matches, matches_in, matching, newest_first, second, seconds},
     random_photos,
 };
 
@@ -19,9 +19,9 @@ pub(crate) async fn better_tiers_come_first(seed: &Seed) {
     ];
     let ids = seed.images(ann.account, photos).await;
     let found = matches(seed, ann, &["red", "car"]).await;
-    let mut told: Vec<_> = found.iter().map(|found| (found.tier, &found.id)).collect();
-    // Within a tier the strengths of an engine's own formula decide.
-    told[1..3].sort_by_key(|(_, id)| ids.iter().position(|known| known == *id));
+    let mut listed: Vec<_> = found.iter().map(|found| (found.tier, &found.id)).collect();
+    // The order within a tier depends on the strengths.
+    listed[1..3].sort_by_key(|(_, id)| ids.iter().position(|known| known == *id));
     let expected = [
         (TextTier::AllInContent, &ids[0]),
         (TextTier::AllAnywhere, &ids[1]),
@@ -29,10 +29,10 @@ pub(crate) async fn better_tiers_come_first(seed: &Seed) {
         (TextTier::SomeInContent, &ids[2]),
         (TextTier::SomeAnywhere, &ids[4]),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
 }
 
-pub(crate) async fn content_only_leaves_place_and_file_name_out(seed: &Seed) {
+pub(crate) async fn content_only_ignores_place_and_file_name(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photos = vec![
         Photo::at_second(1).description("Lisbon"),
@@ -52,7 +52,7 @@ pub(crate) async fn content_only_leaves_place_and_file_name_out(seed: &Seed) {
     assert_eq!(matching(seed, ann, &["lisbon"]).await.len(), 4);
 }
 
-/// Whether the words find an image of that description.
+/// Whether the words find an image with that description.
 async fn finds(seed: &Seed, viewer: Viewer, description: &str, words: &[&str]) -> bool {
     let id = seed.image(viewer.account, Photo::at_second(1).description(description)).await;
     let found = matching(seed, viewer, words).await.contains(&id);
@@ -60,7 +60,7 @@ async fn finds(seed: &Seed, viewer: Viewer, description: &str, words: &[&str]) -
     found
 }
 
-pub(crate) async fn case_and_accents_do_not_count(seed: &Seed) {
+pub(crate) async fn case_and_accents_are_ignored(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let cases = [
         ("Café in Zürich", "cafe"),
@@ -87,7 +87,7 @@ pub(crate) async fn plural_and_singular_find_each_other(seed: &Seed) {
     }
 }
 
-pub(crate) async fn no_word_is_syntax(seed: &Seed) {
+pub(crate) async fn words_are_never_query_syntax(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1).description("plain words AND more")).await;
     let words = [
@@ -129,23 +129,23 @@ pub(crate) async fn no_word_is_syntax(seed: &Seed) {
         "\u{0e34}",
     ];
     for word in words {
-        for asked in [&[word][..], &["plain", word], &[word, "zebra"]] {
+        for query in [&[word][..], &["plain", word], &[word, "zebra"]] {
             for columns in [TextColumns::Content, TextColumns::ContentAndContext] {
-                let found = matches_in(seed, ann, asked, columns, SearchFilter::default()).await;
-                assert!(found.len() <= 1, "{asked:?}");
+                let found = matches_in(seed, ann, query, columns, SearchFilter::default()).await;
+                assert!(found.len() <= 1, "{query:?}");
             }
         }
     }
-    assert_eq!(matching(seed, ann, &["and"]).await, [id], "a word is a word, whatever it means to an engine");
+    assert_eq!(matching(seed, ann, &["and"]).await, [id], "operators of the engine are plain words");
 }
 
-pub(crate) async fn a_long_query_is_answered(seed: &Seed) {
+pub(crate) async fn a_long_query_works(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1).description("word40 is here")).await;
     let text: Vec<String> = (0..64).map(|number| format!("word{number}")).collect();
     assert_eq!(matching(seed, ann, &[&text.join(" ")]).await, std::slice::from_ref(&id));
-    let endless = "x".repeat(1900);
-    assert_eq!(matching(seed, ann, &[&endless, "word40"]).await, [id]);
+    let long = "x".repeat(1900);
+    assert_eq!(matching(seed, ann, &[&long, "word40"]).await, [id]);
 }
 
 pub(crate) async fn no_words_find_nothing(seed: &Seed) {
@@ -156,7 +156,7 @@ pub(crate) async fn no_words_find_nothing(seed: &Seed) {
     }
 }
 
-pub(crate) async fn words_find_ones_own_images_only(seed: &Seed) {
+pub(crate) async fn words_find_own_images_only(seed: &Seed) {
     let mut accounts = Vec::new();
     for _ in 0..12 {
         let viewer = seed.account(Plan::Paid).await;
@@ -165,7 +165,11 @@ pub(crate) async fn words_find_ones_own_images_only(seed: &Seed) {
     for (viewer, id) in accounts {
         assert_eq!(matching(seed, viewer, &["sea"]).await, [id]);
         for owner in [viewer.account.0, viewer.account.0 % 10, viewer.account.0 + 10] {
-            assert_eq!(matching(seed, viewer, &[&format!("a{owner}")]).await, [], "owners are no words");
+            assert_eq!(
+                matching(seed, viewer, &[&format!("a{owner}")]).await,
+                [],
+                "account ids are not words"
+            );
         }
     }
 }
@@ -188,13 +192,13 @@ pub(crate) async fn filters_narrow_what_words_find(seed: &Seed) {
     let ids = seed.images(ann.account, photos.collect()).await;
     let album = seed.album(ann, "Some", &ids[..3]).await;
     let bens = seed.album(ben, "Bens", &[]).await;
-    let here = Some(circle(10.0, 20.0, 100.0));
+    let near = Some(circle(10.0, 20.0, 100.0));
     let any = SearchFilter::default();
     let cases = [
         (SearchFilter { album: Some(&album), ..any }, vec![2, 1, 0]),
-        (SearchFilter { circle: here, ..any }, vec![4, 2, 0]),
+        (SearchFilter { circle: near, ..any }, vec![4, 2, 0]),
         (SearchFilter { range: seconds(1, 3), ..any }, vec![3, 2, 1]),
-        (SearchFilter { album: Some(&album), circle: here, range: seconds(1, 9) }, vec![2]),
+        (SearchFilter { album: Some(&album), circle: near, range: seconds(1, 9) }, vec![2]),
         (SearchFilter { album: Some(&bens), ..any }, vec![]),
     ];
     for (filter, expected) in cases {
@@ -216,7 +220,7 @@ pub(crate) async fn the_limit_counts_what_passes_the_filter(seed: &Seed) {
     assert_eq!(found, newest_first(&ids[5..10]));
 }
 
-pub(crate) async fn strength_falls_within_a_tier_and_equals_go_newest_first(seed: &Seed) {
+pub(crate) async fn matches_are_ordered_by_tier_strength_and_time(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.images(ann.account, random_photos(300, NOW, 9)).await;
     let found = matches(seed, ann, &["harbour", "dog", "cafe"]).await;
@@ -228,10 +232,10 @@ pub(crate) async fn strength_falls_within_a_tier_and_equals_go_newest_first(seed
     let mut ids: Vec<_> = found.iter().map(|found| &found.id).collect();
     ids.sort();
     ids.dedup();
-    assert_eq!(ids.len(), found.len(), "no image is given twice");
+    assert_eq!(ids.len(), found.len(), "no image is returned twice");
 }
 
-pub(crate) async fn what_every_image_says_is_found_all_the_same(seed: &Seed) {
+pub(crate) async fn words_of_every_image_are_found(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, vec![Photo::at_second(1).description("sea"); 3]).await;
     let found = matches(seed, ann, &["sea"]).await;
@@ -239,7 +243,7 @@ pub(crate) async fn what_every_image_says_is_found_all_the_same(seed: &Seed) {
     assert_eq!(found.into_iter().map(|found| found.id).collect::<Vec<_>>(), newest_first(&ids));
 }
 
-pub(crate) async fn the_text_that_matched_is_told(seed: &Seed) {
+pub(crate) async fn the_matching_text_is_returned(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let long = format!("{} lighthouse {}", "before ".repeat(200), "after ".repeat(200));
     let photos = vec![
@@ -248,15 +252,15 @@ pub(crate) async fn the_text_that_matched_is_told(seed: &Seed) {
         Photo::at_second(3).description("A dog").place("Lisbon, Portugal"),
     ];
     seed.images(ann.account, photos).await;
-    let told = async |word| matches(seed, ann, &[word]).await.remove(0).matched_text;
-    assert_eq!(told("harbour").await.as_deref(), Some("A harbour at night"));
-    assert_eq!(told("smoking").await.as_deref(), Some("NO SMOKING"));
-    assert_eq!(told("lisbon").await, None, "only the place matched");
-    let cut = told("lighthouse").await.unwrap();
+    let listed = async |word| matches(seed, ann, &[word]).await.remove(0).matched_text;
+    assert_eq!(listed("harbour").await.as_deref(), Some("A harbour at night"));
+    assert_eq!(listed("smoking").await.as_deref(), Some("NO SMOKING"));
+    assert_eq!(listed("lisbon").await, None, "only the place matched");
+    let cut = listed("lighthouse").await.unwrap();
     assert!(cut.contains("lighthouse") && cut.chars().count() < 400, "{cut}");
 }
 
-pub(crate) async fn all_words_may_stand_in_different_columns(seed: &Seed) {
+pub(crate) async fn words_may_match_in_different_columns(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.image(ann.account, Photo::at_second(1).description("red").text("CAR")).await;
     seed.image(ann.account, Photo::at_second(2).description("red").place("Car, Nowhere")).await;

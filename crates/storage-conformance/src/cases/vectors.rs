@@ -4,26 +4,26 @@ use storage::{
     VersionPolicy::Replace, Viewer,
 };
 
-use super::refresh::{outdated_job, read_anew};
+use super::reindex::{outdated_job, reindexed};
 use crate::{
     NOW, Photo, Seed, lease,
-    look::{delete, second, seconds},
+    queries::{delete, second, seconds},
 };
 
-/// Gives every image that waits for it a vector, whose bytes count up from the oldest image on.
-async fn look_at_all(seed: &Seed, encoder: &str) -> EncoderId {
+/// Adds a vector to every queued image, numbered from the oldest image on.
+async fn add_vectors(seed: &Seed, encoder: &str) -> EncoderId {
     let store = seed.store();
     let stage = store.open_stage("look", encoder, 1, Replace).await.unwrap();
     store.restart_backfill(stage.id).await.unwrap();
     while store.backfill_stage(stage.id, storage::BackfillFilter::WithoutVector(encoder), 100).await.unwrap()
     {
     }
-    let mut jobs = store.lease_stage_jobs(stage.id, lease("looker", NOW)).await.unwrap();
+    let mut jobs = store.lease_stage_jobs(stage.id, lease("w", NOW)).await.unwrap();
     jobs.reverse();
     for (job, number) in jobs.iter().zip(1..) {
         let vector = NewVector { encoder: encoder.to_owned(), vector: vec![number, 0] };
         let outcome = StageOutcome::Vectors(vec![vector]);
-        assert!(store.complete_stage_job(job.id, "looker", encoder, outcome).await.unwrap());
+        assert!(store.complete_stage_job(job.id, "w", encoder, outcome).await.unwrap());
     }
     store.encoder(encoder).await.unwrap().unwrap()
 }
@@ -32,7 +32,7 @@ async fn all(seed: &Seed, viewer: Viewer, encoder: EncoderId) -> Vec<StoredVecto
     seed.store().vectors_after(viewer.account, encoder, None, 1000).await.unwrap()
 }
 
-async fn seen(
+async fn visible(
     seed: &Seed,
     viewer: Viewer,
     encoder: EncoderId,
@@ -40,21 +40,21 @@ async fn seen(
     filter: SearchFilter<'_>,
 ) -> Vec<u8> {
     let found = seed.store().visible_vectors(viewer, encoder, vectors, filter).await.unwrap();
-    let mut marks: Vec<u8> = found.iter().map(|vector| vector.vector[0]).collect();
-    marks.sort_unstable();
-    marks
+    let mut numbers: Vec<u8> = found.iter().map(|vector| vector.vector[0]).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
-fn names(vectors: &[StoredVector]) -> Vec<VectorId> {
+fn ids_of(vectors: &[StoredVector]) -> Vec<VectorId> {
     vectors.iter().map(|vector| vector.id).collect()
 }
 
-pub(crate) async fn vectors_come_in_order_and_by_account(seed: &Seed) {
+pub(crate) async fn vectors_are_ordered_and_separate_by_account(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     assert_eq!(seed.store().encoder("eye").await.unwrap(), None);
     seed.images(ann.account, vec![Photo::at_second(1).position(10.5, -20.25), Photo::at_second(2)]).await;
     seed.image(ben.account, Photo::at_second(3)).await;
-    let eye = look_at_all(seed, "eye").await;
+    let eye = add_vectors(seed, "eye").await;
     let of_ann = all(seed, ann, eye).await;
     assert_eq!(of_ann.len(), 2);
     assert!(of_ann.is_sorted_by_key(|vector| vector.id));
@@ -65,43 +65,47 @@ pub(crate) async fn vectors_come_in_order_and_by_account(seed: &Seed) {
     assert_eq!(newest(ann).await, Some(of_ann[1].id));
     assert_eq!(all(seed, ben, eye).await.len(), 1);
     let rest = seed.store().vectors_after(ann.account, eye, Some(of_ann[0].id), 10).await.unwrap();
-    assert_eq!(names(&rest), [of_ann[1].id]);
+    assert_eq!(ids_of(&rest), [of_ann[1].id]);
     let first = seed.store().vectors_after(ann.account, eye, None, 1).await.unwrap();
-    assert_eq!(names(&first), [of_ann[0].id]);
-    // Another encoder's vectors are its own.
-    let other = look_at_all(seed, "other").await;
+    assert_eq!(ids_of(&first), [of_ann[0].id]);
+    // Encoders have separate vectors.
+    let other = add_vectors(seed, "other").await;
     assert_ne!(other, eye);
-    assert_eq!(names(&all(seed, ann, eye).await), names(&of_ann));
-    assert!(seen(seed, ann, other, &names(&of_ann), SearchFilter::default()).await.is_empty());
+    assert_eq!(ids_of(&all(seed, ann, eye).await), ids_of(&of_ann));
+    assert!(visible(seed, ann, other, &ids_of(&of_ann), SearchFilter::default()).await.is_empty());
     assert_eq!(newest(seed.account(Plan::Paid).await).await, None);
 }
 
-pub(crate) async fn only_what_the_viewer_sees_is_told(seed: &Seed) {
+pub(crate) async fn only_visible_vectors_are_returned(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Free).await, seed.account(Plan::Paid).await);
     let ids = seed.images(ann.account, (1..=8).map(Photo::at_second).collect()).await;
     seed.image(ben.account, Photo::at_second(3)).await;
-    let eye = look_at_all(seed, "eye").await;
-    let vectors = [names(&all(seed, ann, eye).await), names(&all(seed, ben, eye).await)].concat();
+    let eye = add_vectors(seed, "eye").await;
+    let vectors = [ids_of(&all(seed, ann, eye).await), ids_of(&all(seed, ben, eye).await)].concat();
     let everything = SearchFilter::default();
-    assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8], "the window holds five");
+    assert_eq!(
+        visible(seed, ann, eye, &vectors, everything).await,
+        [4, 5, 6, 7, 8],
+        "five images are in the window"
+    );
     assert_eq!(seed.store().visible_since(ann).await.unwrap(), Some(second(4)));
     assert_eq!(seed.store().visible_since(ben).await.unwrap(), None);
     let new = seed.account(Plan::Free).await;
-    assert_eq!(seed.store().visible_since(new).await.unwrap(), None, "it has fewer");
+    assert_eq!(seed.store().visible_since(new).await.unwrap(), None, "all its images are in the window");
     delete(seed, ann, &ids[6], NOW).await;
-    assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [3, 4, 5, 6, 8]);
+    assert_eq!(visible(seed, ann, eye, &vectors, everything).await, [3, 4, 5, 6, 8]);
     seed.store().restore_image(ann.account, &ids[6]).await.unwrap();
-    assert_eq!(seen(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8]);
-    assert_eq!(seen(seed, ben, eye, &vectors, everything).await, [9]);
-    assert_eq!(seen(seed, ann, eye, &[VectorId(i64::MAX)], everything).await, [0; 0]);
+    assert_eq!(visible(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8]);
+    assert_eq!(visible(seed, ben, eye, &vectors, everything).await, [9]);
+    assert_eq!(visible(seed, ann, eye, &[VectorId(i64::MAX)], everything).await, [0; 0]);
 }
 
-pub(crate) async fn filters_hold_for_vectors(seed: &Seed) {
+pub(crate) async fn filters_apply_to_vectors(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let here = |second| Photo::at_second(second).position(10.0, 10.0);
-    let ids = seed.images(ann.account, vec![here(1), here(2), Photo::at_second(3), here(4)]).await;
-    let eye = look_at_all(seed, "eye").await;
-    let vectors = names(&all(seed, ann, eye).await);
+    let near = |second| Photo::at_second(second).position(10.0, 10.0);
+    let ids = seed.images(ann.account, vec![near(1), near(2), Photo::at_second(3), near(4)]).await;
+    let eye = add_vectors(seed, "eye").await;
+    let vectors = ids_of(&all(seed, ann, eye).await);
     let album = seed.album(ann, "some", &[ids[0].clone(), ids[2].clone()]).await;
     let circle = Some(Circle::new(Position::new(10.0, 10.0).unwrap(), 5.0).unwrap());
     let range = seconds(2, 3);
@@ -113,45 +117,46 @@ pub(crate) async fn filters_hold_for_vectors(seed: &Seed) {
         (SearchFilter { album: Some(&album), circle, range: every }, vec![1]),
         (SearchFilter { album: Some(&album), circle, range }, vec![]),
     ] {
-        assert_eq!(seen(seed, ann, eye, &vectors, filter).await, expect);
+        assert_eq!(visible(seed, ann, eye, &vectors, filter).await, expect);
     }
     let mut keys = seed.store().album_image_keys(ann, &album).await.unwrap();
     keys.sort_unstable();
     let found = seed.store().images_by_key(ann, &keys).await.unwrap();
-    let told: Vec<ImageId> = found.iter().map(|(_, image)| image.id.clone()).collect();
-    assert_eq!(told, [ids[0].clone(), ids[2].clone()]);
+    let listed: Vec<ImageId> = found.iter().map(|(_, image)| image.id.clone()).collect();
+    assert_eq!(listed, [ids[0].clone(), ids[2].clone()]);
     let ben = seed.account(Plan::Paid).await;
     assert!(seed.store().album_image_keys(ben, &album).await.unwrap().is_empty());
     assert!(seed.store().images_by_key(ben, &keys).await.unwrap().is_empty());
     keys.reverse();
-    let turned = seed.store().images_by_key(ann, &[&keys[..], &[ImageKey(i64::MAX)]].concat()).await.unwrap();
-    assert_eq!(turned.iter().map(|(key, _)| *key).collect::<Vec<_>>(), keys);
+    let reversed =
+        seed.store().images_by_key(ann, &[&keys[..], &[ImageKey(i64::MAX)]].concat()).await.unwrap();
+    assert_eq!(reversed.iter().map(|(key, _)| *key).collect::<Vec<_>>(), keys);
 }
 
-pub(crate) async fn a_vector_that_changes_comes_again(seed: &Seed) {
+pub(crate) async fn a_changed_vector_gets_a_new_id(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photo = Photo::at_second(1);
     let id = seed.image(ann.account, photo.clone()).await;
     seed.image(ann.account, Photo::at_second(2)).await;
-    let eye = look_at_all(seed, "eye").await;
+    let eye = add_vectors(seed, "eye").await;
     let before = all(seed, ann, eye).await;
     let job = outdated_job(seed, "w", &id).await;
-    let moved = read_anew(&Photo::at_second(7).position(1.0, 2.0));
+    let moved = reindexed(&Photo::at_second(7).position(1.0, 2.0));
     assert!(seed.store().complete_job(job.id, "w", moved).await.unwrap());
     let last = before.last().map(|vector| vector.id);
     let after = seed.store().vectors_after(ann.account, eye, last, 10).await.unwrap();
     assert_eq!(after.len(), 1);
     assert_eq!((after[0].image, after[0].captured_at), (before[0].image, second(7)));
     assert_eq!(after[0].vector, before[0].vector);
-    assert!(seen(seed, ann, eye, &[before[0].id], SearchFilter::default()).await.is_empty());
-    assert_eq!(seen(seed, ann, eye, &[after[0].id], SearchFilter::default()).await, [1]);
+    assert!(visible(seed, ann, eye, &[before[0].id], SearchFilter::default()).await.is_empty());
+    assert_eq!(visible(seed, ann, eye, &[after[0].id], SearchFilter::default()).await, [1]);
 }
 
-pub(crate) async fn vectors_of_purged_images_and_old_encoders_go(seed: &Seed) {
+pub(crate) async fn vectors_of_purged_images_and_old_encoders_are_deleted(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (1..=4).map(Photo::at_second).collect()).await;
-    let old = look_at_all(seed, "old").await;
-    let new = look_at_all(seed, "new").await;
+    let old = add_vectors(seed, "old").await;
+    let new = add_vectors(seed, "new").await;
     delete(seed, ann, &ids[0], NOW).await;
     seed.store().purge_images(second(1), 10).await.unwrap();
     assert_eq!(all(seed, ann, old).await.len(), 3);

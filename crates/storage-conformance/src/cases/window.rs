@@ -3,13 +3,13 @@ use storage::{Lookup, SearchFilter, Viewer};
 
 use crate::{
     Photo, Seed,
-    look::{
-        circle, delete, filtered, is_missing, matching, newest_first, second, seconds, see, sent, timeline,
-        walk,
+    queries::{
+        circle, delete, filtered, id_strings, is_missing, list_all, matching, newest_first, second, seconds,
+        timeline, visible_image,
     },
 };
 
-/// An account on the free plan with a window of three, and six images of it, oldest first.
+/// An account on the free plan with a window of three and six images, oldest first.
 async fn library(seed: &Seed) -> (Viewer, Vec<domain::ImageId>) {
     let ann = Viewer { free_window: 3, ..seed.account(Plan::Free).await };
     let photo = |at| Photo::at_second(at).description("sea").position(1.0, 1.0);
@@ -21,13 +21,13 @@ pub(crate) async fn the_free_plan_sees_the_newest_images(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     assert_eq!(timeline(seed, ann).await, newest_first(&ids[3..]));
     assert_eq!(seed.store().count_images(ann).await.unwrap(), 3);
-    assert_eq!(walk(seed, ann, 2).await.len(), 3);
+    assert_eq!(list_all(seed, ann, 2).await.len(), 3);
     let paid = Viewer { plan: Plan::Paid, ..ann };
     assert_eq!(timeline(seed, paid).await, newest_first(&ids));
     assert_eq!(seed.store().count_images(paid).await.unwrap(), 6);
 }
 
-pub(crate) async fn fewer_images_than_the_window_are_all_seen(seed: &Seed) {
+pub(crate) async fn fewer_images_than_the_window_are_all_visible(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     for (window, count) in [(5, 5), (6, 6), (7, 6), (0, 0), (1, 1)] {
         let viewer = Viewer { free_window: window, ..ann };
@@ -37,10 +37,10 @@ pub(crate) async fn fewer_images_than_the_window_are_all_seen(seed: &Seed) {
     }
 }
 
-pub(crate) async fn the_window_is_by_capture_not_by_arrival(seed: &Seed) {
+pub(crate) async fn the_window_is_by_capture_time(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     let late = seed.image(ann.account, Photo::at_second(-50)).await;
-    assert!(is_missing(seed, ann, &late).await, "an old photo that comes late is outside");
+    assert!(is_missing(seed, ann, &late).await, "an old photo that is added later is outside");
     let new = seed.image(ann.account, Photo::at_second(50)).await;
     assert_eq!(timeline(seed, ann).await, [new, ids[5].clone(), ids[4].clone()]);
 }
@@ -53,12 +53,12 @@ pub(crate) async fn deleted_images_do_not_count(seed: &Seed) {
     assert_eq!(timeline(seed, ann).await, newest_first(&ids[3..]));
 }
 
-pub(crate) async fn outside_the_window_an_id_is_missing(seed: &Seed) {
+pub(crate) async fn images_outside_the_window_are_missing(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     assert!(is_missing(seed, ann, &ids[2]).await);
     assert_eq!(seed.store().delete_image(ann, &ids[2], second(9)).await.unwrap(), Lookup::Missing);
-    see(seed, ann, &ids[3]).await;
-    see(seed, Viewer { plan: Plan::Paid, ..ann }, &ids[2]).await;
+    visible_image(seed, ann, &ids[3]).await;
+    visible_image(seed, Viewer { plan: Plan::Paid, ..ann }, &ids[2]).await;
 }
 
 pub(crate) async fn signed_renditions_follow_the_owners_window(seed: &Seed) {
@@ -74,8 +74,8 @@ pub(crate) async fn searches_follow_the_window(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     let seen = newest_first(&ids[3..]);
     assert_eq!(filtered(seed, ann, SearchFilter::default()).await, seen);
-    let here = Some(circle(1.0, 1.0, 10.0));
-    assert_eq!(filtered(seed, ann, SearchFilter { circle: here, ..Default::default() }).await, seen);
+    let near = Some(circle(1.0, 1.0, 10.0));
+    assert_eq!(filtered(seed, ann, SearchFilter { circle: near, ..Default::default() }).await, seen);
     let old = SearchFilter { range: seconds(0, 2), ..Default::default() };
     assert_eq!(filtered(seed, ann, old).await, []);
     assert_eq!(matching(seed, ann, &["sea"]).await, seen);
@@ -102,7 +102,7 @@ pub(crate) async fn albums_follow_the_window(seed: &Seed) {
 pub(crate) async fn albums_take_no_image_from_outside_the_window(seed: &Seed) {
     let (ann, ids) = library(seed).await;
     let album = seed.album(ann, "Sea", &[]).await;
-    let change = domain::AlbumChange { add: sent(&ids[2..4]), ..Default::default() };
+    let change = domain::AlbumChange { add: id_strings(&ids[2..4]), ..Default::default() };
     let outcome = seed.store().change_album(ann, &album, change, second(9)).await.unwrap();
     assert_eq!(outcome, storage::AlbumWrite::UnknownImage);
 }

@@ -3,10 +3,10 @@ use storage::{ImageKey, IndexedImage, SearchFilter, TextColumns, TextMatch, Text
 
 use crate::{
     NOW, Photo, Seed, indexed,
-    look::{circle, delete, matches, matches_in, matching, newest_first, second, seconds},
+    queries::{circle, delete, matches, matches_in, matching, newest_first, second, seconds},
 };
 
-/// Which of some descriptions each query finds, in the order of the descriptions.
+/// Checks which descriptions each query finds; the expected indexes are in order.
 async fn finds(seed: &Seed, descriptions: &[&str], cases: &[(&str, &[usize])]) {
     let ann = seed.account(Plan::Paid).await;
     let photos = descriptions.iter().zip(1..).map(|(text, at)| Photo::at_second(at).description(text));
@@ -20,7 +20,7 @@ async fn finds(seed: &Seed, descriptions: &[&str], cases: &[(&str, &[usize])]) {
     }
 }
 
-pub(crate) async fn other_forms_of_a_word_are_found(seed: &Seed) {
+pub(crate) async fn inflections_are_found(seed: &Seed) {
     let descriptions = [
         "We were running past two churches and some boats",
         "Die Häuser am See und zwei Hunde",
@@ -56,10 +56,10 @@ pub(crate) async fn other_forms_of_a_word_are_found(seed: &Seed) {
     finds(seed, &descriptions, &cases).await;
 }
 
-pub(crate) async fn words_that_look_alike_are_not_found(seed: &Seed) {
+pub(crate) async fn similar_words_are_not_found(seed: &Seed) {
     let descriptions = ["care", "a rocket", "flowers", "market", "number 2019", "a plane"];
     let cases: [(&str, &[usize]); 7] = [
-        // With a word behind them they are not beginnings.
+        // Only the last word of a query is a prefix.
         ("car !zz", &[]),
         ("rock zz", &[]),
         ("flow zz", &[]),
@@ -71,7 +71,7 @@ pub(crate) async fn words_that_look_alike_are_not_found(seed: &Seed) {
     finds(seed, &descriptions, &cases).await;
 }
 
-pub(crate) async fn the_last_word_may_be_a_beginning(seed: &Seed) {
+pub(crate) async fn the_last_word_may_be_a_prefix(seed: &Seed) {
     let descriptions = ["the harbour at night", "a harp", "red harbours", "金閣寺"];
     let cases: [(&str, &[usize]); 7] = [
         ("harb", &[0, 2]),
@@ -90,10 +90,10 @@ pub(crate) async fn the_last_word_may_be_a_beginning(seed: &Seed) {
             vec![Photo::at_second(1).description("car"), Photo::at_second(2).description("carpet")],
         )
         .await;
-    assert_eq!(matching(seed, ann, &["car"]).await, ids, "the word itself comes before what begins with it");
+    assert_eq!(matching(seed, ann, &["car"]).await, ids, "exact words come before prefix matches");
 }
 
-pub(crate) async fn a_slip_is_forgiven_where_nothing_else_is_found(seed: &Seed) {
+pub(crate) async fn typos_are_corrected_when_nothing_else_matches(seed: &Seed) {
     let descriptions =
         ["the harbour", "a boat", "Lighthouses", "A photographer", "маяк и лодка", "house", "mouse"];
     let cases: [(&str, &[usize]); 12] = [
@@ -139,7 +139,7 @@ pub(crate) async fn scripts_without_spaces_are_found_by_their_parts(seed: &Seed)
     finds(seed, &descriptions, &cases).await;
 }
 
-pub(crate) async fn small_words_need_not_stand_there(seed: &Seed) {
+pub(crate) async fn stop_words_are_optional(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let photos = vec![
         Photo::at_second(1).text("HARDWARE STORE\nRECEIPT 12.50"),
@@ -148,16 +148,16 @@ pub(crate) async fn small_words_need_not_stand_there(seed: &Seed) {
     ];
     let ids = seed.images(ann.account, photos).await;
     let found = matches(seed, ann, &["receipt from the hardware store"]).await;
-    let told: Vec<_> = found.iter().map(|found| (found.tier, &found.id)).collect();
-    assert_eq!(told, [(TextTier::AllInContent, &ids[0]), (TextTier::SomeInContent, &ids[2])]);
+    let listed: Vec<_> = found.iter().map(|found| (found.tier, &found.id)).collect();
+    assert_eq!(listed, [(TextTier::AllInContent, &ids[0]), (TextTier::SomeInContent, &ids[2])]);
     assert_eq!(
         matching(seed, ann, &["from the"]).await,
         [ids[1].clone(), ids[2].clone()],
-        "alone they count"
+        "they count if there are no other words"
     );
 }
 
-pub(crate) async fn better_forms_are_stronger(seed: &Seed) {
+pub(crate) async fn better_matches_are_stronger(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let texts = ["harbour", "harbours", "harbourmaster", &format!("harbour {}", "and more ".repeat(99))];
     let photos = texts.iter().zip(1..).map(|(text, at)| Photo::at_second(at).description(text));
@@ -165,8 +165,8 @@ pub(crate) async fn better_forms_are_stronger(seed: &Seed) {
     let found = matches(seed, ann, &["harbour"]).await;
     assert!(found.is_sorted_by(|a, b| a.strength > b.strength));
     assert_eq!(found.len(), 4);
-    let place = |at: usize| found.iter().position(|found| found.id == ids[at]);
-    assert!(place(0) == Some(0) && place(1) < place(2), "the word, its plural, what begins with it");
+    let rank = |at: usize| found.iter().position(|found| found.id == ids[at]);
+    assert!(rank(0) == Some(0) && rank(1) < rank(2), "exact word, plural, prefix match");
     let near = [
         Photo::at_second(11).description("a lantern on a red boat"),
         Photo::at_second(12).description("a boat before a red lantern"),
@@ -175,7 +175,7 @@ pub(crate) async fn better_forms_are_stronger(seed: &Seed) {
     assert_eq!(matching(seed, ann, &["red boat"]).await, ids, "together and in order");
 }
 
-pub(crate) async fn the_passage_is_short_and_as_it_is_written(seed: &Seed) {
+pub(crate) async fn the_passage_is_short_and_verbatim(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let long = format!("{}Café «Zürich», 12,50 € {}", "davor ".repeat(300), "danach ".repeat(300));
     let temple = format!("{}金閣寺{}", "あ".repeat(900), "い".repeat(900));
@@ -185,20 +185,20 @@ pub(crate) async fn the_passage_is_short_and_as_it_is_written(seed: &Seed) {
         Photo::at_second(3).description("Montañas y lagos").text("NADA"),
     ];
     seed.images(ann.account, photos).await;
-    let told = async |query| matches(seed, ann, &[query]).await.remove(0).matched_text.unwrap();
+    let listed = async |query| matches(seed, ann, &[query]).await.remove(0).matched_text.unwrap();
     for (query, text, part) in [
         ("cafe zurich", &long, "Café «Zürich»"),
         ("金閣寺", &temple, "金閣寺"),
         ("montana", &"Montañas y lagos".to_owned(), "Montañas"),
     ] {
-        let passage = told(query).await;
+        let passage = listed(query).await;
         assert!(passage.contains(part), "{passage}");
         assert!(text.contains(passage.trim_matches('…')), "{passage}");
         assert!(passage.chars().count() <= 202, "{passage}");
     }
 }
 
-pub(crate) async fn the_vocabulary_of_another_account_changes_nothing(seed: &Seed) {
+pub(crate) async fn vocabularies_are_separate_by_account(seed: &Seed) {
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let ids = seed
         .images(
@@ -206,47 +206,47 @@ pub(crate) async fn the_vocabulary_of_another_account_changes_nothing(seed: &See
             vec![Photo::at_second(1).description("harbour"), Photo::at_second(2).description("a boat")],
         )
         .await;
-    let asked = ["harbor", "harb", "harbours", "boats", "lantern", "a1", "c1", "x1", "boat harbour"];
+    let queries = ["harbor", "harb", "harbours", "boats", "lantern", "a1", "c1", "x1", "boat harbour"];
     let mut before: Vec<Vec<TextMatch>> = Vec::new();
-    for query in asked {
+    for query in queries {
         before.push(matches(seed, ann, &[query]).await);
     }
     assert_eq!(matching(seed, ann, &["harbor"]).await, ids[..1]);
-    // Had Ann these words, a slip would be none, and beginnings and forms would be others.
+    // If these words were in the vocabulary of the first account, typos, prefixes and inflections would match others.
     let bens = ["harbor", "harb", "harbours", "boats", "lantern", "harboring", "a1 c1 x1"];
     seed.images(
         ben.account,
         bens.iter().zip(1..).map(|(text, at)| Photo::at_second(at).description(text)).collect(),
     )
     .await;
-    for (query, before) in asked.iter().zip(before) {
+    for (query, before) in queries.iter().zip(before) {
         assert_eq!(matches(seed, ann, &[query]).await, before, "{query}");
     }
-    assert_eq!(matching(seed, ben, &["harbour boat"]).await.len(), 2, "forms of its own");
+    assert_eq!(matching(seed, ben, &["harbour boat"]).await.len(), 2, "its own vocabulary");
 }
 
-pub(crate) async fn words_of_removed_images_are_forgotten(seed: &Seed) {
+pub(crate) async fn words_of_purged_images_are_removed(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let kept = seed.image(ann.account, Photo::at_second(1).description("harbour")).await;
     let gone = seed.image(ann.account, Photo::at_second(2).description("harbor")).await;
     assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&gone));
     delete(seed, ann, &gone, second(9)).await;
     assert_eq!(seed.store().purge_images(second(10), 10).await.unwrap(), 1);
-    assert_eq!(matching(seed, ann, &["harbor"]).await, [kept], "what was a word is a slip again");
+    assert_eq!(matching(seed, ann, &["harbor"]).await, [kept], "it is a typo again");
 }
 
-/// Reads an image anew: it says something else now.
-async fn says_now(seed: &Seed, photo: &Photo) {
+/// Indexes the image again with other texts.
+async fn reindex_as(seed: &Seed, photo: &Photo) {
     assert_eq!(seed.store().requeue_outdated(99, NOW, 10).await.unwrap(), 1);
     let job = seed.lease("w", NOW).await.remove(0);
     let found = IndexedImage { renditions: Vec::new(), decoder_version: 99, ..indexed(photo) };
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
 }
 
-pub(crate) async fn what_an_image_said_before_is_forgotten(seed: &Seed) {
+pub(crate) async fn old_words_of_a_reindexed_image_are_removed(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let id = seed.image(ann.account, Photo::at_second(1).description("harbour").file_name("sea.jpg")).await;
-    says_now(seed, &Photo::at_second(1).description("lantern").place("Lisbon")).await;
+    reindex_as(seed, &Photo::at_second(1).description("lantern").place("Lisbon")).await;
     for (query, is_found) in
         [("harbour", false), ("harb", false), ("lantern", true), ("lisbon", true), ("sea", true)]
     {
@@ -255,17 +255,17 @@ pub(crate) async fn what_an_image_said_before_is_forgotten(seed: &Seed) {
     }
 }
 
-/// So many photos of the sea, one a second.
-async fn seas(seed: &Seed, viewer: Viewer, seconds: std::ops::Range<i64>) -> Vec<ImageId> {
+/// Photos of the sea, one per second.
+async fn sea_photos(seed: &Seed, viewer: Viewer, seconds: std::ops::Range<i64>) -> Vec<ImageId> {
     let photos = seconds.map(|at| Photo::at_second(at).description("sea").position(10.0, 20.0));
     seed.images(viewer.account, photos.collect()).await
 }
 
-pub(crate) async fn a_common_word_is_found_in_any_time(seed: &Seed) {
+pub(crate) async fn a_common_word_is_found_at_any_time(seed: &Seed) {
     let ann = seed.account(Plan::Free).await;
-    // They come in no order of their capture times.
-    let newer = seas(seed, ann, 500..1000).await;
-    let older = seas(seed, ann, 0..500).await;
+    // Not added in the order of capture times.
+    let newer = sea_photos(seed, ann, 500..1000).await;
+    let older = sea_photos(seed, ann, 0..500).await;
     let paid = Viewer { plan: Plan::Paid, ..ann };
     let found = async |viewer, range| {
         let filter = SearchFilter { range, ..SearchFilter::default() };
@@ -275,7 +275,7 @@ pub(crate) async fn a_common_word_is_found_in_any_time(seed: &Seed) {
     assert_eq!(found(paid, seconds(0, 2000)).await, newest_first(&newer[400..]));
     assert_eq!(found(paid, seconds(10, 19)).await, newest_first(&older[10..20]));
     assert_eq!(found(paid, seconds(0, 499)).await, newest_first(&older[400..]));
-    assert_eq!(found(ann, seconds(0, 2000)).await, newest_first(&newer[495..]), "in the window only");
+    assert_eq!(found(ann, seconds(0, 2000)).await, newest_first(&newer[495..]), "only in the free window");
     let early = Timestamp::from_millis(-60_000_000_000_000).unwrap();
     let first = seed.image(ann.account, Photo::at(early).description("sea")).await;
     let range = domain::DateRange::new(None, Some(second(0))).unwrap();
@@ -284,7 +284,7 @@ pub(crate) async fn a_common_word_is_found_in_any_time(seed: &Seed) {
 
 pub(crate) async fn a_common_word_is_found_in_a_large_album(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let ids = seas(seed, ann, 0..2300).await;
+    let ids = sea_photos(seed, ann, 0..2300).await;
     let album = seed.album(ann, "Sea", &ids[..100]).await;
     for hundred in ids[100..2200].chunks(100) {
         let add = hundred.iter().map(ToString::to_string).collect();
@@ -312,7 +312,7 @@ pub(crate) async fn a_rare_word_is_found_beside_a_common_one(seed: &Seed) {
     let quay = seed.image(ann.account, Photo::at_second(-3).description("a quay")).await;
     let pier = seed.image(ann.account, Photo::at_second(-2).description("a pier and a quay")).await;
     let file = seed.image(ann.account, Photo::at_second(-1).file_name("zeppelin.jpg")).await;
-    seas(seed, ann, 0..900).await;
+    sea_photos(seed, ann, 0..900).await;
     assert_eq!(matching(seed, ann, &["sea quay"]).await[..2], [quay.clone(), pier.clone()]);
     assert_eq!(matching(seed, ann, &["sea quay pier"]).await[..2], [pier.clone(), quay]);
     assert_eq!(matching(seed, ann, &["unheard quay pier"]).await[0], pier);
@@ -321,12 +321,12 @@ pub(crate) async fn a_rare_word_is_found_beside_a_common_one(seed: &Seed) {
     let found = seed.store().match_text(ann, &text, columns, SearchFilter::default(), 256).await.unwrap();
     assert_eq!(found.len(), 256);
     assert!(found.is_sorted_by_key(|found| found.tier));
-    assert_eq!(found[255].id, file, "content comes first");
+    assert_eq!(found[255].id, file, "content matches come first");
 }
 
-pub(crate) async fn no_more_are_given_than_are_asked_for(seed: &Seed) {
+pub(crate) async fn no_more_matches_than_requested_are_returned(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    seas(seed, ann, 0..450).await;
+    sea_photos(seed, ann, 0..450).await;
     let text = QueryText::parse("sea").unwrap();
     for (max, expected) in [(0, 0), (1, 1), (50, 50), (256, 256), (u32::MAX, 256)] {
         let filter = SearchFilter::default();
@@ -335,7 +335,7 @@ pub(crate) async fn no_more_are_given_than_are_asked_for(seed: &Seed) {
     }
 }
 
-pub(crate) async fn the_word_itself_is_found_behind_many_that_begin_so(seed: &Seed) {
+pub(crate) async fn an_exact_word_comes_before_many_prefix_matches(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let sun = seed.image(ann.account, Photo::at_second(-2).description("the sun")).await;
     let suns = seed.image(ann.account, Photo::at_second(-1).description("two suns")).await;
@@ -353,26 +353,26 @@ pub(crate) async fn the_word_itself_is_found_behind_many_that_begin_so(seed: &Se
     assert_eq!([found[0].id.clone(), found[1].id.clone()], [sun, suns]);
 }
 
-pub(crate) async fn what_is_deleted_stands_in_no_ones_way(seed: &Seed) {
+pub(crate) async fn deleted_images_do_not_affect_matches(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let older = seed.image(ann.account, Photo::at_second(-1).description("Harbour by the sea")).await;
     let newer = seed.image(ann.account, Photo::at_second(1).description("harbor sea")).await;
     assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&newer));
     delete(seed, ann, &newer, NOW).await;
-    assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&older), "it is a slip again");
+    assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&older), "it is a typo again");
     assert_eq!(matching(seed, ann, &["sea"]).await, std::slice::from_ref(&older));
     seed.store().restore_image(ann.account, &newer).await.unwrap();
     assert_eq!(matching(seed, ann, &["harbor"]).await, std::slice::from_ref(&newer));
     assert_eq!(matching(seed, ann, &["sea"]).await.len(), 2);
 }
 
-pub(crate) async fn a_file_name_makes_no_word_of_a_slip(seed: &Seed) {
+pub(crate) async fn file_names_do_not_prevent_typo_correction(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let quay = seed.image(ann.account, Photo::at_second(1).description("Harbour at dawn")).await;
     let file = seed.image(ann.account, Photo::at_second(2).file_name("harbor.jpg")).await;
     let content = matches_in(seed, ann, &["harbor"], TextColumns::Content, SearchFilter::default()).await;
     assert_eq!(content.into_iter().map(|found| found.id).collect::<Vec<_>>(), [quay]);
-    assert_eq!(matching(seed, ann, &["harbor"]).await, [file], "where file names count, it is a word");
+    assert_eq!(matching(seed, ann, &["harbor"]).await, [file], "with file names, it is a known word");
 }
 
 pub(crate) async fn an_image_keeps_its_key(seed: &Seed) {
@@ -390,15 +390,15 @@ pub(crate) async fn an_image_keeps_its_key(seed: &Seed) {
     assert_eq!(all.len(), 4);
 }
 
-pub(crate) async fn nothing_is_to_be_indexed_anew(seed: &Seed) {
+pub(crate) async fn new_images_need_no_reindexing(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     seed.images(ann.account, vec![Photo::at_second(1).description("sea"); 3]).await;
-    // A new store may not have been asked yet which version it has; its images are as good.
+    // A new store may not have recorded its version yet.
     while seed.store().reindex_words(2).await.unwrap() > 0 {}
     assert_eq!(seed.store().count_outdated_words().await.unwrap(), 0);
     assert_eq!(matching(seed, ann, &["sea"]).await.len(), 3);
     seed.image(ann.account, Photo::at_second(9).description("sea")).await;
-    assert_eq!(seed.store().count_outdated_words().await.unwrap(), 0, "a new image comes with its words");
+    assert_eq!(seed.store().count_outdated_words().await.unwrap(), 0, "a new image is indexed at once");
     assert_eq!(seed.store().reindex_words(10).await.unwrap(), 0);
     assert!(!seed.store().word_index_is_newer().await.unwrap());
 }

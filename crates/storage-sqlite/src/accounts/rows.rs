@@ -9,7 +9,7 @@ use crate::{
     oauth::revoke_all_grants,
     rendition_queue,
     schema::{accounts, api_keys, images, index_jobs},
-    sign_in::{end_all_sessions, forget_security_events},
+    sign_in::{delete_security_events, end_all_sessions},
     value::RowReader,
 };
 
@@ -152,7 +152,7 @@ pub(super) fn mark_synced(
     Ok(())
 }
 
-/// Ends the account at once for everyone who asks; its images and albums go batch by batch later.
+/// Makes the account inaccessible at once. Its images and albums are removed in batches later.
 pub(super) fn delete(
     c: &mut SqliteConnection,
     account: AccountId,
@@ -171,9 +171,9 @@ pub(super) fn delete(
     }
     diesel::delete(api_keys::table.filter(api_keys::account_id.eq(account.0))).execute(c)?;
     end_all_sessions(c, account, None)?;
-    forget_security_events(c, account)?;
+    delete_security_events(c, account)?;
     revoke_all_grants(c, account, UnixMillis(at.millis()))?;
-    // They walk the queues, which are short most of the time, rather than the account's images.
+    // These statements scan the queues, which are usually short, rather than the account's images.
     let own =
         images::table.filter(images::seq.eq(index_jobs::image_seq)).filter(images::account_id.eq(account.0));
     diesel::delete(index_jobs::table.filter(exists(own))).execute(c)?;
@@ -181,7 +181,7 @@ pub(super) fn delete(
     Ok(true)
 }
 
-/// Whether the account is there and was not deleted.
+/// Whether the account exists and is not deleted.
 pub(crate) fn is_active(c: &mut SqliteConnection, account: i64) -> Result<bool, SqliteError> {
     let found = accounts::table
         .find(account)
@@ -192,7 +192,7 @@ pub(crate) fn is_active(c: &mut SqliteConnection, account: i64) -> Result<bool, 
     Ok(found.is_some())
 }
 
-/// Counts live images up or down.
+/// Adds to the count of live images.
 pub(crate) fn adjust_live_images(
     c: &mut SqliteConnection,
     account: i64,

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-fn is_empty(c: &mut SqliteConnection) -> Result<bool, SqliteError> {
+fn has_no_account(c: &mut SqliteConnection) -> Result<bool, SqliteError> {
     let account = accounts::table.filter(accounts::deleted_at_ms.is_null());
     Ok(!select(exists(account)).get_result::<bool>(c)?)
 }
@@ -25,24 +25,24 @@ pub(super) fn create_link(
     link: &SetupHash,
     at: Timestamp,
 ) -> Result<bool, SqliteError> {
-    if !is_empty(c)? {
+    if !has_no_account(c)? {
         return Ok(false);
     }
     diesel::insert_or_ignore_into(setup_links::table)
         .values((hash.eq(link.as_slice()), created_at_ms.eq(at.millis())))
         .execute(c)?;
-    let over = setup_links::table
+    let oldest = setup_links::table
         .order((created_at_ms.desc(), hash))
         .offset(i64::from(MAX_SETUP_LINKS))
         .select(hash)
         .load::<Vec<u8>>(c)?;
-    diesel::delete(setup_links::table.filter(hash.eq_any(over))).execute(c)?;
+    diesel::delete(setup_links::table.filter(hash.eq_any(oldest))).execute(c)?;
     Ok(true)
 }
 
 pub(super) fn is_valid(c: &mut SqliteConnection, link: &SetupHash) -> Result<bool, SqliteError> {
     let known = setup_links::table.filter(hash.eq(link.as_slice()));
-    Ok(select(exists(known)).get_result::<bool>(c)? && is_empty(c)?)
+    Ok(select(exists(known)).get_result::<bool>(c)? && has_no_account(c)?)
 }
 
 pub(super) fn create_first_account(
@@ -53,7 +53,7 @@ pub(super) fn create_first_account(
     if is_valid(c, link)? { rows::create(c, account) } else { Ok(None) }
 }
 
-/// There is an account now: no link holds any more.
+/// Makes all links invalid, once an account exists.
 pub(super) fn delete_links(c: &mut SqliteConnection) -> Result<(), SqliteError> {
     diesel::delete(setup_links::table).execute(c)?;
     Ok(())

@@ -48,7 +48,7 @@ pub(super) fn album(
     row(c, visibility.account, id)?.map(|row| visible_album(c, row, visibility)).transpose()
 }
 
-/// How many albums an account has.
+/// The number of albums of an account.
 pub(super) fn count(c: &mut SqliteConnection, account: i64) -> Result<u32, SqliteError> {
     let count: i64 = albums::table.filter(albums::account_id.eq(account)).count().get_result(c)?;
     Ok(u32::try_from(count).unwrap_or(u32::MAX))
@@ -68,7 +68,7 @@ pub(super) fn row(
         .optional()?)
 }
 
-/// An album with what is seen of its images.
+/// An album as its owner sees it.
 pub(super) fn visible_album(
     c: &mut SqliteConnection,
     row: AlbumRow,

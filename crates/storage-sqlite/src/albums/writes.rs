@@ -5,23 +5,23 @@ use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 use super::rows;
 use crate::{
     error::SqliteError,
-    images::{Resolver, Visibility, VisibleImage},
+    images::{ImageResolver, Visibility, VisibleImage},
     schema::{album_images, albums},
 };
 
-/// What the ids of a call stand for.
+/// The result of looking up the ids of a request.
 enum Resolved {
     Images(Vec<VisibleImage>),
     Refused(AlbumWrite),
 }
 
-/// Looks ids up; someone else's image goes before an unknown one, wherever they stand.
+/// Looks up ids. An image of another account takes precedence over an unknown id, in any order.
 fn resolve<'a>(
     c: &mut SqliteConnection,
     viewer: Viewer,
     ids: impl Iterator<Item = &'a String>,
 ) -> Result<Resolved, SqliteError> {
-    let mut resolver = Resolver::new(viewer);
+    let mut resolver = ImageResolver::new(viewer);
     let mut seen = Vec::new();
     let mut unknown = false;
     for id in ids {
@@ -40,7 +40,7 @@ pub(super) fn create(
     album: &NewAlbum,
 ) -> Result<AlbumWrite, SqliteError> {
     let Some(visibility) = Visibility::of(c, viewer)? else {
-        return Err(SqliteError::Refused("an album cannot be added to an account that is gone".to_owned()));
+        return Err(SqliteError::Refused("an album cannot be added to a deleted account".to_owned()));
     };
     if rows::count(c, visibility.account)? >= MAX_ALBUMS_PER_ACCOUNT {
         return Ok(AlbumWrite::TooManyAlbums);
@@ -95,7 +95,7 @@ pub(super) fn delete(c: &mut SqliteConnection, viewer: Viewer, id: &AlbumId) -> 
     Ok(true)
 }
 
-/// How many images were not in the album before.
+/// Adds images; returns how many were not in the album before.
 fn add(c: &mut SqliteConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqliteError> {
     let mut added = 0;
     for image in images {
@@ -111,7 +111,7 @@ fn add(c: &mut SqliteConnection, album_seq: i64, images: &[VisibleImage]) -> Res
     Ok(added)
 }
 
-/// How many images were in the album before.
+/// Removes images; returns how many were in the album before.
 fn remove(c: &mut SqliteConnection, album_seq: i64, images: &[VisibleImage]) -> Result<usize, SqliteError> {
     let mut removed = 0;
     for image in images {
@@ -120,7 +120,7 @@ fn remove(c: &mut SqliteConnection, album_seq: i64, images: &[VisibleImage]) -> 
     Ok(removed)
 }
 
-/// The album as it is now.
+/// The album after the change.
 fn done(c: &mut SqliteConnection, visibility: Visibility, id: &AlbumId) -> Result<AlbumWrite, SqliteError> {
     match rows::row(c, visibility.account, id)? {
         Some(row) => Ok(AlbumWrite::Done(rows::visible_album(c, row, visibility)?)),

@@ -5,7 +5,7 @@ use storage::{SearchFilter, Viewer};
 use super::visibility::Visibility;
 use crate::{error::SqliteError, schema::albums};
 
-/// A search filter that can move to another thread.
+/// A [`SearchFilter`] that can be sent to another thread.
 pub(crate) struct OwnedFilter {
     album: Option<AlbumId>,
     circle: Option<Circle>,
@@ -18,7 +18,7 @@ impl From<SearchFilter<'_>> for OwnedFilter {
     }
 }
 
-/// A search filter in the store's own terms.
+/// A search filter with the store's internal ids and the visible range.
 pub(crate) struct ResolvedFilter {
     pub(crate) account: i64,
     pub(crate) album_seq: Option<i64>,
@@ -28,7 +28,7 @@ pub(crate) struct ResolvedFilter {
 }
 
 impl OwnedFilter {
-    /// `None` when nothing can pass: the account or its album is gone.
+    /// `None` when nothing can match, because the account or the album does not exist.
     pub(crate) fn resolve(
         &self,
         c: &mut SqliteConnection,

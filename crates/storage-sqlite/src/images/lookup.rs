@@ -14,7 +14,7 @@ use crate::{
     value::RowReader,
 };
 
-/// An image with what decides who sees it.
+/// An image with the data that decides its visibility.
 #[derive(Queryable)]
 pub(super) struct ImageWithOwner {
     pub(super) seq: i64,
@@ -26,7 +26,7 @@ pub(super) struct ImageWithOwner {
     live_images: i64,
 }
 
-/// The image of that id, whoever may see it.
+/// The image of that id, whether visible or not.
 pub(super) fn image_with_owner(
     c: &mut SqliteConnection,
     id: &str,
@@ -47,12 +47,12 @@ pub(super) fn image_with_owner(
         .optional()?)
 }
 
-/// The capture time of an image that would be seen without a window.
+/// The capture time of an image that is visible apart from the free window.
 fn live_capture_ms(image: &ImageWithOwner) -> Option<i64> {
     image.captured_at_ms.filter(|_| image.live && image.deleted_at_ms.is_none())
 }
 
-/// What the image's owner sees.
+/// The visibility of images to the owner of this one.
 fn owner_visibility(
     c: &mut SqliteConnection,
     image: &ImageWithOwner,
@@ -64,7 +64,7 @@ fn owner_visibility(
     Visibility::within(c, image.account, image.live_images, owner.window())
 }
 
-/// The image of that id if its owner sees it.
+/// The image of that id, if it is visible to its owner.
 pub(super) fn visible_to_owner(
     c: &mut SqliteConnection,
     id: &ImageId,
@@ -76,22 +76,22 @@ pub(super) fn visible_to_owner(
     Ok(visibility.includes(moment).then_some(image))
 }
 
-/// An image that the viewer sees.
+/// An image that is visible to the viewer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct VisibleImage {
     pub(crate) seq: i64,
     pub(crate) captured_at_ms: i64,
 }
 
-/// Tells what ids stand for in the eyes of one viewer. Each account's window is looked up once.
-pub(crate) struct Resolver {
+/// Looks up ids for one viewer. The free window of each account is read once.
+pub(crate) struct ImageResolver {
     viewer: Viewer,
-    sights: HashMap<i64, Visibility>,
+    by_account: HashMap<i64, Visibility>,
 }
 
-impl Resolver {
+impl ImageResolver {
     pub(crate) fn new(viewer: Viewer) -> Self {
-        Self { viewer, sights: HashMap::new() }
+        Self { viewer, by_account: HashMap::new() }
     }
 
     pub(crate) fn resolve(
@@ -102,12 +102,12 @@ impl Resolver {
         let Some(image) = image_with_owner(c, id)? else { return Ok(Lookup::Missing) };
         let Some(captured_at_ms) = live_capture_ms(&image) else { return Ok(Lookup::Missing) };
         let own = image.account == self.viewer.account.0;
-        let visibility = match self.sights.get(&image.account) {
+        let visibility = match self.by_account.get(&image.account) {
             Some(visibility) => *visibility,
             None if own => Visibility::within(c, image.account, image.live_images, self.viewer.window())?,
             None => owner_visibility(c, &image, self.viewer.free_window)?,
         };
-        self.sights.insert(image.account, visibility);
+        self.by_account.insert(image.account, visibility);
         Ok(match (visibility.includes(captured_at_ms), own) {
             (true, true) => Lookup::Found(VisibleImage { seq: image.seq, captured_at_ms }),
             (true, false) => Lookup::Foreign,
@@ -122,16 +122,16 @@ pub(super) fn image(
     viewer: Viewer,
     id: &ImageId,
 ) -> Result<Lookup<Image>, SqliteError> {
-    let seen = match Resolver::new(viewer).resolve(c, id.as_str())? {
-        Lookup::Found(seen) => seen,
+    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
+        Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };
-    let row = images::table.find(seen.seq).select(ImageRow::as_select()).get_result(c)?;
+    let row = images::table.find(found.seq).select(ImageRow::as_select()).get_result(c)?;
     Ok(Lookup::Found(Image::try_from(row)?))
 }
 
-/// Those of the images that the viewer sees, in the order of the ids.
+/// The visible images among these, in the order of the ids.
 pub(super) fn visible_images(
     c: &mut SqliteConnection,
     viewer: Viewer,
@@ -142,8 +142,8 @@ pub(super) fn visible_images(
         .filter(images::id.eq_any(ids.iter().map(ImageId::as_str)))
         .select(ImageRowWithOwner::as_select())
         .load(c)?;
-    let seen = rows.into_iter().filter_map(|row| row.if_visible(visibility));
-    let found = seen.map(Image::try_from).collect::<Result<Vec<_>, _>>()?;
+    let visible = rows.into_iter().filter_map(|row| row.if_visible(visibility));
+    let found = visible.map(Image::try_from).collect::<Result<Vec<_>, _>>()?;
     let mut by_id: HashMap<ImageId, Image> =
         found.into_iter().map(|image| (image.id.clone(), image)).collect();
     Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())

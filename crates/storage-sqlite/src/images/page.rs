@@ -51,8 +51,7 @@ pub(super) fn search(
     rows.into_iter().map(|row| found_image(row, filter.circle)).collect()
 }
 
-// Ranges are asked for with BETWEEN: with two comparisons the planner prefers the index that holds deleted images
-// as well.
+// Ranges use BETWEEN: with two comparisons the planner prefers the index that also contains deleted images.
 
 fn timeline(
     c: &mut SqliteConnection,
@@ -70,7 +69,7 @@ fn timeline(
         .load(c)?)
 }
 
-/// Of the newest images of the range, the first in the circle. What List images means by a circle.
+/// The first images in the circle among the newest of the range, as List images defines it.
 fn newest_in_circle(
     c: &mut SqliteConnection,
     account: i64,

@@ -11,8 +11,8 @@ use domain::{Circle, LatLonBox, Limit, Position};
 use super::filter::ResolvedFilter;
 use crate::{error::SqliteError, schema::image_places, value::json_array};
 
-/// Up to so many places in a circle's boxes are looked at one by one; with more, the timeline is walked, because
-/// then it meets places in the circle soon.
+/// Up to this many places in the bounding boxes are checked one by one. With more, the timeline is scanned, which
+/// then soon reaches places in the circle.
 const MAX_CANDIDATES: usize = 5000;
 
 #[derive(QueryableByName)]
@@ -21,7 +21,7 @@ struct Seq {
     seq: i64,
 }
 
-/// Notes where an image was taken.
+/// Adds an image to the place index.
 pub(crate) fn add_place(
     c: &mut SqliteConnection,
     seq: i64,
@@ -43,22 +43,20 @@ pub(crate) fn add_place(
     Ok(())
 }
 
-/// Forgets where an image was taken.
+/// Removes an image from the place index.
 pub(crate) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     diesel::delete(image_places::table.find(seq)).execute(c)?;
     Ok(())
 }
 
-/// The place index rounds to 32-bit floats, which hold whole numbers below 2^24 exactly.
+/// The place index rounds to 32-bit floats, which represent integers below 2^24 exactly.
 fn account_coordinate(account: i64) -> Result<f64, SqliteError> {
-    i32::try_from(account)
-        .ok()
-        .filter(|account| (0..1 << 24).contains(account))
-        .map(f64::from)
-        .ok_or_else(|| SqliteError::Refused(format!("account {account} is beyond the place index")))
+    i32::try_from(account).ok().filter(|account| (0..1 << 24).contains(account)).map(f64::from).ok_or_else(
+        || SqliteError::Refused(format!("account id {account} exceeds the range of the place index")),
+    )
 }
 
-/// The newest images in a circle, by row.
+/// The rows of the newest images in a circle.
 pub(super) fn in_circle(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -66,18 +64,18 @@ pub(super) fn in_circle(
     limit: Limit,
 ) -> Result<Vec<i64>, SqliteError> {
     if let Some(album_seq) = filter.album_seq {
-        return walk(c, WALK_ALBUM, album_seq, filter, circle, limit);
+        return scan(c, SCAN_ALBUM, album_seq, filter, circle, limit);
     }
     let seqs = in_bounding_boxes(c, filter.account, circle, MAX_CANDIDATES)?;
     if seqs.len() <= MAX_CANDIDATES {
         filter_candidates(c, &seqs, filter, circle, limit)
     } else {
-        walk(c, WALK_TIMELINE, filter.account, filter, circle, limit)
+        scan(c, SCAN_TIMELINE, filter.account, filter, circle, limit)
     }
 }
 
-/// The places of the account in the circle's boxes. When there are more than `max`, some of them, which are more as
-/// well.
+/// The account's places in the bounding boxes of the circle: all of them if there are at most `max`, otherwise more
+/// than `max` of them.
 pub(super) fn in_bounding_boxes(
     c: &mut SqliteConnection,
     account: i64,
@@ -101,7 +99,7 @@ fn in_box(
     max: usize,
 ) -> Result<Vec<i64>, SqliteError> {
     let account = account_coordinate(account)?;
-    let one_too_many = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(1);
+    let limit = i64::try_from(max).unwrap_or(i64::MAX).saturating_add(1);
     Ok(image_places::table
         .filter(image_places::min_account.le(account))
         .filter(image_places::max_account.ge(account))
@@ -109,13 +107,13 @@ fn in_box(
         .filter(image_places::max_latitude.ge(area.south))
         .filter(image_places::min_longitude.le(area.east))
         .filter(image_places::max_longitude.ge(area.west))
-        .limit(one_too_many)
+        .limit(limit)
         .select(image_places::seq)
         .load(c)?)
 }
 
-// The three queries below test the same things of an image; they differ in where they find it. A circle's
-// latitudes are compared before the distance is computed, which is the dear part.
+// The three queries below have the same conditions; they differ in where they get the images from. They compare
+// latitudes first, because computing the distance is expensive.
 
 const FILTER_CANDIDATES: &str = "
 SELECT i.seq FROM json_each(?) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value
@@ -146,21 +144,21 @@ fn filter_candidates(
     Ok(rows.into_iter().map(|row| row.seq).collect())
 }
 
-const WALK_TIMELINE: &str = "
+const SCAN_TIMELINE: &str = "
 SELECT i.seq FROM images AS i INDEXED BY images_timeline
 WHERE i.account_id = ? AND i.live = 1 AND i.captured_at_ms BETWEEN ? AND ?
     AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
 ORDER BY i.captured_at_ms DESC LIMIT ?";
 
-const WALK_ALBUM: &str = "
+const SCAN_ALBUM: &str = "
 SELECT i.seq
 FROM album_images AS a INDEXED BY album_images_timeline CROSS JOIN images AS i ON i.seq = a.image_seq
 WHERE a.album_seq = ? AND a.live = 1 AND a.captured_at_ms BETWEEN ? AND ?
     AND i.latitude BETWEEN ? AND ? AND distance_m(?, ?, i.latitude, i.longitude) <= ?
 ORDER BY a.captured_at_ms DESC LIMIT ?";
 
-/// Runs one of the walks over the timeline of `owner`, an account or an album.
-fn walk(
+/// Scans the timeline of `owner`, an account or an album.
+fn scan(
     c: &mut SqliteConnection,
     query: &str,
     owner: i64,
@@ -183,7 +181,7 @@ fn walk(
     Ok(rows.into_iter().map(|row| row.seq).collect())
 }
 
-/// The lowest and the highest latitude of the circle's boxes.
+/// The lowest and the highest latitude of the circle's bounding boxes.
 pub(crate) fn latitudes(circle: Circle) -> (f64, f64) {
     circle
         .bounding_boxes()

@@ -3,7 +3,7 @@ use domain::{AccountId, ImageId, Timestamp};
 use storage::{BlobKind, Lookup, Viewer};
 
 use super::{
-    lookup::Resolver,
+    lookup::ImageResolver,
     places::remove_place,
     renditions,
     text::{add_text, remove_text},
@@ -16,29 +16,29 @@ use crate::{
     schema::{accounts, album_images, images},
 };
 
-/// Deletes an image that the viewer sees, for the time being.
+/// Deletes a visible image. It can be restored.
 pub(super) fn delete(
     c: &mut SqliteConnection,
     viewer: Viewer,
     id: &ImageId,
     at: Timestamp,
 ) -> Result<Lookup<()>, SqliteError> {
-    let seen = match Resolver::new(viewer).resolve(c, id.as_str())? {
-        Lookup::Found(seen) => seen,
+    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
+        Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };
-    diesel::update(images::table.find(seen.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
-    // Hits of what is deleted would stand before others in the index, and it would make words known that are not.
-    remove_text(c, seen.seq)?;
-    set_live_in_albums(c, seen.seq, false)?;
+    diesel::update(images::table.find(found.seq)).set(images::deleted_at_ms.eq(at.millis())).execute(c)?;
+    // In the index, a deleted image would displace hits of others, and its words would stay in the vocabulary.
+    remove_text(c, found.seq)?;
+    set_live_in_albums(c, found.seq, false)?;
     adjust_live_images(c, viewer.account.0, -1)?;
-    let original: Vec<u8> = images::table.find(seen.seq).select(images::original).get_result(c)?;
+    let original: Vec<u8> = images::table.find(found.seq).select(images::original).get_result(c)?;
     rendition_queue::drop_unneeded_job(c, &original)?;
     Ok(Lookup::Found(()))
 }
 
-/// Brings a deleted image back.
+/// Restores a deleted image.
 pub(super) fn restore(
     c: &mut SqliteConnection,
     account: AccountId,
@@ -63,7 +63,7 @@ pub(super) fn restore(
     }
 }
 
-/// Takes back the deletion of an image, wherever it stands.
+/// Reverts the deletion of an image in all tables.
 pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Result<(), SqliteError> {
     diesel::update(images::table.find(seq)).set(images::deleted_at_ms.eq(None::<i64>)).execute(c)?;
     let (live, original): (bool, Vec<u8>) =
@@ -77,7 +77,7 @@ pub(crate) fn undelete(c: &mut SqliteConnection, seq: i64, account: i64) -> Resu
     Ok(())
 }
 
-/// Notes an image's new capture time where albums repeat it.
+/// Updates the copies of an image's capture time in albums.
 pub(crate) fn set_capture_time_in_albums(
     c: &mut SqliteConnection,
     seq: i64,
@@ -98,7 +98,7 @@ fn set_live_in_albums(c: &mut SqliteConnection, seq: i64, live: bool) -> Result<
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
-struct Doomed {
+struct RemovableImage {
     seq: i64,
     account_id: i64,
     original: Vec<u8>,
@@ -106,46 +106,50 @@ struct Doomed {
     live: bool,
 }
 
-/// Removes a batch of images for good; with none left, the accounts that were deleted.
+/// Permanently removes a batch of images; when none is left, the deleted accounts.
 pub(super) fn purge(
     c: &mut SqliteConnection,
     deleted_before: Timestamp,
     max: u32,
 ) -> Result<u32, SqliteError> {
-    let doomed = doomed(c, deleted_before, i64::from(max))?;
-    for image in &doomed {
+    let removable = removable_images(c, deleted_before, i64::from(max))?;
+    for image in &removable {
         remove(c, image)?;
     }
-    if doomed.is_empty() && max > 0 {
+    if removable.is_empty() && max > 0 {
         diesel::delete(accounts::table.filter(accounts::deleted_at_ms.is_not_null())).execute(c)?;
     }
-    Ok(u32::try_from(doomed.len()).unwrap_or(u32::MAX))
+    Ok(u32::try_from(removable.len()).unwrap_or(u32::MAX))
 }
 
-fn doomed(c: &mut SqliteConnection, deleted_before: Timestamp, max: i64) -> Result<Vec<Doomed>, SqliteError> {
-    let mut doomed: Vec<Doomed> = images::table
+fn removable_images(
+    c: &mut SqliteConnection,
+    deleted_before: Timestamp,
+    max: i64,
+) -> Result<Vec<RemovableImage>, SqliteError> {
+    let mut removable: Vec<RemovableImage> = images::table
         .filter(images::deleted_at_ms.lt(deleted_before.millis()))
         .order(images::deleted_at_ms)
         .limit(max)
-        .select(Doomed::as_select())
+        .select(RemovableImage::as_select())
         .load(c)?;
-    let left = max.saturating_sub(i64::try_from(doomed.len()).unwrap_or(max));
+    let left = max.saturating_sub(i64::try_from(removable.len()).unwrap_or(max));
     if left > 0 {
-        let ended = accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id);
-        let of_ended: Vec<Doomed> = images::table
-            .filter(images::account_id.eq_any(ended))
+        let deleted = accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id);
+        let of_deleted_accounts: Vec<RemovableImage> = images::table
+            .filter(images::account_id.eq_any(deleted))
             .filter(images::deleted_at_ms.is_null().or(images::deleted_at_ms.ge(deleted_before.millis())))
             .limit(left)
-            .select(Doomed::as_select())
+            .select(RemovableImage::as_select())
             .load(c)?;
-        doomed.extend(of_ended);
+        removable.extend(of_deleted_accounts);
     }
-    Ok(doomed)
+    Ok(removable)
 }
 
-fn remove(c: &mut SqliteConnection, image: &Doomed) -> Result<(), SqliteError> {
+fn remove(c: &mut SqliteConnection, image: &RemovableImage) -> Result<(), SqliteError> {
     if image.state == "ready" {
-        // What the indexes forget is found by the image: they go first.
+        // First the indexes, because they look up their entries by the image.
         remove_text(c, image.seq)?;
         remove_place(c, image.seq)?;
     }

@@ -33,7 +33,7 @@ impl RenditionRow {
     }
 }
 
-/// Where a rendition comes from, if the image's owner sees the image.
+/// The source of a rendition, if the image is visible to its owner.
 pub(super) fn source(
     c: &mut SqliteConnection,
     id: &ImageId,
@@ -86,7 +86,7 @@ fn insert(
     Ok(())
 }
 
-/// Adds a rendition that was made after its image became visible; one that is there stays.
+/// Adds a rendition that was made after its image became visible; an existing one stays.
 pub(super) fn add(
     c: &mut SqliteConnection,
     original: &ContentHash,
@@ -113,7 +113,7 @@ pub(super) fn add(
     Ok(true)
 }
 
-/// Puts the renditions that indexing made in the place of older ones; their blobs can be kept.
+/// Replaces renditions with those that indexing made. The blobs of the new ones can be kept.
 pub(crate) fn replace(
     c: &mut SqliteConnection,
     original: &ContentHash,
@@ -130,7 +130,7 @@ pub(crate) fn replace(
     Ok(())
 }
 
-/// Takes all renditions of an original away.
+/// Removes all renditions of an original.
 pub(super) fn remove_all(c: &mut SqliteConnection, original: &[u8]) -> Result<(), SqliteError> {
     let of_original = renditions::table.filter(renditions::original.eq(original));
     let blobs: Vec<Vec<u8>> = of_original.select(renditions::blob).load(c)?;
@@ -141,7 +141,7 @@ pub(super) fn remove_all(c: &mut SqliteConnection, original: &[u8]) -> Result<()
     Ok(())
 }
 
-/// Two originals may have the very same rendition: its blob goes with the last.
+/// Releases a rendition's blob, unless another original has an identical rendition.
 fn release_unused(c: &mut SqliteConnection, blob: &[u8]) -> Result<(), SqliteError> {
     let used = renditions::table
         .filter(renditions::blob.eq(blob))

@@ -7,7 +7,7 @@ use storage::FoundImage;
 use super::{details::DetailsRow, visibility::Visibility};
 use crate::{error::SqliteError, schema::images, value::RowReader};
 
-/// What an image's owner sees of it; the row of a ready image.
+/// The row of a ready image, as its owner sees it.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
 pub(crate) struct ImageRow {
@@ -25,8 +25,8 @@ pub(crate) struct ImageRow {
     details: DetailsRow,
 }
 
-/// An image that was looked up by a key, with what decides who sees it. Conditions of the query would not do: SQLite
-/// takes the account's timeline for shorter than a list of keys, and reads all of it.
+/// An image that was looked up by a key, with the data that decides its visibility. That is not a condition of the
+/// query, because SQLite would then scan the account's whole timeline instead of looking up the keys.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
 pub(crate) struct ImageRowWithOwner {
@@ -37,7 +37,7 @@ pub(crate) struct ImageRowWithOwner {
 }
 
 impl ImageRowWithOwner {
-    /// The row, if it is seen.
+    /// The row, if it is visible.
     pub(crate) fn if_visible(self, visibility: Visibility) -> Option<ImageRow> {
         let recent =
             self.row.captured_at_ms.is_some_and(|captured_at_ms| captured_at_ms >= visibility.oldest_ms);
@@ -75,7 +75,7 @@ pub(super) fn found_image(row: ImageRow, circle: Option<Circle>) -> Result<Found
     Ok(FoundImage { image, distance_m })
 }
 
-/// The images of these rows, in this order.
+/// Loads rows in this order.
 pub(super) fn load_in_order(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageRow>, SqliteError> {
     if seqs.is_empty() {
         return Ok(Vec::new());

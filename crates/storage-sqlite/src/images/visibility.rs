@@ -7,7 +7,7 @@ use crate::{
     schema::{accounts, images},
 };
 
-/// How far back the images of an account are seen: the live ones captured at `oldest_ms` or later.
+/// Which images of an account are visible: the live ones captured at `oldest_ms` or later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Visibility {
     pub(crate) account: i64,
@@ -15,14 +15,14 @@ pub(crate) struct Visibility {
 }
 
 impl Visibility {
-    /// What the viewer sees; `None` when the account is gone.
+    /// The visibility for a viewer; `None` when the account does not exist.
     pub(crate) fn of(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Self>, SqliteError> {
         let account = viewer.account.0;
         let Some(live_images) = live_images(c, account)? else { return Ok(None) };
         Self::within(c, account, live_images, viewer.window()).map(Some)
     }
 
-    /// What an account that exists sees, with so many live images and such a window.
+    /// The visibility for an existing account with this many live images and this free window.
     pub(super) fn within(
         c: &mut SqliteConnection,
         account: i64,
@@ -45,12 +45,12 @@ impl Visibility {
         Ok(Self { account, oldest_ms })
     }
 
-    /// Whether an image of the account that is live and was captured then is seen.
+    /// Whether a live image of the account with that capture time is visible.
     pub(crate) fn includes(self, captured_at_ms: i64) -> bool {
         captured_at_ms >= self.oldest_ms
     }
 
-    /// First and last capture time of the range that are seen.
+    /// The visible part of a range.
     pub(crate) fn range_ms(self, range: DateRange) -> (i64, i64) {
         (range.start().millis().max(self.oldest_ms), range.end().millis())
     }
@@ -65,7 +65,7 @@ fn live_images(c: &mut SqliteConnection, account: i64) -> Result<Option<i64>, Sq
         .optional()?)
 }
 
-/// How many images the viewer sees.
+/// The number of images visible to the viewer.
 pub(super) fn count(c: &mut SqliteConnection, viewer: Viewer) -> Result<u32, SqliteError> {
     let live = live_images(c, viewer.account.0)?.unwrap_or(0);
     let live = u32::try_from(live).unwrap_or(u32::MAX);

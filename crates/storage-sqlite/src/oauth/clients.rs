@@ -5,8 +5,8 @@ use oauth_core::{
 
 use crate::{error::SqliteError, schema::oauth_clients, value::RowReader};
 
-/// The oldest clients beyond the newest `?2` that never had a grant. An older version of the program, which may work on
-/// the same file, notes no first grant: so the grants are looked at, too.
+/// Deletes the oldest clients that never had a grant, beyond the newest `?2` of these. An older version of the
+/// program, which may use the same file, does not record the first grant, so the grants are checked too.
 const EVICT: &str = "
 DELETE FROM oauth_clients WHERE seq IN (
     SELECT seq FROM oauth_clients
@@ -43,7 +43,7 @@ impl TryFrom<ClientRow> for Client {
     }
 }
 
-/// What a client with_hint of itself, as it is stored.
+/// Reads stored metadata of a client.
 pub(super) fn metadata(reader: RowReader<'_>, json: &str) -> Result<ClientMetadata, SqliteError> {
     reader.required("metadata", serde_json::from_str(json).ok())
 }
@@ -58,7 +58,7 @@ pub(super) fn by_id(c: &mut SqliteConnection, id: &str) -> Result<Option<Client>
         .transpose()
 }
 
-/// The public client with that digest, and when it registered last.
+/// The public client with that digest, and its latest registration.
 pub(super) fn by_digest(
     c: &mut SqliteConnection,
     digest: Option<SecretHash>,
@@ -75,7 +75,7 @@ pub(super) fn by_digest(
     Ok(Some((Client::try_from(row)?, UnixMillis(registered_last_at_ms))))
 }
 
-/// Whether a client registered long enough ago to note that it registers again.
+/// Whether the latest registration is long enough ago to record another.
 pub(super) fn should_record_registration(registered_last_at: UnixMillis, now: UnixMillis) -> bool {
     registered_last_at.plus_ms(REREGISTRATION_INTERVAL_MS) <= now
 }
@@ -84,7 +84,7 @@ fn metadata_json(client: &Client) -> Result<String, SqliteError> {
     serde_json::to_string(&client.metadata).map_err(|error| SqliteError::Refused(error.to_string()))
 }
 
-/// Notes the first grant of a client. Later ones change nothing.
+/// Records the time of a client's first grant. Later grants change nothing.
 pub(super) fn record_first_grant(
     c: &mut SqliteConnection,
     id: &str,
@@ -97,7 +97,7 @@ pub(super) fn record_first_grant(
     Ok(())
 }
 
-/// Keeps a client that describes itself, as it does now.
+/// Stores the current metadata of a client with a metadata document.
 pub(super) fn upsert(c: &mut SqliteConnection, client: &Client) -> Result<(), SqliteError> {
     let metadata = metadata_json(client)?;
     let now = (oauth_clients::metadata.eq(&metadata), oauth_clients::issued_at_ms.eq(client.issued_at.0));

@@ -46,7 +46,7 @@ pub(super) fn by_hash(
         .transpose()
 }
 
-/// Stores a code for an account that is there.
+/// Stores a code, unless its account does not exist.
 pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatus, SqliteError> {
     let (code, grant) = (&new.code, &new.code.grant);
     let Some(account) = account_of(&grant.subject) else { return Ok(CodeStatus::Spent) };
@@ -81,7 +81,8 @@ pub(super) fn issue(c: &mut SqliteConnection, new: &NewCode) -> Result<CodeStatu
     Ok(CodeStatus::Pending)
 }
 
-/// Whether a stored code stands for what another would: the same form, sent twice, makes two grant ids.
+/// Whether a stored code is pending and of the same request as a new one: a form that is sent twice creates two grant
+/// ids.
 fn is_pending_for_same_request(known: &IssuedCode, new: &IssuedCode) -> bool {
     let bound = |code: &IssuedCode| {
         let grant = &code.grant;
@@ -97,9 +98,9 @@ fn is_pending_for_same_request(known: &IssuedCode, new: &IssuedCode) -> bool {
     known.redeemed_at.is_none() && known.grant.revoked_at.is_none() && bound(known) == bound(new)
 }
 
-/// One statement decides: of two who redeem one code, the second changes no row.
+/// Redeems a code. A single statement, so that of two concurrent redemptions the second changes no row.
 pub(super) fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Result<bool, SqliteError> {
-    let waiting = oauth_grants::table
+    let pending = oauth_grants::table
         .filter(oauth_grants::code_hash.eq(redemption.code.0.as_slice()))
         .filter(oauth_grants::redeemed_at_ms.is_null())
         .filter(oauth_grants::revoked_at_ms.is_null())
@@ -107,7 +108,7 @@ pub(super) fn redeem(c: &mut SqliteConnection, redemption: &Redemption) -> Resul
     let refresh = redemption.refresh.as_ref();
     let token = refresh.map(|refresh| &refresh.token);
     let rotations = token.map(|token| rotations_json(&token.recent_rotations)).transpose()?;
-    let redeemed = diesel::update(waiting)
+    let redeemed = diesel::update(pending)
         .set((
             oauth_grants::redeemed_at_ms.eq(redemption.at.0),
             oauth_grants::access_expires_at_ms.eq(redemption.access_expires_at.0),

@@ -11,7 +11,7 @@ use crate::{
     value::RowReader,
 };
 
-/// Whose grant it is. This runs at every request of a client: it is one statement, which stays prepared.
+/// The holder of a grant. Every request of a client runs this, so it is a single prepared statement.
 pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolder>, SqliteError> {
     let found = oauth_grants::table
         .inner_join(accounts::table)
@@ -29,7 +29,7 @@ pub(super) fn of(c: &mut SqliteConnection, id: &str) -> Result<Option<GrantHolde
     }))
 }
 
-/// The grants of an account as it sees them, newest first.
+/// The grants of an account as listed for its owner, newest first.
 pub(super) fn connections(
     c: &mut SqliteConnection,
     account: AccountId,

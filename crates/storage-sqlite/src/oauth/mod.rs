@@ -28,7 +28,7 @@ impl GrantStore for SqliteStore {
 impl Store for SqliteStore {
     async fn register_client(&self, client: NewClient) -> Result<Client, StoreError> {
         let (digest, now) = (client.digest, client.client.issued_at);
-        // Clients register again and again: that is worth the write lock now and then only.
+        // Clients register repeatedly. To save write locks, a repetition is recorded only once per interval.
         if let Some((known, registered_last_at)) =
             self.query_inline(move |c| clients::by_digest(c, digest)).await.map_err(store_error)?
             && !clients::should_record_registration(registered_last_at, now)
@@ -87,7 +87,7 @@ impl Store for SqliteStore {
 
     async fn record_use(&self, grant_id: &str, at: UnixMillis) -> Result<(), StoreError> {
         let id = grant_id.to_owned();
-        self.write(move |c| row::note_use(c, &id, at)).await.map_err(store_error)
+        self.write(move |c| row::record_use(c, &id, at)).await.map_err(store_error)
     }
 
     async fn sweep(&self, sweep: Sweep) -> Result<u64, StoreError> {
@@ -95,7 +95,7 @@ impl Store for SqliteStore {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn store_error(error: StorageError) -> StoreError {
     StoreError(error.to_string())
 }

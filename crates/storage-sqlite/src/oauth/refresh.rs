@@ -56,7 +56,7 @@ pub(super) fn by_handle(
         .transpose()
 }
 
-/// One statement decides: of two who present one token, the second changes no row.
+/// Rotates a refresh token. A single statement, so that of two concurrent rotations the second changes no row.
 pub(super) fn rotate(c: &mut SqliteConnection, rotation: &Rotation) -> Result<bool, SqliteError> {
     let current = oauth_grants::table
         .filter(oauth_grants::id.eq(&rotation.grant_id))

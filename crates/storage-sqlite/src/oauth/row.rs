@@ -8,7 +8,7 @@ use crate::{
     value::{RowReader, row_count},
 };
 
-/// What is read of a grant wherever one is with_hint.
+/// The columns that every query of a grant reads.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = oauth_grants, check_for_backend(diesel::sqlite::Sqlite))]
 pub(super) struct GrantRow {
@@ -38,7 +38,7 @@ impl TryFrom<GrantRow> for Grant {
     }
 }
 
-/// The account that a subject names: its number in decimal, written in the one way that it can be.
+/// The account of a subject, which is the account id in canonical decimal form.
 pub(super) fn account_of(subject: &str) -> Option<AccountId> {
     let number: i64 = subject.parse().ok()?;
     (number.to_string() == subject).then_some(AccountId(number))
@@ -64,7 +64,7 @@ pub(super) fn revoke(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Resu
     Ok(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)? > 0)
 }
 
-/// Revokes all grants of an account, also those whose code waits.
+/// Revokes all grants of an account, including those whose code is not redeemed yet.
 pub(crate) fn revoke_all_of(
     c: &mut SqliteConnection,
     account: AccountId,
@@ -76,8 +76,8 @@ pub(crate) fn revoke_all_of(
     Ok(row_count(diesel::update(alive).set(oauth_grants::revoked_at_ms.eq(at.0)).execute(c)?))
 }
 
-/// Several requests may note their use out of order: the latest stays.
-pub(super) fn note_use(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), SqliteError> {
+/// Records a use. Concurrent requests may do so out of order: the latest time stays.
+pub(super) fn record_use(c: &mut SqliteConnection, id: &str, at: UnixMillis) -> Result<(), SqliteError> {
     let older = oauth_grants::last_used_at_ms.is_null().or(oauth_grants::last_used_at_ms.lt(at.0));
     diesel::update(oauth_grants::table.filter(oauth_grants::id.eq(id)).filter(older))
         .set(oauth_grants::last_used_at_ms.eq(at.0))
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_subject_is_a_number_written_in_one_way() {
+    fn a_subject_is_a_canonical_decimal_number() {
         let check = |subject: &str, expected: Option<i64>| {
             assert_eq!(account_of(subject), expected.map(AccountId), "{subject:?}");
         };

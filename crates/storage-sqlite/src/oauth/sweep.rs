@@ -23,7 +23,7 @@ DELETE FROM oauth_clients WHERE seq IN (
     ORDER BY registered_last_at_ms LIMIT ?2
 )";
 
-/// Deletes a batch of what nobody needs any more; grants before the clients that they keep.
+/// Deletes a batch of expired codes and grants, then of clients without grants.
 pub(super) fn sweep(c: &mut SqliteConnection, sweep: &Sweep) -> Result<u64, SqliteError> {
     let mut delete = |statement: &str, before: UnixMillis| -> Result<u64, SqliteError> {
         let deleted = sql_query(statement)

@@ -12,7 +12,7 @@ use crate::{
     value::stored_bytes,
 };
 
-/// Adds an image, or finds out what the account has of its bytes.
+/// Adds an image, unless the account already has one with the same original.
 pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutcome, SqliteError> {
     if !is_active(c, image.account.0)? {
         return Ok(AddOutcome::AccountGone);
@@ -42,20 +42,20 @@ pub(super) fn add(c: &mut SqliteConnection, image: &NewImage) -> Result<AddOutco
     Ok(AddOutcome::Added)
 }
 
-/// The account has these bytes: they come back, are tried again, or stay as they are.
+/// Handles an image that the account already has: restores, retries, reindexes or keeps it.
 fn add_existing(
     c: &mut SqliteConnection,
     image: &NewImage,
     row: &StateRow,
 ) -> Result<AddOutcome, SqliteError> {
     let known = ExistingImage::try_from(row)?;
-    // Its original was announced for this call, which is over now.
+    // Ends the announcement that was made for this call.
     blob_registry::keep(c, BlobKind::Original, &image.original)?;
-    let news = sidecars::store(c, row.seq, &image.sidecars)?;
+    let sidecars_changed = sidecars::store(c, row.seq, &image.sidecars)?;
     let failed = matches!(known.state, ImageState::Failed { .. });
     if failed {
         requeue(c, &[row.seq], image.added_at)?;
-    } else if news {
+    } else if sidecars_changed {
         requeue_with_sidecar(c, row.seq, image.added_at)?;
     }
     if known.deleted {
@@ -63,7 +63,7 @@ fn add_existing(
         let state = if failed { ImageState::Pending } else { known.state };
         return Ok(AddOutcome::Restored(ExistingImage { state, deleted: false, ..known }));
     }
-    Ok(match (failed, news) {
+    Ok(match (failed, sidecars_changed) {
         (true, _) => AddOutcome::Retried(known.id),
         (false, true) => AddOutcome::Reindexed(known),
         (false, false) => AddOutcome::Duplicate(known),

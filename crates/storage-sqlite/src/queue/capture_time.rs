@@ -15,12 +15,11 @@ struct CaptureTimeRow {
     ms: i64,
 }
 
-/// The capture time that an image gets: the requested one, or else the first later one, to the millisecond, that
-/// no other image of the account has, deleted ones included. Behind the last moment that can be with_hint it is the first
-/// earlier one.
+/// A unique capture time for an image: the requested one, or the first later millisecond that no other image of the
+/// account has, deleted images included. If none is left before the end of year 9999, the first earlier one.
 ///
-/// Of many images with one time each starts where the one before it ended, so that a burst costs no more than as
-/// many single images. A time that a purged image left free within a burst stays free.
+/// Within a burst of images with the same requested time, the search starts at the last time of the burst, so that a
+/// burst costs no more than as many single images. A time within the burst that a purged image left stays unused.
 pub(super) fn free_capture_time(
     c: &mut SqliteConnection,
     account: i64,
@@ -33,7 +32,7 @@ pub(super) fn free_capture_time(
             .filter(images::account_id.eq(account))
             .filter(images::requested_captured_at_ms.eq(requested_ms))
     };
-    // One at a time: only an extreme that is asked for alone is read off the end of an index.
+    // One query each for maximum and minimum: only a query for one of them reads just the end of an index.
     let last: Option<i64> = burst().select(max(images::captured_at_ms)).get_result(c)?;
     let later = next_free(c, LATER, account, seq, last.map_or(requested_ms, |last| last.max(requested_ms)))?;
     if later <= Timestamp::MAX.millis() {
@@ -59,8 +58,8 @@ WHERE a.account_id = ?1 AND a.captured_at_ms <= ?2 AND NOT EXISTS (
 )
 ORDER BY a.captured_at_ms DESC LIMIT 1";
 
-/// `from_ms` itself when it is free, else the end of the run of taken moments that it lies in. A moment that the
-/// image itself has is free to it.
+/// `from_ms` if it is unused, otherwise the first unused millisecond next to the run of used ones around it. The
+/// image's own current time counts as unused.
 fn next_free(
     c: &mut SqliteConnection,
     query: &str,

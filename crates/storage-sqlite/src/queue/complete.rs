@@ -30,7 +30,7 @@ struct CurrentImage {
     decoder_version: Option<i64>,
 }
 
-/// Makes an indexed image visible, or puts what was found out anew in the place of what a visible one said.
+/// Makes an indexed image visible, or replaces the data of a visible one.
 pub(super) fn complete(
     c: &mut SqliteConnection,
     job: JobId,
@@ -46,7 +46,7 @@ pub(super) fn complete(
     let image: CurrentImage = images::table.find(seq).select(CurrentImage::as_select()).get_result(c)?;
     let was_ready = image.state == "ready";
     if was_ready {
-        // What the indexes forget is found by the image: they go first.
+        // First the indexes, because they look up their entries by the image.
         remove_text(c, seq)?;
         remove_place(c, seq)?;
     }
@@ -77,14 +77,14 @@ pub(super) fn complete(
     Ok(true)
 }
 
-/// The capture time that the image gets. One that had the same time requested stays where it is.
+/// The capture time for the image. It is kept when the same time was requested before.
 fn capture_time(
     c: &mut SqliteConnection,
     image: &CurrentImage,
     requested: Timestamp,
 ) -> Result<i64, SqliteError> {
     match image.captured_at_ms {
-        Some(stays) if image.requested_captured_at_ms == Some(requested.millis()) => Ok(stays),
+        Some(current) if image.requested_captured_at_ms == Some(requested.millis()) => Ok(current),
         _ => free_capture_time(c, image.account_id, image.seq, requested),
     }
 }

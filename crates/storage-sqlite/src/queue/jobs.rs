@@ -22,15 +22,15 @@ pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp)
     Ok(())
 }
 
-// A worker that is at the image knows nothing of the new sidecar: its job ends, as if it had not been, and another one
-// with another id takes its place, which the same worker may have next.
+// A worker that is indexing the image has the old sidecar. So its job is replaced by one with a new id, which the
+// same worker may lease next; the attempt does not count.
 const REQUEUE_WITH_SIDECAR: &str = "
 INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
 SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2
 FROM images AS i LEFT JOIN index_jobs AS j ON j.image_seq = i.seq
 WHERE i.seq = ?1";
 
-/// Has an image, which waits or is ready, indexed with a new sidecar.
+/// Queues a pending or ready image to be indexed with a new sidecar.
 pub(super) fn requeue_with_sidecar(
     c: &mut SqliteConnection,
     seq: i64,
@@ -40,7 +40,7 @@ pub(super) fn requeue_with_sidecar(
     Ok(())
 }
 
-/// The image of a job that the worker holds.
+/// The image of a job, if the worker holds its lease.
 pub(super) fn leased_image(
     c: &mut SqliteConnection,
     job: JobId,
@@ -67,8 +67,8 @@ pub(super) fn fail(
     }
 }
 
-/// Ends the job of an image: with a reason if it waits; one that is ready stays as it is, but counts as read by
-/// these decoders, so that they are not set to it again.
+/// Fails the job of an image. A pending image fails with the reason. A ready one stays unchanged, but is marked as
+/// decoded by these decoders, so that it is not queued for them again.
 pub(super) fn fail_image(
     c: &mut SqliteConnection,
     seq: i64,
@@ -94,7 +94,7 @@ WHERE seq IN (SELECT value FROM json_each(?))";
 const ENQUEUE_ALL: &str = "
 INSERT INTO index_jobs (image_seq, not_before_ms) SELECT value, ? FROM json_each(?)";
 
-/// Makes failed images wait again, in this order.
+/// Queues failed images in this order.
 pub(super) fn requeue(c: &mut SqliteConnection, seqs: &[i64], at: Timestamp) -> Result<(), SqliteError> {
     let seqs = json_array(seqs);
     sql_query(RESET_TO_PENDING).bind::<Text, _>(&seqs).execute(c)?;
@@ -107,8 +107,8 @@ pub(super) fn requeue_failed(
     decoder_version: u32,
     at: Timestamp,
 ) -> Result<u32, SqliteError> {
-    // Written out, because a partial index is not found through a parameter; and put in order afterwards, because
-    // a wanted order would make SQLite walk all images by row.
+    // A literal, because SQLite does not match a partial index with a parameter. Sorted afterwards, because with an
+    // ORDER BY SQLite would scan all images by row.
     let mut failed: Vec<i64> = images::table
         .inner_join(accounts::table)
         .filter(sql::<Bool>("images.state = 'failed'"))
@@ -122,8 +122,8 @@ pub(super) fn requeue_failed(
     Ok(u32::try_from(failed.len()).unwrap_or(u32::MAX))
 }
 
-// The images come first whatever the planner thinks of it, and off the end of their index: the ones that came last
-// are looked at first.
+// CROSS JOIN and INDEXED BY make the planner read the images from the end of their index: new images are viewed
+// first.
 const REQUEUE_OUTDATED: &str = "
 INSERT INTO index_jobs (image_seq, priority, not_before_ms)
 SELECT i.seq, 2, ?1

@@ -73,7 +73,7 @@ pub(super) fn has_available(c: &mut SqliteConnection, at: Timestamp) -> Result<b
     Ok(!IndexJobRow::available(c, (), at, 1)?.is_empty())
 }
 
-/// Leases jobs, and fails those that were leased too often.
+/// Leases jobs, and fails those that have been leased too often.
 pub(super) fn lease(
     c: &mut SqliteConnection,
     request: &OwnedLeaseRequest,
@@ -81,7 +81,7 @@ pub(super) fn lease(
 ) -> Result<Vec<IndexJob>, SqliteError> {
     crate::lease::lease(c, (), request, |c, given_up: &[IndexJobRow]| {
         for job in given_up {
-            let reason = format!("indexing was started {} times and never came to an end", job.attempts);
+            let reason = format!("indexing was started {} times and never completed", job.attempts);
             fail_image(c, job.image_seq, &reason, decoder_version)?;
         }
         Ok(())
@@ -105,7 +105,7 @@ struct ImageToIndex {
     decoder_version: Option<i64>,
 }
 
-/// A job that was just leased, as its worker sees it.
+/// The job as its worker gets it.
 fn leased_job(
     job: &IndexJobRow,
     image: ImageToIndex,

@@ -37,7 +37,7 @@ impl IndexQueue for SqliteStore {
     ) -> Result<Vec<IndexJob>, StorageError> {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
-        // Workers ask often and mostly in vain: only a job that waits is worth the write lock.
+        // Workers poll often and the queue is usually empty: check it without the write lock first.
         if !self.read(move |c| lease::has_available(c, at)).await? {
             return Ok(Vec::new());
         }

@@ -14,11 +14,11 @@ const STORE: &str = "
 INSERT INTO sidecars (image_seq, kind, content) VALUES (?, ?, ?)
 ON CONFLICT (image_seq, kind) DO UPDATE SET content = excluded.content WHERE content <> excluded.content";
 
-/// Stores what came beside an image; whether any of it is new.
-pub(super) fn store(c: &mut SqliteConnection, seq: i64, came: &[Sidecar]) -> Result<bool, SqliteError> {
-    // Of each kind the last, so that bringing the same twice changes nothing.
+/// Stores the sidecars of an image; returns whether any is new or differs.
+pub(super) fn store(c: &mut SqliteConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqliteError> {
+    // The last of each kind, so that storing the same ones again changes nothing.
     let of_each_kind =
-        SidecarKind::ALL.into_iter().filter_map(|kind| came.iter().rfind(|sidecar| sidecar.kind == kind));
+        SidecarKind::ALL.into_iter().filter_map(|kind| sidecars.iter().rfind(|sidecar| sidecar.kind == kind));
     let mut changed = 0;
     for sidecar in of_each_kind {
         changed += sql_query(STORE)
@@ -30,7 +30,7 @@ pub(super) fn store(c: &mut SqliteConnection, seq: i64, came: &[Sidecar]) -> Res
     Ok(changed > 0)
 }
 
-/// The sidecars of images, each one's by kind.
+/// The sidecars of images; those of each image in order of kind.
 pub(super) fn of(c: &mut SqliteConnection, seqs: &[i64]) -> Result<HashMap<i64, Vec<Sidecar>>, SqliteError> {
     let rows: Vec<(i64, String, Vec<u8>)> = sidecars::table
         .filter(sidecars::image_seq.eq_any(seqs.iter().copied()))

@@ -8,7 +8,7 @@ use crate::{
     value::RowReader,
 };
 
-/// How far an image has come, as it is stored.
+/// The state columns of an image.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
 pub(super) struct StateRow {
@@ -49,7 +49,7 @@ impl TryFrom<&StateRow> for ExistingImage {
     }
 }
 
-/// The row of the image that an account, which was not deleted, has of these bytes.
+/// The image of an undeleted account with this original.
 pub(super) fn by_original(
     c: &mut SqliteConnection,
     account: AccountId,
@@ -99,7 +99,7 @@ type FailedRow = (i64, Option<String>, Option<String>, Option<String>);
 pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedImage>, SqliteError> {
     let rows: Vec<FailedRow> = images::table
         .inner_join(accounts::table)
-        // Written out, because a partial index is not found through a parameter.
+        // A literal, because SQLite does not match a partial index with a parameter.
         .filter(sql::<Bool>("images.state = 'failed'"))
         .filter(accounts::deleted_at_ms.is_null())
         .order(images::seq.desc())
@@ -116,9 +116,9 @@ pub(super) fn failed(c: &mut SqliteConnection, max: u32) -> Result<Vec<FailedIma
 
 pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, SqliteError> {
     let pending: i64 = index_jobs::table.filter(index_jobs::priority.eq(0)).count().get_result(c)?;
-    let refreshes: i64 = index_jobs::table.filter(index_jobs::priority.gt(0)).count().get_result(c)?;
+    let reindexes: i64 = index_jobs::table.filter(index_jobs::priority.gt(0)).count().get_result(c)?;
     let renditions: i64 = rendition_jobs::table.count().get_result(c)?;
-    // Written out, because a partial index is not found through a parameter.
+    // A literal, because SQLite does not match a partial index with a parameter.
     let failed: i64 = images::table
         .inner_join(accounts::table)
         .filter(sql::<Bool>("images.state = 'failed'"))
@@ -129,7 +129,7 @@ pub(super) fn queue_length(c: &mut SqliteConnection) -> Result<QueueLength, Sqli
     Ok(QueueLength {
         pending: row_count(pending),
         failed: row_count(failed),
-        reindexes: row_count(refreshes),
+        reindexes: row_count(reindexes),
         renditions: row_count(renditions),
     })
 }

@@ -8,7 +8,7 @@ use crate::{
     value::{RowReader, row_count},
 };
 
-/// Until when an attempt is refused; `None` when it is allowed.
+/// The moment until which an attempt is refused; `None` when it is allowed.
 pub(super) fn locked_until(
     c: &mut SqliteConnection,
     attempt: &SignInAttempt,
@@ -16,7 +16,7 @@ pub(super) fn locked_until(
     limits: SignInLimits,
 ) -> Result<Option<Timestamp>, SqliteError> {
     let counts = at_ms.gt(at.millis().saturating_sub(limits.window_ms)).and(at_ms.le(at.millis()));
-    // Of as many attempts as are allowed, the oldest is the first to count no more.
+    // With a limit of n, the lock ends when the n-th newest attempt leaves the window.
     let of_pair = sign_in_attempts::table
         .filter(pair.eq(attempt.pair.as_slice()))
         .filter(counts)
@@ -42,9 +42,9 @@ pub(super) fn locked_until(
         .get_result::<(i64, i64)>(c)
         .optional()?;
     let mut until = None;
-    for (id, begun_at_ms) in of_pair.into_iter().chain(of_address).chain(of_network) {
-        let begun_at = RowReader::new("sign_in_attempts", &id).timestamp("at_ms", begun_at_ms)?;
-        until = until.max(Some(begun_at.plus_millis(limits.window_ms)));
+    for (id, started_at_ms) in of_pair.into_iter().chain(of_address).chain(of_network) {
+        let started_at = RowReader::new("sign_in_attempts", &id).timestamp("at_ms", started_at_ms)?;
+        until = until.max(Some(started_at.plus_millis(limits.window_ms)));
     }
     Ok(until)
 }
@@ -70,7 +70,7 @@ pub(super) fn begin(
     Ok(SignInDecision::Allowed(AttemptId(id)))
 }
 
-pub(super) fn forget(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(), SqliteError> {
+pub(super) fn delete(c: &mut SqliteConnection, attempt: AttemptId) -> Result<(), SqliteError> {
     diesel::delete(sign_in_attempts::table.find(attempt.0)).execute(c)?;
     Ok(())
 }

@@ -3,7 +3,7 @@ mod security_events;
 mod sessions;
 mod signing_keys;
 
-pub(crate) use security_events::forget as forget_security_events;
+pub(crate) use security_events::delete_all as delete_security_events;
 pub(crate) use sessions::end_all as end_all_sessions;
 
 use async_trait::async_trait;
@@ -72,7 +72,8 @@ impl SignInStore for SqliteStore {
         limits: SignInLimits,
     ) -> Result<SignInDecision, StorageError> {
         let attempt = *attempt;
-        // Who is locked out is with_hint so without the write lock: guessing holds up nobody.
+        // A locked-out attempt is refused without the write lock, so that guessing passwords does not delay
+        // other writes.
         if let Some(until) = self.read(move |c| attempts::locked_until(c, &attempt, at, limits)).await? {
             return Ok(SignInDecision::LockedUntil(until));
         }
@@ -80,7 +81,7 @@ impl SignInStore for SqliteStore {
     }
 
     async fn record_sign_in_success(&self, attempt: AttemptId) -> Result<(), StorageError> {
-        self.write(move |c| attempts::forget(c, attempt)).await
+        self.write(move |c| attempts::delete(c, attempt)).await
     }
 
     async fn sweep_sign_in_attempts(&self, before: Timestamp, max: u32) -> Result<u64, StorageError> {
@@ -91,7 +92,7 @@ impl SignInStore for SqliteStore {
 #[async_trait]
 impl SecurityEventStore for SqliteStore {
     async fn record_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError> {
-        self.write(move |c| security_events::note(c, &event)).await
+        self.write(move |c| security_events::record(c, &event)).await
     }
 
     async fn security_events(
@@ -119,6 +120,6 @@ impl SigningKeyStore for SqliteStore {
     }
 
     async fn delete_retired_signing_keys(&self, retired_before: Timestamp) -> Result<u64, StorageError> {
-        self.write(move |c| signing_keys::drop_retired(c, retired_before)).await
+        self.write(move |c| signing_keys::delete_retired(c, retired_before)).await
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     value::RowReader,
 };
 
-pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result<(), SqliteError> {
+pub(super) fn record(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result<(), SqliteError> {
     let account = event.account.0;
     if !is_active(c, account)? {
         return Ok(());
@@ -54,7 +54,8 @@ pub(super) fn note(c: &mut SqliteConnection, event: &NewSecurityEvent) -> Result
     Ok(())
 }
 
-/// An account has few: [`MAX_EVENTS_PER_KIND`] of each kind.
+/// The newest events. An account has at most [`MAX_EVENTS_PER_KIND`] of each kind, so they are sorted without an
+/// index.
 pub(super) fn newest(
     c: &mut SqliteConnection,
     account: AccountId,
@@ -67,20 +68,20 @@ pub(super) fn newest(
         .select((seq, kind, address, detail, at_ms, times))
         .load::<(i64, String, Option<String>, Option<String>, i64, i64)>(c)?;
     rows.into_iter()
-        .map(|(number, kind_name, from, about, last_ms, count)| {
+        .map(|(number, event_kind, client_address, event_detail, last_ms, count)| {
             let reader = RowReader::new("security_events", &number);
             Ok(SecurityEvent {
-                kind: reader.required("kind", SecurityEventKind::from_name(&kind_name))?,
+                kind: reader.required("kind", SecurityEventKind::from_name(&event_kind))?,
                 at: reader.timestamp("at_ms", last_ms)?,
                 count: reader.unsigned("times", count)?,
-                address: from,
-                detail: about,
+                address: client_address,
+                detail: event_detail,
             })
         })
         .collect()
 }
 
-pub(crate) fn forget(c: &mut SqliteConnection, account: AccountId) -> Result<(), SqliteError> {
+pub(crate) fn delete_all(c: &mut SqliteConnection, account: AccountId) -> Result<(), SqliteError> {
     diesel::delete(security_events::table.filter(account_id.eq(account.0))).execute(c)?;
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(super) fn add(c: &mut SqliteConnection, session: &NewSession) -> Result<bool
             Ok(true)
         }
         Err(error) if is_unique_violation(&error) => {
-            Err(SqliteError::Refused("this very session is stored already".to_owned()))
+            Err(SqliteError::Refused("this session is stored already".to_owned()))
         }
         Err(error) => Err(error.into()),
     }
@@ -99,7 +99,7 @@ pub(super) fn holder(
     }))
 }
 
-/// Several requests may note their use out of order: the latest moments stay.
+/// Records a use. Concurrent requests may do so out of order: the latest times stay.
 pub(super) fn touch(
     c: &mut SqliteConnection,
     hash: &SessionHash,
@@ -131,7 +131,7 @@ pub(super) fn end(c: &mut SqliteConnection, hash: &SessionHash) -> Result<bool, 
     Ok(diesel::delete(sessions::table.filter(sessions::hash.eq(hash.as_slice()))).execute(c)? > 0)
 }
 
-/// Ends all sessions of an account but one.
+/// Ends all sessions of an account, except one.
 pub(crate) fn end_all(
     c: &mut SqliteConnection,
     account: AccountId,

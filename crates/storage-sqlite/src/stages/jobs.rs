@@ -86,10 +86,10 @@ impl LeasableJob for StageJobRow {
     }
 }
 
-/// The hash of a blob and its length.
+/// The hash and the length of a blob.
 type MediumBlob = (Vec<u8>, i64);
 
-/// The medium renditions of originals. The same original of two accounts may be asked for twice and is with_hint once.
+/// The medium renditions of originals. Repeated originals are allowed: two accounts may have the same one.
 fn mediums<'a>(
     c: &mut SqliteConnection,
     originals: impl Iterator<Item = &'a Vec<u8>>,
@@ -117,7 +117,7 @@ pub(super) fn lease(
 ) -> Result<Vec<StageJob>, SqliteError> {
     crate::lease::lease(c, stage, request, |c, given_up: &[StageJobRow]| {
         for job in given_up {
-            let reason = format!("it was started {} times and never came to an end", job.attempts);
+            let reason = format!("it was started {} times and never completed", job.attempts);
             fail_job(c, job, &reason)?;
         }
         Ok(())
@@ -163,7 +163,7 @@ fn store_text(c: &mut SqliteConnection, seq: i64, text: Option<&str>) -> Result<
     if known.as_deref() == text {
         return Ok(());
     }
-    // The text index reads the words that it forgets from the image: it goes first.
+    // First the index, because it looks up its entry by the image.
     remove_text(c, seq)?;
     diesel::update(images::table.find(seq)).set(images::ocr_text.eq(text)).execute(c)?;
     add_text(c, seq)
@@ -196,7 +196,7 @@ fn fail_job(c: &mut SqliteConnection, job: &StageJobRow, reason: &str) -> Result
     Ok(())
 }
 
-/// Has every stage do an image whose picture is new. Who is at work on the picture before that has lost the job.
+/// Queues an image with a new picture for every stage. Workers that are processing the old picture lose their leases.
 pub(crate) fn requeue_image(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query("INSERT OR REPLACE INTO stage_jobs (stage_id, image_seq) SELECT id, ? FROM stages")
         .bind::<BigInt, _>(seq)

@@ -58,7 +58,7 @@ impl StageQueue for SqliteStore {
     ) -> Result<Vec<StageJob>, StorageError> {
         let request = OwnedLeaseRequest::from(request);
         let at = request.at;
-        // As with images to index, only a job that waits is worth the write lock.
+        // As in `lease_jobs`: check for a queued job without the write lock first.
         if !self.query(move |c| jobs::has_available(c, stage, at)).await? {
             return Ok(Vec::new());
         }
@@ -117,7 +117,7 @@ impl StageQueue for SqliteStore {
         stages: &[StageId],
     ) -> Result<Vec<ImageId>, StorageError> {
         let (images, stages) = (images.to_vec(), stages.to_vec());
-        self.read(move |c| progress::images_in(c, &images, &stages)).await
+        self.read(move |c| progress::pending_images(c, &images, &stages)).await
     }
 
     async fn prune_vectors(&self, names: &[&str], max: u32) -> Result<u32, StorageError> {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(QueryableByName)]
-struct Counts {
+struct StageCounts {
     #[diesel(sql_type = BigInt)]
     queued: i64,
     #[diesel(sql_type = BigInt)]
@@ -24,7 +24,8 @@ struct Counts {
     failed: i64,
 }
 
-// What is not looked at yet may be queued all the same, and counts once. A stage that was complete is only looked over.
+// An image that the backfill has not checked yet may be queued already; it counts once. For a stage that was complete
+// before, unchecked images do not count.
 const COUNTS: &str = "
 SELECT
     (SELECT count(*) FROM stage_jobs AS j
@@ -52,7 +53,7 @@ pub(super) fn progress(
         .into_iter()
         .map(|row| {
             let stage = Stage::try_from(row)?;
-            let counts: Counts = sql_query(COUNTS)
+            let counts: StageCounts = sql_query(COUNTS)
                 .bind::<BigInt, _>(stage.id.0)
                 .bind::<Nullable<BigInt>, _>(account.map(|account| account.0))
                 .get_result(c)?;
@@ -68,20 +69,20 @@ pub(super) fn progress(
         .collect()
 }
 
-pub(super) fn images_in(
+pub(super) fn pending_images(
     c: &mut SqliteConnection,
-    wanted: &[ImageId],
-    of: &[StageId],
+    ids: &[ImageId],
+    stages: &[StageId],
 ) -> Result<Vec<ImageId>, SqliteError> {
     let mut found = Vec::new();
-    // Each is a parameter of the statement.
-    for batch in wanted.chunks(500) {
+    // In batches, because each id is a parameter of the statement.
+    for batch in ids.chunks(500) {
         let waiting: Vec<String> = images::table
             .filter(images::id.eq_any(batch.iter().map(ImageId::as_str)))
             .filter(diesel::dsl::exists(
                 stage_jobs::table
                     .filter(stage_jobs::image_seq.eq(images::seq))
-                    .filter(stage_jobs::stage_id.eq_any(of.iter().map(|stage| stage.0))),
+                    .filter(stage_jobs::stage_id.eq_any(stages.iter().map(|stage| stage.0))),
             ))
             .select(images::id)
             .load(c)?;

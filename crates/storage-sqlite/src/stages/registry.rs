@@ -67,7 +67,7 @@ pub(super) fn open(
                 ))
                 .execute(c)?;
             diesel::delete(stage_failures::table.filter(stage_failures::stage_id.eq(id))).execute(c)?;
-            // Who is at work for the version before need not go on.
+            // Workers of the previous version lose their leases.
             sql_query(
                 "UPDATE stage_jobs
                 SET attempts = 0, not_before_ms = 0, leased_by = NULL, leased_until_ms = NULL
@@ -93,7 +93,7 @@ pub(super) fn open(
     }
 }
 
-/// A number above those of all images.
+/// A row number above those of all images.
 fn next_seq(c: &mut SqliteConnection) -> Result<i64, SqliteError> {
     let last: Option<i64> = images::table.select(max(images::seq)).get_result(c)?;
     Ok(last.unwrap_or(0).saturating_add(1))
@@ -105,7 +105,7 @@ pub(super) fn restart_backfill(c: &mut SqliteConnection, stage: StageId) -> Resu
     Ok(())
 }
 
-/// Whether there are images that were not looked at yet.
+/// Whether the backfill has images left to check.
 pub(super) fn has_backfill(c: &mut SqliteConnection, stage: StageId) -> Result<bool, SqliteError> {
     let below = stages::table.find(stage.0).select(stages::fill_below).get_result::<i64>(c).optional()?;
     Ok(below.is_some_and(|below| below > 0))
@@ -117,7 +117,7 @@ struct BatchStart {
     seq: Option<i64>,
 }
 
-// The images come off the end of the table by their number, and only so many are looked at.
+// Reads a limited number of images from the end of the table.
 const BATCH_START: &str = "
 SELECT min(seq) AS seq FROM (SELECT seq FROM images WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2)";
 
@@ -161,14 +161,15 @@ pub(super) fn mark_complete(
     stage: StageId,
     version: &str,
 ) -> Result<bool, SqliteError> {
-    let waits = select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
-    if waits {
+    let has_jobs =
+        select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
+    if has_jobs {
         return Ok(false);
     }
-    let noted = diesel::update(
+    let updated = diesel::update(
         stages::table.find(stage.0).filter(stages::version.eq(version)).filter(stages::fill_below.le(0)),
     )
     .set(stages::complete_version.eq(version))
     .execute(c)?;
-    Ok(noted > 0)
+    Ok(updated > 0)
 }

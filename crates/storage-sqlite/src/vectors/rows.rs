@@ -73,12 +73,12 @@ pub(super) fn after(
         .collect()
 }
 
-// REPLACE takes a row of the same image and encoder away, and the new one has a new id.
+// REPLACE deletes the existing row of the image and encoder, and the new row gets a new id.
 const STORE: &str = "
 INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
 SELECT ?1, account_id, seq, ?3 FROM images WHERE seq = ?2";
 
-/// Puts down what an image looks like to an encoder.
+/// Stores the vector of an image by an encoder.
 pub(crate) fn store(
     c: &mut SqliteConnection,
     seq: i64,
@@ -106,13 +106,14 @@ INSERT OR REPLACE INTO image_vectors (encoder_id, account_id, image_seq, vector)
 SELECT encoder_id, account_id, image_seq, vector FROM image_vectors WHERE image_seq = ?
 ORDER BY id";
 
-/// Gives the vectors of an image new ids, because its time or place, which are remembered with them, may have changed.
+/// Gives the vectors of an image new ids, because caches keep its capture time and position with them, and these may
+/// have changed.
 pub(crate) fn renumber(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query(RENUMBER).bind::<BigInt, _>(seq).execute(c)?;
     Ok(())
 }
 
-/// The names of the encoders that have seen each of these images.
+/// The names of the encoders that each of these images has vectors of.
 pub(crate) fn encoders_of(
     c: &mut SqliteConnection,
     seqs: impl Iterator<Item = i64>,
@@ -135,26 +136,26 @@ pub(crate) fn any_prunable(c: &mut SqliteConnection, names: &[String]) -> Result
         .get_result(c)?)
 }
 
-/// Forgets vectors of encoders other than these; with the last one its encoder.
+/// Deletes vectors of encoders other than these, and each such encoder with its last vector.
 pub(crate) fn prune(c: &mut SqliteConnection, names: &[String], max_rows: u32) -> Result<u32, SqliteError> {
     let others: Vec<i64> =
         encoders::table.filter(encoders::name.ne_all(names)).select(encoders::id).load(c)?;
-    let mut dropped = 0_usize;
+    let mut deleted = 0_usize;
     let max_rows = usize::try_from(max_rows).unwrap_or(usize::MAX);
     for encoder in others {
-        let room = max_rows.saturating_sub(dropped);
-        let some: Vec<i64> = image_vectors::table
+        let remaining = max_rows.saturating_sub(deleted);
+        let ids: Vec<i64> = image_vectors::table
             .filter(image_vectors::encoder_id.eq(encoder))
             .select(image_vectors::id)
-            .limit(i64::try_from(room).unwrap_or(i64::MAX))
+            .limit(i64::try_from(remaining).unwrap_or(i64::MAX))
             .load(c)?;
-        for batch in some.chunks(500) {
-            dropped +=
+        for batch in ids.chunks(500) {
+            deleted +=
                 diesel::delete(image_vectors::table.filter(image_vectors::id.eq_any(batch))).execute(c)?;
         }
-        if some.len() < room {
+        if ids.len() < remaining {
             diesel::delete(encoders::table.find(encoder)).execute(c)?;
         }
     }
-    Ok(u32::try_from(dropped).unwrap_or(u32::MAX))
+    Ok(u32::try_from(deleted).unwrap_or(u32::MAX))
 }

@@ -26,11 +26,11 @@ struct VisibleRow {
     vector: Vec<u8>,
 }
 
-// The vectors come first whatever the planner thinks of it: they are few.
+// CROSS JOIN makes the planner start with the vectors, which are few.
 const VISIBLE: &str = "
 SELECT i.seq AS seq, i.captured_at_ms AS captured_at_ms, v.vector AS vector
-FROM json_each(?1) AS wanted
-CROSS JOIN image_vectors AS v ON v.id = wanted.value
+FROM json_each(?1) AS candidate
+CROSS JOIN image_vectors AS v ON v.id = candidate.value
 CROSS JOIN images AS i ON i.seq = v.image_seq
 WHERE v.encoder_id = ?2 AND i.account_id = ?3 AND i.live = 1 AND i.captured_at_ms BETWEEN ?4 AND ?5
     AND (?6 IS NULL OR EXISTS (
@@ -76,11 +76,11 @@ pub(super) fn vectors(
         .collect()
 }
 
-/// The capture time from which on images are seen.
+/// The capture time of the oldest visible image.
 pub(super) fn since(c: &mut SqliteConnection, viewer: Viewer) -> Result<Option<Timestamp>, SqliteError> {
     let visibility = Visibility::of(c, viewer)?;
     Ok(visibility.and_then(|visibility| match visibility.oldest_ms {
-        // Of no image at all.
+        // No image is visible.
         i64::MAX => Some(Timestamp::MAX),
         oldest_ms => Timestamp::from_millis(oldest_ms),
     }))

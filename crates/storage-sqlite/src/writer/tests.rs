@@ -38,12 +38,12 @@ impl TestStore {
         notes
     }
 
-    /// Asks for a write of one statement.
+    /// Queues a write of one statement.
     fn run(&self, sql: &'static str) -> JoinHandle<Outcome> {
         self.write(move |c| Ok(c.batch_execute(sql)?))
     }
 
-    /// Asks for a write.
+    /// Queues a write.
     fn write<F>(&self, operation: F) -> JoinHandle<Outcome>
     where
         F: FnOnce(&mut SqliteConnection) -> Result<(), SqliteError> + Send + 'static,
@@ -52,24 +52,25 @@ impl TestStore {
         tokio::spawn(async move { store.write(operation).await })
     }
 
-    /// Keeps the writer at work until the sender is dropped.
-    async fn gate(&self) -> (Sender<()>, JoinHandle<Outcome>) {
-        let (open, shut) = channel::<()>();
-        let (at_work, begun) = tokio::sync::oneshot::channel();
-        let held = self.write(move |_| {
-            at_work.send(()).unwrap();
-            shut.recv().unwrap_err();
+    /// Blocks the writer until the sender is dropped.
+    async fn block(&self) -> (Sender<()>, JoinHandle<Outcome>) {
+        let (release, released) = channel::<()>();
+        let (start, started) = tokio::sync::oneshot::channel();
+        let blocking = self.write(move |_| {
+            start.send(()).unwrap();
+            released.recv().unwrap_err();
             Ok(())
         });
-        begun.await.unwrap();
-        (open, held)
+        started.await.unwrap();
+        (release, blocking)
     }
 
     async fn numbers(&self) -> Vec<i64> {
         self.store.read(|c| Ok(notes::table.select(notes::n).order(notes::n).load(c)?)).await.unwrap()
     }
 
-    /// How many transactions the log holds: their last frames tell the size of the file, all others nothing.
+    /// The number of transactions in the WAL. The last frame of each contains the size of the file; in other frames
+    /// that field is zero.
     fn commits(&self) -> usize {
         commits(&self.path)
     }
@@ -83,7 +84,7 @@ fn commits(path: &Path) -> usize {
     (HEADER..log.len()).step_by(frame).filter(|at| word(at + 4) != 0).count()
 }
 
-/// TestStore a number.
+/// A write that inserts a number.
 fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqliteError> + Send + 'static {
     move |c| {
         diesel::insert_into(notes::table).values(notes::n.eq(n)).execute(c)?;
@@ -91,22 +92,22 @@ fn note(n: i64) -> impl FnOnce(&mut SqliteConnection) -> Result<(), SqliteError>
     }
 }
 
-/// Waits until that many have asked.
-async fn asked(notes: &TestStore, count: usize) {
+/// Waits until that many writes are queued.
+async fn queued(notes: &TestStore, count: usize) {
     while notes.store.queued_writes() < count {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writes_at_once_share_a_commit_and_none_is_lost() {
+async fn concurrent_writes_share_a_commit_and_none_is_lost() {
     let notes = TestStore::new().await;
     let before = notes.commits();
-    let (open, held) = notes.gate().await;
+    let (release, blocking) = notes.block().await;
     let writes: Vec<_> = (0..64).map(|n| notes.write(note(n))).collect();
-    asked(&notes, 64).await;
-    drop(open);
-    held.await.unwrap().unwrap();
+    queued(&notes, 64).await;
+    drop(release);
+    blocking.await.unwrap().unwrap();
     for write in writes {
         write.await.unwrap().unwrap();
     }
@@ -116,7 +117,7 @@ async fn writes_at_once_share_a_commit_and_none_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_write_alone_is_one_commit() {
+async fn each_sequential_write_is_one_commit() {
     let notes = TestStore::new().await;
     let before = notes.commits();
     for n in 0..5 {
@@ -126,10 +127,10 @@ async fn one_write_alone_is_one_commit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_fails_or_panics_harms_no_other() {
+async fn failed_and_panicking_writes_do_not_affect_others() {
     let notes = TestStore::new().await;
     for round in 0..4 {
-        let (open, held) = notes.gate().await;
+        let (release, blocking) = notes.block().await;
         let first = round * 100;
         let writes: Vec<_> = (first..first + 60)
             .map(|n| {
@@ -137,7 +138,7 @@ async fn what_fails_or_panics_harms_no_other() {
                 notes.write(move |c| match n % 10 {
                     3 => {
                         done(c)?;
-                        Err(SqliteError::Refused("it was not to be".to_owned()))
+                        Err(SqliteError::Refused("a test of errors".to_owned()))
                     }
                     5 => {
                         done(c)?;
@@ -149,15 +150,17 @@ async fn what_fails_or_panics_harms_no_other() {
                     }
                     9 => c.transaction(|c| {
                         done(c)?;
-                        c.transaction::<(), SqliteError, _>(|_| panic!("a test of panics, deep inside"))
+                        c.transaction::<(), SqliteError, _>(|_| {
+                            panic!("a test of panics in a nested transaction")
+                        })
                     }),
                     _ => done(c),
                 })
             })
             .collect();
-        asked(&notes, 60).await;
-        drop(open);
-        held.await.unwrap().unwrap();
+        queued(&notes, 60).await;
+        drop(release);
+        blocking.await.unwrap().unwrap();
         for (n, write) in (first..).zip(writes) {
             let outcome = write.await.unwrap();
             let refused = matches!(outcome, Err(StorageError::Refused(_)));
@@ -173,18 +176,18 @@ async fn what_fails_or_panics_harms_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_commit_fails_nobody_is_told_that_it_worked() {
+async fn no_write_succeeds_when_the_commit_fails() {
     let notes = TestStore::new().await;
     notes.run("CREATE TABLE parts (whole INTEGER REFERENCES notes (n))").await.unwrap().unwrap();
-    let (open, held) = notes.gate().await;
+    let (release, blocking) = notes.block().await;
     let mut writes: Vec<_> = (0..3).map(|n| notes.write(note(n))).collect();
-    asked(&notes, 3).await;
+    queued(&notes, 3).await;
     let orphan = "PRAGMA defer_foreign_keys = ON; INSERT INTO parts VALUES (9)";
     writes.push(notes.run(orphan));
-    asked(&notes, 4).await;
-    drop(open);
+    queued(&notes, 4).await;
+    drop(release);
     // It may have shared the transaction.
-    let _held = held.await.unwrap();
+    let _blocking = blocking.await.unwrap();
     assert!(writes.pop().unwrap().await.unwrap().is_err());
     let mut done = Vec::new();
     for (n, write) in (0..).zip(writes) {
@@ -198,20 +201,20 @@ async fn when_the_commit_fails_nobody_is_told_that_it_worked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_transaction_is_lost_all_that_shared_it_can_be_tried_again() {
+async fn writes_of_a_lost_transaction_can_be_retried() {
     let notes = TestStore::new().await;
-    let (open, held) = notes.gate().await;
+    let (release, blocking) = notes.block().await;
     let mut writes: Vec<_> = (0..3).map(|n| notes.write(note(n))).collect();
-    asked(&notes, 3).await;
-    // SQLite does that by itself when the disk is full.
-    let losing = notes.run("ROLLBACK");
-    asked(&notes, 4).await;
+    queued(&notes, 3).await;
+    // SQLite does the same when the disk is full.
+    let rollback = notes.run("ROLLBACK");
+    queued(&notes, 4).await;
     writes.extend((3..6).map(|n| notes.write(note(n))));
-    asked(&notes, 7).await;
-    drop(open);
+    queued(&notes, 7).await;
+    drop(release);
     // It may have shared the transaction.
-    let _held = held.await.unwrap();
-    let outcome = losing.await.unwrap();
+    let _blocking = blocking.await.unwrap();
+    let outcome = rollback.await.unwrap();
     assert!(matches!(outcome, Err(StorageError::Unavailable(_))), "{outcome:?}");
     let mut done = Vec::new();
     for (n, write) in (0..).zip(writes) {
@@ -220,50 +223,50 @@ async fn when_the_transaction_is_lost_all_that_shared_it_can_be_tried_again() {
             Err(error) => assert!(matches!(error, StorageError::Unavailable(_)), "{error}"),
         }
     }
-    assert!(done.ends_with(&[3, 4, 5]), "those behind have another transaction");
+    assert!(done.ends_with(&[3, 4, 5]), "later writes get another transaction");
     assert_eq!(notes.numbers().await, done);
     notes.write(note(9)).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_is_given_up_before_its_turn_is_not_run() {
+async fn a_write_cancelled_in_the_queue_is_not_run() {
     let notes = TestStore::new().await;
-    let (open, held) = notes.gate().await;
-    let given_up: Vec<_> = (0..8).map(|n| notes.write(note(n))).collect();
-    asked(&notes, 8).await;
-    for write in given_up {
+    let (release, blocking) = notes.block().await;
+    let cancelled: Vec<_> = (0..8).map(|n| notes.write(note(n))).collect();
+    queued(&notes, 8).await;
+    for write in cancelled {
         write.abort();
         assert!(write.await.unwrap_err().is_cancelled());
     }
     let kept = notes.write(note(9));
-    asked(&notes, 9).await;
-    drop(open);
-    held.await.unwrap().unwrap();
+    queued(&notes, 9).await;
+    drop(release);
+    blocking.await.unwrap().unwrap();
     kept.await.unwrap().unwrap();
     assert_eq!(notes.numbers().await, [9]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_write_that_is_given_up_at_work_is_whole() {
+async fn a_running_write_completes_when_its_caller_is_cancelled() {
     let notes = TestStore::new().await;
-    let (open, shut) = channel::<()>();
-    let (at_work, begun) = tokio::sync::oneshot::channel();
+    let (release, released) = channel::<()>();
+    let (start, started) = tokio::sync::oneshot::channel();
     let write = notes.write(move |c| {
         note(1)(c)?;
-        at_work.send(()).unwrap();
-        shut.recv().unwrap_err();
+        start.send(()).unwrap();
+        released.recv().unwrap_err();
         note(2)(c)
     });
-    begun.await.unwrap();
+    started.await.unwrap();
     write.abort();
     assert!(write.await.unwrap_err().is_cancelled());
-    drop(open);
+    drop(release);
     notes.write(note(3)).await.unwrap().unwrap();
     assert_eq!(notes.numbers().await, [1, 2, 3]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writes_wait_for_another_process_that_writes() {
+async fn writes_wait_for_a_write_of_another_process() {
     let notes = TestStore::new().await;
     let mut other = SqliteConnection::establish(notes.path.to_str().unwrap()).unwrap();
     sql_query("BEGIN IMMEDIATE").execute(&mut other).unwrap();
@@ -278,30 +281,30 @@ async fn writes_wait_for_another_process_that_writes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_asked_for_is_done_when_the_store_is_dropped() {
+async fn queued_writes_finish_when_the_store_is_dropped() {
     let notes = TestStore::new().await;
-    let (open, held) = notes.gate().await;
+    let (release, blocking) = notes.block().await;
     let write = notes.write(note(1));
-    asked(&notes, 1).await;
+    queued(&notes, 1).await;
     let TestStore { store, path, _folder } = notes;
     drop(store);
-    drop(open);
-    held.await.unwrap().unwrap();
+    drop(release);
+    blocking.await.unwrap().unwrap();
     write.await.unwrap().unwrap();
     let mut reader = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    // The dropped store may just be closing the file.
+    // The dropped store may still be closing the file.
     reader.batch_execute("PRAGMA busy_timeout = 10000").unwrap();
     assert_eq!(notes::table.select(notes::n).load::<i64>(&mut reader).unwrap(), [1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dropped_store_leaves_nothing_but_its_file() {
+async fn a_dropped_store_leaves_only_its_file() {
     let notes = TestStore::new().await;
     notes.write(note(1)).await.unwrap().unwrap();
     assert_eq!(notes.numbers().await, [1]);
     let TestStore { store, path, _folder } = notes;
     let beside = || fs::read_dir(path.parent().unwrap()).unwrap().count() - 1;
-    assert_eq!(beside(), 2, "the WAL and its index");
+    assert_eq!(beside(), 2, "the WAL and its shared-memory file");
     drop(store);
     assert_eq!(beside(), 0);
 }

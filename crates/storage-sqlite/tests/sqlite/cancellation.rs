@@ -6,8 +6,8 @@ use storage_conformance::{DECODERS, NOW, Photo, Seed, lease};
 
 use crate::{fresh_store, open};
 
-/// Polls a future once or for a moment, then drops it.
-async fn give_up_on<T>(future: impl Future<Output = T>, after: Duration) {
+/// Polls a future once, or until a time-out, and drops it.
+async fn cancel<T>(future: impl Future<Output = T>, after: Duration) {
     if after.is_zero() {
         tokio::select! {
             biased;
@@ -15,12 +15,12 @@ async fn give_up_on<T>(future: impl Future<Output = T>, after: Duration) {
             () = tokio::task::yield_now() => {}
         }
     } else {
-        let _gave_up = tokio::time::timeout(after, future).await;
+        let _outcome = tokio::time::timeout(after, future).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_who_gives_up_leaves_no_transaction_open() {
+async fn cancelled_callers_leave_no_transaction_open() {
     let (store, folder) = fresh_store().await;
     let other = open(&folder.path().join("library.sqlite")).await;
     let seed = Seed::new(Arc::new(store.clone()));
@@ -30,10 +30,10 @@ async fn a_caller_who_gives_up_leaves_no_transaction_open() {
     for round in 0..60_u64 {
         let after = Duration::from_micros(round % 6 * 80);
         let worker = format!("worker-{round}");
-        give_up_on(store.lease_jobs(lease(&worker, NOW), DECODERS), after).await;
-        give_up_on(store.release_leases(&worker), after).await;
-        give_up_on(store.page_images(ann, &page), after).await;
-        // With a transaction left open here, the other store would wait for the lock in vain.
+        cancel(store.lease_jobs(lease(&worker, NOW), DECODERS), after).await;
+        cancel(store.release_leases(&worker), after).await;
+        cancel(store.page_images(ann, &page), after).await;
+        // With an open transaction here, the other store would time out waiting for the lock.
         other.mark_synced(ann.account, NOW).await.unwrap();
         store.release_all_leases().await.unwrap();
     }
@@ -42,21 +42,21 @@ async fn a_caller_who_gives_up_leaves_no_transaction_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operation_that_was_given_up_happens_whole_or_not_at_all() {
+async fn cancelled_operations_are_atomic() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
     let ids = seed.images(ann.account, (0..60).map(Photo::at_second).collect()).await;
     let album = seed.album(ann, "All", &ids).await;
     for (round, id) in (0_u64..).zip(&ids) {
-        give_up_on(store.delete_image(ann, id, NOW), Duration::from_micros(round % 6 * 80)).await;
+        cancel(store.delete_image(ann, id, NOW), Duration::from_micros(round % 6 * 80)).await;
     }
-    // A write waits for those before it, the given-up ones included.
+    // This write runs after all earlier ones, including the cancelled ones.
     store.release_all_leases().await.unwrap();
     let counted = store.count_images(ann).await.unwrap();
     let listed = seed.store().album(ann, &album).await.unwrap().unwrap().image_count;
     let page = ListQuery { limit: Limit::new(100).unwrap(), ..ListQuery::default() };
-    let walked = store.page_images(ann, &page).await.unwrap().len();
-    assert_eq!((counted, listed), (counted, counted));
-    assert_eq!(walked, usize::try_from(counted).unwrap());
+    let on_page = store.page_images(ann, &page).await.unwrap().len();
+    assert_eq!(listed, counted);
+    assert_eq!(on_page, usize::try_from(counted).unwrap());
 }

@@ -7,7 +7,7 @@ use storage_conformance::{Photo, Seed};
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tempfile::TempDir;
 
-use crate::{QUICK, fresh_store};
+use crate::{NOT_DURABLE, fresh_store};
 
 fn run(path: &Path, sql: &str) {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
@@ -16,7 +16,7 @@ fn run(path: &Path, sql: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_library_outlives_its_store() {
+async fn a_library_persists_after_its_store_is_dropped() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("library.sqlite");
     let options = SqliteOptions { durability: Durability::Full, ..SqliteOptions::default() };
@@ -32,7 +32,7 @@ async fn a_library_outlives_its_store() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn only_its_owner_can_read_the_file() {
+async fn the_files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
 
     let (_store, folder) = fresh_store().await;
@@ -44,32 +44,32 @@ async fn only_its_owner_can_read_the_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_cannot_be_opened_is_told() {
+async fn a_file_that_cannot_be_opened_is_named_in_the_error() {
     let folder = TempDir::new().unwrap();
     for path in [folder.path().to_owned(), folder.path().join("nowhere/library.sqlite")] {
-        let Err(StorageError::Unavailable(reason)) = SqliteStore::open(&path, QUICK).await else {
+        let Err(StorageError::Unavailable(reason)) = SqliteStore::open(&path, NOT_DURABLE).await else {
             panic!("{} was opened", path.display());
         };
         assert!(reason.contains(path.to_str().unwrap()), "{reason}");
     }
     let junk = folder.path().join("junk.sqlite");
-    std::fs::write(&junk, "this is no database, and long enough to tell: ".repeat(40)).unwrap();
-    assert!(SqliteStore::open(&junk, QUICK).await.is_err());
+    std::fs::write(&junk, "This is not a database. ".repeat(80)).unwrap();
+    assert!(SqliteStore::open(&junk, NOT_DURABLE).await.is_err());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_path_may_look_like_a_uri_or_hold_strange_characters() {
+async fn a_path_may_look_like_a_uri_or_contain_special_characters() {
     let folder = TempDir::new().unwrap();
     for name in ["file:a?mode=memory", ":memory:", "ä b%20c#d.sqlite"] {
         let path = folder.path().join(name);
-        let store = SqliteStore::open(&path, QUICK).await.unwrap();
+        let store = SqliteStore::open(&path, NOT_DURABLE).await.unwrap();
         store.migrate().await.unwrap();
         assert!(std::fs::metadata(&path).unwrap().len() > 0, "{name}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_value_that_the_service_never_writes_is_named() {
+async fn unreadable_values_are_named_in_the_error() {
     let (store, folder) = fresh_store().await;
     let path = folder.path().join("library.sqlite");
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
@@ -86,9 +86,9 @@ async fn a_value_that_the_service_never_writes_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_without_its_schema_refuses() {
+async fn a_store_without_a_schema_refuses_operations() {
     let folder = TempDir::new().unwrap();
-    let store = SqliteStore::open(&folder.path().join("library.sqlite"), QUICK).await.unwrap();
+    let store = SqliteStore::open(&folder.path().join("library.sqlite"), NOT_DURABLE).await.unwrap();
     let error = store.accounts().await.unwrap_err();
     assert!(matches!(error, StorageError::Refused(_)), "{error}");
 }

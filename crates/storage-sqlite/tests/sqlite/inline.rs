@@ -8,7 +8,7 @@ use storage_conformance::{Photo, Seed};
 use crate::fresh_store;
 
 #[tokio::test]
-async fn what_nearly_every_request_looks_up_is_there_at_once() {
+async fn frequent_look_ups_run_on_the_calling_thread() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
@@ -18,6 +18,6 @@ async fn what_nearly_every_request_looks_up_is_there_at_once() {
     assert_eq!(holder.map(Result::unwrap), Some(None));
     let holder = store.grant_holder("none").now_or_never();
     assert_eq!(holder.map(Result::unwrap), Some(None));
-    // What may take longer holds up no thread that serves others.
+    // Longer operations run on another thread.
     assert!(store.page_images(ann, &ListQuery::default()).now_or_never().is_none());
 }

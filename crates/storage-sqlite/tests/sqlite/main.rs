@@ -1,4 +1,4 @@
-//! The conformance suite on SQLite, and what only SQLite has to prove.
+//! Runs the conformance suite on SQLite, and tests what is particular to SQLite.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancellation;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 storage_conformance::conformance_suite!(fresh_store);
 
-const QUICK: SqliteOptions = SqliteOptions { readers: 4, durability: Durability::Off };
+const NOT_DURABLE: SqliteOptions = SqliteOptions { readers: 4, durability: Durability::Off };
 
 /// A migrated store in a folder of its own.
 async fn fresh_store() -> (SqliteStore, TempDir) {
@@ -29,5 +29,5 @@ async fn fresh_store() -> (SqliteStore, TempDir) {
 }
 
 async fn open(path: &Path) -> SqliteStore {
-    SqliteStore::open(path, QUICK).await.unwrap()
+    SqliteStore::open(path, NOT_DURABLE).await.unwrap()
 }

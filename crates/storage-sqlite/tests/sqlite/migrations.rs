@@ -2,7 +2,7 @@ use std::path::Path;
 
 use diesel::{
     Connection, QueryableByName, RunQueryDsl, SqliteConnection, sql_query,
-    sql_types::{Nullable, Text},
+    sql_types::{BigInt, Binary, Nullable, Text},
 };
 use domain::{Plan, Rendition};
 use storage::{AccountStore, ImageStore, IndexQueue, Lookup, SchemaStore};
@@ -20,7 +20,7 @@ struct Object {
     sql: Option<String>,
 }
 
-/// Everything that stands in the schema but what diesel and SQLite keep for themselves.
+/// The schema, without the tables that diesel and SQLite manage.
 fn schema(path: &Path) -> Vec<Object> {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     sql_query(
@@ -33,7 +33,7 @@ fn schema(path: &Path) -> Vec<Object> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn up_down_and_up_again_give_the_same_schema() {
+async fn reverting_and_migrating_again_restores_the_schema() {
     let (store, folder) = fresh_store().await;
     let path = folder.path().join("library.sqlite");
     let up = schema(&path);
@@ -46,7 +46,7 @@ async fn up_down_and_up_again_give_the_same_schema() {
     while let Some(name) = store.revert_migration().await.unwrap() {
         reverted.push(name);
     }
-    assert_eq!(schema(&path), [], "nothing is left, though it held a library");
+    assert_eq!(schema(&path), [], "nothing is left, even of a filled library");
     let pending = store.pending_migrations().await.unwrap();
     reverted.reverse();
     assert_eq!(reverted, pending);
@@ -57,7 +57,7 @@ async fn up_down_and_up_again_give_the_same_schema() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_library_keeps_its_images_through_every_reverted_migration() {
+async fn images_survive_reverted_and_repeated_migrations() {
     let (store, folder) = fresh_store().await;
     let path = folder.path().join("library.sqlite");
     let up = schema(&path);
@@ -66,7 +66,7 @@ async fn a_library_keeps_its_images_through_every_reverted_migration() {
     let ids = seed.images(ann.account, random_photos(20, NOW, 1)).await;
     let waiting = seed.waiting(ann.account, 1).await;
     store.requeue_outdated(9, NOW, 5).await.unwrap();
-    for _ in 1..up_to_date(&store).await {
+    for _ in 1..count_migrations(&store).await {
         store.revert_migration().await.unwrap().unwrap();
     }
     store.migrate().await.unwrap();
@@ -76,24 +76,24 @@ async fn a_library_keeps_its_images_through_every_reverted_migration() {
     }
     let jobs = seed.lease("w", NOW).await;
     let images: Vec<_> = jobs.into_iter().map(|job| job.image).collect();
-    assert_eq!(images, waiting, "a job of an image that is seen would confuse an older version");
+    assert_eq!(images, waiting, "an older version expects no jobs of ready images");
 }
 
-/// How many migrations are applied, which is all of them.
-async fn up_to_date(store: &SqliteStore) -> usize {
+/// The number of migrations, all of which are applied.
+async fn count_migrations(store: &SqliteStore) -> usize {
     assert!(store.pending_migrations().await.unwrap().is_empty());
     let folder = TempDir::new().unwrap();
     open(&folder.path().join("library.sqlite")).await.pending_migrations().await.unwrap().len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_library_from_before_has_its_full_renditions_made() {
+async fn the_migration_queues_full_renditions_of_existing_images() {
     let (store, _folder) = fresh_store().await;
     let seed = Seed::new(std::sync::Arc::new(store.clone()));
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     let photos: Vec<Photo> = (0..6).map(|at| Photo::at_second(at).original(seed.hash())).collect();
     let ids = seed.images(ann.account, photos.clone()).await;
-    // Of the third it is there, the fifth is deleted, and the first came once more.
+    // The third already has one, the fifth is deleted, and another account also has the first.
     let full = seed.rendition(Rendition::Full, photos[2].size);
     seed.announce(&[rendition_blob(&full)]).await;
     let original = |at: usize| photos[at].original.unwrap();
@@ -114,8 +114,55 @@ async fn a_library_from_before_has_its_full_renditions_made() {
     assert_eq!(originals, [0, 5, 3, 1].map(original));
 }
 
+#[derive(Debug, PartialEq, QueryableByName)]
+struct RenditionColumns {
+    #[diesel(sql_type = Binary)]
+    original: Vec<u8>,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Binary)]
+    blob: Vec<u8>,
+    #[diesel(sql_type = BigInt)]
+    bytes: i64,
+    #[diesel(sql_type = BigInt)]
+    width: i64,
+    #[diesel(sql_type = BigInt)]
+    height: i64,
+}
+
+fn renditions(path: &Path) -> Vec<RenditionColumns> {
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    sql_query("SELECT * FROM renditions ORDER BY original, name").load(&mut connection).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn many_can_migrate_a_new_file_at_once() {
+async fn renditions_survive_the_rebuild_of_their_table() {
+    let (store, folder) = fresh_store().await;
+    let path = folder.path().join("library.sqlite");
+    let seed = Seed::new(std::sync::Arc::new(store.clone()));
+    let ann = seed.account(Plan::Paid).await;
+    seed.images(ann.account, random_photos(20, NOW, 1)).await;
+    let stored = renditions(&path);
+    assert_eq!(stored.len(), 40);
+
+    let is_rebuild = |name: &String| name.contains("rendition_names");
+    while !store.pending_migrations().await.unwrap().iter().any(is_rebuild) {
+        store.revert_migration().await.unwrap().unwrap();
+    }
+    assert_eq!(renditions(&path), stored);
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    let mut rename = || {
+        sql_query("UPDATE renditions SET name = 'webp-tiny' WHERE name = 'webp-thumb'")
+            .execute(&mut connection)
+    };
+    assert!(rename().is_err(), "an older schema restricts the names");
+    store.migrate().await.unwrap();
+    assert_eq!(renditions(&path), stored);
+    assert_eq!(rename().unwrap(), 20);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_stores_can_migrate_a_new_file() {
     for _ in 0..3 {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("library.sqlite");
@@ -129,13 +176,17 @@ async fn many_can_migrate_a_new_file_at_once() {
         for task in migrating {
             applied.push(task.await.unwrap());
         }
-        assert_eq!(applied.iter().filter(|count| **count > 0).count(), 1, "one did it all: {applied:?}");
+        assert_eq!(
+            applied.iter().filter(|count| **count > 0).count(),
+            1,
+            "one store applied all: {applied:?}"
+        );
         assert_eq!(open(&path).await.pending_migrations().await.unwrap(), Vec::<String>::new());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_store_says_what_is_pending() {
+async fn an_empty_store_reports_all_migrations_as_pending() {
     let folder = TempDir::new().unwrap();
     let store = open(&folder.path().join("library.sqlite")).await;
     let pending = store.pending_migrations().await.unwrap();

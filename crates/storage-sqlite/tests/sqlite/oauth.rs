@@ -1,4 +1,4 @@
-//! The suite of the authorization server's store.
+//! Runs the conformance suite of the authorization server's store.
 
 use domain::Plan;
 use storage_conformance::Seed;

@@ -26,7 +26,7 @@ use storage_conformance::{NOW, Photo, Seed, indexed, rendition_blob};
 
 use crate::fresh_store;
 
-/// Every statement that any connection ran since the recorder was set.
+/// Every statement that a connection ran since the recorder was set.
 static STATEMENTS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 struct Recorder;
@@ -41,7 +41,7 @@ impl Instrumentation for Recorder {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the shape that diesel wants")]
+#[expect(clippy::unnecessary_wraps, reason = "the signature that diesel needs")]
 fn recorder() -> Option<Box<dyn Instrumentation>> {
     Some(Box::new(Recorder))
 }
@@ -53,13 +53,14 @@ diesel::define_sql_function! {
 }
 
 #[derive(QueryableByName)]
-struct Step {
+struct PlanStep {
     #[diesel(sql_type = Text)]
     detail: String,
 }
 
-/// How a page, a window's end, an album's count, a page of an album, jobs to lease, images to read anew, words, stems
-/// and beginnings of words, and images by their words are found: in an index that holds just what is wanted, in its order.
+/// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
+/// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
+/// prefixes, and images by their words.
 const EXPECTED: [&str; 13] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
@@ -78,7 +79,7 @@ const EXPECTED: [&str; 13] = [
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
-    let steps: Vec<Step> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
+    let steps: Vec<PlanStep> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
         .load(connection)
         .unwrap_or_else(|error| panic!("{error}: {sql}"));
     steps.into_iter().map(|step| step.detail).collect()
@@ -92,7 +93,7 @@ fn connection(path: &Path) -> SqliteConnection {
     connection
 }
 
-/// Calls what requests and workers call often.
+/// Runs the operations that requests and workers run often.
 async fn run_hot_operations(store: SharedStore) {
     let seed = Seed::new(store.clone());
     let ann = Viewer { free_window: 2, ..seed.account(Plan::Free).await };
@@ -129,7 +130,7 @@ async fn run_hot_operations(store: SharedStore) {
     store.change_album(ann, &album, change, NOW).await.unwrap();
     store.delete_image(ann, &ids[3], NOW).await.unwrap();
     store.restore_image(ann.account, &ids[3]).await.unwrap();
-    refresh(&seed, ann, original).await;
+    reindex(&seed, ann, original).await;
     make_full_renditions(&seed).await;
     sign_in(&store, ann.account).await;
     grant(&store, ann.account).await;
@@ -144,8 +145,8 @@ async fn run_hot_operations(store: SharedStore) {
     store.delete_account(ann.account, NOW).await.unwrap();
 }
 
-/// A sidecar comes for an image that is seen, newer decoders for the others, and a worker is at all of them.
-async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
+/// Indexes images again: one because of a sidecar, the others because of newer decoders.
+async fn reindex(seed: &Seed, ann: Viewer, original: ContentHash) {
     let store = seed.store();
     let mut again = seed.new_image(ann.account, &Photo::at_second(3).original(original));
     again.sidecars = vec![Sidecar { kind: SidecarKind::Xmp, content: b"<x/>".to_vec() }];
@@ -160,12 +161,12 @@ async fn refresh(seed: &Seed, ann: Viewer, original: ContentHash) {
     store.release_leases("w").await.unwrap();
 }
 
-/// Somebody signs in and looks around; old sessions and attempts are swept.
+/// Signs in and uses the session; sweeps old sessions and attempts.
 async fn sign_in(store: &SharedStore, account: AccountId) {
     let attempt = SignInAttempt { pair: [1; 32], address: [2; 32], network: [3; 32] };
     let limits = SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 900_000 };
     let SignInDecision::Allowed(id) = store.begin_sign_in(&attempt, NOW, limits).await.unwrap() else {
-        panic!("the first attempt is locked out");
+        panic!("the first attempt is refused");
     };
     store.record_sign_in_success(id).await.unwrap();
     let session = NewSession {
@@ -186,7 +187,7 @@ async fn sign_in(store: &SharedStore, account: AccountId) {
     store.sweep_sign_in_attempts(NOW, 10).await.unwrap();
 }
 
-/// A client registers, gets a grant, refreshes and uses it; what is old is swept.
+/// Registers a client, then issues, refreshes, uses and sweeps a grant.
 async fn grant(store: &SharedStore, account: AccountId) {
     let at = UnixMillis(NOW.millis());
     let hash = SecretHash([1; 32]);
@@ -256,13 +257,13 @@ async fn make_full_renditions(seed: &Seed) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hot_operations_find_what_they_want_in_an_index() {
+async fn hot_operations_use_indexes() {
     set_default_instrumentation(recorder).unwrap();
     let (store, folder) = fresh_store().await;
     run_hot_operations(Arc::new(store)).await;
     let mut connection = connection(&folder.path().join("library.sqlite"));
     let statements = STATEMENTS.lock().unwrap().clone();
-    let ours = |sql: &&String| {
+    let is_operation = |sql: &&String| {
         let verb = sql.split_whitespace().next().unwrap_or_default();
         ["SELECT", "UPDATE", "DELETE", "INSERT", "REPLACE"].contains(&verb)
             && !sql.contains("__diesel")
@@ -270,9 +271,9 @@ async fn hot_operations_find_what_they_want_in_an_index() {
     };
     let mut planned = 0;
     let mut by_many_keys = 0;
-    let mut walks = Vec::new();
+    let mut scans = Vec::new();
     let mut steps = BTreeSet::new();
-    for sql in statements.iter().filter(ours) {
+    for sql in statements.iter().filter(is_operation) {
         planned += 1;
         for step in plan(&mut connection, sql) {
             let large = [
@@ -296,30 +297,30 @@ async fn hot_operations_find_what_they_want_in_an_index() {
                 "s",
                 "indexed_words",
             ];
-            // The walk of a partial index meets only the few rows that are in it.
-            let few = ["images_failed", "images_deleted", "blobs_unreferenced"];
-            let walked = large
+            // Scans of these partial indexes are fine: they have few rows.
+            let small = ["images_failed", "images_deleted", "blobs_unreferenced"];
+            let scanned = large
                 .iter()
                 .any(|table| step == format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
             steps.insert(step.clone());
-            // Jobs come in the order of their queue.
+            // Jobs are read in the order of their queue, without sorting.
             if step.contains("TEMP B-TREE") && sql.contains("_jobs") {
-                walks.push(format!("{step}: {sql}"));
+                scans.push(format!("{step}: {sql}"));
             }
-            // What is asked for by many keys is looked up by them, and not searched for along the timeline.
+            // Images are looked up by a list of keys, without a scan of the timeline.
             let by_keys = ["`images`.`seq` IN (", "`images`.`id` IN ("].iter().any(|list| sql.contains(list));
             by_many_keys += usize::from(by_keys);
             if by_keys && step.contains("images_timeline") {
-                walks.push(format!("{step}: {sql}"));
+                scans.push(format!("{step}: {sql}"));
             }
-            if walked && !few.iter().any(|index| step.ends_with(index)) {
-                walks.push(format!("{step}: {sql}"));
+            if scanned && !small.iter().any(|index| step.ends_with(index)) {
+                scans.push(format!("{step}: {sql}"));
             }
         }
     }
     assert!(planned > 50, "only {planned} statements were recorded");
-    assert!(by_many_keys >= 2, "the lookups by keys were not recorded");
-    assert!(walks.is_empty(), "{walks:#?}");
+    assert!(by_many_keys >= 2, "the look-ups by keys were not recorded");
+    assert!(scans.is_empty(), "{scans:#?}");
     for expected in EXPECTED {
         assert!(steps.contains(expected), "{expected} is not among {steps:#?}");
     }

@@ -59,8 +59,8 @@ struct Stem {
     stem: String,
 }
 
-/// Compares the vocabulary, its stems and the postings with what is written about the images.
-fn is_right(c: &mut SqliteConnection) {
+/// Compares the vocabulary, its stems and the postings with the texts of the images.
+fn check_index(c: &mut SqliteConnection) {
     c.batch_execute("INSERT INTO image_words (image_words) VALUES ('integrity-check')").unwrap();
     let rows: Vec<Row> =
         sql_query("SELECT account_id, description, ocr_text, place, file_name FROM images WHERE live = 1")
@@ -116,35 +116,35 @@ fn name(kind: char, mut number: i64) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_word_index_agrees_with_the_images_whatever_happened_to_them() {
+async fn the_word_index_follows_every_change_of_images() {
     let (store, folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
     let (ann, ben) = (seed.account(Plan::Paid).await, seed.account(Plan::Paid).await);
     seed.images(ben.account, random_photos(30, NOW, 3)).await;
     let ids = seed.images(ann.account, random_photos(60, NOW, 1)).await;
     let mut connection = connection(&folder);
-    is_right(&mut connection);
+    check_index(&mut connection);
     for id in &ids[..20] {
         store.delete_image(ann, id, NOW).await.unwrap();
     }
-    is_right(&mut connection);
+    check_index(&mut connection);
     for id in &ids[20..25] {
         store.delete_image(ann, id, NOW).await.unwrap();
         assert!(store.restore_image(ann.account, id).await.unwrap());
     }
-    is_right(&mut connection);
+    check_index(&mut connection);
     assert_eq!(store.requeue_outdated(DECODERS + 1, NOW, 100).await.unwrap(), 70);
     assert_eq!(store.purge_images(NOW.plus_millis(1), 100).await.unwrap(), 20);
-    is_right(&mut connection);
-    let anew = random_photos(70, NOW, 2);
-    for (job, photo) in seed.lease("w", NOW).await.into_iter().zip(anew) {
+    check_index(&mut connection);
+    let photos = random_photos(70, NOW, 2);
+    for (job, photo) in seed.lease("w", NOW).await.into_iter().zip(photos) {
         let found = IndexedImage { renditions: vec![], ..indexed(&photo) };
         assert!(store.complete_job(job.id, "w", found).await.unwrap());
     }
-    is_right(&mut connection);
+    check_index(&mut connection);
     store.delete_account(ann.account, NOW).await.unwrap();
     while store.purge_images(NOW, 7).await.unwrap() > 0 {}
-    is_right(&mut connection);
+    check_index(&mut connection);
 }
 
 async fn found(store: &SqliteStore, viewer: Viewer, query: &str) -> usize {
@@ -154,7 +154,7 @@ async fn found(store: &SqliteStore, viewer: Viewer, query: &str) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_of_another_version_are_made_anew_step_by_step() {
+async fn words_of_an_older_version_are_indexed_again_in_batches() {
     let (store, folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
@@ -163,7 +163,7 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     while store.reindex_words(9).await.unwrap() > 0 {}
     assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     let mut connection = connection(&folder);
-    // As if an older version had called each word otherwise.
+    // As if an older version had found other words.
     connection
         .batch_execute(
             "UPDATE word_index SET version = 0;
@@ -176,8 +176,8 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     assert_eq!(store.reindex_words(0).await.unwrap(), 0);
     assert_eq!(store.reindex_words(10).await.unwrap(), 10);
     assert_eq!(store.count_outdated_words().await.unwrap(), 15);
-    assert_eq!(found(&store, ann, "boats").await, 10, "what is done is found");
-    // Life goes on meanwhile.
+    assert_eq!(found(&store, ann, "boats").await, 10, "indexed images are found");
+    // Images are added and purged between the batches.
     seed.image(ann.account, Photo::at_second(99).description("a boat")).await;
     store.delete_image(ann, &ids[24], NOW).await.unwrap();
     assert_eq!(store.purge_images(NOW.plus_millis(1), 10).await.unwrap(), 1);
@@ -187,7 +187,7 @@ async fn words_of_another_version_are_made_anew_step_by_step() {
     assert_eq!(store.reindex_words(10).await.unwrap(), 0);
     assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     assert_eq!(found(&store, ann, "boat").await, 25);
-    is_right(&mut connection);
+    check_index(&mut connection);
 }
 
 #[derive(QueryableByName)]
@@ -196,9 +196,9 @@ struct Version {
     version: i64,
 }
 
-/// A program of a newer version and this one take turns on one store.
+/// A newer program and this one use a store alternately.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_index_of_a_newer_version_is_left_alone() {
+async fn the_index_of_a_newer_version_is_not_rebuilt() {
     let newer = "UPDATE word_index SET version = 4000000000";
     let (store, folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
@@ -212,29 +212,29 @@ async fn the_index_of_a_newer_version_is_left_alone() {
         assert_eq!(store.count_outdated_words().await.unwrap(), 0);
         assert_eq!(store.reindex_words(10).await.unwrap(), 0);
         seed.image(ann.account, Photo::at_second(99 + i64::from(turn)).description("a lantern")).await;
-        let gone = usize::try_from(turn).unwrap();
-        store.delete_image(ann, &ids[gone], NOW).await.unwrap();
-        store.delete_image(ann, &ids[gone + 10], NOW).await.unwrap();
-        assert!(store.restore_image(ann.account, &ids[gone + 10]).await.unwrap());
+        let index = usize::try_from(turn).unwrap();
+        store.delete_image(ann, &ids[index], NOW).await.unwrap();
+        store.delete_image(ann, &ids[index + 10], NOW).await.unwrap();
+        assert!(store.restore_image(ann.account, &ids[index + 10]).await.unwrap());
         assert_eq!(store.reindex_words(10).await.unwrap(), 0);
         let state: Version = sql_query("SELECT version FROM word_index").get_result(&mut connection).unwrap();
         assert_eq!(state.version, 4_000_000_000, "it is not reset");
         let turns = usize::try_from(turn).unwrap() + 1;
-        assert_eq!(found(&store, ann, "lantern").await, turns, "what is added meanwhile is found");
+        assert_eq!(found(&store, ann, "lantern").await, turns, "new images are found");
         assert_eq!(found(&store, ann, "boats").await, 25 - turns);
 
-        // The newer program goes on with what the older one added, and with nothing else that it has done before.
+        // The newer program indexes what the older one added, but not the whole library again.
         connection.batch_execute(&format!("UPDATE word_index SET version = {}", words::VERSION)).unwrap();
         let left = store.count_outdated_words().await.unwrap();
         assert!((2..25).contains(&left), "{left}");
         while store.reindex_words(16).await.unwrap() > 0 {}
         assert_eq!(store.count_outdated_words().await.unwrap(), 0);
-        is_right(&mut connection);
+        check_index(&mut connection);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_library_from_before_is_indexed_after_the_migration() {
+async fn existing_images_are_indexed_after_the_migration() {
     let (store, folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
     let ann = seed.account(Plan::Paid).await;
@@ -249,11 +249,11 @@ async fn a_library_from_before_is_indexed_after_the_migration() {
     while store.reindex_words(16).await.unwrap() > 0 {}
     assert_eq!(store.count_outdated_words().await.unwrap(), 0);
     assert_eq!(found(&store, ann, "img").await, 40);
-    is_right(&mut connection(&folder));
+    check_index(&mut connection(&folder));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn images_of_one_moment_in_many_accounts_have_keys_of_their_own() {
+async fn images_of_many_accounts_with_one_capture_time_have_distinct_keys() {
     let (store, folder) = fresh_store().await;
     let seed = Seed::new(Arc::new(store.clone()));
     let mut viewers = Vec::new();
@@ -270,5 +270,5 @@ async fn images_of_one_moment_in_many_accounts_have_keys_of_their_own() {
         let found = store.match_text(viewer, &text, TextColumns::Content, filter, 10).await.unwrap();
         assert_eq!(found.len(), 1);
     }
-    is_right(&mut connection(&folder));
+    check_index(&mut connection(&folder));
 }

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{fresh_store, open};
 
-/// Two stores, as two processes have them, on one file.
+/// Two stores on one file, like two processes.
 async fn two_seeds() -> (Seed, Seed, TempDir) {
     let (store, folder) = fresh_store().await;
     let other = open(&folder.path().join("library.sqlite")).await;
@@ -16,7 +16,7 @@ async fn two_seeds() -> (Seed, Seed, TempDir) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_writes_the_other_sees_at_once() {
+async fn one_store_sees_the_writes_of_the_other() {
     let (one, other, _folder) = two_seeds().await;
     let ann = one.account(Plan::Paid).await;
     for round in 0..30 {
@@ -28,7 +28,7 @@ async fn what_one_writes_the_other_sees_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_one_revokes_opens_nothing_in_the_other() {
+async fn a_key_revoked_in_one_store_is_invalid_in_the_other() {
     let (one, other, _folder) = two_seeds().await;
     let ann = one.account(Plan::Paid).await;
     let (hash, name) = (KeyHash([7; 32]), KeyName::parse("laptop").unwrap());
@@ -40,7 +40,7 @@ async fn a_key_that_one_revokes_opens_nothing_in_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_write_at_once_and_nothing_is_lost() {
+async fn concurrent_writes_of_two_stores_are_not_lost() {
     let (one, other, _folder) = two_seeds().await;
     let ann = one.account(Plan::Paid).await;
     let writers: Vec<_> = (0..16)
@@ -60,7 +60,7 @@ async fn both_write_at_once_and_nothing_is_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_the_first_signing_keys_that_both_make_one_is_active() {
+async fn of_first_signing_keys_added_by_both_one_becomes_active() {
     let (one, other, _folder) = two_seeds().await;
     let makers: Vec<_> = (0..16)
         .map(|number| {
@@ -80,7 +80,7 @@ async fn of_the_first_signing_keys_that_both_make_one_is_active() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_ends_is_over_in_the_other_at_once() {
+async fn a_session_ended_in_one_store_is_gone_in_the_other() {
     let (one, other, _folder) = two_seeds().await;
     for round in 0..20 {
         let ann = one.account(Plan::Paid).await.account;
@@ -101,7 +101,7 @@ async fn what_one_ends_is_over_in_the_other_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_was_opened_before_the_migration_sees_it() {
+async fn a_store_opened_before_the_migration_sees_it() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("library.sqlite");
     let (early, migrating): (SqliteStore, SqliteStore) = (open(&path).await, open(&path).await);

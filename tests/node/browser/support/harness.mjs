@@ -14,8 +14,8 @@ const SHOWN_CHARACTERS = 1_500;
 /** Starts Chromium. */
 export function launch() {
   const executablePath = process.env.CHROMIUM;
-  if (!executablePath) throw new Error('CHROMIUM names the browser to test with');
-  return chromium.launch({ executablePath });
+  if (!executablePath) throw new Error('CHROMIUM must be the path of the browser');
+  return chromium.launch({ executablePath, timeout: TIMEOUT_MS });
 }
 
 /** The server and the browser that the tests of a file share. */
@@ -48,7 +48,7 @@ export class World {
   }
 
   /** Creates a new account. */
-  somebody() {
+  newAccount() {
     this.#people += 1;
     return this.service.person(`person-${this.#people}`);
   }

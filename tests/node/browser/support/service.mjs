@@ -1,4 +1,4 @@
-// A real server on an empty data folder of its own.
+// A real server on its own empty data folder.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -75,7 +75,7 @@ export class Service {
     }
     command.stdin.end(input);
     const [code] = await once(command, 'close');
-    if (code !== 0) throw new Error(`server ${words.join(' ')} ended with ${code}: ${texts.stderr}`);
+    if (code !== 0) throw new Error(`server ${words.join(' ')} exited with ${code}: ${texts.stderr}`);
     return texts.stdout;
   }
 
@@ -86,7 +86,7 @@ export class Service {
 
   #spawn(words, stdin) {
     const program = process.env.SERVER_PROGRAM;
-    if (!program) throw new Error('SERVER_PROGRAM names the server program that is tested');
+    if (!program) throw new Error('SERVER_PROGRAM must be the path of the server program');
     const options = { env: environment, stdio: [stdin, 'pipe', 'pipe'] };
     return spawn(program, [...words, '--data-dir', this.#dataDir], options);
   }
@@ -98,7 +98,7 @@ export class Service {
       const failed = (why) => reject(new Error(`the server ${why}; its log:\n${this.#log}`));
       const timer = setTimeout(failed, START_TIMEOUT_MS, 'was not ready in time');
       this.#server.on('error', (error) => failed(`cannot be started: ${error.message}`));
-      this.#server.on('exit', (code) => failed(`ended with ${code}`));
+      this.#server.on('exit', (code) => failed(`exited with ${code}`));
       lines.on('line', (line) => {
         this.output.push(line);
         const [, origin] = /^listening on (\S+)/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-//! Who may call, and from where.
+//! Credentials, methods and origins of the MCP endpoints.
 
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
@@ -6,7 +6,7 @@ use tests::{SeedImage, TestApp};
 
 use super::{RESOURCES, call, message, payload, request, send};
 
-/// The header of a 401, to the byte.
+/// The exact `WWW-Authenticate` header of a 401.
 fn challenge(base_url: &str, resource: &str) -> String {
     let scope = if resource.ends_with("legacy") { "mcp:photos" } else { "mcp:images" };
     format!(
@@ -25,7 +25,7 @@ async fn a_request_without_a_valid_token_is_401_with_the_metadata_url() {
             Some("Bearer wrong".to_owned()),
             Some("Bearer ".to_owned()),
             Some(format!("Basic {}", ann.key)),
-            // Only the image API takes a key without its scheme.
+            // Only the image API accepts a key without a scheme.
             Some(ann.key.clone()),
         ] {
             let mut request = app.request(Method::POST, resource).json(&ping);
@@ -94,7 +94,7 @@ async fn get_and_delete_are_405_with_and_without_a_token() {
                 assert_eq!(answer.json["jsonrpc"], "2.0");
                 assert_eq!(answer.json["error"]["code"], -32000);
                 assert!(answer.json["id"].is_null());
-                // Some clients look by GET for how to sign in.
+                // Some clients use GET to find out how to sign in.
                 let valid = key == Some(ann.key.as_str());
                 let expect = (!valid).then(|| challenge(&app.base_url, resource));
                 assert_eq!(answer.header("www-authenticate"), expect.as_deref(), "{method} {key:?}");

@@ -1,4 +1,4 @@
-//! Revisions of the protocol.
+//! Legacy revisions of the protocol.
 
 use serde_json::{Value, json};
 use tests::TestApp;
@@ -33,7 +33,7 @@ async fn initialize_returns_the_requested_or_the_newest_legacy_revision() {
             assert_eq!(result["capabilities"]["tools"], json!({}));
             assert_eq!(result["serverInfo"]["name"], "photo-library");
             assert!(result["instructions"].is_string());
-            assert_eq!(answer.header("mcp-session-id"), None, "there is no session");
+            assert_eq!(answer.header("mcp-session-id"), None, "no session id");
             assert_eq!(answer.header("content-type"), Some("application/json"));
         }
     }

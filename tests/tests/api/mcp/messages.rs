@@ -1,4 +1,4 @@
-//! What is no message, and what is no method.
+//! Malformed messages and unknown methods.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -145,7 +145,7 @@ async fn an_id_is_returned_exactly_as_sent() {
         "\"\"",
         "\"a\"",
     ] {
-        // A result, one that stands ready, and an error.
+        // A result, a prepared result, and an error.
         for (method, member) in [("ping", "result"), ("tools/list", "result"), ("unknown", "error")] {
             for text in [
                 format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}"}}"#),

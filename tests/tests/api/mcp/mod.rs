@@ -30,14 +30,14 @@ async fn send(app: &TestApp, resource: &str, key: &str, body: &Value) -> TestRes
     app.send(message(app, resource, key, body)).await
 }
 
-/// The answer to a request with the id 7.
+/// The response to a request with the id 7.
 async fn request(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value) -> TestResponse {
     let body = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
     send(app, resource, key, &body).await
 }
 
-/// A request of revision 2026-07-28 with the id 7, as clients send it: what it says about itself stands in `_meta` and
-/// again in headers.
+/// A request of revision 2026-07-28 with the id 7, as clients send it: its metadata is in `_meta` and repeated in
+/// headers.
 fn modern(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value) -> RequestBuilder {
     let mut params = params.clone();
     params["_meta"] = json!({
@@ -55,7 +55,7 @@ fn modern(app: &TestApp, resource: &str, key: &str, method: &str, params: &Value
     }
 }
 
-/// The result of a tool that was called, which is a result even when the tool failed.
+/// The result of a tool call; a failed call has a result, too.
 async fn call(app: &TestApp, resource: &str, key: &str, tool: &str, arguments: &Value) -> Value {
     let params = json!({"name": tool, "arguments": arguments});
     let answer = request(app, resource, key, "tools/call", &params).await.expect(200);
@@ -64,7 +64,7 @@ async fn call(app: &TestApp, resource: &str, key: &str, tool: &str, arguments: &
     answer.json["result"].clone()
 }
 
-/// The text of a result that has one text block and nothing else in it.
+/// The text of a result, which must have exactly one text block.
 fn text(result: &Value) -> &str {
     let content = result["content"].as_array().unwrap();
     assert_eq!(content.len(), 1, "{result}");
@@ -72,13 +72,13 @@ fn text(result: &Value) -> &str {
     content[0]["text"].as_str().unwrap()
 }
 
-/// What a tool that worked gave as text.
+/// The JSON text of a successful tool call.
 fn payload(result: &Value) -> Value {
     assert_ne!(result["isError"], true, "{result}");
     serde_json::from_str(text(result)).unwrap()
 }
 
-/// What a tool that failed says.
+/// The error text of a failed tool call.
 fn failure(result: &Value) -> &str {
     assert_eq!(result["isError"], true, "{result}");
     assert!(result.get("structuredContent").is_none(), "{result}");

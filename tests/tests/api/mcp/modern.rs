@@ -1,4 +1,4 @@
-//! Revision 2026-07-28: every message describes itself, in its body and again in its headers.
+//! Revision 2026-07-28: every request has metadata in its body and repeats it in its headers.
 
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ async fn start() -> (TestApp, TestAccount) {
     (app, ann)
 }
 
-/// The status of an answer and the code of the error in it.
+/// The status and the error code of a response.
 async fn refused(app: &TestApp, request: RequestBuilder) -> (u16, Value) {
     let answer = app.send(request).await;
     assert!(answer.json.get("result").is_none(), "{}", answer.json);
@@ -33,7 +33,7 @@ async fn discovery_describes_the_server() {
         assert_eq!(answer.header("mcp-session-id"), None);
         let result = &answer.json["result"];
         assert_eq!(result["resultType"], "complete");
-        assert_eq!(result["supportedVersions"], json!(["2026-07-28"]), "only those without a session");
+        assert_eq!(result["supportedVersions"], json!(["2026-07-28"]), "only revisions without sessions");
         assert_eq!(result["capabilities"], json!({"tools": {}, "resources": {}}));
         assert_eq!(
             result["instructions"].as_str().unwrap().contains("create_album"),
@@ -54,7 +54,7 @@ async fn both_eras_list_the_same_tools_and_only_modern_lists_have_a_ttl() {
         let (old, new) = (&old.json["result"], &new.json["result"]);
         assert_eq!(old["tools"], new["tools"]);
         let members: Vec<_> = old.as_object().unwrap().keys().collect();
-        assert_eq!(members, ["tools"], "nothing else before 2026-07-28");
+        assert_eq!(members, ["tools"], "no other members before 2026-07-28");
         assert_eq!(new["resultType"], "complete");
         assert!(new["ttlMs"].is_u64() && new["cacheScope"] == "public");
     }
@@ -239,7 +239,7 @@ async fn initialize_with_a_modern_header_lacks_meta() {
     let initialize = || message(&app, V1, &ann.key, &body);
     let request = initialize().header("mcp-protocol-version", "2026-07-28");
     assert_eq!(refused(&app, request).await, (400, json!(-32602)));
-    // Without the header, or with that of another revision, it opens a session of before.
+    // Without the header, or with a legacy revision in it, it is a legacy `initialize`.
     for request in [initialize(), initialize().header("mcp-protocol-version", "2025-11-25")] {
         assert_eq!(app.send(request).await.expect(200).json["result"]["protocolVersion"], "2025-11-25");
     }

@@ -11,7 +11,7 @@ const TYPE: &str = "text/html;profile=mcp-app";
 fn check_hosting(meta: &Value, origin: &str) {
     assert_eq!(meta["ui"]["csp"], json!({"connectDomains": [], "resourceDomains": [origin]}));
     assert_eq!(meta["openai/widgetCSP"], json!({"connect_domains": [], "resource_domains": [origin]}));
-    assert!(meta["ui"].get("domain").is_none(), "hosts refuse a foreign one");
+    assert!(meta["ui"].get("domain").is_none(), "hosts refuse a domain that is not theirs");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! What searches say when no vision model is in use, and where.
+//! The note in search results when no vision model is in use.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{RESOURCES, call, payload, request};
 /// How the operator adds a model.
 const HOW: &str = "server model install ViT-B-32__openai";
 
-/// A model is in use; what it sees does not matter here.
+/// A source with a model in use; its embeddings do not matter here.
 #[derive(Debug)]
 struct OneModel;
 
@@ -32,8 +32,8 @@ async fn with_image(app: &TestApp) -> (TestAccount, String, String) {
     (ann, id, album.result()["id"].as_str().unwrap().to_owned())
 }
 
-/// Calls that look for what photos show.
-fn by_looks(album: &str) -> [(&'static str, Value); 6] {
+/// Calls that search what photos show.
+fn visual_searches(album: &str) -> [(&'static str, Value); 6] {
     [
         ("search_images", json!({"query": "lake"})),
         ("search_images", json!({"query": "nothing has this"})),
@@ -59,7 +59,7 @@ async fn a_visual_search_without_a_model_has_a_note() {
     let app = TestApp::start().await;
     let (ann, _, album) = with_image(&app).await;
     for resource in RESOURCES {
-        for (tool, arguments) in by_looks(&album) {
+        for (tool, arguments) in visual_searches(&album) {
             let result = call(&app, resource, &ann.key, tool, &arguments).await;
             assert!(has_note(&payload(&result)), "{resource} {tool} {arguments}");
             if let Some(structured) = result.get("structuredContent") {
@@ -95,7 +95,7 @@ async fn with_a_model_there_is_no_note() {
     let app = TestApp::builder().models(Arc::new(OneModel)).start().await;
     let (ann, _, album) = with_image(&app).await;
     for resource in RESOURCES {
-        for (tool, arguments) in by_looks(&album) {
+        for (tool, arguments) in visual_searches(&album) {
             let result = call(&app, resource, &ann.key, tool, &arguments).await;
             assert!(!has_note(&payload(&result)), "{resource} {tool} {arguments}");
         }

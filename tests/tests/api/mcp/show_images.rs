@@ -1,4 +1,4 @@
-//! The tool that shows pictures.
+//! The tool `show_images`.
 
 use serde_json::{Value, json};
 use tests::{SeedImage, TestAccount, TestApp};
@@ -26,15 +26,15 @@ async fn ids_are_shown_in_order_without_duplicates() {
     let (app, ann, all) = library().await;
     let wanted = [&all[2], &all[0], &all[2]];
     for resource in RESOURCES {
-        // Models send a limit and dates as they send defaults.
+        // Models also send a limit and dates; they are ignored.
         let arguments = json!({"imageIds": wanted, "limit": 1, "endDate": "1990-01-01", "query": " "});
         let result = call(&app, resource, &ann.key, "show_images", &arguments).await;
-        let told = payload(&result);
-        assert_eq!(ids(&told), [&all[2], &all[0]]);
+        let text = payload(&result);
+        assert_eq!(ids(&text), [&all[2], &all[0]]);
         assert_eq!(ids(&result["structuredContent"]), [&all[2], &all[0]]);
-        assert_eq!(told["source"], "photo-library");
-        assert_eq!(told["pagination"], json!({"total": 2, "offset": 0, "limit": 2}));
-        assert_eq!(told["urlsExpireAt"], "2024-06-01T12:15:00.000Z");
+        assert_eq!(text["source"], "photo-library");
+        assert_eq!(text["pagination"], json!({"total": 2, "offset": 0, "limit": 2}));
+        assert_eq!(text["urlsExpireAt"], "2024-06-01T12:15:00.000Z");
     }
 }
 
@@ -63,24 +63,24 @@ async fn the_app_gets_sizes_and_renditions() {
     let (app, ann, all) = library().await;
     for resource in RESOURCES {
         let result = call(&app, resource, &ann.key, "show_images", &json!({"imageIds": all})).await;
-        for (image, told) in result["structuredContent"]["results"]
+        for (image, text) in result["structuredContent"]["results"]
             .as_array()
             .unwrap()
             .iter()
             .zip(payload(&result)["results"].as_array().unwrap())
         {
-            assert_eq!((&image["utcOffset"], &told["utcOffset"]), (&json!("-03:30"), &json!("-03:30")));
+            assert_eq!((&image["utcOffset"], &text["utcOffset"]), (&json!("-03:30"), &json!("-03:30")));
             assert_eq!((&image["width"], &image["height"]), (&json!(4000), &json!(3000)));
             let renditions = image["renditions"].as_object().unwrap();
             assert!(renditions.keys().eq(["webp-medium", "webp-thumb"]), "{renditions:?}");
             for url in renditions.values().chain([&image["url"]]) {
                 app.fetch(url.as_str().unwrap()).await.expect(200);
             }
-            // The model cannot look at them: it is told of one URL, unless the text is the structured content.
+            // The model cannot see images, so its text has one URL each, unless it equals the structured content.
             let lean = resource != "/api/mcp/v2";
-            assert_eq!(told["renditions"] == json!({}), lean, "{resource}");
-            assert_eq!(told.get("width").is_none(), lean, "{resource}");
-            assert_eq!(told["url"], image["url"]);
+            assert_eq!(text["renditions"] == json!({}), lean, "{resource}");
+            assert_eq!(text.get("width").is_none(), lean, "{resource}");
+            assert_eq!(text["url"], image["url"]);
         }
     }
 }
@@ -103,7 +103,7 @@ async fn unknown_ids_are_named_and_nothing_is_shown() {
         assert!(failure(&result).contains(named), "{named}: {}", failure(&result));
     }
     assert!(!failure(&result).contains(&all[0]));
-    // For the app, which leaves them out.
+    // For the app, which repeats the call without them.
     assert_eq!(result["_meta"]["photo-library/unknownImageIds"], json!([all[1], foreign, "not an id"]));
-    assert!(result.get("structuredContent").is_none(), "it would not fit the output schema");
+    assert!(result.get("structuredContent").is_none(), "it would not match the output schema");
 }

@@ -1,4 +1,4 @@
-//! What each tool says and answers, at each resource and in each era, as a whole.
+//! Snapshots of each tool's description and responses, for each resource and era.
 
 use serde_json::{Value, json};
 use tests::{SeedImage, TestAccount, TestApp, TestResponse, redacted};
@@ -7,7 +7,7 @@ use super::{RESOURCES, modern, request};
 
 const ERAS: [&str; 2] = ["legacy_era", "modern_era"];
 
-/// A call that works and one that fails, of each tool.
+/// For each tool, a call that succeeds and one that fails.
 fn calls(image: &str, album: &str) -> [(&'static str, Value, Value); 8] {
     [
         ("get_info", json!({}), json!(null)),
@@ -21,27 +21,27 @@ fn calls(image: &str, album: &str) -> [(&'static str, Value, Value); 8] {
     ]
 }
 
-struct Asking<'a> {
+struct Requester<'a> {
     app: &'a TestApp,
     account: &'a TestAccount,
     resource: &'a str,
     era: &'a str,
 }
 
-impl Asking<'_> {
-    async fn ask(&self, method: &str, params: &Value) -> Value {
+impl Requester<'_> {
+    async fn request_json(&self, method: &str, params: &Value) -> Value {
         let Self { app, account, resource, era } = self;
         let answer: TestResponse = if *era == "modern_era" {
             app.send(modern(app, resource, &account.key, method, params)).await
         } else {
             request(app, resource, &account.key, method, params).await
         };
-        json!({"status": answer.status, "body": readable(answer.json)})
+        json!({"status": answer.status, "body": with_parsed_text(answer.json)})
     }
 }
 
-/// Shows the JSON that stands in a text.
-fn readable(mut body: Value) -> Value {
+/// Replaces a text that contains JSON by the JSON.
+fn with_parsed_text(mut body: Value) -> Value {
     if let Some(text) = body.pointer_mut("/result/content/0/text")
         && let Some(payload) = text.as_str().and_then(|text| serde_json::from_str(text).ok())
     {
@@ -66,10 +66,10 @@ async fn every_tool_matches_its_snapshot() {
                 app.post("/albums", &ann.key, &json!({"title": "Empty"})).await.result()["id"].clone();
             let album = album.as_str().unwrap();
             let names = [(app.base_url.as_str(), "[base_url]"), (&image, "[image]"), (album, "[album]")];
-            let asking = Asking { app: &app, account: &ann, resource, era };
+            let requester = Requester { app: &app, account: &ann, resource, era };
             let short = resource.trim_start_matches("/api/mcp/");
 
-            let list = asking.ask("tools/list", &json!({})).await;
+            let list = requester.request_json("tools/list", &json!({})).await;
             let mut opened = redacted(list.clone(), &names);
             opened["body"]["result"]["tools"] = json!("[each stands with its answers]");
             insta::assert_json_snapshot!(format!("{short}_{era}_tools"), opened);
@@ -77,7 +77,7 @@ async fn every_tool_matches_its_snapshot() {
                 let listed = list["body"]["result"]["tools"].as_array().unwrap();
                 let Some(listed) = listed.iter().find(|listed| listed["name"] == tool) else { continue };
                 let call = async |arguments: &Value| {
-                    asking.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
+                    requester.request_json("tools/call", &json!({"name": tool, "arguments": arguments})).await
                 };
                 let mut success = call(&works).await;
                 if tool == "create_album" {
@@ -90,11 +90,13 @@ async fn every_tool_matches_its_snapshot() {
                 let whole = json!({"listed": listed, "success": success, "failure": failure});
                 insta::assert_json_snapshot!(format!("{short}_{era}_{tool}"), redacted(whole, &names));
             }
-            let mut read =
-                asking.ask("resources/read", &json!({"uri": "ui://photo-library/gallery.html"})).await;
+            let mut read = requester
+                .request_json("resources/read", &json!({"uri": "ui://photo-library/gallery.html"}))
+                .await;
             read["body"]["result"]["contents"][0]["text"] = json!("[the page]");
-            let missing = asking.ask("resources/read", &json!({"uri": "ui://photo-library/none"})).await;
-            let listed = asking.ask("resources/list", &json!({})).await;
+            let missing =
+                requester.request_json("resources/read", &json!({"uri": "ui://photo-library/none"})).await;
+            let listed = requester.request_json("resources/list", &json!({})).await;
             let whole = json!({"listed": listed, "success": read, "failure": missing});
             insta::assert_json_snapshot!(format!("{short}_{era}_resources"), redacted(whole, &names));
         }

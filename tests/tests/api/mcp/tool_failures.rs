@@ -1,4 +1,4 @@
-//! Tools that fail: a result with `isError` and a text that a model can act on.
+//! Failed tool calls: a result with `isError` and a text that a model can act on.
 
 use serde_json::json;
 use tests::{SeedImage, TestApp};

@@ -1,4 +1,4 @@
-//! What tools give.
+//! The results of tools.
 
 use serde_json::{Value, json};
 use tests::{SeedImage, TestAccount, TestApp};
@@ -6,7 +6,7 @@ use tests::{SeedImage, TestAccount, TestApp};
 use super::{RESOURCES, call, payload};
 
 const V1: &str = "/api/mcp/v1";
-/// 15 minutes after the tests' first moment.
+/// 15 minutes after the start of the mock clock.
 const URLS_EXPIRE_AT: &str = "2024-06-01T12:15:00.000Z";
 
 async fn library() -> (TestApp, TestAccount, Vec<String>) {
@@ -25,7 +25,7 @@ fn members(value: &Value) -> Vec<&str> {
     members
 }
 
-/// What a list says of an image: what a model needs to choose by.
+/// The members of an image in a list: those that help a model choose.
 fn listed(record: &Value) -> Value {
     let mut listed = record.clone();
     for only_alone in ["addedAt", "text", "cameraMake", "cameraModel", "width", "height"] {
@@ -118,7 +118,7 @@ async fn album_tools_create_update_and_list_albums() {
         let before = app.get("/albums", &ann.key).await.json["pagination"]["total"].as_u64().unwrap();
         let made =
             payload(&call(&app, resource, &ann.key, "create_album", &json!({"title": " Trip "})).await);
-        assert_eq!(members(&made), ["result", "source"], "no URL, no moment at which it ends");
+        assert_eq!(members(&made), ["result", "source"], "no URL, no expiry");
         assert_eq!((&made["result"]["title"], &made["result"]["imageCount"]), (&json!("Trip"), &json!(0)));
         let album = made["result"]["id"].as_str().unwrap();
 

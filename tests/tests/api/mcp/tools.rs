@@ -5,7 +5,7 @@ use tests::TestApp;
 
 use super::{RESOURCES, request};
 
-/// What every resource has, in order, and what organises images into albums.
+/// The tools of every resource, in order, and the tools for albums.
 const READING: [&str; 5] = ["get_info", "list_images", "search_images", "get_image", "show_images"];
 const ALBUMS: [&str; 3] = ["list_albums", "create_album", "update_album"];
 

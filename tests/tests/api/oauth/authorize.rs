@@ -3,7 +3,7 @@ use tests::{
     oauth::{Authorize, challenge, forms},
 };
 
-/// The error page: shown to the person, and the browser goes nowhere.
+/// Checks that a request gets an error page and no redirect.
 async fn shows_a_page(app: &TestApp, request: &Authorize) {
     let answer = app.browser().open(&request.path()).await;
     assert_eq!(answer.status, 400, "{request:?}");
@@ -14,7 +14,7 @@ async fn shows_a_page(app: &TestApp, request: &Authorize) {
     assert!(forms(&answer.text()).is_empty());
 }
 
-/// The redirect that tells the client what is wrong.
+/// The redirect with an error for the client.
 async fn redirects(app: &TestApp, request: &Authorize, code: &str) {
     let answer = app.browser().open(&request.path()).await;
     assert_eq!(answer.redirected("error").as_deref(), Some(code), "{request:?}");

@@ -11,7 +11,7 @@ use tests::{
 
 use super::decoded;
 
-/// The resources with the scope that each needs.
+/// The resources and the scope of each.
 const RESOURCES: [(&str, &str); 3] =
     [("/api/mcp/v1", "mcp:images"), ("/api/mcp/v2", "mcp:images"), ("/api/mcp/legacy", "mcp:photos")];
 
@@ -22,7 +22,7 @@ fn challenge(app: &TestApp, resource: &str, scope: &str) -> String {
     )
 }
 
-/// Checks the 401 of a resource, to the byte.
+/// Checks the 401 of a resource and its exact header.
 #[track_caller]
 fn unauthorized(app: &TestApp, answer: &TestResponse, resource: &str, scope: &str) {
     assert_eq!(answer.status, 401, "{}", answer.text());
@@ -190,7 +190,7 @@ async fn forged_tokens_are_refused() {
     forged.push(("padding".into(), format!("{good}=")));
     forged.push(("dots".into(), "..".into()));
     forged.push(("refresh token".into(), tokens.refresh.clone()));
-    // The last character of 64 bytes in base64 has bits that no byte holds: another character with the same byte.
+    // The last base64 character of 64 bytes has unused bits: another character decodes to the same bytes.
     let last = signature.chars().last().unwrap();
     for other in
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".chars().filter(|c| *c != last)
@@ -198,7 +198,7 @@ async fn forged_tokens_are_refused() {
         forged.push((format!("last character {other}"), format!("{}{other}", &good[..good.len() - 1])));
     }
     for (what, token) in &forged {
-        // A head that is longer than the server takes is refused before the token is looked at.
+        // A head over the server's limit is refused before the token is checked.
         let answer = app.list_tools("/api/mcp/v1", token).await;
         assert!(
             answer.status == 401 || (token.len() > 50_000 && answer.status == 431),
@@ -241,7 +241,7 @@ async fn a_token_of_a_deleted_user_is_refused() {
     unauthorized(&app, &app.list_tools("/api/mcp/v1", &tokens.access).await, "/api/mcp/v1", "mcp:images");
 }
 
-/// No consent gives such a grant; one could be left by a change of what scopes a resource has.
+/// No consent gives such a grant; it could remain when the scopes of a resource change.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_without_the_scope_is_403_in_header_and_body() {
     let app = TestApp::start().await;
@@ -306,7 +306,7 @@ async fn an_unavailable_store_is_503_not_401() {
     }
 }
 
-/// The claims of a token with others in the place of some.
+/// The claims of a token with some replaced.
 fn with_claims(token: &str, changes: &Value) -> Vec<u8> {
     let mut claims = decoded(token).1;
     for (name, value) in changes.as_object().unwrap() {
@@ -315,7 +315,7 @@ fn with_claims(token: &str, changes: &Value) -> Vec<u8> {
     claims.to_string().into_bytes()
 }
 
-/// The key that signed a token, as a thief of the store and the secret has it.
+/// The key that signed a token, as a thief of the store and the secret could open it.
 async fn stolen_key(app: &TestApp, token: &str) -> keys::SigningKey {
     let kid = decoded(token).0["kid"].as_str().unwrap().to_owned();
     let stored = app.store.signing_keys().await.unwrap();
@@ -370,7 +370,7 @@ async fn a_token_with_a_long_lifetime_or_from_the_future_is_refused() {
         (now, i64::MAX, 401),
         (i64::MIN, now + 1, 401),
         (i64::MIN, i64::MAX, 401),
-        // The clock of another server of the same service may be 10 seconds ahead.
+        // The clock of another server may be 10 seconds ahead.
         (now + 10, now + 3610, 200),
         (now + 11, now + 3611, 401),
         (i64::MAX, i64::MAX, 401),

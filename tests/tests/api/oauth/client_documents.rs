@@ -1,4 +1,4 @@
-//! Clients that describe themselves at their `client_id`.
+//! Clients with a metadata document at their `client_id`.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -12,25 +12,25 @@ use tests::{
 const PATH: &str = "/oauth/client.json";
 const CALLBACK: &str = "https://app.example/callback";
 
-/// A service, and a host for the documents of its clients.
-async fn started() -> (TestApp, DocumentHost) {
+/// A service, and a host for the documents of clients.
+async fn start() -> (TestApp, DocumentHost) {
     let host = DocumentHost::start().await;
     (TestApp::builder().client_documents(host.options()).start().await, host)
 }
 
-/// What the service says to a client's request, to somebody who has not signed in.
-async fn asked(app: &TestApp, client: &OauthClient) -> TestResponse {
+/// The response to a client's request in a browser that is not signed in.
+async fn authorize(app: &TestApp, client: &OauthClient) -> TestResponse {
     app.browser().open(&Authorize::of(app, client).path()).await
 }
 
-/// The same client on another redirect URI.
+/// The same client with another redirect URI.
 fn at(client: &OauthClient, redirect_uri: &str) -> OauthClient {
     OauthClient { redirect_uri: redirect_uri.to_owned(), ..client.clone() }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_connects_without_registration() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let person = app.person("anna").await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let refused = app.send(app.request(Method::POST, "/api/mcp/v1").json(&body)).await.expect(401);
@@ -71,11 +71,11 @@ async fn a_client_connects_without_registration() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_document_is_fetched_by_one_anonymous_request() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let client = host.describe("/a%20b?c=d", json!({"redirect_uris": [CALLBACK]}));
-    asked(&app, &client).await.expect(200);
+    authorize(&app, &client).await.expect(200);
     assert_eq!(host.lookups(), 1, "the name is looked up once");
-    assert_eq!(host.dials(), [SocketAddr::new(PUBLIC_ADDRESS, 443)], "what was checked is what is dialled");
+    assert_eq!(host.dials(), [SocketAddr::new(PUBLIC_ADDRESS, 443)], "the checked address is dialled");
     let [head] = &host.heads()[..] else { panic!("{:?}", host.heads()) };
     let mut lines: Vec<String> = head.trim_end().lines().map(str::to_ascii_lowercase).collect();
     lines[1..].sort();
@@ -91,14 +91,14 @@ async fn the_document_is_fetched_by_one_anonymous_request() {
         ]
     );
     let elsewhere = host.client_id("/a%20b?c=d").replace("app.example", "app.example:8443");
-    asked(&app, &OauthClient { id: elsewhere, ..client }).await.expect(400);
+    authorize(&app, &OauthClient { id: elsewhere, ..client }).await.expect(400);
     assert_eq!(host.dials()[1], SocketAddr::new(PUBLIC_ADDRESS, 8443));
     assert!(host.heads()[1].contains("host: app.example:8443\r\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn grants_work_while_the_documents_host_is_down() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let person = app.person("anna").await;
     let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Lone app"}));
     let browser = app.browser().signed_in(&person).await;
@@ -112,21 +112,21 @@ async fn grants_work_while_the_documents_host_is_down() {
     assert!(account.contains("Lone app"), "{account}");
     assert_eq!(host.heads().len(), 1, "tokens and pages need no document");
 
-    let page = asked(&app, &client).await.expect(400);
+    let page = authorize(&app, &client).await.expect(400);
     assert!(
         page.text().contains("could not read the document") && page.text().contains("Try again"),
         "{}",
         page.text()
     );
     host.set_down(false);
-    asked(&app, &client).await.expect(400);
+    authorize(&app, &client).await.expect(400);
     app.advance(Duration::from_secs(30));
-    asked(&app, &client).await.expect(200);
+    authorize(&app, &client).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn loopback_ports_are_ignored_only_for_clients_with_documents() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let uris =
         ["http://127.0.0.1/cb", "http://[::1]:7/cb", "http://localhost:1/cb", "https://app.example/cb"];
     let described = host.describe(PATH, json!({"redirect_uris": uris}));
@@ -145,7 +145,7 @@ async fn loopback_ports_are_ignored_only_for_clients_with_documents() {
         ("https://127.0.0.1:33418/cb", 400, 400),
     ] {
         for (client, status) in [(&described, of_described), (&registered, of_registered)] {
-            let answer = asked(&app, &at(client, uri)).await;
+            let answer = authorize(&app, &at(client, uri)).await;
             assert_eq!(answer.status, status, "{} {uri}", client.id);
             assert!(answer.header("location").is_none());
         }
@@ -154,7 +154,7 @@ async fn loopback_ports_are_ignored_only_for_clients_with_documents() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn consent_shows_the_documents_host_and_the_redirect_host() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
     let uris = [CALLBACK, "http://127.0.0.1/cb", "https://elsewhere.example/cb"];
@@ -169,32 +169,35 @@ async fn consent_shows_the_documents_host_and_the_redirect_host() {
         page("https://elsewhere.example/cb").await,
     );
     for text in [&own, &loopback, &other] {
-        assert!(text.contains("It is an app of</dt><dd class=\"host\">app.example</dd>"), "{text}");
-        assert!(text.contains("It calls itself (not verified)"), "{text}");
+        assert!(text.contains("App of</dt><dd class=\"host\">app.example</dd>"), "{text}");
+        assert!(text.contains("Name (not verified)"), "{text}");
         assert!(text.contains("&lt;b&gt;Best&lt;/b&gt; app") && !text.contains("<b>Best"), "{text}");
     }
-    assert!(!own.contains("Any program on it") && !own.contains("another place"), "{own}");
-    assert!(loopback.contains("Any program on it") && loopback.contains("127.0.0.1:5"), "{loopback}");
-    assert!(other.contains("another place") && other.contains("“elsewhere.example”"), "{other}");
+    assert!(!own.contains("any program can use its name") && !own.contains("a different site"), "{own}");
+    assert!(
+        loopback.contains("any program can use its name") && loopback.contains("127.0.0.1:5"),
+        "{loopback}"
+    );
+    assert!(other.contains("a different site") && other.contains("“elsewhere.example”"), "{other}");
 
     let nameless = host.describe("/nameless", json!({"redirect_uris": [CALLBACK], "client_name": null}));
     let text = browser.open(&Authorize::of(&app, &nameless).path()).await.expect(200).text();
     assert!(text.contains("(not verified)</dt><dd>“app.example”</dd>"), "{text}");
     let registered = app.public_client().await;
     let text = browser.open(&Authorize::of(&app, &registered).path()).await.expect(200).text();
-    assert!(!text.contains("It is an app of"), "nobody answers for a registered client");
+    assert!(!text.contains("It is an app of"), "a registered client has no host that vouches for it");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_document_is_cached_as_long_as_its_headers_say() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let put = |cache: &str, uri: &str| {
         let document = json!({"client_id": host.client_id(PATH), "redirect_uris": [uri]});
         host.put(PATH, "application/json", cache, &document.to_string());
         OauthClient { id: host.client_id(PATH), secret: None, redirect_uri: uri.to_owned() }
     };
     let fetches = async |client: &OauthClient, status: u16| {
-        asked(&app, client).await.expect(status);
+        authorize(&app, client).await.expect(status);
         host.heads().len()
     };
     let first = put("cache-control: max-age=600\r\n", CALLBACK);
@@ -205,13 +208,13 @@ async fn a_document_is_cached_as_long_as_its_headers_say() {
     app.advance(Duration::from_secs(1));
     assert_eq!((fetches(&first, 400).await, fetches(&changed, 200).await), (2, 2));
 
-    // Nothing said: an hour.
+    // By default: an hour.
     app.advance(Duration::from_secs(3599));
     assert_eq!(fetches(&changed, 200).await, 2);
     app.advance(Duration::from_secs(1));
     let never = put("cache-control: no-store\r\n", CALLBACK);
     assert_eq!(fetches(&never, 200).await, 3);
-    // A minute at least, whatever is said, and a day at most.
+    // At least a minute and at most a day.
     app.advance(Duration::from_secs(59));
     assert_eq!(fetches(&never, 200).await, 3);
     app.advance(Duration::from_secs(1));
@@ -225,10 +228,10 @@ async fn a_document_is_cached_as_long_as_its_headers_say() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_requests_share_one_fetch() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK]}));
     host.delay(PATH, Duration::from_millis(500));
-    let [a, b, c, d] = [(); 4].map(|()| asked(&app, &client));
+    let [a, b, c, d] = [(); 4].map(|()| authorize(&app, &client));
     let (a, b, c, d) = tokio::join!(a, b, c, d);
     assert_eq!([a, b, c, d].map(|answer| answer.status), [200; 4]);
     assert_eq!(host.heads().len(), 1);
@@ -236,7 +239,7 @@ async fn concurrent_requests_share_one_fetch() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stored_metadata_changes_only_by_consent() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
     let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Old name"}));
@@ -248,7 +251,7 @@ async fn stored_metadata_changes_only_by_consent() {
         json!({"redirect_uris": [CALLBACK], "client_name": "New name", "grant_types": ["authorization_code"]}),
     );
     app.advance(Duration::from_secs(3600));
-    asked(&app, &client).await.expect(200);
+    authorize(&app, &client).await.expect(200);
     assert!(browser.open("/account").await.text().contains("Old name (app.example)"));
     let tokens = Tokens::read(&app.refresh(&client, &tokens.refresh).await);
     browser.decide(&request, "deny").await.expect(303);
@@ -256,31 +259,31 @@ async fn stored_metadata_changes_only_by_consent() {
 
     let code = browser.allow(&request).await.code();
     let again = Tokens::read(&app.redeem(&client, &code).await);
-    assert_eq!(again.refresh, "", "it says now that it does not refresh");
+    assert_eq!(again.refresh, "", "the document no longer allows refreshing");
     assert!(browser.open("/account").await.text().contains("New name"));
     super::refused(&app.refresh(&client, &tokens.refresh).await, 400, "unauthorized_client");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_document_is_used_while_its_host_is_down() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
     let document = json!({"client_id": host.client_id(PATH), "redirect_uris": [CALLBACK]});
     host.put(PATH, "application/json", "cache-control: no-store\r\n", &document.to_string());
     let client = OauthClient { id: host.client_id(PATH), secret: None, redirect_uri: CALLBACK.to_owned() };
-    asked(&app, &client).await.expect(200);
+    authorize(&app, &client).await.expect(200);
     host.set_down(true);
     app.advance(Duration::from_secs(1800));
     let code = browser.allow(&Authorize::of(&app, &client)).await.code();
     app.redeem(&client, &code).await.expect(200);
     app.advance(Duration::from_secs(3600));
-    asked(&app, &client).await.expect(400);
+    authorize(&app, &client).await.expect(400);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn consent_applies_to_the_metadata_that_was_shown() {
-    let (app, host) = started().await;
+    let (app, host) = start().await;
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
     let client = host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Shown"}));
@@ -290,7 +293,7 @@ async fn consent_applies_to_the_metadata_that_was_shown() {
     host.describe(PATH, json!({"redirect_uris": [CALLBACK], "client_name": "Another"}));
     app.advance(Duration::from_secs(3599));
     let decision = [("decision", "allow")];
-    // The document is remembered for an hour.
+    // The document is cached for an hour.
     browser.submit(&path, &form, &decision).await.expect(303);
     let page = browser.open(&path).await.expect(200);
     let form = forms(&page.text()).into_iter().find(|form| form.fields.contains_key("attempt")).unwrap();
@@ -308,5 +311,5 @@ async fn without_documents_a_url_is_an_unknown_client() {
         secret: None,
         redirect_uri: CALLBACK.to_owned(),
     };
-    asked(&app, &client).await.expect(400);
+    authorize(&app, &client).await.expect(400);
 }

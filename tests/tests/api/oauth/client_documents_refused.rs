@@ -1,4 +1,4 @@
-//! What is not fetched, and what is fetched and refused: always a page of this service, never a redirect.
+//! Documents that are not fetched or are refused: always a page of this service, never a redirect.
 
 use std::time::{Duration, Instant};
 
@@ -12,15 +12,15 @@ use web::RateLimit;
 
 const CALLBACK: &str = "https://app.example/callback";
 
-async fn started_with(change: impl FnOnce(&mut Options)) -> (TestApp, DocumentHost) {
+async fn start_with(change: impl FnOnce(&mut Options)) -> (TestApp, DocumentHost) {
     let host = DocumentHost::start().await;
     let mut options = host.options();
     change(&mut options);
     (TestApp::builder().client_documents(options).start().await, host)
 }
 
-/// What the service says to a request of that client, which must be no redirect.
-async fn asked(app: &TestApp, client_id: &str) -> TestResponse {
+/// The response to a request of that client, which must not be a redirect.
+async fn authorize(app: &TestApp, client_id: &str) -> TestResponse {
     let client = OauthClient { id: client_id.to_owned(), secret: None, redirect_uri: CALLBACK.to_owned() };
     let answer = app.browser().open(&Authorize::of(app, &client).path()).await;
     assert!(answer.header("location").is_none(), "{client_id}");
@@ -28,15 +28,15 @@ async fn asked(app: &TestApp, client_id: &str) -> TestResponse {
     answer
 }
 
-/// Checks that the page says this.
-async fn is_refused(app: &TestApp, client_id: &str, words: &str) {
-    let page = asked(app, client_id).await.expect(400);
+/// Checks that the request is refused with these words.
+async fn check_refused(app: &TestApp, client_id: &str, words: &str) {
+    let page = authorize(app, client_id).await.expect(400);
     assert!(page.text().contains(words), "{client_id}: {}", page.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_client_url_is_not_fetched() {
-    let (app, host) = started_with(|_| {}).await;
+    let (app, host) = start_with(|_| {}).await;
     for (client_id, words) in [
         ("http://app.example/client.json", "does not begin with https://"),
         ("HTTPS://app.example/client.json", "does not begin with https://"),
@@ -59,17 +59,17 @@ async fn an_invalid_client_url_is_not_fetched() {
         ("https://2130706433/client.json", "an IP address instead of a name"),
         ("https://app.example/client json", "character"),
     ] {
-        is_refused(&app, client_id, words).await;
+        check_refused(&app, client_id, words).await;
     }
     let long = format!("https://app.example/{}", "x".repeat(2000));
-    is_refused(&app, &long, "2,000").await;
-    is_refused(&app, "ftp://app.example/client.json", "does not know the app").await;
+    check_refused(&app, &long, "2,000").await;
+    check_refused(&app, "ftp://app.example/client.json", "does not know the app").await;
     assert_eq!((host.lookups(), host.dials().len()), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
-    let (app, host) = started_with(|_| {}).await;
+    let (app, host) = start_with(|_| {}).await;
     let inside: [&[&str]; 16] = [
         &["127.0.0.1"],
         &["::1"],
@@ -88,17 +88,17 @@ async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
         &["10.0.0.1", "93.184.216.34"],
         &["2606:2800:220:1::1", "::1"],
     ];
-    let mut pages = vec![asked(&app, "https://nowhere.example/a").await.expect(400).text()];
+    let mut pages = vec![authorize(&app, "https://nowhere.example/a").await.expect(400).text()];
     for (number, addresses) in inside.into_iter().enumerate() {
         let name = format!("inside{number}.example");
         host.resolve_to(&name, addresses);
-        pages.push(asked(&app, &format!("https://{name}/a")).await.expect(400).text());
+        pages.push(authorize(&app, &format!("https://{name}/a")).await.expect(400).text());
     }
     host.resolve_to("empty.example", &[]);
-    pages.push(asked(&app, "https://empty.example/a").await.expect(400).text());
+    pages.push(authorize(&app, "https://empty.example/a").await.expect(400).text());
     assert_eq!(host.dials(), []);
     host.set_down(true);
-    pages.push(asked(&app, &host.client_id("/a")).await.expect(400).text());
+    pages.push(authorize(&app, &host.client_id("/a")).await.expect(400).text());
     assert!(pages[0].contains("cannot be reached on the internet"), "{}", pages[0]);
     pages.dedup();
     assert_eq!(pages.len(), 1, "{pages:#?}");
@@ -106,7 +106,7 @@ async fn internal_addresses_are_not_dialled_and_look_like_missing_ones() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_a_short_json_document_with_200_is_accepted() {
-    let (app, host) = started_with(|_| {}).await;
+    let (app, host) = start_with(|_| {}).await;
     let head = |status: &str, more: &str| {
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{more}\r\n")
     };
@@ -134,26 +134,26 @@ async fn only_a_short_json_document_with_200_is_accepted() {
     ];
     for (path, answer, words) in answers {
         host.put_raw(path, answer);
-        is_refused(&app, &host.client_id(path), words).await;
+        check_refused(&app, &host.client_id(path), words).await;
     }
-    is_refused(&app, &host.client_id("/missing"), "did not respond with 200 OK").await;
+    check_refused(&app, &host.client_id("/missing"), "did not respond with 200 OK").await;
     for content_type in ["text/html", "text/json", "application/jsonp"] {
         let path = format!("/{content_type}");
         host.put(&path, content_type, "", "{}");
-        is_refused(&app, &host.client_id(&path), "Content-Type is not application/json").await;
+        check_refused(&app, &host.client_id(&path), "Content-Type is not application/json").await;
     }
-    // Only what lies at the path itself was asked for.
+    // Only the path itself was requested.
     assert!(host.heads().iter().all(|head| !head.contains("/other")));
-    // The longest that is read: it is then too much of a name, but not too long.
+    // The longest accepted document.
     let client_id = host.client_id("/longest");
     let uri = format!(r#"{{"client_id":"{client_id}","redirect_uris":["{CALLBACK}"],"x":""#);
     host.put("/longest", "application/oauth+json", "", &format!("{uri}{}\"}}", &large[uri.len() + 2..]));
-    asked(&app, &client_id).await.expect(200);
+    authorize(&app, &client_id).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_document_must_contain_its_url_and_no_secret() {
-    let (app, host) = started_with(|_| {}).await;
+    let (app, host) = start_with(|_| {}).await;
     let good = json!({"client_id": host.client_id("/good"), "redirect_uris": [CALLBACK]});
     let changed = |path: &str, name: &str, value: serde_json::Value| {
         let mut document = good.clone();
@@ -197,15 +197,15 @@ async fn a_document_must_contain_its_url_and_no_secret() {
         ),
     ] {
         host.put(path, "application/json", "", &document);
-        is_refused(&app, &host.client_id(path), words).await;
+        check_refused(&app, &host.client_id(path), words).await;
     }
     host.put("/good", "application/json", "", &good.to_string());
-    asked(&app, &host.client_id("/good")).await.expect(200);
+    authorize(&app, &host.client_id("/good")).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_is_cached_for_half_a_minute() {
-    let (app, host) = started_with(|_| {}).await;
+    let (app, host) = start_with(|_| {}).await;
     let client_id = host.client_id("/a");
     let document = json!({"client_id": client_id, "redirect_uris": [CALLBACK]}).to_string();
     let kept = "cache-control: max-age=86400\r\n";
@@ -216,13 +216,13 @@ async fn a_failure_is_cached_for_half_a_minute() {
     for (number, bad) in (0..).zip(bad) {
         let fetches = |more: usize| assert_eq!(host.heads().len(), 2 * number + more);
         host.put_raw("/a", bad);
-        asked(&app, &client_id).await.expect(400);
+        authorize(&app, &client_id).await.expect(400);
         host.put("/a", "application/json", "cache-control: no-store\r\n", &document);
         app.advance(Duration::from_secs(29));
-        asked(&app, &client_id).await.expect(400);
+        authorize(&app, &client_id).await.expect(400);
         fetches(1);
         app.advance(Duration::from_secs(1));
-        asked(&app, &client_id).await.expect(200);
+        authorize(&app, &client_id).await.expect(200);
         fetches(2);
         app.advance(Duration::from_secs(60));
     }
@@ -230,21 +230,21 @@ async fn a_failure_is_cached_for_half_a_minute() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_slow_host_times_out() {
-    let (app, host) = started_with(|options| options.timeout = Duration::from_millis(400)).await;
+    let (app, host) = start_with(|options| options.timeout = Duration::from_millis(400)).await;
     host.describe("/slow", json!({"redirect_uris": [CALLBACK]}));
     host.delay("/slow", Duration::from_secs(20));
     let started = Instant::now();
-    is_refused(&app, &host.client_id("/slow"), "took too long").await;
+    check_refused(&app, &host.client_id("/slow"), "took too long").await;
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_needs_a_valid_certificate() {
-    let (app, host) = started_with(|_| {}).await;
-    is_refused(&app, "https://impostor.example/a", "cannot be reached").await;
-    assert_eq!((host.dials().len(), host.heads().len()), (1, 0), "nothing was asked of it");
-    let (app, host) = started_with(|options| options.roots = client_documents::Roots::WebPki).await;
-    is_refused(&app, &host.client_id("/a"), "cannot be reached").await;
+    let (app, host) = start_with(|_| {}).await;
+    check_refused(&app, "https://impostor.example/a", "cannot be reached").await;
+    assert_eq!((host.dials().len(), host.heads().len()), (1, 0), "no request was sent");
+    let (app, host) = start_with(|options| options.roots = client_documents::Roots::WebPki).await;
+    check_refused(&app, &host.client_id("/a"), "cannot be reached").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -257,22 +257,22 @@ async fn fetches_are_limited_per_address_and_cached_documents_are_not() {
         .start()
         .await;
     let good = host.describe("/good", json!({"redirect_uris": [CALLBACK]})).id;
-    asked(&app, &good).await.expect(200);
-    asked(&app, &host.client_id("/1")).await.expect(400);
-    let waits = asked(&app, &host.client_id("/2")).await.expect(429);
+    authorize(&app, &good).await.expect(200);
+    authorize(&app, &host.client_id("/1")).await.expect(400);
+    let waits = authorize(&app, &host.client_id("/2")).await.expect(429);
     assert_eq!(waits.header("retry-after"), Some("10"));
     assert_eq!(host.heads().len(), 2);
-    asked(&app, &good).await.expect(200);
-    asked(&app, &host.client_id("/1")).await.expect(400);
-    asked(&app, "https://app.example").await.expect(400);
+    authorize(&app, &good).await.expect(200);
+    authorize(&app, &host.client_id("/1")).await.expect(400);
+    authorize(&app, "https://app.example").await.expect(400);
     app.advance(Duration::from_secs(10));
-    asked(&app, &host.client_id("/2")).await.expect(400);
+    authorize(&app, &host.client_id("/2")).await.expect(400);
     assert_eq!(host.heads().len(), 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_fetches_are_limited() {
-    let (app, host) = started_with(|options| options.max_concurrent = 1).await;
+    let (app, host) = start_with(|options| options.max_concurrent = 1).await;
     let [slow, other] =
         ["/slow", "/other"].map(|path| host.describe(path, json!({"redirect_uris": [CALLBACK]})).id);
     host.delay("/slow", Duration::from_secs(1));
@@ -280,10 +280,10 @@ async fn concurrent_fetches_are_limited() {
         while host.heads().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        asked(&app, &other).await
+        authorize(&app, &other).await
     };
-    let (first, second) = tokio::join!(asked(&app, &slow), late);
+    let (first, second) = tokio::join!(authorize(&app, &slow), late);
     first.expect(200);
     assert_eq!(second.expect(503).header("retry-after"), Some("5"));
-    asked(&app, &other).await.expect(200);
+    authorize(&app, &other).await.expect(200);
 }

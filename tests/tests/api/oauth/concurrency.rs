@@ -27,7 +27,7 @@ async fn of_sixty_four_refreshes_of_one_token_one_succeeds() {
     assert_eq!(won.len(), 1);
     lost.iter().for_each(|answer| refused(answer, 400, "invalid_grant"));
     let next = Tokens::read(&won[0]);
-    assert!(opens(&app, &next.access).await, "parallel processes of one client do not end its grant");
+    assert!(opens(&app, &next.access).await, "parallel processes of one client do not revoke its grant");
     app.refresh(&client, &next.refresh).await.expect(200);
 }
 

@@ -27,11 +27,11 @@ async fn the_form_shows_client_scopes_and_redirect_host() {
     ] {
         assert!(text.contains(words), "{words} is missing in {text}");
     }
-    assert!(!text.contains("<b>Pal"), "names are no markup");
-    assert!(!text.contains("<script"), "no script is needed");
+    assert!(!text.contains("<b>Pal"), "names are escaped");
+    assert!(!text.contains("<script"), "no script");
     assert_eq!(page.header("cache-control"), Some("no-store"));
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
-    assert_eq!(page.header("access-control-allow-origin"), None, "pages are for people");
+    assert_eq!(page.header("access-control-allow-origin"), None, "other origins cannot read pages");
     let policy = page.header("content-security-policy").unwrap();
     for directive in
         ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self' https://app.example:8443"]
@@ -75,12 +75,12 @@ async fn a_redirect_to_the_device_shows_a_warning() {
         let client = app.client_with(uris, json!({})).await;
         let page = browser.open(&Authorize::of(&app, &client).path()).await.expect(200);
         assert_eq!(page.text().contains("class=\"notice warn\""), warned, "{uris:?}");
-        assert_eq!(page.text().contains("Any program on it can"), warned, "{uris:?}");
+        assert_eq!(page.text().contains("any program can use its name"), warned, "{uris:?}");
     }
 }
 
 /// The text of the most prominent elements of a page.
-fn prominent(page: &str) -> String {
+fn prominent_text(page: &str) -> String {
     let parts = ["<h1>", "<strong>", "<title>", "<p class=\"asks\">"].map(|open| {
         let close = format!("</{}>", open[1..].split([' ', '>']).next().unwrap());
         let parts = page.split(open).skip(1);
@@ -107,8 +107,8 @@ async fn client_names_are_marked_as_not_verified_and_not_prominent() {
         let consent = browser.open(&path).await.expect(200).text();
         for (page, text) in [("sign-in", &sign_in), ("consent", &consent)] {
             assert!(text.contains(&format!("“{name}”")), "the name is quoted on {page}: {text}");
-            assert!(text.contains("calls itself"), "{page}: {text}");
-            let prominent = prominent(text);
+            assert!(text.contains("Name (not verified)"), "{page}: {text}");
+            let prominent = prominent_text(text);
             assert!(!prominent.contains("bank"), "{page}: {prominent}");
             let place = if uri.starts_with("https:") { host } else { "an app on this device" };
             assert!(prominent.to_lowercase().contains(place), "{page}: {prominent}");
@@ -250,7 +250,7 @@ async fn a_double_click_gives_one_code_and_one_grant() {
     assert_eq!(code, two.expect(303).code());
     app.redeem(&client, &code).await.expect(200);
     let third = browser.submit(&path, &form, &allow).await;
-    assert_eq!(third.status, 409, "the answer was used");
+    assert_eq!(third.status, 409, "the code was used");
     assert!(third.header("location").is_none());
 }
 
@@ -265,5 +265,5 @@ async fn a_deleted_user_cannot_consent() {
     app.other_process().await.delete_account(person.id).await.unwrap();
     browser.submit(&path, &form, &[("decision", "allow")]).await.expect(403);
     let page = browser.open(&path).await.expect(200);
-    assert!(forms(&page.text())[0].fields.contains_key("password"), "it has to sign in again");
+    assert!(forms(&page.text())[0].fields.contains_key("password"), "sign-in is required again");
 }

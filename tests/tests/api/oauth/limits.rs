@@ -5,9 +5,9 @@ use serde_json::json;
 use tests::TestApp;
 use web::RateLimit;
 
-/// Checks a 429 in OAuth's shape and gives how long to wait.
+/// Checks a 429 with an OAuth error body and returns its `Retry-After` in seconds.
 #[track_caller]
-fn has_to_wait(answer: &tests::TestResponse) -> u64 {
+fn retry_after(answer: &tests::TestResponse) -> u64 {
     assert_eq!(answer.status, 429, "{}", answer.text());
     assert!(answer.json["error"].is_string() && answer.json["error_description"].is_string());
     assert_eq!(answer.header("cache-control"), Some("no-store"));
@@ -22,11 +22,11 @@ async fn registrations_from_one_address_are_limited() {
     for _ in 0..3 {
         app.register(&body).await.expect(201);
     }
-    let wait = has_to_wait(&app.register(&body).await);
+    let wait = retry_after(&app.register(&body).await);
     assert!((1..=30).contains(&wait), "{wait}");
     app.advance(Duration::from_secs(wait));
     app.register(&body).await.expect(201);
-    has_to_wait(&app.register(&body).await);
+    retry_after(&app.register(&body).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,7 +48,7 @@ async fn registrations_from_one_network_are_limited() {
         ("2001:db8:2:1::1", 201),
         ("192.0.2.1", 201),
         ("192.0.2.1", 201),
-        // The address is at its own limit, which costs the others nothing.
+        // Requests over the limit of an address do not count for its network.
         ("192.0.2.1", 429),
         ("192.0.2.1", 429),
         ("192.0.2.2", 201),
@@ -59,7 +59,7 @@ async fn registrations_from_one_network_are_limited() {
         let answer = app.send(request.json(&body)).await;
         assert_eq!(answer.status, status, "{address}");
         if status == 429 {
-            assert!(has_to_wait(&answer) <= 60);
+            assert!(retry_after(&answer) <= 60);
         }
     }
 }
@@ -72,7 +72,7 @@ async fn attempts_with_one_token_are_limited() {
     for _ in 0..5 {
         app.refresh(&client, "guessed").await.expect(400);
     }
-    assert!(has_to_wait(&app.refresh(&client, "guessed").await) <= 60);
+    assert!(retry_after(&app.refresh(&client, "guessed").await) <= 60);
     app.refresh(&client, "another").await.expect(400);
 }
 
@@ -83,8 +83,8 @@ async fn token_requests_and_revocations_of_one_address_are_limited_together() {
     let client = app.public_client().await;
     app.refresh(&client, "one").await.expect(400);
     app.oauth_form("revoke", &[("token", "x")]).await.expect(200);
-    assert_eq!(has_to_wait(&app.refresh(&client, "two").await), 1);
-    has_to_wait(&app.oauth_form("revoke", &[("token", "x")]).await);
+    assert_eq!(retry_after(&app.refresh(&client, "two").await), 1);
+    retry_after(&app.oauth_form("revoke", &[("token", "x")]).await);
     app.advance(Duration::from_secs(1));
     app.refresh(&client, "two").await.expect(400);
 }

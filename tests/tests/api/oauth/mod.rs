@@ -19,7 +19,7 @@ mod whole_flow;
 
 use tests::{TestApp, TestResponse, oauth::OauthClient};
 
-/// The parts of a JWT, decoded: header and claims.
+/// The decoded header and claims of a JWT.
 fn decoded(token: &str) -> (serde_json::Value, serde_json::Value) {
     let mut parts = token.split('.').map(|part| {
         let bytes = data_encoding::BASE64URL_NOPAD.decode(part.as_bytes()).unwrap();
@@ -28,7 +28,7 @@ fn decoded(token: &str) -> (serde_json::Value, serde_json::Value) {
     (parts.next().unwrap(), parts.next().unwrap())
 }
 
-/// Checks a refusal in the form of RFC 6749, section 5.2.
+/// Checks an error response (RFC 6749, section 5.2).
 #[track_caller]
 fn refused(answer: &TestResponse, status: u16, code: &str) {
     assert_eq!(answer.status, status, "{}", answer.text());
@@ -38,7 +38,7 @@ fn refused(answer: &TestResponse, status: u16, code: &str) {
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
 }
 
-/// The fields of a good token request for a code.
+/// The fields of a valid token request for a code.
 fn code_fields<'a>(client: &'a OauthClient, code: &'a str) -> Vec<(&'static str, &'a str)> {
     vec![
         ("grant_type", "authorization_code"),
@@ -49,7 +49,7 @@ fn code_fields<'a>(client: &'a OauthClient, code: &'a str) -> Vec<(&'static str,
     ]
 }
 
-/// The same fields with one changed, added, or (with no value) left out.
+/// The same fields with one replaced, added, or (without a value) removed.
 fn changed<'a>(
     fields: &[(&'static str, &'a str)],
     name: &'static str,
@@ -60,7 +60,7 @@ fn changed<'a>(
     fields
 }
 
-/// Whether a token still opens the current resource.
+/// Whether a token gives access to the current resource.
 async fn opens(app: &TestApp, token: &str) -> bool {
     let answer = app.list_tools("/api/mcp/v1", token).await;
     assert!(matches!(answer.status, 200 | 401), "{}", answer.text());

@@ -133,8 +133,8 @@ async fn schemes_with_a_system_handler_are_refused() {
     }
 }
 
-/// Registers a client that an earlier version of the rules let in.
-async fn registered_long_ago(app: &TestApp, uri: &str) -> OauthClient {
+/// Stores a client that earlier rules accepted.
+async fn client_of_earlier_rules(app: &TestApp, uri: &str) -> OauthClient {
     let client = app.client_with(&["https://app.example/callback"], json!({"client_name": uri})).await;
     let mut stored = app.library.grants().client(&client.id).await.unwrap().unwrap();
     stored.id = format!("old-{}", stored.id);
@@ -150,13 +150,13 @@ async fn a_registered_uri_is_checked_again_at_authorize() {
     let person = app.person("anna").await;
     let browser = app.browser().signed_in(&person).await;
     for uri in ["intent://app.example/x", "ms-settings:/x", "javascript:alert(1)", "http://app.example/"] {
-        let client = registered_long_ago(&app, uri).await;
+        let client = client_of_earlier_rules(&app, uri).await;
         let request = Authorize::of(&app, &client);
         let page = browser.open(&request.path()).await.expect(400);
         assert!(page.header("location").is_none());
         assert!(page.text().contains("This app cannot be connected"), "{}", page.text());
         assert!(!page.text().contains("name=\"decision\""));
-        // Its other redirect URIs are as good as before.
+        // Its other redirect URIs still work.
         let good = request.with("redirect_uri", "https://app.example/callback");
         browser.open(&good.path()).await.expect(200);
     }

@@ -21,7 +21,7 @@ async fn a_client_is_registered_with_every_field() {
     assert_eq!(client["grant_types"], json!(["authorization_code", "refresh_token"]));
     assert_eq!(client["response_types"], json!(["code"]));
     assert_eq!(client["token_endpoint_auth_method"], "none");
-    // 2024-06-01T12:00:00Z, where the clock stands.
+    // 2024-06-01T12:00:00Z, the time of the mock clock.
     assert_eq!(client["client_id_issued_at"], 1_717_243_200);
     let scopes: HashSet<&str> = client["scope"].as_str().unwrap().split(' ').collect();
     assert_eq!(scopes, HashSet::from(["mcp:images", "mcp:photos"]));
@@ -64,7 +64,7 @@ async fn registering_a_public_client_again_returns_the_same_client() {
     let first = app.register(&body).await.expect(201);
     app.advance(std::time::Duration::from_secs(86_400));
     let again = app.register(&body).await.expect(201);
-    assert_eq!(first.json, again.json, "the body is the same, the time of issue too");
+    assert_eq!(first.json, again.json, "the body is the same, including the time of issue");
     let reordered = json!({
         "software_id": "x",
         "scope": "mcp:images mcp:photos",
@@ -232,7 +232,7 @@ async fn registering_again_extends_a_registration_by_ninety_days() {
         app.library.grants().client(id).await.unwrap().is_some()
     };
     app.advance(60 * day);
-    assert_eq!(register("Again").await, again, "its answer stays the same");
+    assert_eq!(register("Again").await, again, "the response stays the same");
     app.advance(31 * day);
     app.library.delete_expired().await.unwrap();
     assert!(is_known(&again).await);

@@ -12,7 +12,7 @@ async fn either_token_revokes_the_grant_at_once() {
     for hint in [None, Some("access_token"), Some("refresh_token"), Some("nonsense")] {
         for by_refresh in [false, true] {
             let tokens = app.tokens(&client, &person).await;
-            assert!(opens(&app, &tokens.access).await, "it is remembered as good now");
+            assert!(opens(&app, &tokens.access).await, "its signature is cached now");
             let token = if by_refresh { &tokens.refresh } else { &tokens.access };
             let mut fields = vec![("token", token.as_str())];
             fields.extend(hint.map(|hint| ("token_type_hint", hint)));
@@ -107,8 +107,8 @@ async fn a_revocation_by_another_process_takes_effect_at_once() {
     refused(&app.refresh(&client, &tokens.refresh).await, 400, "invalid_grant");
 }
 
-/// Tokens with the handle and generation of a real one, and a secret that somebody made up.
-fn made_up_from(refresh: &str) -> Vec<String> {
+/// Forged tokens with the handle and generation of a real one.
+fn forged_from(refresh: &str) -> Vec<String> {
     let real = data_encoding::BASE64URL_NOPAD.decode(refresh.as_bytes()).unwrap();
     let mut made_up = vec![vec![0; real.len() - 20], vec![0xff; real.len() - 20], real[20..].to_vec()];
     made_up[2][0] ^= 1;
@@ -132,7 +132,7 @@ async fn a_forged_token_with_a_real_handle_changes_nothing() {
     let first = app.tokens(&client, &person).await;
     let second = Tokens::read(&app.refresh(&client, &first.refresh).await);
     app.advance(std::time::Duration::from_secs(60));
-    for token in made_up_from(&first.refresh) {
+    for token in forged_from(&first.refresh) {
         app.oauth_form("revoke", &[("token", &token)]).await.expect(200);
         assert!(opens(&app, &second.access).await, "revoked by {token}");
         refused(&app.refresh(&client, &token).await, 400, "invalid_grant");
@@ -140,5 +140,5 @@ async fn a_forged_token_with_a_real_handle_changes_nothing() {
     }
     let third = Tokens::read(&app.refresh(&client, &second.refresh).await);
     refused(&app.refresh(&client, &first.refresh).await, 400, "invalid_grant");
-    assert!(!opens(&app, &third.access).await, "a genuine old token still ends the grant");
+    assert!(!opens(&app, &third.access).await, "a genuine old token still revokes the grant");
 }

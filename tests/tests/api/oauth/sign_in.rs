@@ -16,7 +16,7 @@ async fn authorize_shows_sign_in_then_consent() {
     let page = browser.open(&path).await.expect(200);
     let form = forms(&page.text()).remove(0);
     assert!(form.fields.contains_key("email") && form.fields.contains_key("password"));
-    assert!(page.text().contains("Test app"), "it says what for");
+    assert!(page.text().contains("Test app"), "the page names the client");
     assert_eq!(page.header("x-frame-options"), Some("DENY"));
     let answer = browser.sign_in(&path, &person, PASSWORD).await.expect(303);
     assert_eq!(answer.header("location"), Some(path.as_str()));
@@ -69,7 +69,7 @@ async fn a_wrong_password_and_an_unknown_email_look_the_same() {
             browser.submit("/sign-in", &form, &[("email", email), ("password", password)]).await.expect(401);
         assert!(browser.cookie("photos_session").is_none());
         assert!(!answer.text().contains(PASSWORD), "a password is not shown again");
-        answers.push(answer.text().contains("The email or the password is wrong."));
+        answers.push(answer.text().contains("The email or password is incorrect."));
     }
     assert!(answers.into_iter().all(|told| told));
     let typed = [("email", "  ANNA@example.org "), ("password", PASSWORD)];
@@ -211,7 +211,7 @@ async fn a_session_ends_by_sign_out_new_password_or_age() {
     let answer = browser.submit(&path, &sign_out, &[]).await.expect(303);
     assert_eq!(answer.header("location"), Some(path.as_str()));
     browser.set_cookie("photos_session", &kept);
-    assert!(asks_for_password(&browser).await, "it ended in the store, not only in the browser");
+    assert!(asks_for_password(&browser).await, "the session ended in the store, not only in the browser");
 
     let browser = app.browser().signed_in(&person).await;
     app.other_process().await.set_password(&person.email, Some("another".to_owned())).await.unwrap();

@@ -45,7 +45,7 @@ async fn an_access_token_is_a_jwt_of_rfc_9068() {
     assert_eq!(claims["iat"], 1_717_243_200);
     assert_eq!(claims["exp"], 1_717_243_200 + 3600);
     let two = app.tokens(&client, &person).await;
-    assert_eq!(decoded(&two.access).1["sub"], claims["sub"], "the same person is the same subject");
+    assert_eq!(decoded(&two.access).1["sub"], claims["sub"], "the same user has the same subject");
     assert_ne!(decoded(&two.access).1["jti"], claims["jti"]);
 }
 
@@ -309,7 +309,7 @@ async fn the_subject_is_opaque_per_client_and_account() {
     let subject = |token: &str| decoded(token).1["sub"].as_str().unwrap().to_owned();
     let first = app.tokens(&client, &anna).await;
     let annas = subject(&first.access);
-    assert_ne!(annas, anna.id.0.to_string(), "it is no number of the store");
+    assert_ne!(annas, anna.id.0.to_string(), "it is not the id in the store");
     assert!(annas.len() >= 32 && annas.bytes().all(|byte| byte.is_ascii_graphic()), "{annas}");
     let renewed = Tokens::read(&app.refresh(&client, &first.refresh).await);
     assert_eq!(subject(&renewed.access), annas);

@@ -6,7 +6,7 @@ use tests::{
 };
 use url::Url;
 
-/// What a client does that knows nothing but the MCP URL.
+/// The flow of a client that knows only the MCP URL.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_connects_from_the_bare_mcp_url() {
     let app = TestApp::start().await;

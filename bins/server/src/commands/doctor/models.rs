@@ -31,7 +31,7 @@ fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
         ),
         Ok(ActiveModel::Model { name, .. }) => match Runtime::require(options) {
             Err(error) => findings.fail(MODEL, &format!("{name} is in use and cannot run: {error}")),
-            Ok(()) => try_out(models, &name, options, findings),
+            Ok(()) => test_model(models, &name, options, findings),
         },
     }
     match models.list() {
@@ -46,7 +46,7 @@ fn check_models(models: &Models, options: &Options, findings: &mut Findings) {
     }
 }
 
-fn try_out(models: &Models, name: &str, options: &Options, findings: &mut Findings) {
+fn test_model(models: &Models, name: &str, options: &Options, findings: &mut Findings) {
     let outcome = models.load(name, options).and_then(|model| Ok((model.self_test()?, model)));
     match outcome {
         Err(error) => broken(name, &error.to_string(), findings),
@@ -57,9 +57,9 @@ fn try_out(models: &Models, name: &str, options: &Options, findings: &mut Findin
     }
 }
 
-fn broken(name: &str, why: &str, findings: &mut Findings) {
+fn broken(name: &str, reason: &str, findings: &mut Findings) {
     let remedy = format!("run `server model install {name}` or `server model use built-in`");
-    findings.fail(MODEL, &format!("{name} is in use and does not work: {why}; {remedy}"));
+    findings.fail(MODEL, &format!("{name} is in use and does not work: {reason}; {remedy}"));
 }
 
 fn runtime(found: &DetectedRuntime, findings: &mut Findings) {

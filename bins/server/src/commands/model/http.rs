@@ -15,34 +15,33 @@ const LIMITS: Limits = Limits { max_head_bytes: 256 * 1024, max_headers: 200, st
 const MAX_REDIRECTS: usize = 5;
 const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 
-/// Why something was not downloaded; the words name the host.
+/// Why a download failed. Messages contain no credentials and no query strings.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DownloadError {
-    #[error("{url} is no address that can be downloaded from: it must begin with https:// or http://")]
+    #[error("{url} is not a valid download URL: it must begin with https:// or http://")]
     Address { url: String },
     #[error(
-        "an address with a user or a password in it, before an @, is not downloaded from: neither would be sent, so a \
-         mirror must be reachable without them"
+        "a URL with a user name or password is not supported; use a mirror that is reachable without them"
     )]
     Credentials,
-    #[error("nothing can be encrypted here: {0}")]
+    #[error("TLS cannot be set up: {0}")]
     Tls(BuildError),
-    #[error("{host} can't be reached: {why}")]
-    Unreachable { host: String, why: String },
-    #[error("{host} took too long")]
-    Silent { host: String },
-    #[error("{host} leads from an encrypted address to one that is not, {to}; that is not followed")]
-    Unencrypted { host: String, to: String },
-    #[error("{host} leads to an address with a user or a password in it; that is not followed")]
-    LeadsToCredentials { host: String },
-    #[error("{host} leads on and on, without an end")]
-    Endless { host: String },
-    #[error("{url} is not there: {status}")]
+    #[error("{host} cannot be reached: {reason}")]
+    Unreachable { host: String, reason: String },
+    #[error("{host} timed out")]
+    Timeout { host: String },
+    #[error("{host} redirects from https to {to}; the redirect is not followed")]
+    InsecureRedirect { host: String, to: String },
+    #[error("{host} redirects to a URL with a user name or password; the redirect is not followed")]
+    RedirectToCredentials { host: String },
+    #[error("{host}: too many redirects")]
+    TooManyRedirects { host: String },
+    #[error("{url} cannot be downloaded: {status}")]
     Status { url: String, status: StatusCode },
-    #[error("{url} did not arrive whole: {why}")]
-    CutOff { url: String, why: String },
-    #[error("{url} is longer than the {most} bytes that it can have")]
-    TooLong { url: String, most: u64 },
+    #[error("the download of {url} was interrupted: {reason}")]
+    Interrupted { url: String, reason: String },
+    #[error("{url} is longer than {max_bytes} bytes")]
+    TooLong { url: String, max_bytes: u64 },
 }
 
 /// Downloads files.
@@ -52,7 +51,7 @@ pub(super) struct Downloader {
 }
 
 /// A response whose body is still to be read.
-pub(super) struct Answer {
+pub(super) struct DownloadResponse {
     url: Url,
     response: Response,
 }
@@ -72,38 +71,38 @@ impl Downloader {
     }
 
     /// Requests a URL and follows redirects.
-    pub(super) async fn get(&self, url: &Url) -> Result<Answer, DownloadError> {
+    pub(super) async fn get(&self, url: &Url) -> Result<DownloadResponse, DownloadError> {
         let mut url = url.clone();
         if has_credentials(&url) {
             return Err(DownloadError::Credentials);
         }
         for _ in 0..=MAX_REDIRECTS {
-            let answer = self.request(&url).await?;
-            let status = answer.response.status();
+            let response = self.request(&url).await?;
+            let status = response.response.status();
             if status == StatusCode::OK {
-                return Ok(answer);
+                return Ok(response);
             }
-            let to = answer.header("location").filter(|_| status.is_redirection());
+            let to = response.header("location").filter(|_| status.is_redirection());
             let Some(to) = to.and_then(|to| url.join(to).ok()) else {
                 return Err(DownloadError::Status { url: shown(&url), status });
             };
             if has_credentials(&to) {
-                return Err(DownloadError::LeadsToCredentials { host: host(&url) });
+                return Err(DownloadError::RedirectToCredentials { host: host(&url) });
             }
             if url.scheme() == "https" && to.scheme() != "https" {
-                return Err(DownloadError::Unencrypted { host: host(&url), to: shown(&to) });
+                return Err(DownloadError::InsecureRedirect { host: host(&url), to: shown(&to) });
             }
             url = to;
         }
-        Err(DownloadError::Endless { host: host(&url) })
+        Err(DownloadError::TooManyRedirects { host: host(&url) })
     }
 
-    async fn request(&self, url: &Url) -> Result<Answer, DownloadError> {
+    async fn request(&self, url: &Url) -> Result<DownloadResponse, DownloadError> {
         let address = || DownloadError::Address { url: shown(url) };
         let failed = |error: Error| match error {
-            Error::Timeout => DownloadError::Silent { host: host(url) },
+            Error::Timeout => DownloadError::Timeout { host: host(url) },
             Error::HostName(_) => address(),
-            error => DownloadError::Unreachable { host: host(url), why: error.to_string() },
+            error => DownloadError::Unreachable { host: host(url), reason: error.to_string() },
         };
         let is_https = match url.scheme() {
             "https" => true,
@@ -119,7 +118,7 @@ impl Downloader {
         let stream = timeout(STEP_TIMEOUT, TcpStream::connect((name.as_str(), port)))
             .await
             .map_err(|_| failed(Error::Timeout))?
-            .map_err(|why| DownloadError::Unreachable { host: host(url), why: why.to_string() })?;
+            .map_err(|error| DownloadError::Unreachable { host: host(url), reason: error.to_string() })?;
         let target = match url.query() {
             Some(query) => format!("{}?{query}", url.path()),
             None => url.path().to_owned(),
@@ -131,11 +130,11 @@ impl Downloader {
         } else {
             self.client.get(stream, &authority(url), &target, uncompressed).await
         };
-        Ok(Answer { url: url.clone(), response: response.map_err(failed)? })
+        Ok(DownloadResponse { url: url.clone(), response: response.map_err(failed)? })
     }
 }
 
-impl Answer {
+impl DownloadResponse {
     /// A header.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.response.headers().get(name).and_then(|value| value.to_str().ok())
@@ -146,28 +145,28 @@ impl Answer {
         &self.url
     }
 
-    /// The next part of the body; `None` at its end.
-    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, DownloadError> {
+    /// The next chunk of the body; `None` at its end.
+    pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, DownloadError> {
         self.response.chunk().await.map_err(|error| body_error(&self.url, error))
     }
 
-    /// The whole body, of at most so many bytes.
-    pub(super) async fn whole(self, most: u64) -> Result<Vec<u8>, DownloadError> {
-        self.response.bytes(most).await.map_err(|error| body_error(&self.url, error))
+    /// The whole body, up to this many bytes.
+    pub(super) async fn bytes(self, max_bytes: u64) -> Result<Vec<u8>, DownloadError> {
+        self.response.bytes(max_bytes).await.map_err(|error| body_error(&self.url, error))
     }
 }
 
 fn body_error(url: &Url, error: Error) -> DownloadError {
     match error {
-        Error::Timeout => DownloadError::Silent { host: host(url) },
-        Error::BodyTooLong { max } => DownloadError::TooLong { url: shown(url), most: max },
-        Error::Body(error) => DownloadError::CutOff { url: shown(url), why: error.to_string() },
-        error => DownloadError::CutOff { url: shown(url), why: error.to_string() },
+        Error::Timeout => DownloadError::Timeout { host: host(url) },
+        Error::BodyTooLong { max } => DownloadError::TooLong { url: shown(url), max_bytes: max },
+        Error::Body(error) => DownloadError::Interrupted { url: shown(url), reason: error.to_string() },
+        error => DownloadError::Interrupted { url: shown(url), reason: error.to_string() },
     }
 }
 
-/// The address in what somebody gave. An @ is refused wherever it is: a password with a slash in it is read as a path.
-pub(super) fn address(text: &str) -> Result<Url, DownloadError> {
+/// Parses a URL from the user. An `@` is refused anywhere, because a password with a slash is parsed as part of the path.
+pub(super) fn parse_url(text: &str) -> Result<Url, DownloadError> {
     if text.contains('@') {
         return Err(DownloadError::Credentials);
     }
@@ -181,16 +180,16 @@ fn has_credentials(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
 }
 
-/// An address without a user and a password, and without its query, in which hubs put signatures.
+/// A URL for messages: without user name, password and query, because hubs put signatures into queries.
 pub(super) fn shown(url: &Url) -> String {
     if url.cannot_be_a_base() {
-        // Such as `user:password@host`, whose scheme is taken for `user`.
+        // Such as `user:password@host`, where `user` is parsed as the scheme.
         return format!("{}:", url.scheme());
     }
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
-    // These fail for what has no host, and so no user.
+    // These fail for URLs without a host, which have no user name.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.to_string()
@@ -217,27 +216,27 @@ mod tests {
 
     use super::*;
 
-    /// A host that speaks TLS and answers each path by `answer`, and who believes it.
-    async fn host(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> (Downloader, Url) {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-        let roots = Roots::Only(vec![made.cert.der().to_vec()]);
-        let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    /// Starts a TLS server that responds with `respond(path)`, and returns a client that trusts its certificate.
+    async fn host(respond: impl Fn(&str) -> String + Send + Sync + 'static) -> (Downloader, Url) {
+        let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let roots = Roots::Only(vec![certificate.cert.der().to_vec()]);
+        let key = PrivateKeyDer::try_from(certificate.signing_key.serialize_der()).unwrap();
         let settings = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let settings = settings.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
-        let settings = settings.with_single_cert(vec![made.cert.der().clone()], key).unwrap();
+        let settings = settings.with_single_cert(vec![certificate.cert.der().clone()], key).unwrap();
         let acceptor = TlsAcceptor::from(Arc::new(settings));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("https://localhost:{}", listener.local_addr().unwrap().port());
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                // A client that does not believe the certificate goes away.
+                // A client that does not trust the certificate closes the connection.
                 let Ok(mut stream) = acceptor.accept(stream).await else { continue };
                 let mut request = vec![0; 4096];
                 let read = stream.read(&mut request).await.unwrap();
                 let request = String::from_utf8_lossy(&request[..read]).into_owned();
-                let answer = answer(request.split(' ').nth(1).unwrap_or_default());
-                let _ = stream.write_all(answer.as_bytes()).await;
+                let response = respond(request.split(' ').nth(1).unwrap_or_default());
+                let _ = stream.write_all(response.as_bytes()).await;
                 let _ = stream.shutdown().await;
             }
         });
@@ -254,15 +253,15 @@ mod tests {
 
     async fn get(downloader: &Downloader, url: &Url, path: &str) -> Result<String, String> {
         let url = url.join(path).unwrap();
-        let answer = match downloader.get(&url).await {
-            Ok(answer) => answer.whole(100).await,
+        let body = match downloader.get(&url).await {
+            Ok(response) => response.bytes(100).await,
             Err(error) => Err(error),
         };
-        answer.map(|whole| String::from_utf8(whole).unwrap()).map_err(|error| error.to_string())
+        body.map(|body| String::from_utf8(body).unwrap()).map_err(|error| error.to_string())
     }
 
     #[tokio::test]
-    async fn encrypted_addresses_lead_to_encrypted_ones_only() {
+    async fn redirects_from_https_to_other_schemes_are_refused() {
         let (downloader, url) = host(|path| match path {
             "/file?a=b" => body("content"),
             "/near" => redirect("/file?a=b"),
@@ -274,16 +273,16 @@ mod tests {
         assert_eq!(get(&downloader, &url, "/file?a=b").await.unwrap(), "content");
         assert_eq!(get(&downloader, &url, "/near").await.unwrap(), "content");
         for path in ["/plain", "/file-system"] {
-            let why = get(&downloader, &url, path).await.unwrap_err();
-            assert!(why.contains("is not followed"), "{why}");
+            let error = get(&downloader, &url, path).await.unwrap_err();
+            assert!(error.contains("is not followed"), "{error}");
         }
-        // What a signature is in is not told.
-        let why = get(&downloader, &url, "/absent?signature=hunter2").await.unwrap_err();
-        assert!(why.contains("/absent is not there: 404") && !why.contains("hunter2"), "{why}");
+        // The query may contain a signature.
+        let error = get(&downloader, &url, "/absent?signature=hunter2").await.unwrap_err();
+        assert!(error.contains("/absent cannot be downloaded: 404") && !error.contains("hunter2"), "{error}");
     }
 
     #[test]
-    fn addresses_with_a_user_or_a_password_are_refused() {
+    fn urls_with_credentials_are_refused() {
         for text in [
             "https://user:hunter2@mirror.example.org",
             "https://hunter2@mirror.example.org/hub",
@@ -292,16 +291,19 @@ mod tests {
             "https://user:1/hunter2@mirror.example.org",
             "user:hunter2@mirror.example.org",
         ] {
-            let why = address(text).unwrap_err().to_string();
-            assert!(why.contains("reachable without") && !why.contains("hunter2"), "{text}: {why}");
+            let error = parse_url(text).unwrap_err().to_string();
+            assert!(error.contains("reachable without") && !error.contains("hunter2"), "{text}: {error}");
         }
-        let why = address("mirror?token=hunter2").unwrap_err().to_string();
-        assert!(why.contains("mirror is no address") && !why.contains("hunter2"), "{why}");
-        assert_eq!(address("https://mirror.example.org/%40hub").unwrap().path(), "/%40hub");
+        let error = parse_url("mirror?token=hunter2").unwrap_err().to_string();
+        assert!(
+            error.contains("mirror is not a valid download URL") && !error.contains("hunter2"),
+            "{error}"
+        );
+        assert_eq!(parse_url("https://mirror.example.org/%40hub").unwrap().path(), "/%40hub");
     }
 
     #[test]
-    fn only_what_is_public_of_an_address_is_shown() {
+    fn shown_urls_contain_no_credentials_and_no_query() {
         for (text, expected) in [
             ("https://user:hunter2@localhost:8443/file?a=hunter2#hunter2", "https://localhost:8443/file"),
             ("ftp://hunter2@localhost/file", "ftp://localhost/file"),
@@ -314,7 +316,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn credentials_are_neither_followed_nor_told() {
+    async fn redirects_to_credentials_are_refused() {
         let (downloader, url) = host(|path| match path {
             "/user" => redirect("https://hunter2@localhost/file"),
             "/password" => redirect("//user:hunter2@localhost/file"),
@@ -324,25 +326,25 @@ mod tests {
         })
         .await;
         for path in ["/user", "/password", "/plain", "/opaque"] {
-            let why = get(&downloader, &url, path).await.unwrap_err();
-            assert!(why.contains("is not followed") && !why.contains("hunter2"), "{path}: {why}");
+            let error = get(&downloader, &url, path).await.unwrap_err();
+            assert!(error.contains("is not followed") && !error.contains("hunter2"), "{path}: {error}");
         }
-        let mut given = url.clone();
-        given.set_username("user").unwrap();
-        given.set_password(Some("hunter2")).unwrap();
-        let why = get(&downloader, &given, "/file").await.unwrap_err();
-        assert!(why.contains("reachable without") && !why.contains("hunter2"), "{why}");
+        let mut with_credentials = url.clone();
+        with_credentials.set_username("user").unwrap();
+        with_credentials.set_password(Some("hunter2")).unwrap();
+        let error = get(&downloader, &with_credentials, "/file").await.unwrap_err();
+        assert!(error.contains("reachable without") && !error.contains("hunter2"), "{error}");
     }
 
     #[tokio::test]
     async fn certificates_are_checked() {
         let (_, url) = host(|_| body("content")).await;
-        let why = get(&Downloader::new().unwrap(), &url, "/").await.unwrap_err();
-        assert!(why.contains("localhost can't be reached"), "{why}");
+        let error = get(&Downloader::new().unwrap(), &url, "/").await.unwrap_err();
+        assert!(error.contains("localhost cannot be reached"), "{error}");
     }
 
     #[tokio::test]
-    async fn bodies_that_are_cut_off_or_too_long_are_told() {
+    async fn interrupted_and_too_long_bodies_are_errors() {
         let (downloader, url) = host(|path| match path {
             "/cut" => "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nonly this".to_owned(),
             "/chunks" => "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nonly\r\n".to_owned(),
@@ -350,10 +352,10 @@ mod tests {
         })
         .await;
         for (path, expected) in
-            [("/cut", "did not arrive whole"), ("/chunks", "whole"), ("/long", "longer than")]
+            [("/cut", "was interrupted"), ("/chunks", "was interrupted"), ("/long", "longer than")]
         {
-            let why = get(&downloader, &url, path).await.unwrap_err();
-            assert!(why.contains(expected), "{path}: {why}");
+            let error = get(&downloader, &url, path).await.unwrap_err();
+            assert!(error.contains(expected), "{path}: {error}");
         }
     }
 }

@@ -30,10 +30,10 @@ const MAX_BYTES: u64 = 16 << 30;
 pub(super) enum HubError {
     #[error(transparent)]
     Download(#[from] DownloadError),
-    #[error("{hub} has no model {name}: {why}")]
-    NoModel { hub: String, name: String, why: DownloadError },
-    #[error("{url} is not a list of files: {why}")]
-    List { url: String, why: String },
+    #[error("{hub} has no model {name}: {reason}")]
+    NoModel { hub: String, name: String, reason: DownloadError },
+    #[error("{url} is not a list of files: {reason}")]
+    List { url: String, reason: String },
     #[error("{name} is not a supported model: {file} is missing")]
     Incomplete { name: String, file: &'static str },
     #[error("{name} has {bytes} bytes, more than the maximum of {MAX_BYTES}")]
@@ -42,8 +42,8 @@ pub(super) enum HubError {
     Length { url: String, actual: u64, expected: u64 },
     #[error("{url} does not match the checksum that the hub lists; try again")]
     Checksum { url: String },
-    #[error("cannot write {path}: {why}")]
-    Write { path: String, why: std::io::Error },
+    #[error("cannot write {path}: {reason}")]
+    Write { path: String, reason: std::io::Error },
 }
 
 /// A file in the hub's list.
@@ -68,7 +68,7 @@ pub(super) struct Hub {
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct ListItem {
     #[serde(rename = "type")]
     kind: String,
     path: String,
@@ -83,7 +83,7 @@ struct Lfs {
     size: u64,
 }
 
-impl Item {
+impl ListItem {
     fn into_file(self) -> HubFile {
         match self.lfs {
             Some(lfs) => HubFile { path: self.path, bytes: lfs.size, checksum: Checksum::Sha256(lfs.oid) },
@@ -105,21 +105,23 @@ impl Hub {
         let mut files = Vec::new();
         for _ in 0..MAX_PAGES {
             let Some(url) = next.take() else { break };
-            let answer = self.downloader.get(&url).await.map_err(|why| match why {
+            let response = self.downloader.get(&url).await.map_err(|reason| match reason {
                 DownloadError::Status { .. } => {
-                    HubError::NoModel { hub: shown(&self.base), name: name.to_owned(), why }
+                    HubError::NoModel { hub: shown(&self.base), name: name.to_owned(), reason }
                 }
-                why => why.into(),
+                reason => reason.into(),
             })?;
-            let invalid = |why: String| HubError::List { url: shown(&url), why };
-            next = answer.header("link").and_then(next_page).and_then(|next| answer.url().join(next).ok());
+            let invalid = |reason: String| HubError::List { url: shown(&url), reason };
+            next =
+                response.header("link").and_then(next_page).and_then(|next| response.url().join(next).ok());
             if next.as_ref().is_some_and(|next| next.origin() != url.origin()) {
                 return Err(invalid("it continues on another host".to_owned()));
             }
-            let list = answer.whole(MAX_PAGE_BYTES).await?;
-            let items: Vec<Item> = serde_json::from_slice(&list).map_err(|why| invalid(why.to_string()))?;
-            let is_used = |item: &Item| item.kind == "file" && is_model_file(&item.path);
-            files.extend(items.into_iter().filter(is_used).map(Item::into_file));
+            let list = response.bytes(MAX_PAGE_BYTES).await?;
+            let items: Vec<ListItem> =
+                serde_json::from_slice(&list).map_err(|reason| invalid(reason.to_string()))?;
+            let is_used = |item: &ListItem| item.kind == "file" && is_model_file(&item.path);
+            files.extend(items.into_iter().filter(is_used).map(ListItem::into_file));
         }
         if let Some(file) = missing_file(files.iter().map(|file| file.path.as_str())) {
             return Err(HubError::Incomplete { name: name.to_owned(), file });
@@ -141,9 +143,9 @@ impl Hub {
     ) -> Result<(), HubError> {
         let url = self.url(&format!("{OWNER}/{name}/resolve/main/{}", file.path))?;
         let path = folder.join(&file.path);
-        let write_error = |why| HubError::Write { path: path.display().to_string(), why };
+        let write_error = |reason| HubError::Write { path: path.display().to_string(), reason };
         let length_error = |actual| HubError::Length { url: shown(&url), actual, expected: file.bytes };
-        let mut answer = self.downloader.get(&url).await?;
+        let mut response = self.downloader.get(&url).await?;
         let mut digest = match &file.checksum {
             Checksum::Sha256(_) => Context::new(&SHA256),
             Checksum::GitBlob(_) => {
@@ -154,7 +156,7 @@ impl Hub {
         };
         let mut target = File::create_new(&path).await.map_err(write_error)?;
         let mut bytes = 0;
-        while let Some(chunk) = answer.next().await? {
+        while let Some(chunk) = response.chunk().await? {
             bytes += chunk.len() as u64;
             if bytes > file.bytes {
                 return Err(length_error(bytes));

@@ -130,7 +130,7 @@ async fn download(
     options: clip::Options,
     bar: &ProgressBar,
 ) -> Result<InstalledModel, ModelError> {
-    let base = http::address(source).map_err(HubError::from)?;
+    let base = http::parse_url(source).map_err(HubError::from)?;
     let hub = Hub { base, downloader: Downloader::new().map_err(HubError::from)? };
     // Staging comes first, because it fails early when the model cannot be installed.
     let staged = models.stage(name)?;

@@ -41,7 +41,7 @@ pub(crate) async fn the_same_digest_is_the_same_client(fixture: &Fixture) {
     again.client.metadata.redirect_uris.reverse();
     let second_id = again.client.id.clone();
     assert_eq!(fixture.store().register_client(again).await.unwrap(), registered);
-    assert_eq!(fixture.store().client(&second_id).await.unwrap(), None, "nothing else is stored");
+    assert_eq!(fixture.store().client(&second_id).await.unwrap(), None, "the second client is not stored");
     assert_eq!(fixture.store().client(&registered.id).await.unwrap(), Some(registered));
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn another_digest_or_none_is_another_client(fixture: &Fixture) 
     }
 }
 
-/// Registers a client then, which evicts others so that `keep` stay, and gives its id.
+/// Registers a client with an eviction down to `keep` clients and returns its id.
 async fn evicting(fixture: &Fixture, at: UnixMillis, keep: u32, before: UnixMillis, max: u32) -> String {
     let mut new = fixture.new_client();
     new.client.issued_at = at;
@@ -68,7 +68,7 @@ async fn evicting(fixture: &Fixture, at: UnixMillis, keep: u32, before: UnixMill
     fixture.store().register_client(new).await.unwrap().id
 }
 
-/// Which of the clients are there.
+/// Which of the clients exist.
 async fn left(fixture: &Fixture, ids: &[String]) -> Vec<bool> {
     let mut left = Vec::new();
     for id in ids {
@@ -77,7 +77,7 @@ async fn left(fixture: &Fixture, ids: &[String]) -> Vec<bool> {
     left
 }
 
-/// Registers a client each second.
+/// Registers one client per second.
 async fn one_each_second(fixture: &Fixture, count: i64) -> Vec<String> {
     let mut ids = Vec::new();
     for seconds in 0..count {
@@ -89,10 +89,10 @@ async fn one_each_second(fixture: &Fixture, count: i64) -> Vec<String> {
 pub(crate) async fn the_oldest_clients_without_a_grant_are_evicted(fixture: &Fixture) {
     let mut ids = one_each_second(fixture, 8).await;
     ids.push(evicting(fixture, second(8), 9, second(100), 3).await);
-    assert_eq!(left(fixture, &ids).await, [true; 9], "there is room for nine");
+    assert_eq!(left(fixture, &ids).await, [true; 9], "nine are kept");
     ids.push(evicting(fixture, second(9), 5, second(100), 3).await);
     let expect = |gone: usize, all: usize| (0..all).map(|number| number >= gone).collect::<Vec<_>>();
-    assert_eq!(left(fixture, &ids).await, expect(3, 10), "no more than three go at once");
+    assert_eq!(left(fixture, &ids).await, expect(3, 10), "at most three are evicted at once");
     ids.push(evicting(fixture, second(10), 5, second(100), 3).await);
     assert_eq!(left(fixture, &ids).await, expect(6, 11));
     ids.push(evicting(fixture, second(11), 5, second(100), 3).await);
@@ -102,7 +102,7 @@ pub(crate) async fn the_oldest_clients_without_a_grant_are_evicted(fixture: &Fix
     ids.push(evicting(fixture, second(12), 5, second(100), 3).await);
     let mut expect = expect(8, 14);
     expect[12] = false;
-    assert_eq!(left(fixture, &ids).await, expect, "confidential clients make room like others");
+    assert_eq!(left(fixture, &ids).await, expect, "confidential clients are evicted, too");
 }
 
 pub(crate) async fn recent_clients_are_not_evicted(fixture: &Fixture) {
@@ -127,7 +127,7 @@ pub(crate) async fn a_client_that_had_a_grant_is_never_evicted(fixture: &Fixture
         };
     }
     let described = fixture.issue(fixture.new_code_with_client("One")).await.code.grant.client_id;
-    // The grants go; that there were some stays known.
+    // The grants are swept; the store still knows that there were some.
     assert_eq!(fixture.store().revoke_all("1", NOW).await.unwrap(), 4);
     let grants_before = second(1);
     let sweep = crate::Sweep { codes_before: NOW, grants_before, clients_before: NOW, max: 10 };

@@ -7,10 +7,10 @@ use crate::{
     conformance::fixture::{Fixture, NOW, SUBJECTS, second},
 };
 
-/// How many do the same at once.
+/// The number of concurrent tasks.
 const MANY: usize = 64;
 
-/// Runs the tasks at once, none before all are there, and gives what they give.
+/// Runs the tasks concurrently, starting together, and returns their results.
 async fn at_once<T, F>(tasks: impl ExactSizeIterator<Item = F>) -> Vec<T>
 where
     T: Send + 'static,

@@ -62,7 +62,7 @@ pub(crate) async fn the_last_use_never_moves_back(fixture: &Fixture) {
     assert_eq!(last_use().await, [Some(second(8))]);
     let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(10));
     assert!(fixture.store().rotate_refresh_token(rotation).await.unwrap());
-    assert_eq!(last_use().await, [Some(second(8))], "only what is noted counts");
+    assert_eq!(last_use().await, [Some(second(8))], "only recorded uses count");
 }
 
 pub(crate) async fn a_connection_has_the_redirect_uri_of_its_code(fixture: &Fixture) {

@@ -7,7 +7,7 @@ pub(crate) async fn a_grant_is_revoked_once(fixture: &Fixture) {
     assert!(!fixture.store().revoke_grant(&granted.grant.id, second(2)).await.unwrap());
     assert!(!fixture.store().revoke_grant("unknown", second(2)).await.unwrap());
     let ended = fixture.store().grant(&granted.grant.id).await.unwrap().unwrap();
-    assert_eq!(ended.revoked_at, Some(second(1)), "the first moment stays");
+    assert_eq!(ended.revoked_at, Some(second(1)), "the first time is kept");
     assert!(fixture.is_valid(&other.grant.id).await);
 }
 

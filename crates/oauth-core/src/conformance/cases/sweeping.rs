@@ -1,9 +1,11 @@
 use crate::{
     NewCode, REREGISTRATION_INTERVAL_MS, Sweep, UnixMillis,
-    conformance::fixture::{ACCESS_LIFE, CODE_LIFE, Fixture, NOW, REFRESH_LIFE, SUBJECTS, second},
+    conformance::fixture::{
+        ACCESS_LIFETIME_S, CODE_LIFETIME_S, Fixture, NOW, REFRESH_LIFETIME_S, SUBJECTS, second,
+    },
 };
 
-/// Sweeps what is older than that until nothing goes any more.
+/// Sweeps with these limits until nothing more is deleted.
 async fn sweep_before(fixture: &Fixture, codes: UnixMillis, grants: UnixMillis, clients: UnixMillis) {
     let sweep = Sweep { codes_before: codes, grants_before: grants, clients_before: clients, max: 1000 };
     while fixture.store().sweep(sweep).await.unwrap() > 0 {}
@@ -14,7 +16,7 @@ const NEVER: UnixMillis = UnixMillis(0);
 async fn is_there(fixture: &Fixture, code: &NewCode) -> bool {
     let found = fixture.store().code(&code.hash).await.unwrap();
     let grant = fixture.store().grant(&code.code.grant.id).await.unwrap();
-    assert_eq!(found.is_some(), grant.is_some(), "a code goes with its grant");
+    assert_eq!(found.is_some(), grant.is_some(), "a code and its grant are deleted together");
     grant.is_some()
 }
 
@@ -22,11 +24,11 @@ pub(crate) async fn expired_codes_are_swept_with_their_grants(fixture: &Fixture)
     let waiting = fixture.issue(fixture.new_code()).await;
     let redeemed = fixture.new_code();
     fixture.redeemed(redeemed.clone()).await;
-    sweep_before(fixture, second(CODE_LIFE), NEVER, NEVER).await;
-    assert!(is_there(fixture, &waiting).await, "it did not expire before that");
-    sweep_before(fixture, second(CODE_LIFE).plus_ms(1), NEVER, NEVER).await;
+    sweep_before(fixture, second(CODE_LIFETIME_S), NEVER, NEVER).await;
+    assert!(is_there(fixture, &waiting).await, "it expires later");
+    sweep_before(fixture, second(CODE_LIFETIME_S).plus_ms(1), NEVER, NEVER).await;
     assert!(!is_there(fixture, &waiting).await);
-    assert!(is_there(fixture, &redeemed).await, "a redeemed code goes with its grant only");
+    assert!(is_there(fixture, &redeemed).await, "a redeemed code is deleted only with its grant");
     assert_eq!(fixture.store().connections(SUBJECTS[0]).await.unwrap().len(), 1);
 }
 
@@ -50,34 +52,34 @@ pub(crate) async fn a_grant_is_swept_after_its_last_tokens_expired(fixture: &Fix
     let mut redemption = fixture.redemption(without_refresh.hash, NOW);
     redemption.refresh = None;
     assert!(fixture.store().redeem_code(redemption).await.unwrap());
-    let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(REFRESH_LIFE - 1));
+    let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(REFRESH_LIFETIME_S - 1));
     assert!(fixture.store().rotate_refresh_token(rotation).await.unwrap());
 
-    sweep_before(fixture, NEVER, second(ACCESS_LIFE), NEVER).await;
+    sweep_before(fixture, NEVER, second(ACCESS_LIFETIME_S), NEVER).await;
     assert!(
         fixture.is_valid(&without_refresh.code.grant.id).await,
         "its access token expires at that moment"
     );
-    sweep_before(fixture, NEVER, second(ACCESS_LIFE).plus_ms(1), NEVER).await;
+    sweep_before(fixture, NEVER, second(ACCESS_LIFETIME_S).plus_ms(1), NEVER).await;
     assert_eq!(fixture.store().grant(&without_refresh.code.grant.id).await.unwrap(), None);
-    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFE - 1), NEVER).await;
+    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFETIME_S - 1), NEVER).await;
     assert!(fixture.is_valid(&granted.grant.id).await, "its refresh token was replaced");
-    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFE), NEVER).await;
+    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFETIME_S), NEVER).await;
     assert_eq!(fixture.store().grant(&granted.grant.id).await.unwrap(), None);
 }
 
 pub(crate) async fn the_longer_lived_token_keeps_a_grant(fixture: &Fixture) {
     let code = fixture.issue(fixture.new_code()).await;
     let mut redemption = fixture.redemption(code.hash, NOW);
-    redemption.access_expires_at = second(2 * REFRESH_LIFE);
+    redemption.access_expires_at = second(2 * REFRESH_LIFETIME_S);
     assert!(fixture.store().redeem_code(redemption).await.unwrap());
-    sweep_before(fixture, NEVER, second(REFRESH_LIFE + 1), NEVER).await;
+    sweep_before(fixture, NEVER, second(REFRESH_LIFETIME_S + 1), NEVER).await;
     assert!(fixture.is_valid(&code.code.grant.id).await);
 }
 
 pub(crate) async fn a_grant_with_a_pending_code_has_not_ended(fixture: &Fixture) {
     let waiting = fixture.issue(fixture.new_code()).await;
-    sweep_before(fixture, NEVER, second(10 * REFRESH_LIFE), NEVER).await;
+    sweep_before(fixture, NEVER, second(10 * REFRESH_LIFETIME_S), NEVER).await;
     assert!(is_there(fixture, &waiting).await);
 }
 
@@ -99,7 +101,7 @@ pub(crate) async fn a_client_with_a_grant_is_kept(fixture: &Fixture) {
     assert!(fixture.store().client(&client).await.unwrap().is_some());
     assert!(fixture.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
     sweep_before(fixture, NEVER, second(2), second(5)).await;
-    assert_eq!(fixture.store().client(&client).await.unwrap(), None, "its last grant went");
+    assert_eq!(fixture.store().client(&client).await.unwrap(), None, "its last grant was deleted");
 }
 
 pub(crate) async fn a_swept_client_can_register_again(fixture: &Fixture) {
@@ -127,10 +129,10 @@ pub(crate) async fn a_client_that_registers_again_is_kept_longer(fixture: &Fixtu
     register_at(again_at).await;
     register_at(again_at.plus_ms(-1)).await;
     sweep_before(fixture, NEVER, NEVER, again_at).await;
-    assert!(is_kept().await, "a moment before the last changes nothing");
+    assert!(is_kept().await, "an earlier registration changes nothing");
     register_at(again_at.plus_ms(REREGISTRATION_INTERVAL_MS - 1)).await;
     sweep_before(fixture, NEVER, NEVER, again_at.plus_ms(1)).await;
-    assert!(!is_kept().await, "too soon after the last to be noted");
+    assert!(!is_kept().await, "too soon after the last one to be recorded");
 }
 
 pub(crate) async fn a_client_with_a_document_is_swept_after_its_last_grant(fixture: &Fixture) {
@@ -138,13 +140,13 @@ pub(crate) async fn a_client_with_a_document_is_swept_after_its_last_grant(fixtu
     let id = waiting.code.grant.client_id;
     let is_kept = async || fixture.store().client(&id).await.unwrap().is_some();
     sweep_before(fixture, NEVER, NEVER, second(5)).await;
-    assert!(is_kept().await, "its code waits");
+    assert!(is_kept().await, "its code is pending");
     let granted = fixture.redeemed(fixture.new_code_with_client("One")).await;
-    sweep_before(fixture, second(CODE_LIFE + 1), NEVER, second(5)).await;
+    sweep_before(fixture, second(CODE_LIFETIME_S + 1), NEVER, second(5)).await;
     assert!(is_kept().await, "it has a grant");
     assert!(fixture.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
     sweep_before(fixture, NEVER, second(2), NOW).await;
-    assert!(is_kept().await, "it was in use not long ago");
+    assert!(is_kept().await, "it was used recently");
     sweep_before(fixture, NEVER, second(2), second(5)).await;
     assert!(!is_kept().await);
 }
@@ -171,7 +173,7 @@ pub(crate) async fn a_sweep_deletes_in_batches(fixture: &Fixture) {
         }
         left
     };
-    let [codes_before, grants_before, clients_before] = [second(CODE_LIFE + 1), second(1), second(1)];
+    let [codes_before, grants_before, clients_before] = [second(CODE_LIFETIME_S + 1), second(1), second(1)];
     let sweep = Sweep { codes_before, grants_before, clients_before, max: 3 };
     let mut before = left().await;
     assert_eq!(before, [10; 3]);

@@ -35,7 +35,7 @@ async fn a_code_gives_tokens_once() {
 
     let again = test.token(&code_form(&id, &code)).await.unwrap_err();
     assert!(matches!(again, TokenError::InvalidGrant(InvalidGrantReason::CodeReplayed { .. })));
-    assert!(test.has_access(access).await, "the grant stays as it is");
+    assert!(test.has_access(access).await, "the grant is unchanged");
     test.refresh(&id, refresh).await.unwrap();
 }
 
@@ -125,7 +125,10 @@ async fn one_of_many_concurrent_exchanges_succeeds() {
     let token = tokens.refresh_token.unwrap();
     let form = format!("grant_type=refresh_token&refresh_token={}&client_id={id}", token.expose());
     let tokens = at_once(&form).await;
-    assert!(test.has_access(tokens.access_token.expose()).await, "the others are no theft");
+    assert!(
+        test.has_access(tokens.access_token.expose()).await,
+        "the other attempts do not revoke the grant"
+    );
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ async fn any_token_of_a_grant_revokes_it() {
     assert!(test.has_access(access).await);
     let request = test.server.authorize(&crate::testing::authorize_query(&id)).await.unwrap();
     let code = parameter(&test.server.allow(&request, "1", &[9; 32]).await.unwrap().to, "code").unwrap();
-    assert_eq!(test.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is no token");
+    assert_eq!(test.server.revoke(&code).await.unwrap(), Revoked::Nothing, "a code is not a token");
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn an_untagged_token_works_while_it_is_current() {
     let again = test.refresh(&id, &untagged).await.unwrap_err();
     assert!(
         matches!(again, TokenError::InvalidGrant(InvalidGrantReason::Unknown)),
-        "nothing proves it genuine now"
+        "it can no longer be authenticated"
     );
     assert_eq!(test.server.revoke(&untagged).await.unwrap(), Revoked::Nothing);
     assert!(test.has_access(tokens.access_token.expose()).await);

@@ -1,4 +1,4 @@
-//! How the words of an image come into the index and leave it.
+//! Adds the words of an image to the index and removes them.
 
 use diesel::{
     OptionalExtension, QueryableByName, SqliteConnection,
@@ -18,7 +18,7 @@ use crate::{
     value::{RowReader, json_array},
 };
 
-/// What is written about an image.
+/// The searchable texts of an image.
 #[derive(Debug, Queryable, Selectable, QueryableByName)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
 pub(super) struct ImageText {
@@ -49,41 +49,41 @@ impl ImageText {
     }
 }
 
-/// Adds the words of an image that is not in the index, unless it is deleted: then it is added when it comes back.
+/// Adds the words of an image to the index, unless it is deleted: a deleted image is added when it is restored.
 pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
-    let (account, live, written): (i64, bool, ImageText) = images::table
+    let (account, live, text): (i64, bool, ImageText) = images::table
         .find(seq)
         .select((images::account_id, images::live, ImageText::as_select()))
         .get_result(c)?;
     if !live {
         return Ok(());
     }
-    let captured_at_ms = RowReader::new("images", &seq).required("captured_at_ms", written.captured_at_ms)?;
-    let numbers = vocabulary::add_words(c, account, &words_of(&written.fields()))?;
+    let captured_at_ms = RowReader::new("images", &seq).required("captured_at_ms", text.captured_at_ms)?;
+    let words = vocabulary::add_words(c, account, &words_of(&text.fields()))?;
     reindex::mark_for_newer_version(c, seq)?;
-    if numbers.is_empty() {
+    if words.is_empty() {
         return Ok(());
     }
     let key = free_key(c, seq, captured_at_ms)?;
     sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES (?, ?, ?)")
         .bind::<BigInt, _>(seq)
         .bind::<BigInt, _>(key)
-        .bind::<Binary, _>(word_ids::write(&numbers))
+        .bind::<Binary, _>(word_ids::write(&words))
         .execute(c)?;
     sql_query("INSERT INTO image_words (rowid, words) VALUES (?, ?)")
         .bind::<BigInt, _>(key)
-        .bind::<Text, _>(postings(&numbers))
+        .bind::<Text, _>(postings(&words))
         .execute(c)?;
     Ok(())
 }
 
-fn postings(numbers: &[(i64, Occurrence)]) -> String {
-    let mut names = Vec::with_capacity(numbers.len());
-    for &(number, stands) in numbers {
-        names.extend(stands.in_content.then(|| posting(CONTENT, number)));
-        names.extend(stands.in_context.then(|| posting(CONTEXT, number)));
+fn postings(words: &[(i64, Occurrence)]) -> String {
+    let mut tokens = Vec::with_capacity(words.len());
+    for &(id, occurrence) in words {
+        tokens.extend(occurrence.in_content.then(|| posting(CONTENT, id)));
+        tokens.extend(occurrence.in_context.then(|| posting(CONTEXT, id)));
     }
-    names.join(" ")
+    tokens.join(" ")
 }
 
 #[derive(QueryableByName)]
@@ -96,7 +96,7 @@ struct IndexedRow {
     words: Vec<u8>,
 }
 
-/// Takes the words of an image out of the index, if they are in it.
+/// Removes the words of an image from the index, if they are in it.
 pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     let indexed: Option<IndexedRow> = sql_query(
         "SELECT i.account_id, w.key, w.words
@@ -112,27 +112,27 @@ pub(crate) fn remove_text(c: &mut SqliteConnection, seq: i64) -> Result<(), Sqli
     vocabulary::remove_words(c, indexed.account_id, word_ids::read(&indexed.words))
 }
 
-/// Keys for each millisecond. Images of several accounts may have the same.
+/// Number of keys per millisecond. Images of different accounts may have the same capture time.
 const KEYS_PER_MS: i64 = 16;
 
-/// How far from its place a key may lie when those at its place are taken.
+/// Maximum distance of a key from its millisecond when the keys there are taken.
 const MAX_DRIFT: i64 = 1 << 20;
 
-/// The keys of images that were captured between two moments, and of few others.
+/// The range of keys of the images captured between two moments. It includes a few others.
 pub(super) fn keys_between(start_ms: i64, end_ms: i64) -> (i64, i64) {
     let last = end_ms.saturating_add(1).saturating_mul(KEYS_PER_MS);
     (start_ms.saturating_mul(KEYS_PER_MS), last.saturating_add(MAX_DRIFT))
 }
 
-/// A key that no image has, in the order of capture times: one of those of its millisecond, or one near them when many
-/// accounts have images of that very moment.
+/// An unused key. Keys are ordered by capture time: an image gets a key of its millisecond, or one near it when many
+/// accounts have images of that moment.
 fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i64, SqliteError> {
     let first = captured_at_ms.saturating_mul(KEYS_PER_MS);
-    let mut room = KEYS_PER_MS;
+    let mut range = KEYS_PER_MS;
     let mut random = fastrand::Rng::with_seed(seq.cast_unsigned());
     loop {
-        let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(random.i64(0..room))).collect();
-        let free: Option<Key> = sql_query(
+        let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(random.i64(0..range))).collect();
+        let free: Option<IndexKey> = sql_query(
             "SELECT value AS key FROM json_each(?)
             WHERE value NOT IN (SELECT key FROM indexed_words WHERE key = value) LIMIT 1",
         )
@@ -142,14 +142,15 @@ fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i
         if let Some(free) = free {
             return Ok(free.key);
         }
-        room = room.saturating_mul(4).min(MAX_DRIFT);
+        range = range.saturating_mul(4).min(MAX_DRIFT);
     }
 }
 
+/// The key of an image in the index.
 #[derive(QueryableByName)]
-struct Key {
+pub(super) struct IndexKey {
     #[diesel(sql_type = BigInt)]
-    key: i64,
+    pub(super) key: i64,
 }
 
 #[cfg(test)]
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_in_the_order_of_moments() {
+    fn keys_are_ordered_by_capture_time() {
         let (first, last) = keys_between(5, 9);
         assert_eq!(first, 80);
         assert!(last >= 9 * 16 + 15 + MAX_DRIFT);

@@ -1,7 +1,7 @@
-//! Which images are looked at more closely.
+//! Selects the images that a search scores.
 
 use diesel::{
-    OptionalExtension, QueryableByName, SqliteConnection,
+    OptionalExtension, SqliteConnection,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Double, Nullable, Text},
@@ -12,31 +12,31 @@ use words::{EXACT, SAME_STEM};
 
 use super::{
     super::{filter::ResolvedFilter, places::latitudes},
-    add::{ImageText, keys_between},
+    add::{ImageText, IndexKey, keys_between},
     expand::ExpandedWord,
     scan,
     word_ids::{CONTENT, CONTEXT, posting},
 };
 use crate::{error::SqliteError, value::json_array};
 
-/// How many images of a kind are scored.
+/// Maximum number of images that are scored.
 pub(super) const POOL: usize = MAX_TEXT_MATCHES as usize;
 
-/// How many hits of the index are held against a filter. What lies behind them is looked for otherwise or not at all.
-const MAX_VISITS: i64 = 5000;
+/// Maximum number of index hits that are checked against a filter. Later hits are found in another way or not at all.
+const MAX_HITS: i64 = 5000;
 
-/// Words that as many images have may stand in no image together, and the index would walk through all of them to find
-/// that out: it walks through so many of the rarest.
-const MAX_WALK: i64 = 20_000;
+/// To intersect common words, the index scans all images of the rarest one, even when no image has them all. The scan
+/// ends after this many.
+const MAX_SCAN: i64 = 20_000;
 
-/// How many of a query's words are looked for one by one, rarest first.
+/// Maximum number of query words that are looked up one by one, rarest first.
 const MAX_SINGLES: usize = 8;
 
-/// With more words than this, images that lack one of them are not looked for apart from those that have one.
+/// With more words than this, images that have all words but one are not looked up separately.
 const MAX_LEAVING_OUT: usize = 5;
 
-/// The images that match best as far as their numbers of words tell, and some that do not. With `content_only` place and
-/// file name do not count.
+/// The images that match best according to the index, and some others. With `content_only`, place and file name are
+/// ignored.
 pub(super) fn candidates(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -47,130 +47,129 @@ pub(super) fn candidates(
     let within = scan::within(c, filter)?;
     if let Some(seqs) = within.as_ref().filter(|seqs| seqs.len() <= scan::MAX_SCANNED_IMAGES) {
         let best = scan::candidates(c, filter, seqs, expanded, content_only)?;
-        return written(c, &best);
+        return load_texts(c, &best);
     }
     let mut pool: Vec<ImageText> = Vec::new();
     let mut oldest = None;
-    for step in steps(expanded, content_only) {
-        let enough = if step.all { max } else { POOL };
-        if pool.len() >= enough {
+    for query in queries(expanded, content_only) {
+        let wanted = if query.all { max } else { POOL };
+        if pool.len() >= wanted {
             break;
         }
         let (mut first, last) = keys_between(filter.start_ms, filter.end_ms);
-        if let Some(rarest) = &step.walked {
+        if let Some(rarest) = &query.rarest {
             let known = match oldest {
                 Some(known) => known,
-                None => *oldest.insert(walk_end(c, rarest, (first, last))?),
+                None => *oldest.insert(scan_end(c, rarest, (first, last))?),
             };
             first = first.max(known);
         }
-        pool.extend(hits(c, filter, &step.expression, (first, last), &pool)?);
+        pool.extend(hits(c, filter, &query.expression, (first, last), &pool)?);
     }
-    // Hits of words that many images have may all lie outside the album or the circle.
-    let is_common = |word: &ExpandedWord| word.images() > MAX_VISITS;
-    if let Some(some) = within.filter(|_| pool.len() < max && expanded.iter().any(is_common)) {
-        let mut best = scan::candidates(c, filter, &some, expanded, content_only)?;
+    // All checked hits of a common word may be outside the album or the circle.
+    let is_common = |word: &ExpandedWord| word.images() > MAX_HITS;
+    if let Some(seqs) = within.filter(|_| pool.len() < max && expanded.iter().any(is_common)) {
+        let mut best = scan::candidates(c, filter, &seqs, expanded, content_only)?;
         best.retain(|seq| pool.iter().all(|known| known.seq != *seq));
-        best.truncate(room(&pool));
-        pool.extend(written(c, &best)?);
+        best.truncate(remaining(&pool));
+        pool.extend(load_texts(c, &best)?);
     }
     Ok(pool)
 }
 
 /// How many more images can be scored.
-fn room(pool: &[ImageText]) -> usize {
+fn remaining(pool: &[ImageText]) -> usize {
     POOL.saturating_sub(pool.len())
 }
 
-/// What is written about images.
-fn written(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageText>, SqliteError> {
+fn load_texts(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageText>, SqliteError> {
     Ok(sql_query(
         "SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
-        FROM json_each(?) AS few CROSS JOIN images AS i ON i.seq = few.value",
+        FROM json_each(?) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value",
     )
     .bind::<Text, _>(json_array(seqs))
     .load(c)?)
 }
 
-/// One question to the index.
+/// One query of the index.
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+struct IndexQuery {
     expression: String,
-    /// Whether its hits have all words, so that a page of them is all that is wanted.
+    /// Whether its hits have all words, so that one page of them is enough.
     all: bool,
-    /// The expression of the rarest word, when there are several and it is so common that the walk has to end.
-    walked: Option<String>,
+    /// The expression of the rarest of several words, if it is so common that the scan must be limited.
+    rarest: Option<String>,
 }
 
-impl Step {
+impl IndexQuery {
     fn new(expression: String) -> Self {
-        Self { expression, all: false, walked: None }
+        Self { expression, all: false, rarest: None }
     }
 }
 
-/// What to ask the index for, best first, until there is enough: images with all words; with all but one; with one, the
-/// rarest first.
-fn steps(expanded: &[ExpandedWord], content_only: bool) -> Vec<Step> {
+/// The queries of the index, best first: images with all words; with all but one; with one, the rarest word first.
+fn queries(expanded: &[ExpandedWord], content_only: bool) -> Vec<IndexQuery> {
     let needed: Vec<&ExpandedWord> = expanded.iter().filter(|word| !word.word.optional).collect();
     let mut known: Vec<&ExpandedWord> = needed.iter().copied().filter(|word| word.is_known()).collect();
     known.sort_by_key(|word| word.images());
-    let mut steps = Vec::new();
+    let mut queries = Vec::new();
     let all = known.len() == needed.len();
-    let is_common = |word: &ExpandedWord| word.images() > MAX_WALK;
-    let walked = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
-    let walked = walked.and_then(|rarest| all_of(&[*rarest], !content_only, 0.0));
+    let is_common = |word: &ExpandedWord| word.images() > MAX_SCAN;
+    let rarest = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
+    let rarest = rarest.and_then(|rarest| all_of(&[*rarest], !content_only, 0.0));
     for expression in content_then_anywhere(&known, content_only) {
-        steps.push(Step { expression, all, walked: walked.clone() });
+        queries.push(IndexQuery { expression, all, rarest: rarest.clone() });
     }
     if known.len() < 2 {
-        return steps;
+        return queries;
     }
     if (3..=MAX_LEAVING_OUT).contains(&known.len()) {
-        // Without the commonest first: what is left is rarest.
+        // Leave out the most common word first, so that the remaining words are the rarest.
         for left_out in (0..known.len()).rev() {
             let others: Vec<&ExpandedWord> =
                 known.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, word)| *word).collect();
             if others.first().is_none_or(|rarest| !is_common(rarest)) {
-                steps.extend(all_of(&others, !content_only, 0.0).map(Step::new));
+                queries.extend(all_of(&others, !content_only, 0.0).map(IndexQuery::new));
             }
         }
     }
     for word in known.iter().take(MAX_SINGLES) {
-        steps.extend(content_then_anywhere(&[*word], content_only).into_iter().map(Step::new));
+        queries.extend(content_then_anywhere(&[*word], content_only).into_iter().map(IndexQuery::new));
     }
-    steps
+    queries
 }
 
-/// Images that have each of some words in their content, then those that have them anywhere, if that may be others. Where
-/// there may be more than are scored, those that have the words themselves come first, then those with other forms of
-/// them, and last those with what only begins so.
+/// Expressions for images that have each of these words in their content, then in any text, if that may find others.
+/// If there may be more than are scored, exact words come first, then other inflections, then longer words with this
+/// prefix.
 fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<String> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
     let qualities: &[f32] = if few { &[0.0] } else { &[EXACT, SAME_STEM, 0.0] };
     let mut expressions = Vec::new();
     for anywhere in [false, !content_only] {
-        for least in qualities {
-            expressions.extend(all_of(words, anywhere, *least).filter(|asked| !expressions.contains(asked)));
+        for min_quality in qualities {
+            let expression = all_of(words, anywhere, *min_quality);
+            expressions.extend(expression.filter(|expression| !expressions.contains(expression)));
         }
     }
     expressions
 }
 
-/// Images that have each of some words, by what stands for them so well at least, or by anything where nothing does;
-/// `None` of no words.
-fn all_of(words: &[&ExpandedWord], anywhere: bool, least: f32) -> Option<String> {
+/// The expression for images that have each of these words or an alternative of at least this quality; all
+/// alternatives of a word count if none has that quality. `None` for no words.
+fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<String> {
     let any_of = |word: &&ExpandedWord| {
-        let names = word.numbers(least).flat_map(|(number, in_context)| {
-            let context = (anywhere && in_context).then(|| posting(CONTEXT, number));
-            [posting(CONTENT, number)].into_iter().chain(context)
+        let tokens = word.ids(min_quality).flat_map(|(id, in_context)| {
+            let context = (anywhere && in_context).then(|| posting(CONTEXT, id));
+            [posting(CONTENT, id)].into_iter().chain(context)
         });
-        format!("({})", names.collect::<Vec<_>>().join(" OR "))
+        format!("({})", tokens.collect::<Vec<_>>().join(" OR "))
     };
     let words: Vec<String> = words.iter().map(any_of).collect();
     (!words.is_empty()).then(|| words.join(" AND "))
 }
 
-// The index comes first and is asked for no more than is needed: in the order of its keys it finds hits one by one.
+// The index comes first, with a limit: in the order of its keys it finds hits one by one.
 const HITS: &str = "
 SELECT i.seq, i.id, i.captured_at_ms, i.description, i.ocr_text, i.place, i.file_name
 FROM (
@@ -190,19 +189,13 @@ WHERE w.image_seq NOT IN (SELECT value FROM json_each(?15))
     ))
 LIMIT ?14";
 
-#[derive(QueryableByName)]
-struct Key {
-    #[diesel(sql_type = BigInt)]
-    key: i64,
-}
-
-/// The key at which the walk through the images of a common word ends.
-fn walk_end(
+/// The key at which the scan of the images of a common word ends.
+fn scan_end(
     c: &mut SqliteConnection,
     expression: &str,
     (first, last): (i64, i64),
 ) -> Result<i64, SqliteError> {
-    let end: Option<Key> = sql_query(
+    let end: Option<IndexKey> = sql_query(
         "SELECT rowid AS key FROM image_words
         WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?
         ORDER BY rowid DESC LIMIT 1 OFFSET ?",
@@ -210,14 +203,14 @@ fn walk_end(
     .bind::<Text, _>(expression)
     .bind::<BigInt, _>(first)
     .bind::<BigInt, _>(last)
-    .bind::<BigInt, _>(MAX_WALK)
+    .bind::<BigInt, _>(MAX_SCAN)
     .get_result(c)
     .optional()?;
     Ok(end.map_or(first, |end| end.key))
 }
 
-/// The newest images that an expression of the index finds and that pass the filter, and that are not in the pool: as many
-/// as it has room for.
+/// The newest images that match an expression, pass the filter and are not in the pool yet: as many as still fit into
+/// the pool.
 fn hits(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -232,7 +225,7 @@ fn hits(
         .bind::<Text, _>(expression)
         .bind::<BigInt, _>(first)
         .bind::<BigInt, _>(last)
-        .bind::<BigInt, _>(MAX_VISITS)
+        .bind::<BigInt, _>(MAX_HITS)
         .bind::<BigInt, _>(filter.account)
         .bind::<BigInt, _>(filter.start_ms)
         .bind::<BigInt, _>(filter.end_ms)
@@ -242,7 +235,7 @@ fn hits(
         .bind::<Nullable<Double>, _>(bounds.map(|(_, north)| north))
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
-        .bind::<BigInt, _>(i64::try_from(room(pool)).unwrap_or(i64::MAX))
+        .bind::<BigInt, _>(i64::try_from(remaining(pool)).unwrap_or(i64::MAX))
         .bind::<Text, _>(json_array(&known))
         .load(c)?)
 }
@@ -253,30 +246,30 @@ mod tests {
 
     use super::*;
 
-    /// Words of a query of which each stands in so many images, as many as its number in the vocabulary is.
-    fn steps_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
+    /// The index queries of a search whose words are in this many images each, which is also their id.
+    fn queries_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
         let words: Vec<QueryWord> = query_words(query);
         let expanded: Vec<ExpandedWord> =
             words.into_iter().zip(images).map(|(word, images)| ExpandedWord::of(word, *images)).collect();
-        steps(&expanded, content_only)
+        queries(&expanded, content_only)
             .into_iter()
-            .map(|step| {
-                let all = if step.all { "!" } else { "" };
-                let walked = step.walked.map(|rarest| format!(" from {rarest}")).unwrap_or_default();
-                format!("{}{all}{walked}", step.expression)
+            .map(|query| {
+                let all = if query.all { "!" } else { "" };
+                let rarest = query.rarest.map(|rarest| format!(" from {rarest}")).unwrap_or_default();
+                format!("{}{all}{rarest}", query.expression)
             })
             .collect()
     }
 
     #[test]
-    fn images_with_all_words_are_asked_for_first_and_rare_words_next() {
-        assert_eq!(steps_of("red", &[7], true), ["(c7)!"]);
-        assert_eq!(steps_of("red", &[7], false), ["(c7)!", "(c7 OR x7)!"]);
-        assert_eq!(steps_of("red", &[8], false), ["(c8)!"], "it stands in no context");
-        assert_eq!(steps_of("red", &[0], false), [""; 0]);
-        assert_eq!(steps_of("the red", &[9, 7], true), ["(c7)!"], "small words need not be there");
-        assert_eq!(steps_of("red car", &[7, 3], true), ["(c3) AND (c7)!", "(c3)", "(c7)"]);
-        assert_eq!(steps_of("red car", &[7, 0], true), ["(c7)"]);
+    fn images_with_all_words_come_first_and_rare_words_next() {
+        assert_eq!(queries_of("red", &[7], true), ["(c7)!"]);
+        assert_eq!(queries_of("red", &[7], false), ["(c7)!", "(c7 OR x7)!"]);
+        assert_eq!(queries_of("red", &[8], false), ["(c8)!"], "the word is in no place or file name");
+        assert_eq!(queries_of("red", &[0], false), [""; 0]);
+        assert_eq!(queries_of("the red", &[9, 7], true), ["(c7)!"], "stop words are optional");
+        assert_eq!(queries_of("red car", &[7, 3], true), ["(c3) AND (c7)!", "(c3)", "(c7)"]);
+        assert_eq!(queries_of("red car", &[7, 0], true), ["(c7)"]);
         let three = [
             "(c1) AND (c2) AND (c3)!",
             "(c1) AND (c2)",
@@ -286,32 +279,32 @@ mod tests {
             "(c2)",
             "(c3)",
         ];
-        assert_eq!(steps_of("red car sea", &[1, 2, 3], true), three);
+        assert_eq!(queries_of("red car sea", &[1, 2, 3], true), three);
     }
 
     #[test]
-    fn words_themselves_are_asked_for_before_what_only_begins_so() {
+    fn exact_words_come_before_inflections_and_prefix_matches() {
         let [sun] = query_words("sun").try_into().unwrap();
         let of = |each: i64| {
             let word = ExpandedWord::of(sun.clone(), each).or(each + 2, SAME_STEM).or(each + 4, 0.5);
-            steps(&[word], true).into_iter().map(|step| step.expression).collect::<Vec<_>>()
+            queries(&[word], true).into_iter().map(|query| query.expression).collect::<Vec<_>>()
         };
         assert_eq!(of(10), ["(ca OR cc OR ce)"], "all are scored");
         assert_eq!(of(216), ["(c60)", "(c60 OR c62)", "(c60 OR c62 OR c64)"]);
     }
 
     #[test]
-    fn walks_through_common_words_end() {
-        let common = MAX_WALK + 1;
+    fn scans_of_common_words_are_limited() {
+        let common = MAX_SCAN + 1;
         let (name, other) = (posting(CONTENT, common), posting(CONTENT, common + 1));
-        assert_eq!(steps_of("red", &[common], true), [format!("({name})!")], "one word is found at once");
+        assert_eq!(queries_of("red", &[common], true), [format!("({name})!")], "one word needs no scan");
         assert_eq!(
-            steps_of("red car", &[common + 1, common], true),
+            queries_of("red car", &[common + 1, common], true),
             [format!("({name}) AND ({other})! from ({name})"), format!("({name})"), format!("({other})")]
         );
-        let with_rare = steps_of("red car sea", &[common + 1, common, 3], true);
+        let with_rare = queries_of("red car sea", &[common + 1, common, 3], true);
         assert_eq!(with_rare[0], format!("(c3) AND ({name}) AND ({other})!"));
         assert_eq!(with_rare[1..3], [format!("(c3) AND ({name})"), format!("(c3) AND ({other})")]);
-        assert_eq!(with_rare[3..].len(), 3, "both common ones together are not walked through");
+        assert_eq!(with_rare[3..].len(), 3, "the two common words are not intersected");
     }
 }

@@ -1,4 +1,4 @@
-//! Which words of an account's vocabulary may stand for the words of a query.
+//! Expands the words of a query to words of an account's vocabulary.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,39 +16,39 @@ use words::{
 use super::vocabulary::VocabularyWord;
 use crate::{error::SqliteError, value::json_text};
 
-/// The most words that stand for all words of a query together, and for each of them: the more words a query has, the
-/// fewer for each.
+/// Maximum number of alternatives for all words of a query together. Each word gets an equal share, within these
+/// limits.
 const MAX_ALTERNATIVES: usize = 96;
 const MAX_PER_WORD: usize = 24;
 const MIN_PER_WORD: usize = 3;
 
-/// The most words of a query whose slips are forgiven.
+/// Maximum number of query words whose typos are corrected.
 const MAX_CORRECTED_WORDS: usize = 4;
 
-/// The most words that are looked at because they have a stem or a beginning.
+/// Maximum number of vocabulary words that are read by a stem or a prefix.
 const MAX_SCANNED_WORDS: i64 = 1024;
 
-/// The most words that are looked at because they begin as one does in which two slips are looked for. Most of them are
-/// with_hint by their length.
+/// Maximum number of vocabulary words that are read because they share a prefix with a word within edit distance 2.
+/// Most of them are excluded by their length.
 const MAX_TYPO_CANDIDATES: i64 = 4096;
 
-/// A word of a query and what stands for it in the account's texts.
+/// A word of a query with its alternatives in the vocabulary.
 pub(super) struct ExpandedWord {
     pub(super) word: QueryWord,
-    /// What stands for it, best first.
+    /// The words that match it and their qualities, best first.
     alternatives: Vec<(VocabularyWord, f32)>,
 }
 
 impl ExpandedWord {
-    /// A word that so many images have, and which has the same number.
+    /// A word that is in this many images, which is also its id.
     #[cfg(test)]
     pub(super) fn of(word: QueryWord, images: i64) -> Self {
-        // Those that are odd stand in some context.
+        // Words with an odd id are also in some place or file name.
         let known = VocabularyWord { id: images, word: word.word.clone(), images, context: images % 2 };
         Self { word, alternatives: (images > 0).then_some((known, EXACT)).into_iter().collect() }
     }
 
-    /// With one more that stands for it.
+    /// Adds an alternative.
     #[cfg(test)]
     pub(super) fn or(mut self, images: i64, quality: f32) -> Self {
         let known = VocabularyWord { id: images, word: images.to_string(), images, context: images % 2 };
@@ -56,16 +56,16 @@ impl ExpandedWord {
         self
     }
 
-    /// The numbers of the alternatives that count so much at least, or of all when none does; and whether they stand in
-    /// any place or file name.
-    pub(super) fn numbers(&self, least: f32) -> impl Iterator<Item = (i64, bool)> + '_ {
-        let counts = move |quality: f32| quality >= least;
-        let any = self.alternatives.iter().any(|(_, quality)| counts(*quality));
-        let alternatives = self.alternatives.iter().filter(move |(_, quality)| !any || counts(*quality));
+    /// The ids of the alternatives with at least this quality, or of all if none has it; and whether each is in any
+    /// place or file name.
+    pub(super) fn ids(&self, min_quality: f32) -> impl Iterator<Item = (i64, bool)> + '_ {
+        let suffices = move |quality: f32| quality >= min_quality;
+        let any = self.alternatives.iter().any(|(_, quality)| suffices(*quality));
+        let alternatives = self.alternatives.iter().filter(move |(_, quality)| !any || suffices(*quality));
         alternatives.map(|(known, _)| (known.id, known.context > 0))
     }
 
-    /// The numbers of the alternatives, and how much they count.
+    /// The ids and qualities of the alternatives.
     pub(super) fn qualities(&self) -> impl Iterator<Item = (i64, f32)> + '_ {
         self.alternatives.iter().map(|(known, quality)| (known.id, *quality))
     }
@@ -74,23 +74,23 @@ impl ExpandedWord {
         !self.alternatives.is_empty()
     }
 
-    /// How many images have any of the alternatives, at most.
+    /// An upper bound on the number of images that have any of the alternatives.
     pub(super) fn images(&self) -> i64 {
         self.alternatives.iter().fold(0, |sum, (known, _)| sum.saturating_add(known.images))
     }
 
-    /// What the scorer has to know, in a library of so many images.
-    pub(super) fn wanted(&self, of: i64) -> QueryTerm {
+    /// The term for the scorer, in a library of this many images.
+    pub(super) fn term(&self, total: i64) -> QueryTerm {
         let alternative = |(known, quality): &(VocabularyWord, f32)| Alternative {
             word: known.word.clone(),
             quality: *quality,
         };
-        let of = of.max(1);
-        let images = self.images().clamp(1, of);
+        let total = total.max(1);
+        let images = self.images().clamp(1, total);
         QueryTerm {
             word: self.word.clone(),
             alternatives: self.alternatives.iter().map(alternative).collect(),
-            document_frequency: count(images) / count(of),
+            document_frequency: count(images) / count(total),
         }
     }
 }
@@ -99,14 +99,14 @@ fn count(number: i64) -> f64 {
     i32::try_from(number).map_or(f64::from(i32::MAX), f64::from)
 }
 
-/// Looks up what may stand for each word of a query. With `content_only` place and file name do not count.
+/// Looks up the alternatives for each word of a query. With `content_only`, place and file name are ignored.
 pub(super) fn expand(
     c: &mut SqliteConnection,
     account: i64,
     query: Vec<QueryWord>,
     content_only: bool,
 ) -> Result<Vec<ExpandedWord>, SqliteError> {
-    let most = (MAX_ALTERNATIVES / query.len().max(1)).clamp(MIN_PER_WORD, MAX_PER_WORD);
+    let max = (MAX_ALTERNATIVES / query.len().max(1)).clamp(MIN_PER_WORD, MAX_PER_WORD);
     let forms = WordForms::look_up(c, account, &query)?;
     let mut expanded = Vec::with_capacity(query.len());
     let mut corrected = 0;
@@ -115,30 +115,30 @@ pub(super) fn expand(
         if word.is_prefix {
             alternatives.extend(words_with_prefix(c, account, &word.word)?);
         }
-        let worth_it = word.is_word && !word.optional && can_have_typos(&word.word);
-        // A word that may stand in file names alone is none where these do not count.
+        let correctable = word.is_word && !word.optional && can_have_typos(&word.word);
+        // With `content_only`, a word that is only in places or file names does not count as known.
         let is_known = alternatives.iter().any(|(known, _)| !content_only || known.images > known.context);
-        if !is_known && worth_it && corrected < MAX_CORRECTED_WORDS {
+        if !is_known && correctable && corrected < MAX_CORRECTED_WORDS {
             corrected += 1;
             alternatives.extend(typo_corrections(c, account, &word.word)?);
         }
-        expanded.push(ExpandedWord { word, alternatives: best(alternatives, most) });
+        expanded.push(ExpandedWord { word, alternatives: best(alternatives, max) });
     }
     Ok(expanded)
 }
 
-/// The best of alternatives, each once: those that count most, of those the commonest.
-fn best(mut alternatives: Vec<(VocabularyWord, f32)>, most: usize) -> Vec<(VocabularyWord, f32)> {
+/// The best alternatives, each once, by quality and then by number of images.
+fn best(mut alternatives: Vec<(VocabularyWord, f32)>, max: usize) -> Vec<(VocabularyWord, f32)> {
     alternatives.sort_by(|(a, quality), (b, other)| {
         other.total_cmp(quality).then(b.images.cmp(&a.images)).then(a.id.cmp(&b.id))
     });
-    let mut met = HashSet::new();
-    alternatives.retain(|(known, _)| met.insert(known.id));
-    alternatives.truncate(most);
+    let mut seen = HashSet::new();
+    alternatives.retain(|(known, _)| seen.insert(known.id));
+    alternatives.truncate(max);
     alternatives
 }
 
-/// The words of a query themselves and their other forms.
+/// The vocabulary words that equal words of a query or are inflections of them.
 struct WordForms {
     by_word: HashMap<String, VocabularyWord>,
     by_stem: HashMap<String, Vec<VocabularyWord>>,
@@ -149,15 +149,15 @@ impl WordForms {
     fn look_up(c: &mut SqliteConnection, account: i64, query: &[QueryWord]) -> Result<Self, SqliteError> {
         let mut words = HashSet::new();
         let mut stems = HashSet::new();
-        let mut of_words = HashMap::new();
-        for asked in query {
-            words.insert(asked.word.clone());
-            if asked.is_word {
-                let of_word = Stems::new(&asked.word);
-                let keys = of_word.keys();
-                words.extend(keys.iter().cloned().chain(plural_keys(&asked.word)));
-                stems.extend(keys.into_iter().chain([asked.word.clone()]));
-                of_words.insert(asked.word.clone(), of_word);
+        let mut stems_of_words = HashMap::new();
+        for term in query {
+            words.insert(term.word.clone());
+            if term.is_word {
+                let stems_of_word = Stems::new(&term.word);
+                let keys = stems_of_word.keys();
+                words.extend(keys.iter().cloned().chain(plural_keys(&term.word)));
+                stems.extend(keys.into_iter().chain([term.word.clone()]));
+                stems_of_words.insert(term.word.clone(), stems_of_word);
             }
         }
         let by_word =
@@ -167,24 +167,24 @@ impl WordForms {
             let StemRow { id, word, images, context, stem } = found;
             by_stem.entry(stem).or_default().push(VocabularyWord { id, word, images, context });
         }
-        Ok(Self { by_word, by_stem, stems: of_words })
+        Ok(Self { by_word, by_stem, stems: stems_of_words })
     }
 
-    /// The word itself and the other forms of it.
-    fn of(&self, asked: &QueryWord) -> Vec<(VocabularyWord, f32)> {
-        let itself = self.by_word.get(&asked.word).map(|known| (known.clone(), EXACT));
-        let Some(stems) = self.stems.get(&asked.word) else { return itself.into_iter().collect() };
+    /// The word itself and its other inflections.
+    fn of(&self, term: &QueryWord) -> Vec<(VocabularyWord, f32)> {
+        let exact = self.by_word.get(&term.word).map(|known| (known.clone(), EXACT));
+        let Some(stems) = self.stems.get(&term.word) else { return exact.into_iter().collect() };
         let keys = stems.keys();
-        let is_key = keys.iter().chain([&asked.word]).filter_map(|key| self.by_stem.get(key)).flatten();
-        let has_key = plural_keys(&asked.word).into_iter().chain(keys.iter().cloned());
-        let has_key = has_key.filter_map(|key| self.by_word.get(&key));
-        let mut met = HashSet::new();
-        let forms = is_key
-            .chain(has_key)
-            .filter(|known| known.word != asked.word && met.insert(known.id))
+        let with_stem = keys.iter().chain([&term.word]).filter_map(|key| self.by_stem.get(key)).flatten();
+        let equal_to_key = plural_keys(&term.word).into_iter().chain(keys.iter().cloned());
+        let equal_to_key = equal_to_key.filter_map(|key| self.by_word.get(&key));
+        let mut seen = HashSet::new();
+        let inflections = with_stem
+            .chain(equal_to_key)
+            .filter(|known| known.word != term.word && seen.insert(known.id))
             .filter(|known| stems.matches(&known.word))
             .map(|known| (known.clone(), SAME_STEM));
-        forms.chain(itself).collect()
+        inflections.chain(exact).collect()
     }
 }
 
@@ -196,7 +196,7 @@ fn words_by_text(
     let words: Vec<String> = words.into_iter().collect();
     Ok(sql_query(
         "SELECT w.id, w.word, w.images, w.context
-        FROM json_each(?1) AS asked CROSS JOIN words AS w ON w.account_id = ?2 AND w.word = asked.value",
+        FROM json_each(?1) AS term CROSS JOIN words AS w ON w.account_id = ?2 AND w.word = term.value",
     )
     .bind::<Text, _>(json_text(&words))
     .bind::<BigInt, _>(account)
@@ -228,8 +228,8 @@ fn words_by_stem(
     let stems: Vec<String> = stems.into_iter().collect();
     Ok(sql_query(
         "SELECT w.id, w.word, w.images, w.context, s.stem
-        FROM json_each(?1) AS asked
-            CROSS JOIN word_stems AS s ON s.account_id = ?2 AND s.stem = asked.value
+        FROM json_each(?1) AS term
+        CROSS JOIN word_stems AS s ON s.account_id = ?2 AND s.stem = term.value
             CROSS JOIN words AS w ON w.id = s.word_id
         LIMIT ?3",
     )
@@ -239,16 +239,16 @@ fn words_by_stem(
     .load(c)?)
 }
 
-/// Words that begin with one, common ones first. The less is added, the more they count.
+/// Words with a prefix, common ones first. The fewer characters they add, the higher their quality.
 fn words_with_prefix(
     c: &mut SqliteConnection,
     account: i64,
-    start: &str,
+    prefix: &str,
 ) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
-    let (first, end) = prefix_range(start);
-    let most = i64::try_from(MAX_PER_WORD).unwrap_or(i64::MAX);
+    let (first, end) = prefix_range(prefix);
+    let max = i64::try_from(MAX_PER_WORD).unwrap_or(i64::MAX);
     let mut found: Vec<VocabularyWord> = Vec::new();
-    // Of a short beginning there may be more words than are looked at: then the common ones are.
+    // A short prefix may have more words than are read, so the common ones are read first.
     for query in [COMMON_WORDS_WITH_PREFIX, WORDS_WITH_PREFIX] {
         found.extend(
             sql_query(query)
@@ -256,22 +256,22 @@ fn words_with_prefix(
                 .bind::<Text, _>(first)
                 .bind::<Text, _>(&end)
                 .bind::<BigInt, _>(MAX_SCANNED_WORDS)
-                .bind::<BigInt, _>(most)
+                .bind::<BigInt, _>(max)
                 .load::<VocabularyWord>(c)?,
         );
     }
-    let length = start.chars().count();
+    let length = prefix.chars().count();
     let quality = |known: &VocabularyWord| {
         let share = f64::from(u32::try_from(length).unwrap_or(1))
             / f64::from(u32::try_from(known.word.chars().count()).unwrap_or(1)).max(1.0);
         PREFIX * to_f32(share.sqrt().min(1.0))
     };
-    let longer = found.into_iter().filter(|known| known.word != start);
+    let longer = found.into_iter().filter(|known| known.word != prefix);
     Ok(longer.map(|known| (known.clone(), quality(&known))).collect())
 }
 
-/// Half the precision is plenty for a quality.
-#[expect(clippy::cast_possible_truncation, reason = "a share of 1 has no magnitude to lose")]
+/// Single precision is enough for a quality.
+#[expect(clippy::cast_possible_truncation, reason = "the value is from 0 to 1")]
 fn to_f32(share: f64) -> f32 {
     share as f32
 }
@@ -287,12 +287,12 @@ SELECT id, word, images, context FROM (
     SELECT id, word, images, context FROM words WHERE account_id = ? AND word >= ? AND word < ? LIMIT ?
 ) ORDER BY images DESC LIMIT ?";
 
-/// All words that begin so lie from the first to below the second.
-fn prefix_range(start: &str) -> (&str, String) {
-    (start, format!("{start}{}", char::MAX))
+/// The range of words with a prefix: from the first value, to below the second.
+fn prefix_range(prefix: &str) -> (&str, String) {
+    (prefix, format!("{prefix}{}", char::MAX))
 }
 
-/// The words that one may be a slip of: those one slip away, or if there are none and it is long, two slips.
+/// Corrections of a typo: words within edit distance 1, or if there are none and the word is long, within 2.
 fn typo_corrections(
     c: &mut SqliteConnection,
     account: i64,
@@ -300,9 +300,9 @@ fn typo_corrections(
 ) -> Result<Vec<(VocabularyWord, f32)>, SqliteError> {
     let mut found = words_by_text(c, account, single_edits(word))?;
     if found.is_empty()
-        && let Some(start) = typo_prefix(word)
+        && let Some(prefix) = typo_prefix(word)
     {
-        let (first, end) = prefix_range(start);
+        let (first, end) = prefix_range(prefix);
         let length = i64::try_from(word.chars().count()).unwrap_or(i64::MAX);
         found = sql_query(
             "SELECT id, word, images, context FROM words WHERE id IN (
@@ -320,14 +320,15 @@ fn typo_corrections(
         .load(c)?;
         found.retain(|known| is_typo_of(word, &known.word));
     }
-    // The other forms of a word are meant by a slip of it as well.
-    let meant: Vec<QueryWord> = found
+    // A typo of a word also matches the inflections of that word.
+    let corrections: Vec<QueryWord> = found
         .iter()
         .map(|known| QueryWord { word: known.word.clone(), is_word: true, optional: false, is_prefix: false })
         .take(MIN_PER_WORD)
         .collect();
-    let forms = WordForms::look_up(c, account, &meant)?;
-    let forms = meant.iter().flat_map(|word| forms.of(word)).map(|(known, quality)| (known, quality * TYPO));
+    let forms = WordForms::look_up(c, account, &corrections)?;
+    let inflections =
+        corrections.iter().flat_map(|word| forms.of(word)).map(|(known, quality)| (known, quality * TYPO));
     let found = found.iter().map(|known| (known.clone(), TYPO));
-    Ok(found.chain(forms).collect())
+    Ok(found.chain(inflections).collect())
 }

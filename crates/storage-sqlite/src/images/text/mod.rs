@@ -1,9 +1,9 @@
-//! The index of words: what is written about images, and how searches find it.
+//! The full-text index of images, and the search in it.
 //!
-//! Of each image [`add`] the distinct words are learnt by the account's [`vocabulary`], and their numbers become a row of
-//! an FTS5 table that holds nothing but postings. A [`search`] expands the query's words against the vocabulary
-//! ([`expand`]), takes a bounded number of [`candidates`] from the postings, newest first, and scores their texts with
-//! the crate `words`.
+//! When an image is added ([`add`]), its distinct words enter the account's [`vocabulary`], and their ids become a
+//! row of an FTS5 table that contains only postings. A [`search`] expands the query's words with the vocabulary
+//! ([`expand`]), takes a bounded number of [`candidates`] from the postings, newest first, and scores their texts
+//! with the crate `words`.
 
 mod add;
 mod candidates;

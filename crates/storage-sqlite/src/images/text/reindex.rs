@@ -1,4 +1,4 @@
-//! How the words that an older version found are replaced, and how this version leaves the index of a newer one alone.
+//! Rebuilds the index of an older tokenizer version, and leaves the index of a newer version unchanged.
 
 use diesel::{
     QueryableByName, SqliteConnection,
@@ -10,9 +10,9 @@ use diesel::{
 use super::add::{add_text, remove_text};
 use crate::{error::SqliteError, schema::images};
 
-/// How far the index has come; see the table `word_index`.
+/// The progress of a rebuild; see the table `word_index`.
 #[derive(QueryableByName)]
-struct State {
+struct IndexState {
     #[diesel(sql_type = BigInt)]
     version: i64,
     #[diesel(sql_type = BigInt)]
@@ -23,23 +23,23 @@ struct State {
     stale_to: i64,
 }
 
-fn state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
+fn state(c: &mut SqliteConnection) -> Result<IndexState, SqliteError> {
     Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
 }
 
-impl State {
+impl IndexState {
     fn is_newer(&self) -> bool {
         self.version > i64::from(words::VERSION)
     }
 }
 
-/// The state after the index of an older version was put back to its beginning.
-fn current_state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
+/// The state. If the index is of an older version, starts its rebuild first.
+fn current_state(c: &mut SqliteConnection) -> Result<IndexState, SqliteError> {
     let state = state(c)?;
     if state.version >= i64::from(words::VERSION) {
         return Ok(state);
     }
-    // Stems that another version made can be found by their rows only, not by their words.
+    // Stems of another version cannot be computed from the words, so all rows are deleted.
     sql_query("DELETE FROM word_stems").execute(c)?;
     sql_query(
         "UPDATE word_index SET version = ?, indexed_to = 0,
@@ -51,10 +51,10 @@ fn current_state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
     self::state(c)
 }
 
-/// Who makes the stems of words.
+/// The version of the index, compared to the running one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum IndexVersion {
-    /// This version. Stems of words up to the number `stale_to` may be missing.
+    /// The running version. Stems of words with ids up to `stale_to` may be missing.
     Current { stale_to: i64 },
     /// A newer version.
     Newer,
@@ -74,7 +74,7 @@ pub(in super::super) fn is_newer(c: &mut SqliteConnection) -> Result<bool, Sqlit
     Ok(state(c)?.is_newer())
 }
 
-/// Has a newer version, if the index is of one, index an image again whose words this version added.
+/// Marks an image to be indexed again by the newer version, if the index is of one.
 pub(super) fn mark_for_newer_version(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query(
         "UPDATE word_index SET
@@ -89,7 +89,7 @@ pub(super) fn mark_for_newer_version(c: &mut SqliteConnection, seq: i64) -> Resu
     Ok(())
 }
 
-/// Indexes up to `max` images anew. Gives how many they were; 0 when none was left.
+/// Indexes up to `max` images again; returns their number, 0 when none was left.
 pub(in super::super) fn reindex(c: &mut SqliteConnection, max: u32) -> Result<u32, SqliteError> {
     let state = current_state(c)?;
     if state.is_newer() || state.indexed_to >= state.until || max == 0 {
@@ -123,7 +123,7 @@ struct Count {
     count: i64,
 }
 
-/// How many images have yet to be indexed by this version; none when a newer one made the index.
+/// Number of images that this version has yet to index; 0 when a newer version made the index.
 pub(in super::super) fn outdated(c: &mut SqliteConnection) -> Result<u64, SqliteError> {
     let state = state(c)?;
     let is_older = state.version < i64::from(words::VERSION);
@@ -131,7 +131,7 @@ pub(in super::super) fn outdated(c: &mut SqliteConnection) -> Result<u64, Sqlite
     if state.is_newer() || from >= until {
         return Ok(0);
     }
-    // The index holds no more than it takes, and rows are long.
+    // A covering index, because the rows of images are long.
     let left: Count = sql_query(
         "SELECT count(*) AS count FROM images INDEXED BY images_read_by
         WHERE state = 'ready' AND seq > ? AND seq <= ?",

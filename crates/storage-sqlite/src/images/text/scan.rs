@@ -1,4 +1,4 @@
-//! Searches among so few images that each can be looked at.
+//! Searches albums and circles with few images by scanning them all.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -21,11 +21,11 @@ use super::{
 };
 use crate::{error::SqliteError, schema::album_images, value::json_array};
 
-/// An album of no more images, and a circle around which there are no more, are searched image by image.
+/// Albums and circles with at most this many images are scanned.
 pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
 
-/// The images of the album, or in the boxes around the circle; when they are more than [`MAX_SCANNED_IMAGES`], so many of them and one
-/// more: the newest of the album, any in the boxes. Not all of them need pass the filter.
+/// The images of the album, or in the bounding boxes of the circle. If there are more than [`MAX_SCANNED_IMAGES`],
+/// more than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
 pub(super) fn within(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -67,14 +67,14 @@ struct CandidateRow {
 
 const CANDIDATES: &str = "
 SELECT i.seq, i.captured_at_ms, w.words
-FROM json_each(?1) AS few CROSS JOIN images AS i ON i.seq = few.value
+FROM json_each(?1) AS candidate CROSS JOIN images AS i ON i.seq = candidate.value
     CROSS JOIN indexed_words AS w ON w.image_seq = i.seq
 WHERE i.account_id = ?2 AND i.live = 1 AND i.captured_at_ms BETWEEN ?3 AND ?4
     AND (?5 IS NULL OR (
         i.latitude BETWEEN ?6 AND ?7 AND distance_m(?8, ?9, i.latitude, i.longitude) <= ?5
     ))";
 
-/// Of few images those that pass the filter and have max of the words.
+/// The images among these that pass the filter and have any of the words, best first.
 pub(super) fn candidates(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -95,47 +95,49 @@ pub(super) fn candidates(
         .bind::<Nullable<Double>, _>(centre.map(Position::latitude))
         .bind::<Nullable<Double>, _>(centre.map(Position::longitude))
         .load(c)?;
-    let needed = RequiredWords::of(expanded);
+    let required = RequiredWords::of(expanded);
     let mut matching: Vec<_> = indexed
         .into_iter()
-        .filter_map(|image| Some((needed.rank(&image.words, content_only)?, image.captured_at_ms, image.seq)))
+        .filter_map(|image| {
+            Some((required.rank(&image.words, content_only)?, image.captured_at_ms, image.seq))
+        })
         .collect();
     matching.sort_unstable_by_key(|found| Reverse(*found));
     Ok(matching.into_iter().take(POOL).map(|(_, _, seq)| seq).collect())
 }
 
-/// The words that images must have, 64 at max.
+/// The words of a query that are not optional, at most 64.
 struct RequiredWords {
-    /// Which of them a number stands for, and how well, in thousandths.
-    by_number: HashMap<i64, Vec<(usize, u16)>>,
-    /// How many they are.
+    /// By the id of a vocabulary word: the positions of the words that it matches, with the qualities in thousandths.
+    by_id: HashMap<i64, Vec<(usize, u16)>>,
+    /// Their number.
     count: u32,
 }
 
 impl RequiredWords {
     fn of(expanded: &[ExpandedWord]) -> Self {
-        let mut needed = Self { by_number: HashMap::new(), count: 0 };
+        let mut required = Self { by_id: HashMap::new(), count: 0 };
         let words = expanded.iter().filter(|word| !word.word.optional).take(64);
-        for (place, word) in words.enumerate() {
-            for (number, quality) in word.qualities() {
-                needed.by_number.entry(number).or_default().push((place, thousandths(quality)));
+        for (position, word) in words.enumerate() {
+            for (id, quality) in word.qualities() {
+                required.by_id.entry(id).or_default().push((position, thousandths(quality)));
             }
-            needed.count += 1;
+            required.count += 1;
         }
-        needed
+        required
     }
 
-    /// How well an image matches by its numbers, the higher the better: whether all words are in its content, whether all
-    /// are anywhere, how many are in its content, how many anywhere, and how well what is there stands for them. `None`
-    /// when it has none.
+    /// How well an image matches according to the ids of its words, higher is better: whether all words are in its
+    /// content, whether all are in any text, how many are in its content, how many are in any text, and the sum of
+    /// their qualities. `None` when it has none of the words.
     fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32, u32)> {
         let (mut content, mut anywhere, mut best) = (0_u64, 0_u64, [0_u16; 64]);
-        for (number, stands) in word_ids::read(words) {
-            let counts = stands.in_content || !content_only;
-            for &(place, quality) in self.by_number.get(&number).into_iter().flatten().filter(|_| counts) {
-                anywhere |= 1 << place;
-                content |= u64::from(stands.in_content) << place;
-                if let Some(best) = best.get_mut(place) {
+        for (id, occurrence) in word_ids::read(words) {
+            let counts = occurrence.in_content || !content_only;
+            for &(position, quality) in self.by_id.get(&id).into_iter().flatten().filter(|_| counts) {
+                anywhere |= 1 << position;
+                content |= u64::from(occurrence.in_content) << position;
+                if let Some(best) = best.get_mut(position) {
                     *best = quality.max(*best);
                 }
             }

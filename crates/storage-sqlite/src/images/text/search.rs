@@ -1,4 +1,4 @@
-//! The search by words.
+//! Searches images by words.
 
 use diesel::{SqliteConnection, prelude::*};
 use domain::{ImageId, QueryText};
@@ -8,15 +8,15 @@ use words::{QueryTerm, Score, Scorer, Tier, query_words};
 use super::{super::filter::OwnedFilter, add::ImageText, candidates::candidates, expand::expand};
 use crate::{error::SqliteError, schema::accounts, value::RowReader};
 
-/// What is searched for.
+/// A search for words.
 pub(in super::super) struct TextQuery {
     pub(in super::super) text: QueryText,
     pub(in super::super) columns: TextColumns,
-    /// How many images are wanted.
+    /// Maximum number of results.
     pub(in super::super) max: usize,
 }
 
-struct Scored {
+struct ScoredImage {
     image: ImageText,
     score: Score,
 }
@@ -25,25 +25,25 @@ struct Scored {
 pub(in super::super) fn matches(
     c: &mut SqliteConnection,
     viewer: Viewer,
-    asked: &TextQuery,
+    query: &TextQuery,
     filter: &OwnedFilter,
 ) -> Result<Vec<TextMatch>, SqliteError> {
     let Some(filter) = filter.resolve(c, viewer)? else { return Ok(Vec::new()) };
-    let content_only = asked.columns == TextColumns::Content;
-    let expanded = expand(c, filter.account, query_words(asked.text.as_str()), content_only)?;
+    let content_only = query.columns == TextColumns::Content;
+    let expanded = expand(c, filter.account, query_words(query.text.as_str()), content_only)?;
     if !expanded.iter().any(|word| !word.word.optional && word.is_known()) {
         return Ok(Vec::new());
     }
     let images: i64 = accounts::table.find(filter.account).select(accounts::live_images).get_result(c)?;
-    let wanted: Vec<QueryTerm> = expanded.iter().map(|word| word.wanted(images)).collect();
-    let search = Scorer::new(&wanted);
-    let written = candidates(c, &filter, &expanded, content_only, asked.max)?;
-    best(&search, written, content_only, asked.max)
+    let terms: Vec<QueryTerm> = expanded.iter().map(|word| word.term(images)).collect();
+    let scorer = Scorer::new(&terms);
+    let candidates = candidates(c, &filter, &expanded, content_only, query.max)?;
+    best(&scorer, candidates, content_only, query.max)
         .into_iter()
-        .map(|Scored { image, score }| {
+        .map(|ScoredImage { image, score }| {
             let reader = RowReader::new("images", &image.seq);
             let captured_at_ms = reader.required("captured_at_ms", image.captured_at_ms)?;
-            let matched_text = search.passage(&image.fields().content());
+            let matched_text = scorer.passage(&image.fields().content());
             Ok(TextMatch {
                 image_key: ImageKey(image.seq),
                 captured_at: reader.timestamp("captured_at_ms", captured_at_ms)?,
@@ -56,13 +56,13 @@ pub(in super::super) fn matches(
         .collect()
 }
 
-fn best(search: &Scorer, written: Vec<ImageText>, content_only: bool, max: usize) -> Vec<Scored> {
+fn best(scorer: &Scorer, candidates: Vec<ImageText>, content_only: bool, max: usize) -> Vec<ScoredImage> {
     let scored = |image: ImageText| {
         let fields = image.fields();
-        let score = search.score(&if content_only { fields.content() } else { fields })?;
-        Some(Scored { image, score })
+        let score = scorer.score(&if content_only { fields.content() } else { fields })?;
+        Some(ScoredImage { image, score })
     };
-    let mut best: Vec<Scored> = written.into_iter().filter_map(scored).collect();
+    let mut best: Vec<ScoredImage> = candidates.into_iter().filter_map(scored).collect();
     best.sort_by(|a, b| {
         (a.score.tier.cmp(&b.score.tier))
             .then(b.score.strength.total_cmp(&a.score.strength))

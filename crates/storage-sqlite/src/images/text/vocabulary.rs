@@ -1,4 +1,4 @@
-//! The words of an account.
+//! The vocabulary of an account: its distinct words with their ids, frequencies and stems.
 
 use std::collections::BTreeMap;
 
@@ -23,10 +23,10 @@ pub(super) struct VocabularyWord {
     pub(super) id: i64,
     #[diesel(sql_type = Text)]
     pub(super) word: String,
-    /// How many images have it.
+    /// Number of images that have it.
     #[diesel(sql_type = BigInt)]
     pub(super) images: i64,
-    /// How many have it in place or file name.
+    /// Number of images that have it in place or file name.
     #[diesel(sql_type = BigInt)]
     pub(super) context: i64,
 }
@@ -37,7 +37,7 @@ SELECT ?1, value ->> 0, 1, value ->> 1 FROM json_each(?2) WHERE true
 ON CONFLICT (account_id, word) DO UPDATE SET images = images + 1, context = context + excluded.context
 RETURNING id, word, images, context";
 
-/// Notes that one more image has these words. Gives their numbers in ascending order.
+/// Counts one more image with these words. Returns their ids in ascending order.
 pub(super) fn add_words(
     c: &mut SqliteConnection,
     account: i64,
@@ -48,7 +48,7 @@ pub(super) fn add_words(
     }
     let version = reindex::index_version(c)?;
     let words: Vec<(&str, i64)> =
-        found.iter().map(|(word, stands)| (&**word, i64::from(stands.in_context))).collect();
+        found.iter().map(|(word, occurrence)| (&**word, i64::from(occurrence.in_context))).collect();
     let known: Vec<VocabularyWord> =
         sql_query(ADD_WORDS).bind::<BigInt, _>(account).bind::<Text, _>(json_text(&words)).load(c)?;
     let needs_stems = |known: &&VocabularyWord| match version {
@@ -65,49 +65,49 @@ pub(super) fn add_words(
         .bind::<Text, _>(json_text(&stems))
         .execute(c)?;
     }
-    let stands = |known: VocabularyWord| Some((known.id, *found.get(&known.word)?));
-    let mut numbers: Vec<(i64, Occurrence)> = known.into_iter().filter_map(stands).collect();
-    numbers.sort_unstable_by_key(|(id, _)| *id);
-    Ok(numbers)
+    let with_occurrence = |known: VocabularyWord| Some((known.id, *found.get(&known.word)?));
+    let mut ids: Vec<(i64, Occurrence)> = known.into_iter().filter_map(with_occurrence).collect();
+    ids.sort_unstable_by_key(|(id, _)| *id);
+    Ok(ids)
 }
 
-/// The stems of words with the words' numbers.
+/// The stems of words, with the ids of the words.
 fn stems_of<'a>(words: impl Iterator<Item = &'a VocabularyWord>) -> Vec<(String, i64)> {
     words.flat_map(|known| words::stem_keys(&known.word).into_iter().map(|stem| (stem, known.id))).collect()
 }
 
-/// Notes that one image less has these words, and forgets those that none has.
+/// Counts one image less with these words, and deletes words that no image has any more.
 pub(super) fn remove_words(
     c: &mut SqliteConnection,
     account: i64,
-    numbers: impl Iterator<Item = (i64, Occurrence)>,
+    words: impl Iterator<Item = (i64, Occurrence)>,
 ) -> Result<(), SqliteError> {
-    let numbers: Vec<(i64, i64)> =
-        numbers.map(|(number, stands)| (number, i64::from(stands.in_context))).collect();
-    if numbers.is_empty() {
+    let words: Vec<(i64, i64)> =
+        words.map(|(id, occurrence)| (id, i64::from(occurrence.in_context))).collect();
+    if words.is_empty() {
         return Ok(());
     }
     let version = reindex::index_version(c)?;
     let known: Vec<VocabularyWord> = sql_query(
-        "UPDATE words SET images = images - 1, context = context - gone.in_context
-        FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS gone
-        WHERE words.id = gone.id
+        "UPDATE words SET images = images - 1, context = context - removed.in_context
+        FROM (SELECT value ->> 0 AS id, value ->> 1 AS in_context FROM json_each(?)) AS removed
+        WHERE words.id = removed.id
         RETURNING words.id AS id, words.word AS word, words.images AS images, words.context AS context",
     )
-    .bind::<Text, _>(json_text(&numbers))
+    .bind::<Text, _>(json_text(&words))
     .load(c)?;
-    let gone = || known.iter().filter(|known| known.images == 0);
-    if gone().next().is_none() {
+    let unused = || known.iter().filter(|known| known.images == 0);
+    if unused().next().is_none() {
         return Ok(());
     }
-    let ids = json_array(&gone().map(|known| known.id).collect::<Vec<i64>>());
+    let ids = json_array(&unused().map(|known| known.id).collect::<Vec<i64>>());
     let (statement, stems) = match version {
         IndexVersion::Current { .. } => (
             "DELETE FROM word_stems
             WHERE (account_id, stem, word_id) IN (SELECT ?1, value ->> 0, value ->> 1 FROM json_each(?2))",
-            json_text(&stems_of(gone())),
+            json_text(&stems_of(unused())),
         ),
-        // Which stems they have, only the newer version knows.
+        // Only the newer version can compute their stems.
         IndexVersion::Newer => (
             "DELETE FROM word_stems WHERE account_id = ?1 AND word_id IN (SELECT value FROM json_each(?2))",
             ids.clone(),

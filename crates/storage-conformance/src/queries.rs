@@ -5,7 +5,7 @@ use storage::{FoundImage, Lookup, SearchFilter, TextColumns, TextMatch, Viewer};
 
 use crate::{NOW, Seed};
 
-/// So many seconds after [`NOW`].
+/// This many seconds after [`NOW`].
 pub(crate) fn second(second: i64) -> Timestamp {
     NOW.plus_millis(second * 1000)
 }
@@ -27,7 +27,7 @@ pub(crate) fn ids(found: &[FoundImage]) -> Vec<ImageId> {
     found.iter().map(|found| found.image.id.clone()).collect()
 }
 
-/// In reverse: what was seeded oldest first as lists show it.
+/// The reverse of the order in which images were seeded.
 pub(crate) fn newest_first(ids: &[ImageId]) -> Vec<ImageId> {
     ids.iter().rev().cloned().collect()
 }
@@ -42,11 +42,11 @@ pub(crate) async fn page(seed: &Seed, viewer: Viewer, query: ListQuery) -> Vec<I
     ids(&seed.store().page_images(viewer, &query).await.unwrap())
 }
 
-/// All images, page by page as clients do it: each page ends where the one before it ended, so that its first
-/// image is known already.
-pub(crate) async fn walk(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec<Image> {
+/// All images, by paging as clients do: the end of each page is the start of the next, so that the first image of a
+/// page is known already.
+pub(crate) async fn list_all(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec<Image> {
     let mut images: Vec<Image> = Vec::new();
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let mut end = Timestamp::MAX;
     loop {
         let range = DateRange::new(None, Some(end)).unwrap();
@@ -54,7 +54,8 @@ pub(crate) async fn walk(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec<Ima
         let page = seed.store().page_images(viewer, &query).await.unwrap();
         let last = page.last().map(|found| found.image.captured_at);
         let known = images.len();
-        images.extend(page.into_iter().map(|found| found.image).filter(|image| met.insert(image.id.clone())));
+        images
+            .extend(page.into_iter().map(|found| found.image).filter(|image| seen.insert(image.id.clone())));
         match last {
             Some(last) if images.len() > known => end = last,
             _ => return images,
@@ -67,7 +68,7 @@ pub(crate) async fn filtered(seed: &Seed, viewer: Viewer, filter: SearchFilter<'
     ids(&seed.store().filter_images(viewer, filter, limit(100)).await.unwrap())
 }
 
-/// What words find with place and file name counted and nothing filtered.
+/// The matches of words in all texts, without a filter.
 pub(crate) async fn matches(seed: &Seed, viewer: Viewer, words: &[&str]) -> Vec<TextMatch> {
     matches_in(seed, viewer, words, TextColumns::ContentAndContext, SearchFilter::default()).await
 }
@@ -88,11 +89,11 @@ pub(crate) async fn matching(seed: &Seed, viewer: Viewer, words: &[&str]) -> Vec
     matches(seed, viewer, words).await.into_iter().map(|found| found.id).collect()
 }
 
-/// An image that the viewer must see.
-pub(crate) async fn see(seed: &Seed, viewer: Viewer, id: &ImageId) -> Image {
+/// An image that must be visible to the viewer.
+pub(crate) async fn visible_image(seed: &Seed, viewer: Viewer, id: &ImageId) -> Image {
     match seed.store().image(viewer, id).await.unwrap() {
         Lookup::Found(image) => image,
-        other => panic!("{id} is not seen but {other:?}"),
+        other => panic!("{id} is not visible but {other:?}"),
     }
 }
 
@@ -100,12 +101,12 @@ pub(crate) async fn is_missing(seed: &Seed, viewer: Viewer, id: &ImageId) -> boo
     seed.store().image(viewer, id).await.unwrap() == Lookup::Missing
 }
 
-/// Deletes an image that the viewer must see.
+/// Deletes an image that must be visible to the viewer.
 pub(crate) async fn delete(seed: &Seed, viewer: Viewer, id: &ImageId, at: Timestamp) {
     assert_eq!(seed.store().delete_image(viewer, id, at).await.unwrap(), Lookup::Found(()));
 }
 
-/// An id as it is sent.
-pub(crate) fn sent(ids: &[ImageId]) -> Vec<String> {
+/// Ids as clients send them.
+pub(crate) fn id_strings(ids: &[ImageId]) -> Vec<String> {
     ids.iter().map(|id| id.as_str().to_owned()).collect()
 }
