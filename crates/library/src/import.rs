@@ -14,7 +14,7 @@ use keys::new_id;
 use media::{Format, MediaError};
 use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
 
-use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
+use crate::{Library, Unavailable, indexing::StoreFailure};
 
 /// How often a file is retried while its blob is being removed, and the pause between retries.
 const MAX_ATTEMPTS: u32 = 50;
@@ -113,11 +113,11 @@ impl From<StorageError> for ImportError {
     }
 }
 
-impl From<StorageErrorOrBlob> for ImportError {
-    fn from(error: StorageErrorOrBlob) -> Self {
+impl From<StoreFailure> for ImportError {
+    fn from(error: StoreFailure) -> Self {
         match error {
-            StorageErrorOrBlob::Storage(error) => error.into(),
-            StorageErrorOrBlob::Blob(error) => Self::Blob(error),
+            StoreFailure::Storage(error) => error.into(),
+            StoreFailure::Blob(error) => Self::Blob(error),
         }
     }
 }
