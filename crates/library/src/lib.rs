@@ -52,7 +52,7 @@ pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
-pub use import::{FileInfo, ImportError, ImportOutcome, Upload};
+pub use import::{ImportError, ImportOutcome, Upload};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};

@@ -11,7 +11,7 @@ use blobs::content_hash;
 use bytes::Bytes;
 use domain::{Account, BlobKind};
 use futures_util::{Stream, StreamExt as _, stream};
-use library::{Checksum, FileInfo, ImportError, ImportOutcome, ImportReport, Settings, Upload};
+use library::{Checksum, ImportError, ImportOutcome, ImportReport, Settings, Upload};
 
 use crate::{Process, decoder, fixture, process, process_with};
 
@@ -32,7 +32,7 @@ fn photo() -> Vec<u8> {
 }
 
 fn upload(name: &str) -> Upload {
-    Upload { info: FileInfo { name: Some(name.to_owned()), ..FileInfo::default() }, ..Upload::default() }
+    Upload { name: Some(name.to_owned()), ..Upload::default() }
 }
 
 /// Imports the photo, and returns the outcome and how many chunks of 1,000 bytes were read.
