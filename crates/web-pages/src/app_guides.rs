@@ -9,7 +9,7 @@ use serde_json::json;
 
 use http_server::BaseUrl;
 
-use web_api::mcp_url;
+use web_auth::mcp_url;
 
 /// The name of the library in an app.
 const NAME: &str = "photos";

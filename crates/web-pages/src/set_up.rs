@@ -12,7 +12,7 @@ use http_server::{
 use library::{AccountError, SetUpError};
 use maud::html;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use web_api::security_log;
+use web_auth::security_log;
 
 use crate::{
     Site,

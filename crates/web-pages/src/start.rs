@@ -3,7 +3,7 @@
 use http::{HeaderMap, StatusCode};
 use http_server::reply::Reply;
 use maud::{Markup, html};
-use web_api::mcp_url;
+use web_auth::mcp_url;
 
 use crate::{
     Site,

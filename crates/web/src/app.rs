@@ -25,7 +25,8 @@ use library::{Library, subscriber_prefix};
 use tokio::net::TcpListener;
 use tower::{ServiceBuilder, ServiceExt as _, service_fn, util::BoxCloneSyncService};
 use tower_http::cors::{AllowHeaders, Any as AnyOrigin, CorsLayer};
-use web_api::{Api, ApiOptions, BuildError};
+use web_api::Api;
+use web_auth::{Authorization, AuthorizationOptions, BuildError};
 use web_pages::Site;
 
 use crate::WebConfig;
@@ -57,13 +58,14 @@ impl App {
     /// # Errors
     /// [`BuildError`], which tests rule out.
     pub fn new(library: Library, secret: &Secret, config: WebConfig) -> Result<Self, BuildError> {
-        let options = ApiOptions {
+        let options = AuthorizationOptions {
             base_url: config.base_url.clone(),
-            oauth_limits: config.oauth_limits,
+            limits: config.oauth_limits,
             client_documents: config.client_documents.clone(),
         };
-        let api = Api::new(library.clone(), secret, options)?;
-        let site = Site::new(library, secret, config.base_url.clone(), api.authorization().clone());
+        let authorization = Arc::new(Authorization::new(&library, secret, &options)?);
+        let api = Api::new(library.clone(), secret, options.base_url.clone(), authorization.clone())?;
+        let site = Site::new(library, secret, options.base_url, authorization);
         let has_warned_of_proxy = AtomicBool::new(false);
         let surfaces = Arc::new(Surfaces { api: Arc::new(api), site, config, has_warned_of_proxy });
         let inner = surfaces.clone();

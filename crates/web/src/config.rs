@@ -1,6 +1,6 @@
 use http_server::{BaseUrl, HttpLimits};
 use ipnet::IpNet;
-use web_api::OAuthLimits;
+use web_auth::OAuthLimits;
 
 /// The configuration of the HTTP surface.
 #[derive(Debug, Clone)]

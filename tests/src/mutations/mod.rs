@@ -1,21 +1,21 @@
 //! Broken photo files, made from whole ones.
 //!
-//! [`Mutations`] gives the same files for the same seed and the same whole files, on every machine: a file that did
-//! harm is made again from its number. Some files are broken blindly (bits, cuts, blocks), others where their format
-//! says how long or how large something is, which is where decoders allocate.
+//! [`Mutations`] creates the same files from the same seed and whole files on every machine, so a file that caused a failure
+//! can be created again from its number. Some files are changed at random (bits, cuts, blocks), others in the lengths and
+//! sizes of their format, because decoders allocate by these.
 //!
-//! The commonest change is a new format: a walker in `structure` that notes its fields and blocks, and a row in
+//! The commonest change is a new format: a walker in `structure` that records its fields and blocks, and a row in
 //! [`structure::of`].
 
-mod dice;
 mod operations;
+mod random;
 mod structure;
 
 use std::{fmt, fs, io, path::Path};
 
-use dice::Dice;
+use random::Random;
 
-/// Longer fixtures are left out: ten thousand of them would take hours to decode.
+/// Larger fixtures are left out, because decoding ten thousand of them would take hours.
 const MAX_SEED_BYTES: u64 = 300_000;
 
 /// A whole file.
@@ -27,7 +27,7 @@ pub struct SourceFile {
     pub bytes: Vec<u8>,
 }
 
-/// How a file was broken.
+/// The kind of change that broke a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Damage {
     /// Up to eight bits are flipped.
@@ -36,21 +36,21 @@ pub enum Damage {
     ManyFlips,
     /// The end is missing.
     Cut,
-    /// The file ends where one of its blocks begins, or a few bytes beside it.
+    /// The file ends at the start of a block, or a few bytes before or after it.
     CutAtBlock,
-    /// The beginning of this file, and the end of another.
+    /// The start of this file and the end of another.
     Spliced,
-    /// Some integer near the beginning has another value.
-    LyingNumber,
-    /// A length, a count, an offset or a size that the format knows of has another value.
-    LyingField,
-    /// A block stands there twice.
+    /// An integer near the start has another value.
+    FalseNumber,
+    /// A length, count, offset or size of the format has another value.
+    FalseField,
+    /// A block is repeated.
     Doubled,
     /// A block is missing.
     Removed,
     /// A block is all zeros.
     Zeroed,
-    /// Random bytes stand where none belong.
+    /// Random bytes are inserted.
     Inserted,
 }
 
@@ -62,15 +62,15 @@ impl Damage {
         Self::Cut,
         Self::CutAtBlock,
         Self::Spliced,
-        Self::LyingNumber,
-        Self::LyingField,
+        Self::FalseNumber,
+        Self::FalseField,
         Self::Doubled,
         Self::Removed,
         Self::Zeroed,
         Self::Inserted,
     ];
 
-    /// The name, as it stands in names of files.
+    /// The name in file names.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FewFlips => "few-flips",
@@ -78,8 +78,8 @@ impl Damage {
             Self::Cut => "cut",
             Self::CutAtBlock => "cut-at-block",
             Self::Spliced => "spliced",
-            Self::LyingNumber => "lying-number",
-            Self::LyingField => "lying-field",
+            Self::FalseNumber => "false-number",
+            Self::FalseField => "false-field",
             Self::Doubled => "doubled",
             Self::Removed => "removed",
             Self::Zeroed => "zeroed",
@@ -97,44 +97,44 @@ impl fmt::Display for Damage {
 /// A broken file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MutatedFile {
-    /// A name of its own, which tells number, damage and whole file: `00042-cut-grey.jpg`.
+    /// A unique name with number, damage and whole file, such as `00042-cut-grey.jpg`.
     pub name: String,
-    /// The place of its whole file among the whole files.
+    /// The index of its whole file.
     pub seed: usize,
-    /// How it was broken first; a quarter of all files are broken twice.
+    /// The first change. A quarter of all files have a second one.
     pub damage: Damage,
-    /// Its bytes, unlike those of the whole file.
+    /// Its bytes, which differ from those of the whole file.
     pub bytes: Vec<u8>,
 }
 
-/// An endless series of broken files, each made from its number alone.
+/// An endless series of broken files, each determined by its number.
 #[derive(Debug, Clone)]
 pub struct Mutations {
     seed: u64,
     corpus: Vec<SourceFile>,
-    /// The places of the files of each format, by how they begin.
+    /// The indices of the files of each format.
     formats: Vec<Vec<usize>>,
 }
 
 impl Mutations {
-    /// The series of a seed over some whole files.
+    /// The series from these whole files.
     ///
     /// # Panics
-    /// When there is no whole file.
+    /// If there is no whole file.
     pub fn new(seed: u64, corpus: Vec<SourceFile>) -> Self {
         assert!(!corpus.is_empty(), "broken files are made from whole ones");
         let mut formats: Vec<(structure::Kind, Vec<usize>)> = Vec::new();
-        for (place, file) in corpus.iter().enumerate() {
+        for (index, file) in corpus.iter().enumerate() {
             let kind = structure::Kind::of(&file.bytes);
             match formats.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, places)) => places.push(place),
-                None => formats.push((kind, vec![place])),
+                Some((_, indices)) => indices.push(index),
+                None => formats.push((kind, vec![index])),
             }
         }
-        Self { seed, corpus, formats: formats.into_iter().map(|(_, places)| places).collect() }
+        Self { seed, corpus, formats: formats.into_iter().map(|(_, indices)| indices).collect() }
     }
 
-    /// The series over the photos that ship with the source, but for the largest.
+    /// The series from the photos in the repository, except the largest.
     ///
     /// # Errors
     /// They cannot be read.
@@ -151,21 +151,21 @@ impl Mutations {
         &self.corpus
     }
 
-    /// The broken file of that number.
+    /// The broken file with this number.
     pub fn nth(&self, number: u64) -> MutatedFile {
-        let mut dice = Dice::new(self.seed, number);
-        let seed = self.choose(&mut dice);
-        let other = self.choose(&mut dice);
+        let mut random = Random::new(self.seed, number);
+        let seed = self.choose(&mut random);
+        let other = self.choose(&mut random);
         let whole = &self.corpus[seed];
         let mut bytes = whole.bytes.clone();
-        let damage = dice.one_of(&Damage::ALL);
-        operations::apply(damage, &mut bytes, &self.corpus[other].bytes, &mut dice);
-        if dice.one_in(4) {
-            let second = dice.one_of(&Damage::ALL);
-            operations::apply(second, &mut bytes, &self.corpus[other].bytes, &mut dice);
+        let damage = random.one_of(&Damage::ALL);
+        operations::apply(damage, &mut bytes, &self.corpus[other].bytes, &mut random);
+        if random.one_in(4) {
+            let second = random.one_of(&Damage::ALL);
+            operations::apply(second, &mut bytes, &self.corpus[other].bytes, &mut random);
         }
-        // Behind a wrong checksum most decoders look at nothing.
-        if !dice.one_in(4) {
+        // Most decoders stop at a wrong checksum.
+        if !random.one_in(4) {
             operations::repair_png_checksums(&mut bytes);
         }
         if bytes == whole.bytes {
@@ -177,12 +177,12 @@ impl Mutations {
         MutatedFile { name: format!("{number:05}-{damage}-{}", whole.name), seed, damage, bytes }
     }
 
-    /// Half of the time a format first, so that one with few files gets its share; of two files the smaller one,
-    /// which is decoded sooner.
-    fn choose(&self, dice: &mut Dice) -> usize {
+    /// Half of the time chooses a format first, so that formats with few files occur too. Of two files it takes the smaller
+    /// one, which decodes faster.
+    fn choose(&self, random: &mut Random) -> usize {
         let all: Vec<usize> = (0..self.corpus.len()).collect();
-        let places = if dice.one_in(2) { &all } else { &self.formats[dice.index(self.formats.len())] };
-        let (one, two) = (dice.one_of(places), dice.one_of(places));
+        let indices = if random.one_in(2) { &all } else { &self.formats[random.index(self.formats.len())] };
+        let (one, two) = (random.one_of(indices), random.one_of(indices));
         if self.corpus[one].bytes.len() <= self.corpus[two].bytes.len() { one } else { two }
     }
 }
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_gives_the_same_file_each_time() {
+    fn a_number_always_gives_the_same_file() {
         let (one, two, other) = (fixtures(7), fixtures(7), fixtures(8));
         let backwards: Vec<MutatedFile> = (0..200).rev().map(|number| two.nth(number)).collect();
         let forwards: Vec<MutatedFile> = (0..200).map(|number| one.nth(number)).collect();
@@ -235,10 +235,10 @@ mod tests {
             *seeds.entry(file.seed).or_default() += 1;
         }
         assert_eq!(damages.len(), Damage::ALL.len(), "{damages:?}");
-        let kinds = |places: Vec<usize>| {
-            let mut kinds: Vec<_> = places
+        let kinds = |indices: Vec<usize>| {
+            let mut kinds: Vec<_> = indices
                 .into_iter()
-                .map(|place| structure::Kind::of(&mutations.corpus()[place].bytes))
+                .map(|index| structure::Kind::of(&mutations.corpus()[index].bytes))
                 .collect();
             kinds.sort_unstable();
             kinds.dedup();
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tiny_file_can_be_broken_too() {
+    fn a_tiny_file_can_be_broken() {
         for bytes in [vec![], vec![7], b"GIF89a".to_vec()] {
             let mutations = Mutations::new(3, vec![SourceFile { name: "tiny".into(), bytes: bytes.clone() }]);
             for number in 0..500 {

@@ -5,7 +5,7 @@ use domain::{SecurityEventKind, Timestamp};
 use library::{KeyInfo, SecurityEvent, SessionInfo};
 use maud::{Markup, html};
 use oauth_core::{Connection, UnixMillis};
-use web_api::{app_name, display_name};
+use web_auth::{app_name, display_name};
 
 use super::{AccountPage, AccountSection, PAGE, Person, actions::Action, browser_name::browser_name};
 use crate::{

@@ -3,7 +3,7 @@ use http::StatusCode;
 use http_server::reply::Reply;
 use library::Caller;
 use maud::{Markup, html};
-use web_api::mcp_url;
+use web_auth::mcp_url;
 
 use super::{
     AccountPage, AccountSection, PATH, Person,

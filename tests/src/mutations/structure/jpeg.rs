@@ -1,4 +1,4 @@
-//! JPEG (ITU-T T.81, B.1): segments that begin with a marker and their length.
+//! JPEG (ITU-T T.81, B.1): segments that start with a marker and a length.
 
 use super::{Walk, Width, tiff};
 
@@ -7,7 +7,7 @@ pub(super) fn walk(walk: &mut Walk<'_>) {
     while walk.starts_with(at, &[0xFF]) {
         let Some(marker) = walk.read(at + 1, Width::One, true) else { return };
         walk.block(at);
-        // Fill bytes, and markers that stand alone.
+        // Fill bytes, and markers without a segment.
         if marker == 0xFF {
             at += 1;
             continue;
@@ -45,7 +45,7 @@ fn segment(walk: &mut Walk<'_>, marker: usize, payload: usize) {
     }
 }
 
-/// Where the marker stands that ends entropy-coded data.
+/// The offset of the marker that ends entropy-coded data.
 fn end_of_scan(file: &[u8], from: usize) -> usize {
     let rest = file.get(from..).unwrap_or_default();
     let ends = |pair: &[u8]| matches!(pair, [0xFF, marker] if !matches!(marker, 0x00 | 0xD0..=0xD7 | 0xFF));

@@ -9,7 +9,7 @@ pub(super) fn walk(walk: &mut Walk<'_>) {
         walk.block(at);
         let data = at + 8;
         match walk.file.get(at..at + 4) {
-            // Behind the frame's tag and start code: width, height. The tag holds the first partition's length.
+            // The frame's tag with the length of the first partition, its start code, then width and height.
             Some(b"VP8 ") => walk.pairs([data, data + 6, data + 8], false),
             Some(b"VP8L") => {
                 walk.field(data + 1, Width::Four, false);
@@ -19,7 +19,7 @@ pub(super) fn walk(walk: &mut Walk<'_>) {
                 walk.bytes([data]);
                 walk.pairs([data + 4, data + 7], false);
             }
-            // A frame's place and size in three bytes each, then a chunk of its own.
+            // The position and size of a frame in three bytes each, then its own chunk.
             Some(b"ANMF") => {
                 walk.pairs([data, data + 3, data + 6, data + 9], false);
                 walk.field(data + 20, Width::Four, false);

@@ -2,13 +2,13 @@
 
 use super::{Walk, Width};
 
-/// Directories and entries in each, at most: enough for any camera.
+/// Upper bounds on directories and on entries in each. No camera needs more.
 const MAX_DIRECTORIES: usize = 32;
 const MAX_ENTRIES: usize = 256;
-/// Entries whose value is the place of another directory: sub-directories, EXIF, GPS.
+/// Entries whose value is the offset of another directory: sub-directories, EXIF, GPS.
 const POINTERS: [usize; 3] = [0x014A, 0x8769, 0x8825];
 
-/// Walks what begins at `base`, from which all offsets count.
+/// Walks the structure at `base`. All offsets are relative to it.
 pub(super) fn walk(walk: &mut Walk<'_>, base: usize) {
     let big_endian = walk.starts_with(base, b"MM");
     let Some(first) = walk.field(base.saturating_add(4), Width::Four, big_endian) else { return };

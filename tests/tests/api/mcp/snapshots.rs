@@ -90,10 +90,12 @@ async fn every_tool_matches_its_snapshot() {
                 let whole = json!({"listed": listed, "success": success, "failure": failure});
                 insta::assert_json_snapshot!(format!("{short}_{era}_{tool}"), redacted(whole, &names));
             }
-            let mut read =
-                requester.request_json("resources/read", &json!({"uri": "ui://photo-library/gallery.html"})).await;
+            let mut read = requester
+                .request_json("resources/read", &json!({"uri": "ui://photo-library/gallery.html"}))
+                .await;
             read["body"]["result"]["contents"][0]["text"] = json!("[the page]");
-            let missing = requester.request_json("resources/read", &json!({"uri": "ui://photo-library/none"})).await;
+            let missing =
+                requester.request_json("resources/read", &json!({"uri": "ui://photo-library/none"})).await;
             let listed = requester.request_json("resources/list", &json!({})).await;
             let whole = json!({"listed": listed, "success": read, "failure": missing});
             insta::assert_json_snapshot!(format!("{short}_{era}_resources"), redacted(whole, &names));

@@ -174,7 +174,10 @@ async fn consent_shows_the_documents_host_and_the_redirect_host() {
         assert!(text.contains("&lt;b&gt;Best&lt;/b&gt; app") && !text.contains("<b>Best"), "{text}");
     }
     assert!(!own.contains("any program can use its name") && !own.contains("a different site"), "{own}");
-    assert!(loopback.contains("any program can use its name") && loopback.contains("127.0.0.1:5"), "{loopback}");
+    assert!(
+        loopback.contains("any program can use its name") && loopback.contains("127.0.0.1:5"),
+        "{loopback}"
+    );
     assert!(other.contains("a different site") && other.contains("“elsewhere.example”"), "{other}");
 
     let nameless = host.describe("/nameless", json!({"redirect_uris": [CALLBACK], "client_name": null}));
