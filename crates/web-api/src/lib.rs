@@ -1,7 +1,7 @@
-//! The surfaces for programs: the image API, the OAuth endpoints, MCP, signed image URLs and health checks.
+//! The interfaces for programs: the image API, the OAuth endpoints, MCP, signed image URLs and health checks.
 //!
-//! One module per surface. Each turns a request into values of `domain`, calls the [`Library`], and turns the result into
-//! a reply. Rules that another surface would need too belong in the library.
+//! One module per interface. Each turns a request into values of `domain`, calls the [`Library`], and turns the result into
+//! a reply. Rules that another interface would need too belong in the library.
 //!
 //! This crate knows no SQL, no files, no image formats and no HTML, except for the photo app that MCP serves.
 //!
@@ -33,7 +33,7 @@ use links::Links;
 pub use images_api::openapi_document;
 pub use mcp::{mcp_tools_document, serve_mcp};
 
-/// The surfaces for programs.
+/// The interfaces for programs.
 pub struct Api {
     library: Library,
     base_url: BaseUrl,
@@ -45,7 +45,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// The surfaces of a library. Image URLs are signed with a key derived from `secret`.
+    /// The interfaces of a library. Image URLs are signed with a key derived from `secret`.
     ///
     /// # Errors
     /// [`BuildError`]: the routes of the image API or the tools of MCP contradict each other.

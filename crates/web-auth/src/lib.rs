@@ -1,4 +1,4 @@
-//! The authorization server with its resources, and the security log: everything that the surfaces for programs
+//! The authorization server with its resources, and the security log: everything that the interfaces for programs
 //! (`web-api`) and the pages for people (`web-pages`) share, so that neither depends on the other.
 //!
 //! `oauth-core` decides about clients, codes and tokens. This crate connects it to the library, limits request rates and

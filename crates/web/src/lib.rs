@@ -1,6 +1,6 @@
-//! The HTTP surface of the photo library: every surface behind one address.
+//! The HTTP interface of the photo library: every interface behind one address.
 //!
-//! [`App`] routes a request by path to the surfaces for programs (`web-api`) or to the pages for people (`web-pages`), and
+//! [`App`] routes a request by path to the interfaces for programs (`web-api`) or to the pages for people (`web-pages`), and
 //! applies what concerns all of them: the check of `Host` and `Origin`, CORS, error pages, logging. [`serve`] runs it on
 //! `http-server`. Both share the authorization server of `web-auth`.
 //!

@@ -100,7 +100,7 @@ impl Sections<'_> {
                 }
             }
             AccountSection::Sync if is_overview => html! {
-                p { "You add photos by importing them on the machine that runs the library." }
+                p { "Add photos by importing them on the machine that runs the library." }
                 p { a href=(AccountSection::Sync.path()) { "How to import photos" } }
             },
             AccountSection::Sync => sync_steps(account.email.as_str()),
