@@ -1,15 +1,14 @@
-//! TIFF (6.0, section 2), as a file or inside another: directories of entries with type, count and value.
+//! TIFF 6.0, section 2, as a file and inside others: directories of entries with a type, a count and a value.
 
 use super::{Walk, Width};
 
-/// Maximum number of directories; enough for any camera.
+/// Upper bounds on directories and on entries in each. No camera needs more.
 const MAX_DIRECTORIES: usize = 32;
-/// Maximum number of entries in a directory.
 const MAX_ENTRIES: usize = 256;
-/// Tags whose value is the offset of another directory: sub-directories, EXIF, GPS.
+/// Entries whose value is the offset of another directory: sub-directories, EXIF, GPS.
 const POINTERS: [usize; 3] = [0x014A, 0x8769, 0x8825];
 
-/// Walks the structure at `base`. Offsets are relative to `base`.
+/// Walks the structure at `base`. All offsets are relative to it.
 pub(super) fn walk(walk: &mut Walk<'_>, base: usize) {
     let big_endian = walk.starts_with(base, b"MM");
     let Some(first) = walk.field(base.saturating_add(4), Width::Four, big_endian) else { return };
