@@ -86,12 +86,12 @@ async def use_tools(call, url: str) -> int:
 
     assert ids(await use("show_images", imageIds=[second, newest])) == [second, newest]
 
-    for name, arguments, told in [
+    for name, arguments, message in [
         ("list_images", {"limit": 0}, "limit"),
         ("show_images", {"imageIds": [newest, "unknown"]}, "unknown"),
     ]:
         refused = await call(name, arguments)
-        assert refused.is_error and re.search(told, refused.content[0].text), refused
+        assert refused.is_error and re.search(message, refused.content[0].text), refused
 
     title = f"Album {uuid.uuid4()}"
     made = (await use("create_album", title=title, imageIds=[newest]))["result"]

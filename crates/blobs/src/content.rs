@@ -29,8 +29,8 @@ const RENDITIONS: &str = "renditions";
 
 /// Originals and renditions by their content hash, on any backend of `object_store`. Clones share the backend.
 ///
-/// It needs no conditional writes, no append, and no listing but for [`list`](Self::list): two writers of one blob write
-/// the same bytes.
+/// The backend needs no conditional writes and no appends, because two writers of one blob write the same bytes. Only
+/// [`list`](Self::list) needs listing.
 #[derive(Debug, Clone)]
 pub struct ContentStore {
     objects: Arc<dyn ObjectStore>,
@@ -60,7 +60,7 @@ impl ContentStore {
     /// while it is read, so a file that changed in between is not stored.
     ///
     /// # Errors
-    /// [`PutError`]; nothing is stored then.
+    /// [`PutError`]; nothing is stored.
     pub async fn put_file(&self, kind: BlobKind, hash: ContentHash, path: &Path) -> Result<(), PutError> {
         if self.contains(kind, hash).await? {
             return Ok(());
@@ -112,7 +112,7 @@ impl ContentStore {
     /// uploaded. The staged file is gone afterwards.
     ///
     /// # Errors
-    /// [`PutError`]; nothing is stored then.
+    /// [`PutError`]; nothing is stored.
     pub async fn put_staged(&self, kind: BlobKind, staged: StagedFile) -> Result<(), PutError> {
         let hash = staged.fingerprint().hash;
         if self.contains(kind, hash).await? {
@@ -203,7 +203,7 @@ impl ContentStore {
             .boxed()
     }
 
-    /// The temporary files of a local content store. It blocks.
+    /// The temporary files of a local content store. Blocks.
     pub(crate) fn temporary_files(&self) -> io::Result<Vec<fs::DirEntry>> {
         let mut files = Vec::new();
         let Some(root) = &self.folder else { return Ok(files) };

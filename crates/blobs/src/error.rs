@@ -48,7 +48,7 @@ impl BlobError {
     }
 }
 
-/// Tells the operator what to do where that is known; otherwise the text of the error.
+/// What to do, where that is known; otherwise the text of the error.
 fn reason(error: &object_store::Error) -> String {
     match system_error(error) {
         Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_named() {
+    fn full_disk_is_reported() {
         let text = |kind: io::ErrorKind| {
             let source = Box::new(io::Error::from(kind));
             BlobError::from(object_store::Error::Generic { store: "LocalFileSystem", source }).to_string()

@@ -22,7 +22,7 @@ pub struct Fingerprint {
 pub enum Checksum {
     /// SHA-256.
     Sha256(ContentHash),
-    /// SHA-1, which sync clients still use. It detects broken transfers and nothing else.
+    /// SHA-1, which sync clients still use. It only detects broken transfers.
     Sha1([u8; 20]),
 }
 
@@ -68,7 +68,7 @@ pub fn content_hash(bytes: &[u8]) -> ContentHash {
     hasher.finish().hash
 }
 
-/// Reads a whole file and returns its fingerprint. It blocks.
+/// Reads a whole file and returns its fingerprint. Blocks.
 ///
 /// # Errors
 /// The file cannot be read.

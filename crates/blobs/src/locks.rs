@@ -186,10 +186,10 @@ pub(crate) struct ExclusiveLock(Arc<Folder>);
 
 impl Drop for ExclusiveLock {
     fn drop(&mut self) {
-        // This process is not the exclusive holder any more.
+        // Removes the process id, because this process no longer holds the lock exclusively.
         let _ = self.0.users.set_len(0);
         if let Err(error) = self.0.lock_shared(LOCK_WAIT) {
-            tracing::warn!(%error, "the blob folder is not locked; another process may take it for unused");
+            tracing::warn!(%error, "the blob folder is not locked; another process may treat it as unused");
         }
     }
 }

@@ -14,8 +14,8 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     restrict_permissions(folder, 0o700).map(|_| ())
 }
 
-/// Removes the access of other users to a file or folder, and logs it. Returns whether they had access. Where the mode
-/// cannot be changed (no modes on this file system, another owner), only the log says so.
+/// Removes the access of other users to a file or folder, and logs it. Returns whether they had access. If the mode cannot
+/// be changed (no modes on this file system, another owner), this is only logged.
 ///
 /// # Errors
 /// The file or folder does not exist, or its metadata cannot be read.

@@ -51,7 +51,7 @@ impl StagingFolder {
         })
     }
 
-    /// The staged files of running uploads and of killed processes. It blocks.
+    /// The staged files of running uploads and of killed processes. Blocks.
     pub(crate) fn files(&self) -> io::Result<Vec<fs::DirEntry>> {
         files_named(&self.path, |name| name.starts_with(PREFIX))
     }
@@ -93,7 +93,7 @@ impl StagingWriter {
     /// Ends the upload.
     ///
     /// # Errors
-    /// [`StagingError`]; the file is deleted then.
+    /// [`StagingError`]; the file is deleted.
     pub async fn finish(mut self) -> Result<StagedFile, StagingError> {
         self.writer.flush().await?;
         let fingerprint = self.hasher.finish();

@@ -4,7 +4,7 @@ use object_store::ObjectStore;
 
 use crate::{BlobError, ContentStore, ProcessLocks, StagingFolder};
 
-/// Originals and renditions, and what this machine needs to work on them. Clones share it.
+/// The store of originals and renditions, with the staging folder and the locks of this machine. Clones share it.
 #[derive(Debug, Clone)]
 pub struct BlobStore {
     /// The blobs.
@@ -50,7 +50,7 @@ impl BlobStore {
     /// [`BlobError::Folder`].
     pub async fn run_exclusively<T>(&self, work: impl Future<Output = T>) -> Result<Option<T>, BlobError> {
         let store = self.clone();
-        let lock = off_thread(move || {
+        let lock = run_blocking(move || {
             let lock = store.locks.try_exclusive()?;
             if lock.is_some()
                 && let Err(error) = store.delete_temporary_files()
@@ -61,7 +61,7 @@ impl BlobStore {
         });
         let Some(lock) = lock.await.flatten()? else { return Ok(None) };
         let output = work.await;
-        off_thread(move || drop(lock)).await?;
+        run_blocking(move || drop(lock)).await?;
         Ok(Some(output))
     }
 
@@ -84,8 +84,8 @@ impl BlobStore {
     /// [`BlobError::Folder`].
     pub async fn temporary_files(&self) -> Result<Vec<TemporaryFile>, BlobError> {
         let store = self.clone();
-        let found = off_thread(move || {
-            let listed = store.temporary_entries().and_then(described);
+        let found = run_blocking(move || {
+            let listed = store.temporary_entries().and_then(describe);
             listed.map_err(|source| store.locks.failed(source))
         });
         found.await.flatten()
@@ -96,7 +96,7 @@ fn staging(root: &Path) -> Result<StagingFolder, BlobError> {
     StagingFolder::open(root.join("staging"))
 }
 
-fn described(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
+fn describe(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
     let mut files = Vec::with_capacity(entries.len());
     for entry in entries {
         match entry.metadata() {
@@ -112,7 +112,7 @@ fn described(entries: Vec<fs::DirEntry>) -> io::Result<Vec<TemporaryFile>> {
 }
 
 /// Runs blocking work.
-async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BlobError> {
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, BlobError> {
     tokio::task::spawn_blocking(work)
         .await
         .map_err(|error| object_store::Error::JoinError { source: error }.into())

@@ -23,7 +23,7 @@ const STALE_IF_ERROR: Duration = Duration::from_secs(3600);
 pub struct Options {
     /// Name resolution and connections.
     pub network: Arc<dyn Network>,
-    /// The certificates that a host's certificate must lead to.
+    /// The trusted root certificates.
     pub roots: Roots,
     /// The time limit of one fetch, from name resolution to the last byte.
     pub timeout: Duration,

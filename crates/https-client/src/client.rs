@@ -25,10 +25,10 @@ use crate::{
     response::{Connection, new_response},
 };
 
-/// The certificates that a host's certificate must lead to.
+/// The root certificates that are trusted.
 #[derive(Debug, Clone, Default)]
 pub enum Roots {
-    /// Those that browsers trust: Mozilla's list, compiled in.
+    /// Mozilla's list, as in browsers; compiled in.
     #[default]
     WebPki,
     /// Only these, in DER.
@@ -61,7 +61,7 @@ pub struct Limits {
     pub step_timeout: Duration,
 }
 
-/// Why there is no client.
+/// Why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// TLS cannot be set up.

@@ -4,8 +4,7 @@
 //! its own policy on the hosts that may be reached. This crate does TLS with a checked certificate, HTTP/1.1, and the
 //! limits: the size of a response's head, the size of its body, and the time for each step.
 //!
-//! It exists because hyper and rustls are in the program anyway, while a client that does more (reqwest) brings its own
-//! copies of much of it.
+//! hyper and rustls are dependencies of the program anyway; a complete client such as reqwest would add much more code.
 #![deny(missing_docs)]
 
 mod client;
@@ -17,10 +16,10 @@ pub use response::Response;
 /// Why a request failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A certificate cannot be checked against this name.
+    /// The name is not valid for a certificate.
     #[error("{0:?} is not a host name")]
     HostName(String),
-    /// There is no encrypted connection: the host does not speak TLS, or its certificate is not valid for the name.
+    /// The TLS handshake failed: the host does not speak TLS, or its certificate is not valid for the name.
     #[error("TLS: {0}")]
     Tls(std::io::Error),
     /// The request line or a header has characters that HTTP does not allow.

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_a_whole_response_is_an_error() {
+    async fn an_incomplete_response_is_an_error() {
         for answer in [
             "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nonly",
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nonly\r\n",

@@ -1,6 +1,6 @@
 use crate::{Random, RandomError, parts::sha256, random::base32};
 
-/// The prefix of every API key, by which people and secret scanners recognise one.
+/// The prefix of every API key; people and secret scanners recognise it.
 pub const API_KEY_PREFIX: &str = "photos_";
 
 /// A new API key: the prefix and 160 random bits. Only its hash is stored.
@@ -13,7 +13,7 @@ pub fn new_api_key(random: &dyn Random) -> Result<String, RandomError> {
     Ok(format!("{API_KEY_PREFIX}{}", base32(&bytes)))
 }
 
-/// The SHA-256 by which a key is looked up. A fast hash is safe for 160 random bits, and a look-up by hash leaks
+/// The SHA-256 of a key, for look-ups. A fast hash is safe for 160 random bits, and a look-up by hash leaks
 /// nothing through timing.
 pub fn api_key_hash(key: &str) -> [u8; 32] {
     sha256(key.as_bytes())

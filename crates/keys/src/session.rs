@@ -12,7 +12,7 @@ pub fn new_session_token(random: &dyn Random) -> Result<String, RandomError> {
     Ok(BASE64URL_NOPAD.encode(&bytes))
 }
 
-/// The SHA-256 by which a session is looked up.
+/// The SHA-256 of a session token, for look-ups.
 pub fn session_hash(token: &str) -> [u8; 32] {
     sha256(token.as_bytes())
 }

@@ -8,22 +8,22 @@ use storage::{
 
 use crate::{Library, passwords::PasswordError};
 
-/// How often the use of a key or of a grant is written down at most, in milliseconds.
+/// The shortest time between two recorded uses of a key or a grant, in milliseconds.
 const USE_RESOLUTION_MS: i64 = 60_000;
 
-/// The service cannot answer now; the same call may succeed later.
+/// The service is unavailable; the call can be retried later.
 #[derive(Debug, thiserror::Error)]
 pub enum Unavailable {
     /// The metadata store failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// There is no randomness.
+    /// The random source failed.
     #[error(transparent)]
     Random(#[from] RandomError),
     /// Passwords cannot be checked.
     #[error("passwords cannot be checked: {0}")]
     Passwords(String),
-    /// The key that access tokens are signed with cannot be used.
+    /// The key that signs access tokens cannot be opened.
     #[error(transparent)]
     SigningKey(#[from] OpenKeyError),
     /// Access tokens cannot be signed.
@@ -31,13 +31,13 @@ pub enum Unavailable {
     Signing(#[from] SignError),
 }
 
-/// Why an account was not made or changed.
+/// Why an account was not created or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum AccountError {
-    /// Another account has this address.
+    /// Another account has this email.
     #[error("there is already an account for this email")]
     EmailTaken,
-    /// No account has this address.
+    /// No account has this email.
     #[error("there is no account for this email")]
     NoAccount,
     /// The password is empty.
@@ -46,21 +46,21 @@ pub enum AccountError {
     /// The password could not be hashed.
     #[error("the password could not be hashed: {0}")]
     Hash(String),
-    /// The service cannot answer now.
+    /// The service is unavailable.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
 
-/// Why an API key was not made.
+/// Why an API key was not created, listed or revoked.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A key of that name is in use.
     #[error("there is already a key of this name; revoke it or choose another name")]
     NameTaken,
-    /// No account has this address.
+    /// No account has this email.
     #[error("there is no account for this email")]
     NoAccount,
-    /// The service cannot answer now.
+    /// The service is unavailable.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -86,9 +86,9 @@ impl From<PasswordError> for AccountError {
     }
 }
 
-/// Whether a use is to be written down.
-fn is_due(noted_at: Option<Timestamp>, now: Timestamp) -> bool {
-    noted_at.is_none_or(|at| now.millis() - at.millis() >= USE_RESOLUTION_MS)
+/// Whether a use must be recorded.
+fn is_use_due(recorded_at: Option<Timestamp>, now: Timestamp) -> bool {
+    recorded_at.is_none_or(|at| now.millis() - at.millis() >= USE_RESOLUTION_MS)
 }
 
 /// An authenticated caller.
@@ -142,7 +142,7 @@ impl Credential {
 }
 
 impl Library {
-    /// Makes an account. Without a password it makes a strong one and gives it back: it is kept nowhere.
+    /// Creates an account. Without a password it generates a strong one and returns it; only its hash is stored.
     ///
     /// # Errors
     /// [`AccountError`].
@@ -152,13 +152,13 @@ impl Library {
         plan: Plan,
         password: Option<String>,
     ) -> Result<(Account, Option<String>), AccountError> {
-        let (password_hash, made) = self.password_hash(password).await?;
+        let (password_hash, generated) = self.password_hash(password).await?;
         let account = NewAccount { email, password_hash, plan, created_at: self.parts.clock.now() };
         match self.parts.store.create_account(account).await {
             Ok(account) => {
                 let kind = SecurityEventKind::AccountCreated;
                 self.record_security_event(account.id, kind, None, None).await;
-                Ok((account, made))
+                Ok((account, generated))
             }
             Err(CreateAccountError::EmailTaken) => Err(AccountError::EmailTaken),
             Err(CreateAccountError::Storage(error)) => Err(error.into()),
@@ -173,7 +173,7 @@ impl Library {
         self.parts.store.accounts().await
     }
 
-    /// The account with this address.
+    /// The account with this email.
     ///
     /// # Errors
     /// [`AccountError::NoAccount`], or the store failed.
@@ -181,17 +181,16 @@ impl Library {
         self.parts.store.account_by_email(email).await?.ok_or(AccountError::NoAccount)
     }
 
-    /// Changes what an account pays for, from the next request on.
+    /// Changes the plan of an account, from the next request on.
     ///
     /// # Errors
     /// [`AccountError`].
     pub async fn set_plan(&self, email: &Email, plan: Plan) -> Result<(), AccountError> {
         let account = self.account(email).await?;
-        self.done(self.parts.store.set_plan(account.id, plan).await?)
+        require_account(self.parts.store.set_plan(account.id, plan).await?)
     }
 
-    /// Changes an account's password and ends its sessions; without a password it makes a strong one and gives it
-    /// back.
+    /// Changes an account's password and ends its sessions. Without a password it generates a strong one and returns it.
     ///
     /// # Errors
     /// [`AccountError`].
@@ -201,22 +200,22 @@ impl Library {
         password: Option<String>,
     ) -> Result<Option<String>, AccountError> {
         let account = self.account(email).await?;
-        let (password_hash, made) = self.password_hash(password).await?;
-        self.done(self.parts.store.set_password_hash(account.id, password_hash, None).await?)?;
+        let (password_hash, generated) = self.password_hash(password).await?;
+        require_account(self.parts.store.set_password_hash(account.id, password_hash, None).await?)?;
         self.record_security_event(account.id, SecurityEventKind::PasswordChanged, None, None).await;
-        Ok(made)
+        Ok(generated)
     }
 
-    /// Ends an account, from the next request on. What it held is removed by
-    /// [`purge_deleted`](Self::purge_deleted), or by a running service in its time.
+    /// Deletes an account, from the next request on. [`purge_deleted`](Self::purge_deleted) or a running service removes
+    /// its images later.
     ///
     /// # Errors
     /// [`AccountError`].
     pub async fn delete_account(&self, account: AccountId) -> Result<(), AccountError> {
-        self.done(self.parts.store.delete_account(account, self.parts.clock.now()).await?)
+        require_account(self.parts.store.delete_account(account, self.parts.clock.now()).await?)
     }
 
-    /// Makes an API key and gives it back, once: only its hash is kept.
+    /// Creates an API key and returns it; only its hash is stored.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -241,7 +240,7 @@ impl Library {
         Ok(self.parts.store.keys(self.key_account(email).await?).await?)
     }
 
-    /// Revokes the key of that name, from the next request on; `false` when there is none.
+    /// Revokes the key of that name, from the next request on; `false` if there is none.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -250,34 +249,34 @@ impl Library {
         Ok(self.parts.store.revoke_key(account, name, self.parts.clock.now()).await?)
     }
 
-    /// Who an API key speaks for; `None` when it is wrong, revoked, or its account is gone.
+    /// The caller with this API key; `None` if the key is wrong or revoked, or its account was deleted.
     ///
     /// # Errors
-    /// [`StorageError`]; never to be taken for a wrong key.
+    /// [`StorageError`]; it does not mean that the key is wrong.
     pub async fn caller_by_key(&self, key: &str) -> Result<Option<Caller>, StorageError> {
         let Some(holder) = self.parts.store.key_holder(&KeyHash(api_key_hash(key))).await? else {
             return Ok(None);
         };
         let now = self.parts.clock.now();
-        if is_due(holder.last_used_at, now) {
+        if is_use_due(holder.last_used_at, now) {
             let store = self.parts.store.clone();
-            self.parts.key_notes.take(async move { store.touch_key(holder.key, now).await });
+            self.parts.key_uses.spawn(async move { store.touch_key(holder.key, now).await });
         }
         Ok(Some(Caller { account: holder.account, credential: Credential::ApiKey(holder.key) }))
     }
 
-    /// The caller with an access token of this grant; `None` when the grant or its account does not exist. The grant may
+    /// The caller with an access token of this grant; `None` if the grant or its account does not exist. The grant may
     /// be revoked, so check it with `oauth_core`'s `check_access`. The use of a grant that is not revoked is recorded.
     ///
     /// # Errors
-    /// [`StorageError`], which does not mean that the grant is wrong.
+    /// [`StorageError`]; it does not mean that the grant is wrong.
     pub async fn caller_by_grant(&self, grant_id: &str) -> Result<Option<Caller>, StorageError> {
         let Some(holder) = self.parts.store.grant_holder(grant_id).await? else { return Ok(None) };
         let now = self.parts.clock.now();
-        if holder.grant.revoked_at.is_none() && is_due(holder.last_used_at, now) {
+        if holder.grant.revoked_at.is_none() && is_use_due(holder.last_used_at, now) {
             let (store, id) = (self.parts.store.clone(), holder.grant.id.clone());
             let at = UnixMillis(now.millis());
-            self.parts.grant_notes.take(async move { store.record_use(&id, at).await });
+            self.parts.grant_uses.spawn(async move { store.record_use(&id, at).await });
         }
         Ok(Some(Caller { account: holder.account, credential: Credential::AccessToken(holder.grant) }))
     }
@@ -287,11 +286,7 @@ impl Library {
         account.map(|account| account.id).ok_or(KeyError::NoAccount)
     }
 
-    /// An account can go between two operations.
-    fn done(&self, found: bool) -> Result<(), AccountError> {
-        if found { Ok(()) } else { Err(AccountError::NoAccount) }
-    }
-
+    /// The hash of a password. Without a password it generates one and returns it, too.
     pub(crate) async fn password_hash(
         &self,
         password: Option<String>,
@@ -299,11 +294,16 @@ impl Library {
         if password.as_deref().is_some_and(str::is_empty) {
             return Err(AccountError::EmptyPassword);
         }
-        let made = match &password {
+        let generated = match &password {
             Some(_) => None,
             None => Some(new_password(self.random()).map_err(Unavailable::from)?),
         };
-        let chosen = password.or_else(|| made.clone()).unwrap_or_default();
-        Ok((self.parts.passwords.hash(chosen, self.random()).await?, made))
+        let password = password.or_else(|| generated.clone()).unwrap_or_default();
+        Ok((self.parts.passwords.hash(password, self.random()).await?, generated))
     }
+}
+
+/// An account can be deleted between two operations.
+fn require_account(exists: bool) -> Result<(), AccountError> {
+    if exists { Ok(()) } else { Err(AccountError::NoAccount) }
 }

@@ -18,7 +18,7 @@ impl Library {
         self.parts.store.page_albums(self.viewer(caller), limit, offset).await
     }
 
-    /// One album. A malformed id is one that nobody has.
+    /// One album. A malformed id counts as unknown.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -29,7 +29,7 @@ impl Library {
         }
     }
 
-    /// Makes an album with its first images.
+    /// Creates an album with its first images.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -39,13 +39,13 @@ impl Library {
         title: AlbumTitle,
         images: Vec<String>,
     ) -> Result<AlbumWrite, Unavailable> {
-        // A new id has the characters of one.
+        // A new id is always valid.
         let Some(id) = AlbumId::parse(new_id(self.random())?) else { return Ok(AlbumWrite::NoAlbum) };
         let album = NewAlbum { id, title, images, created_at: self.parts.clock.now() };
         Ok(self.parts.store.create_album(self.viewer(caller), album).await?)
     }
 
-    /// Changes an album's title and images, all of it or nothing.
+    /// Changes an album's title and images atomically.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -64,7 +64,7 @@ impl Library {
         }
     }
 
-    /// Deletes an album, not its images; `false` when the caller has no such album.
+    /// Deletes an album but not its images; `false` if the caller has no such album.
     ///
     /// # Errors
     /// [`StorageError`].

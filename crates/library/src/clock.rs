@@ -8,15 +8,15 @@ use std::{
 
 use domain::Timestamp;
 
-/// Tells the time. The library reads no other clock, so that a test can move it.
+/// A source of time. The library reads no other clock, so that tests can move it.
 ///
-/// The wall clock can be set back. What only this process remembers (rate limits, caches) goes by
-/// [`monotonic`](Self::monotonic); what other processes or people see goes by [`now`](Self::now).
+/// The wall clock can be set back. State of this process alone (rate limits, caches) uses
+/// [`monotonic`](Self::monotonic); stored and displayed times use [`now`](Self::now).
 pub trait Clock: Send + Sync + 'static {
     /// The time of the wall clock.
     fn now(&self) -> Timestamp;
 
-    /// The time since an arbitrary moment before. It never steps back.
+    /// The time since an arbitrary earlier moment. It never decreases.
     fn monotonic(&self) -> Duration;
 }
 
@@ -24,7 +24,7 @@ pub trait Clock: Send + Sync + 'static {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
-/// The moment from which the machine's clock counts: its first reading.
+/// The start of the monotonic clock: its first reading.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for SystemClock {
@@ -40,7 +40,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests.
+/// A clock for tests, which changes only when it is moved.
 #[derive(Debug)]
 pub struct ManualClock {
     wall_ms: AtomicI64,
@@ -53,14 +53,14 @@ impl ManualClock {
         Self { wall_ms: AtomicI64::new(now.millis()), monotonic_ms: AtomicU64::new(0) }
     }
 
-    /// Lets so many milliseconds pass; a negative number counts as none.
+    /// Advances both clocks by this many milliseconds; a negative number counts as 0.
     pub fn advance_ms(&self, millis: i64) {
         let millis = millis.max(0);
         self.wall_ms.fetch_add(millis, Ordering::SeqCst);
         self.monotonic_ms.fetch_add(millis.unsigned_abs(), Ordering::SeqCst);
     }
 
-    /// Sets the wall clock, while no time passes.
+    /// Sets the wall clock and leaves the monotonic clock as it is.
     pub fn set(&self, now: Timestamp) {
         self.wall_ms.store(now.millis(), Ordering::SeqCst);
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn setting_the_wall_clock_lets_no_time_pass() {
+    fn setting_the_wall_clock_does_not_move_the_monotonic_clock() {
         let clock = ManualClock::new(Timestamp::from_millis(1_000_000).unwrap());
         clock.advance_ms(5_000);
         clock.set(Timestamp::from_millis(7).unwrap());
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machines_clock_moves_forward() {
+    fn system_clock_moves_forward() {
         let (first, second) = (SystemClock.monotonic(), SystemClock.monotonic());
         assert!(first <= second);
     }

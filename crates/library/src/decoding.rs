@@ -6,9 +6,9 @@ use domain::{BlobKind, ContentHash};
 use futures_util::Stream;
 use sandbox::{DecodeError, DecodeTask, DecodedPhoto, FileSource, Pool, PoolOptions, Urgency};
 
-use crate::{Library, Settings, stages::Reader};
+use crate::{Library, Settings, stages::TextReader};
 
-/// A pool of decoders as the settings want it. None of its processes is started before it is needed.
+/// The pool of decoders. Its processes are started when they are needed.
 pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
     Pool::new(PoolOptions {
         workers: settings.decode_workers,
@@ -18,23 +18,22 @@ pub(crate) fn pool(settings: &Settings) -> io::Result<Pool> {
     })
 }
 
-/// Workers that read words, if the settings want them, within the memory of the decoders. None is started before it is
-/// needed.
-pub(crate) fn reader(settings: &Settings, decoders: &Pool) -> io::Result<Option<Reader>> {
+/// The OCR workers, if OCR is on. They share the memory budget of the decoders and are started when they are needed.
+pub(crate) fn text_reader(settings: &Settings, decoders: &Pool) -> io::Result<Option<TextReader>> {
     let Some(command) = settings.ocr_worker.clone() else { return Ok(None) };
     let options = PoolOptions { max_pixels: settings.max_pixels, ..PoolOptions::ocr(command) };
-    Ok(Some(Reader::new(decoders.with_shared_memory(options)?)))
+    Ok(Some(TextReader::new(decoders.with_shared_memory(options)?)))
 }
 
-/// A blob as the decoders read it: straight from the blob store, never as a whole in this process.
-pub(crate) struct Stored<'a> {
+/// A blob as a source for the decoders. It is streamed from the content store and never as a whole in this process.
+pub(crate) struct BlobSource<'a> {
     blobs: &'a ContentStore,
     kind: BlobKind,
     hash: ContentHash,
     bytes: u64,
 }
 
-impl<'a> Stored<'a> {
+impl<'a> BlobSource<'a> {
     pub(crate) fn new(blobs: &'a ContentStore, kind: BlobKind, hash: ContentHash, bytes: u64) -> Self {
         Self { blobs, kind, hash, bytes }
     }
@@ -44,7 +43,7 @@ impl<'a> Stored<'a> {
     }
 }
 
-impl FileSource for Stored<'_> {
+impl FileSource for BlobSource<'_> {
     type Error = BlobError;
 
     fn length(&self) -> u64 {
@@ -57,15 +56,15 @@ impl FileSource for Stored<'_> {
 }
 
 impl Library {
-    /// Ends the workers that have nothing to do, so that another process can have their memory.
-    pub(crate) async fn end_idle_workers(&self) {
+    /// Stops idle workers, so that another process can use their memory.
+    pub(crate) async fn stop_idle_workers(&self) {
         self.parts.decoders.stop_idle_workers().await;
-        if let Some(reader) = &self.parts.reader {
-            reader.end_idle().await;
+        if let Some(reader) = &self.parts.text_reader {
+            reader.stop_idle_workers().await;
         }
     }
 
-    /// Has an original decoded.
+    /// Decodes an original in a worker.
     pub(crate) async fn decode(
         &self,
         original: ContentHash,
@@ -73,7 +72,7 @@ impl Library {
         task: &DecodeTask,
         urgency: Urgency,
     ) -> Result<DecodedPhoto, DecodeError<BlobError>> {
-        let original = Stored::original(&self.parts.blobs.content, original, original_bytes);
+        let original = BlobSource::original(&self.parts.blobs.content, original, original_bytes);
         self.parts.decoders.decode(&original, task, urgency).await
     }
 }

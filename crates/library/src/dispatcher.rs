@@ -1,4 +1,4 @@
-//! Takes jobs from the queues while there is room for them, and keeps their leases alive.
+//! Leases jobs from the queues, runs them concurrently, and renews their leases.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -14,34 +14,35 @@ use tokio::{
 
 use crate::{
     Library,
-    stages::{Kind, OpenStage},
+    stages::{OpenStage, StageWork},
 };
 
-/// How long a worker may hold a job without a sign of life, and how often it gives one.
+/// How long a lease is valid.
 const LEASE_MS: i64 = 15_000;
-const RENEWAL: Duration = Duration::from_secs(5);
-/// How often the queue is looked at for jobs that another process added.
-const POLL: Duration = Duration::from_secs(1);
-/// How many images' words are indexed anew in one write.
-const WORDS_AT_ONCE: u32 = 200;
-/// How often it is asked which stages there are.
-const REOPEN: Duration = Duration::from_secs(3);
-/// How often a job may be leased before it is given up: each time the process died over it.
+/// How often leases are renewed.
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(5);
+/// How often the queue is polled for jobs of other processes.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// How often the stages are opened again.
+const STAGES_INTERVAL: Duration = Duration::from_secs(3);
+/// How often a job may be leased before it is failed: each time its process died.
 const MAX_ATTEMPTS: u32 = 10;
-/// How many images that older decoders read are queued again at once.
-const OUTDATED_AT_ONCE: u32 = 500;
+/// How many images have their words indexed again in one write.
+const WORDS_BATCH: u32 = 200;
+/// How many outdated images are queued again in one write.
+const OUTDATED_BATCH: u32 = 500;
 
-/// How much a process works on what is queued.
+/// Which jobs a process takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IndexingScope {
-    /// Makes images visible and found: for a process that ends when they are.
+    /// Only those that make images visible and searchable, for a process that ends afterwards.
     Images,
-    /// When no image waits, makes full renditions before somebody asks for them, and does again what older decoders,
-    /// models and readers did: for a process that stays.
+    /// All jobs, for a process that stays. When no image waits, it also makes full renditions ahead of requests and repeats
+    /// the work of older decoders, models and OCR versions.
     Everything,
 }
 
-/// Workers that index images until they are stopped.
+/// The background task that indexes images until it is stopped.
 #[derive(Debug)]
 pub struct Indexing {
     stop: watch::Sender<bool>,
@@ -49,9 +50,9 @@ pub struct Indexing {
 }
 
 impl Indexing {
-    /// Takes no further jobs, waits for those at work, and gives back what was leased.
+    /// Takes no further jobs, waits for the running ones, and releases the leases.
     pub async fn stop(self) {
-        // Without a receiver the dispatcher has ended already.
+        // Fails only if the dispatcher has already ended.
         let _ = self.stop.send(true);
         if let Err(error) = self.dispatcher.await {
             tracing::error!(%error, "the indexing dispatcher failed");
@@ -60,10 +61,10 @@ impl Indexing {
 }
 
 impl Library {
-    /// Starts workers that index what is queued, also by other processes.
+    /// Starts to index queued images, including those of other processes.
     ///
     /// # Errors
-    /// There is no randomness to name the worker by.
+    /// The random source failed, which gives the worker its name.
     pub fn start_indexing(&self, scope: IndexingScope) -> Result<Indexing, keys::RandomError> {
         let worker: Arc<str> = new_id(self.random())?.into();
         let (stop, stopped) = watch::channel(false);
@@ -72,25 +73,25 @@ impl Library {
             worker,
             scope,
             tasks: JoinSet::new(),
-            at_work: HashMap::new(),
-            some_are_outdated: scope == IndexingScope::Everything,
-            some_words_are_outdated: scope == IndexingScope::Everything,
-            words_are_newer: false,
+            running: HashMap::new(),
+            has_outdated_images: scope == IndexingScope::Everything,
+            has_outdated_words: scope == IndexingScope::Everything,
+            newer_words_logged: false,
             stages: Vec::new(),
             stages_opened: None,
-            turn: Turn::default(),
+            role: IndexerRole::default(),
         };
         Ok(Indexing { stop, dispatcher: tokio::spawn(dispatcher.run(stopped)) })
     }
 }
 
-/// What a task is at.
+/// The leased job of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Held {
+enum RunningJob {
     Image(JobId),
     FullRendition(ContentHash),
-    Look(JobId),
-    Words(JobId),
+    Embedding(JobId),
+    Text(JobId),
 }
 
 struct Dispatcher {
@@ -98,33 +99,33 @@ struct Dispatcher {
     worker: Arc<str>,
     scope: IndexingScope,
     tasks: JoinSet<()>,
-    at_work: HashMap<task::Id, Held>,
-    some_are_outdated: bool,
-    some_words_are_outdated: bool,
-    /// Whether it was logged that a newer program made the index of words.
-    words_are_newer: bool,
+    running: HashMap<task::Id, RunningJob>,
+    has_outdated_images: bool,
+    has_outdated_words: bool,
+    /// Whether it was logged that a newer program made the word index.
+    newer_words_logged: bool,
     stages: Vec<OpenStage>,
-    /// When it was last asked which stages there are.
+    /// When the stages were last opened.
     stages_opened: Option<Instant>,
-    turn: Turn,
+    role: IndexerRole,
 }
 
-/// Whether this process may take jobs. One process at a time does, so that the memory budget of its decoders holds for
-/// all, and a process that stays comes before one that ends.
+/// Whether this process is the indexer, the one process that takes jobs, so that the memory budget of its decoders holds
+/// for all processes. A process that stays takes precedence over one that ends.
 #[derive(Debug, Default)]
-struct Turn {
+struct IndexerRole {
     service: Option<ServiceLock>,
     indexer: Option<IndexerLock>,
     /// The locks cannot be used, and every process takes jobs.
     unlocked: bool,
 }
 
-impl Turn {
+impl IndexerRole {
     fn is_held(&self) -> bool {
         self.indexer.is_some() || self.unlocked
     }
 
-    /// Takes the turn if it is free, and gives it back to a process that stays once nothing is at work here.
+    /// Takes the role if it is free, and releases it to a process that stays once no job runs here.
     fn update(
         &mut self,
         locks: &ProcessLocks,
@@ -151,53 +152,56 @@ impl Turn {
 
 impl Dispatcher {
     async fn run(mut self, mut stopped: watch::Receiver<bool>) {
-        let mut renewal = time::interval(RENEWAL);
+        let mut renewal = time::interval(RENEWAL_INTERVAL);
         while !*stopped.borrow() {
             while let Some(ended) = self.tasks.try_join_next_with_id() {
-                self.note_end(ended);
+                self.remove_task(ended);
             }
             if self.may_take_jobs().await {
                 self.take_jobs().await;
             }
-            let has_room = self.at_work.len() < self.lanes();
+            let has_room = self.running.len() < self.max_tasks();
             tokio::select! {
                 _ = stopped.changed() => {}
-                _ = renewal.tick() => self.renew().await,
-                Some(ended) = self.tasks.join_next_with_id() => self.note_end(ended),
+                _ = renewal.tick() => self.renew_leases().await,
+                Some(ended) = self.tasks.join_next_with_id() => self.remove_task(ended),
                 () = self.library.parts.queue_changed.notified(), if has_room => {}
-                () = time::sleep(POLL) => {}
+                () = time::sleep(POLL_INTERVAL) => {}
             }
         }
         while let Some(ended) = self.tasks.join_next_with_id().await {
-            self.note_end(ended);
+            self.remove_task(ended);
         }
         if let Err(error) = self.library.parts.store.release_leases(&self.worker).await {
-            tracing::warn!(%error, "leases were not given back; they run out by themselves");
+            tracing::warn!(%error, "leases were not released; they will expire");
         }
     }
 
-    /// Whether it is this process's turn. When that begins, it does what each beginning needs.
+    /// Whether this process is the indexer. Prepares the work when it becomes the indexer.
     async fn may_take_jobs(&mut self) -> bool {
-        let had_turn = self.turn.is_held();
-        let updated = self.turn.update(&self.library.parts.blobs.locks, self.scope, self.at_work.is_empty());
+        let was_indexer = self.role.is_held();
+        let updated = self.role.update(&self.library.parts.blobs.locks, self.scope, self.running.is_empty());
         let may_take = updated.unwrap_or_else(|error| {
-            if !self.turn.unlocked {
-                tracing::warn!(%error, "processes cannot take turns at indexing; each takes memory of its own");
+            if !self.role.unlocked {
+                tracing::warn!(
+                    %error,
+                    "the lock of the indexer cannot be used; every process indexes with a memory budget of its own"
+                );
             }
-            self.turn.unlocked = true;
+            self.role.unlocked = true;
             true
         });
-        match (had_turn, self.turn.is_held()) {
+        match (was_indexer, self.role.is_held()) {
             (false, true) => {
                 self.retry_failed().await;
-                // Before an image becomes visible, so that each waits for them.
+                // Before an image becomes visible, so that each one is queued for all stages.
                 self.open_stages().await;
             }
-            (true, false) => self.library.end_idle_workers().await,
-            // An import waits for what others find out. To know the stages, it starts a reader.
+            (true, false) => self.library.stop_idle_workers().await,
+            // An import also waits for the stages of another process. To know them, it starts an OCR worker.
             (false, false) if self.scope == IndexingScope::Images && self.stages_opened.is_none() => {
                 self.open_stages().await;
-                self.library.end_idle_workers().await;
+                self.library.stop_idle_workers().await;
             }
             _ => {}
         }
@@ -208,117 +212,122 @@ impl Dispatcher {
         self.library.parts.settings.decode_workers.max(1)
     }
 
-    /// One more than decode at once, so that reading and writing files overlaps decoding.
-    fn lanes(&self) -> usize {
+    /// One more than there are decoders, so that file I/O overlaps with decoding.
+    fn max_tasks(&self) -> usize {
         self.decoders() + 1
     }
 
-    /// Images first; only when none waits or is at work, what can be done before somebody asks for it.
+    /// Takes image jobs first. Takes other jobs only when no image is waiting or running.
     async fn take_jobs(&mut self) {
-        let room = self.lanes().saturating_sub(self.at_work.len());
+        let room = self.max_tasks().saturating_sub(self.running.len());
         if room == 0 {
             return;
         }
         let jobs = self.lease_images(room).await;
         for job in &jobs {
             let (library, worker, job) = (self.library.clone(), self.worker.clone(), job.clone());
-            self.spawn(Held::Image(job.id), async move { library.run_job(job, &worker).await });
+            self.spawn(RunningJob::Image(job.id), async move { library.run_job(job, &worker).await });
         }
-        if self.at_work.values().any(|held| matches!(held, Held::Image(_))) {
+        if self.running.values().any(|job| matches!(job, RunningJob::Image(_))) {
             return;
         }
-        if self.some_words_are_outdated {
+        if self.has_outdated_words {
             self.reindex_words().await;
         }
         self.take_stage_jobs().await;
         if self.scope == IndexingScope::Images
-            || self.at_work.values().any(|held| matches!(held, Held::Look(_)))
+            || self.running.values().any(|job| matches!(job, RunningJob::Embedding(_)))
         {
             return;
         }
-        // As many as decode at once: none waits for a decoder with a request for the same rendition behind it.
-        let room = self.decoders().saturating_sub(self.at_work.len());
+        // No more than there are decoders, so that no job waits for a decoder while a request waits for the same rendition.
+        let room = self.decoders().saturating_sub(self.running.len());
         let jobs = if room > 0 { self.lease_full_renditions(room).await } else { Vec::new() };
         for job in &jobs {
             let (library, worker, job) = (self.library.clone(), self.worker.clone(), *job);
-            self.spawn(Held::FullRendition(job.original), async move {
+            self.spawn(RunningJob::FullRendition(job.original), async move {
                 library.run_rendition_job(job, &worker).await;
             });
         }
-        if self.at_work.is_empty() && self.some_are_outdated {
+        if self.running.is_empty() && self.has_outdated_images {
             self.requeue_outdated().await;
         }
     }
 
-    /// What images look like, as many at once as decode; and words, in one image at a time.
+    /// Takes embedding jobs for all free tasks, and at most one OCR job at a time.
     async fn take_stage_jobs(&mut self) {
         self.open_stages().await;
         let mut stages = std::mem::take(&mut self.stages);
         for stage in &mut stages {
-            let held = match stage.kind {
-                Kind::Look { .. } => Held::Look,
-                Kind::Text => Held::Words,
+            let running_job = match stage.work {
+                StageWork::Embedding { .. } => RunningJob::Embedding,
+                StageWork::Text => RunningJob::Text,
             };
-            let most = match stage.kind {
-                Kind::Look { .. } => self.lanes().saturating_sub(self.at_work.len()),
-                Kind::Text => usize::from(!self.at_work.values().any(|held| matches!(held, Held::Words(_)))),
+            let max = match stage.work {
+                StageWork::Embedding { .. } => self.max_tasks().saturating_sub(self.running.len()),
+                StageWork::Text => {
+                    usize::from(!self.running.values().any(|job| matches!(job, RunningJob::Text(_))))
+                }
             };
             let parts = &self.library.parts;
-            if most == 0 || parts.stages_at_work.rests(stage, parts.clock.monotonic()) {
+            if max == 0 || parts.running_stages.is_paused(stage, parts.clock.monotonic()) {
                 continue;
             }
-            let jobs = self.lease_stage_jobs(stage, most).await;
+            let jobs = self.lease_stage_jobs(stage, max).await;
             for job in jobs {
                 let (library, worker, stage) = (self.library.clone(), self.worker.clone(), stage.clone());
-                self.spawn(held(job.id), async move { library.run_stage_job(job, stage, &worker).await });
+                self.spawn(
+                    running_job(job.id),
+                    async move { library.run_stage_job(job, stage, &worker).await },
+                );
             }
         }
-        if self.at_work.is_empty()
+        if self.running.is_empty()
             && self.scope == IndexingScope::Everything
-            && let Err(error) = self.library.forget_old_vectors(&stages).await
+            && let Err(error) = self.library.prune_old_vectors(&stages).await
         {
-            tracing::warn!(%error, "what older models saw is not forgotten yet");
+            tracing::warn!(%error, "the vectors of older models were not deleted; it will be retried");
         }
         self.stages = stages;
     }
 
-    /// Asks now and then which stages there are: a model may have been installed.
+    /// Opens the stages again from time to time, because a model may have been installed.
     async fn open_stages(&mut self) {
-        if self.stages_opened.is_some_and(|opened| opened.elapsed() < REOPEN) {
+        if self.stages_opened.is_some_and(|opened| opened.elapsed() < STAGES_INTERVAL) {
             return;
         }
         match self.library.open_stages(self.scope, &self.stages).await {
             Ok(stages) => self.stages = stages,
-            Err(error) => tracing::warn!(%error, "it cannot be told what is to be found out about images"),
+            Err(error) => tracing::warn!(%error, "the search stages cannot be opened"),
         }
         if let Err(error) = self.check_words().await {
-            tracing::warn!(%error, "the index of words cannot be read");
+            tracing::warn!(%error, "the word index cannot be read");
         }
         self.stages_opened = Some(Instant::now());
     }
 
-    /// Looks whether another process of another version added words, or took the index over.
+    /// Checks whether a process of another version added words or took over the word index.
     async fn check_words(&mut self) -> Result<(), storage::StorageError> {
         let store = &self.library.parts.store;
         if store.word_index_is_newer().await? {
-            if !self.words_are_newer {
+            if !self.newer_words_logged {
                 tracing::warn!(
-                    "a newer version of this program made the index of words; this version leaves it alone"
+                    "a newer version of this program made the word index; this version leaves it unchanged"
                 );
             }
-            self.words_are_newer = true;
-        } else if self.scope == IndexingScope::Everything && !self.some_words_are_outdated {
-            self.some_words_are_outdated = store.count_outdated_words().await? > 0;
+            self.newer_words_logged = true;
+        } else if self.scope == IndexingScope::Everything && !self.has_outdated_words {
+            self.has_outdated_words = store.count_outdated_words().await? > 0;
         }
         Ok(())
     }
 
-    /// Jobs of a stage; queues more of them when there are none.
-    async fn lease_stage_jobs(&self, stage: &mut OpenStage, most: usize) -> Vec<StageJob> {
+    /// Leases jobs of a stage. Queues more of them if there are none.
+    async fn lease_stage_jobs(&self, stage: &mut OpenStage, max: usize) -> Vec<StageJob> {
         let store = &self.library.parts.store;
         loop {
-            let more = match store.lease_stage_jobs(stage.id, self.lease(most)).await {
-                Ok(jobs) if jobs.is_empty() => self.library.go_on_with(stage).await,
+            let more = match store.lease_stage_jobs(stage.id, self.lease(max)).await {
+                Ok(jobs) if jobs.is_empty() => self.library.queue_more(stage).await,
                 Ok(jobs) => return jobs,
                 Err(error) => Err(error),
             };
@@ -333,9 +342,9 @@ impl Dispatcher {
         }
     }
 
-    fn spawn(&mut self, held: Held, work: impl Future<Output = ()> + Send + 'static) {
+    fn spawn(&mut self, job: RunningJob, work: impl Future<Output = ()> + Send + 'static) {
         let task = self.tasks.spawn(work);
-        self.at_work.insert(task.id(), held);
+        self.running.insert(task.id(), job);
     }
 
     fn lease(&self, max: usize) -> LeaseRequest<'_> {
@@ -365,68 +374,70 @@ impl Dispatcher {
         })
     }
 
-    fn note_end(&mut self, ended: Result<(task::Id, ()), JoinError>) {
+    fn remove_task(&mut self, ended: Result<(task::Id, ()), JoinError>) {
         let task = match ended {
             Ok((task, ())) => task,
             Err(error) => {
-                tracing::error!(%error, "an indexing task failed; its job is tried again when the lease runs out");
+                tracing::error!(%error, "an indexing task failed; its job is retried when the lease expires");
                 error.id()
             }
         };
-        self.at_work.remove(&task);
+        self.running.remove(&task);
     }
 
-    /// Queues again what older decoders could not read.
+    /// Queues images again that older decoders could not read.
     async fn retry_failed(&self) {
         let parts = &self.library.parts;
         match parts.store.requeue_failed(media::DECODER_VERSION, parts.clock.now()).await {
             Ok(0) => {}
-            Ok(images) => tracing::info!(images, "images that older decoders could not read are tried again"),
+            Ok(images) => {
+                tracing::info!(images, "images that older decoders could not read are queued again")
+            }
             Err(error) => {
-                tracing::warn!(%error, "images that older decoders could not read stay as they are");
+                tracing::warn!(%error, "images that older decoders could not read were not queued again");
             }
         }
     }
 
-    /// Queues again some of what older decoders read: newer ones may know better, for example the colours.
+    /// Queues some images again that older decoders read: newer decoders may read more, for example better colours.
     async fn requeue_outdated(&mut self) {
         let parts = &self.library.parts;
         let queued =
-            parts.store.requeue_outdated(media::DECODER_VERSION, parts.clock.now(), OUTDATED_AT_ONCE).await;
+            parts.store.requeue_outdated(media::DECODER_VERSION, parts.clock.now(), OUTDATED_BATCH).await;
         match queued {
-            Ok(0) => self.some_are_outdated = false,
+            Ok(0) => self.has_outdated_images = false,
             Ok(images) => {
-                tracing::info!(images, "images that older decoders read are read again");
+                tracing::info!(images, "images that older decoders read are queued again");
                 parts.queue_changed.notify_one();
             }
             Err(error) => {
-                // The next start tries again.
-                self.some_are_outdated = false;
-                tracing::warn!(%error, "images that older decoders read stay as they are");
+                // The next start retries.
+                self.has_outdated_images = false;
+                tracing::warn!(%error, "images that older decoders read were not queued again");
             }
         }
     }
 
-    /// Indexes some of the words that were taken apart by an older version: photos are not found by them until then.
+    /// Indexes some words again that an older version tokenized. Until then, searches do not find photos by them.
     async fn reindex_words(&mut self) {
-        match self.library.parts.store.reindex_words(WORDS_AT_ONCE).await {
-            Ok(0) => self.some_words_are_outdated = false,
+        match self.library.parts.store.reindex_words(WORDS_BATCH).await {
+            Ok(0) => self.has_outdated_words = false,
             Ok(images) => {
-                tracing::debug!(images, "words are indexed anew");
+                tracing::debug!(images, "words were indexed again");
                 self.library.parts.queue_changed.notify_one();
             }
-            // It is tried again with the next round of work.
-            Err(error) => tracing::warn!(%error, "words are not indexed anew yet"),
+            // The next round retries.
+            Err(error) => tracing::warn!(%error, "words were not indexed again; it will be retried"),
         }
     }
 
-    async fn renew(&self) {
+    async fn renew_leases(&self) {
         let (mut images, mut originals, mut stage_jobs) = (Vec::new(), Vec::new(), Vec::new());
-        for held in self.at_work.values() {
-            match held {
-                Held::Image(job) => images.push(*job),
-                Held::FullRendition(original) => originals.push(*original),
-                Held::Look(job) | Held::Words(job) => stage_jobs.push(*job),
+        for job in self.running.values() {
+            match job {
+                RunningJob::Image(job) => images.push(*job),
+                RunningJob::FullRendition(original) => originals.push(*original),
+                RunningJob::Embedding(job) | RunningJob::Text(job) => stage_jobs.push(*job),
             }
         }
         let store = &self.library.parts.store;
@@ -444,7 +455,7 @@ impl Dispatcher {
         if !stage_jobs.is_empty()
             && let Err(error) = store.renew_stage_leases(&self.worker, &stage_jobs, until).await
         {
-            tracing::warn!(%error, "leases of stages were not renewed");
+            tracing::warn!(%error, "leases of stage jobs were not renewed");
         }
     }
 }

@@ -15,40 +15,42 @@ use crate::{
     sidecars::{self, Photo},
 };
 
-/// How many files are read at once, and how many may wait to be indexed before further ones are read.
-const READ_AT_ONCE: usize = 4;
-const UNSETTLED_AT_ONCE: usize = 256;
-const POLL: Duration = Duration::from_millis(50);
-/// So many images are asked after at once whether searches find them.
-const FOUND_AT_ONCE: usize = 500;
-/// A server may do the work after which searches find images. An import stops waiting when the server finished nothing in
-/// two such periods: it may not do this work at all, because its settings differ.
-const FOUND_WAIT: Duration = Duration::from_secs(30);
+/// How many files are read at once.
+const MAX_READING: usize = 4;
+/// No further files are read while this many are being read or waiting to be indexed.
+const MAX_PENDING: usize = 256;
+/// How often the states of waiting images are polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// How many images are checked at once for pending search stages.
+const SEARCH_CHECK_BATCH: usize = 500;
+/// Another process may run the search stages. The import stops waiting if that process finishes nothing in two such
+/// periods: with other settings it may not run these stages at all.
+const SEARCH_WAIT: Duration = Duration::from_secs(30);
 
-/// A file that did not come into the library.
+/// A file that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedFile {
-    /// Where it stands.
+    /// The file's path.
     pub path: PathBuf,
-    /// Why, in words for its owner.
+    /// The reason, in words for the user.
     pub error: String,
 }
 
-/// What became of a folder import.
+/// The outcome of a folder import.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ImportReport {
-    /// How many files are new in the library, or back in it.
+    /// How many files were added or restored.
     pub imported: u64,
-    /// How many were there already.
+    /// How many files the library already had.
     pub duplicates: u64,
-    /// Those that failed; the others came in all the same.
+    /// The files that failed. They do not affect other files.
     pub failed: Vec<FailedFile>,
-    /// Why the import ended early, if it did: something other than the files was at fault. What came in until then
-    /// stays, and a second run goes on.
+    /// Why the import ended early, if it did. The cause is not a file. Files imported until then stay, and a second run
+    /// continues.
     pub stopped: Option<String>,
 }
 
-/// How far a folder import has come.
+/// The progress of a folder import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImportProgress {
     /// Files whose outcome is known.
@@ -57,16 +59,16 @@ pub struct ImportProgress {
     pub total: u64,
 }
 
-/// A file that waits to be indexed.
-struct Waiting {
+/// A file whose image is waiting to be indexed.
+struct PendingFile {
     image: ImageId,
     path: PathBuf,
     new: bool,
 }
 
 impl Library {
-    /// Imports files and folders, folders with all they hold, and waits until every image is indexed, also for searches:
-    /// somebody has to be indexing (see [`Library::start_indexing`]). Junk that file managers leave is passed over.
+    /// Imports files and folders, including subfolders, and waits until every image is visible and searchable. An indexer
+    /// must be running (see [`Library::start_indexing`]). Junk files of file managers are skipped.
     pub async fn import_folder(
         &self,
         account: AccountId,
@@ -74,21 +76,21 @@ impl Library {
         progress: impl FnMut(ImportProgress),
     ) -> ImportReport {
         let mut report = ImportReport::default();
-        let photos = match found_photos(paths.to_vec(), &mut report.failed).await {
+        let photos = match find_photos(paths.to_vec(), &mut report.failed).await {
             Ok(photos) => photos,
             Err(error) => {
                 report.stopped = Some(error.to_string());
                 return report;
             }
         };
-        if let Err(error) = self.import_found(account, photos, &mut report, progress).await {
+        if let Err(error) = self.import_photos(account, photos, &mut report, progress).await {
             report.stopped = Some(error.to_string());
         }
         report
     }
 
-    /// Imports photos and waits for each; what is known of them so far stands in `report` also when it fails.
-    async fn import_found(
+    /// Imports photos and waits for each one. `report` is filled even if this fails.
+    async fn import_photos(
         &self,
         account: AccountId,
         photos: Vec<Photo>,
@@ -99,12 +101,12 @@ impl Library {
         let total = photos.len() as u64 + report.failed.len() as u64;
         let mut photos = photos.into_iter();
         let mut reading = FuturesUnordered::new();
-        let mut waiting: Vec<Waiting> = Vec::new();
-        // Seen already, but not found yet by all that will find it.
-        let mut unfound: Vec<ImageId> = Vec::new();
-        let (mut found_last, mut jobs_left) = (Instant::now(), None);
+        let mut waiting: Vec<PendingFile> = Vec::new();
+        // Visible, but not yet searchable.
+        let mut unsearchable: Vec<ImageId> = Vec::new();
+        let (mut last_progress, mut jobs_before) = (Instant::now(), None);
         loop {
-            while reading.len() < READ_AT_ONCE && reading.len() + waiting.len() < UNSETTLED_AT_ONCE {
+            while reading.len() < MAX_READING && reading.len() + waiting.len() < MAX_PENDING {
                 let Some(photo) = photos.next() else { break };
                 reading.push(async move {
                     let Photo { path, sidecars } = photo;
@@ -118,42 +120,42 @@ impl Library {
                     (path, received, unread)
                 });
             }
-            if reading.is_empty() && waiting.is_empty() && unfound.is_empty() {
+            if reading.is_empty() && waiting.is_empty() && unsearchable.is_empty() {
                 return Ok(());
             }
             tokio::select! {
                 Some((path, received, unread)) = reading.next() => {
                     report.failed.extend(unread);
-                    note(path, received, report, &mut waiting)?;
+                    record_outcome(path, received, report, &mut waiting)?;
                 }
-                () = tokio::time::sleep(POLL) => {
-                    let before = (waiting.len(), unfound.len());
-                    self.settle(&mut waiting, &mut unfound, report).await?;
-                    self.drop_found(&mut unfound).await?;
-                    if before != (waiting.len(), unfound.len()) {
-                        found_last = Instant::now();
+                () = tokio::time::sleep(POLL_INTERVAL) => {
+                    let before = (waiting.len(), unsearchable.len());
+                    self.settle(&mut waiting, &mut unsearchable, report).await?;
+                    self.remove_searchable(&mut unsearchable).await?;
+                    if before != (waiting.len(), unsearchable.len()) {
+                        last_progress = Instant::now();
                     }
                 }
             }
-            if reading.is_empty() && waiting.is_empty() && found_last.elapsed() > FOUND_WAIT {
-                let left: u64 =
+            if reading.is_empty() && waiting.is_empty() && last_progress.elapsed() > SEARCH_WAIT {
+                let jobs: u64 =
                     self.parts.store.stage_progress(None).await?.iter().map(|stage| stage.waiting).sum();
-                if jobs_left == Some(left) {
-                    tracing::warn!(images = unfound.len(), "searches do not know all about the images yet");
+                if jobs_before == Some(jobs) {
+                    tracing::warn!(images = unsearchable.len(), "some images are not fully searchable yet");
                     return Ok(());
                 }
-                (found_last, jobs_left) = (Instant::now(), Some(left));
+                (last_progress, jobs_before) = (Instant::now(), Some(jobs));
             }
-            let unsettled = (photos.len() + reading.len() + waiting.len() + unfound.len()) as u64;
+            let unsettled = (photos.len() + reading.len() + waiting.len() + unsearchable.len()) as u64;
             progress(ImportProgress { settled: total.saturating_sub(unsettled), total });
         }
     }
 
-    /// Moves what was indexed meanwhile from the waiting to the report.
+    /// Moves indexed files from `waiting` to `report`.
     async fn settle(
         &self,
-        waiting: &mut Vec<Waiting>,
-        unfound: &mut Vec<ImageId>,
+        waiting: &mut Vec<PendingFile>,
+        unsearchable: &mut Vec<ImageId>,
         report: &mut ImportReport,
     ) -> Result<(), ImportError> {
         let ids: Vec<ImageId> = waiting.iter().map(|file| file.image.clone()).collect();
@@ -169,7 +171,7 @@ impl Library {
                     } else {
                         report.duplicates += 1;
                     }
-                    unfound.push(file.image);
+                    unsearchable.push(file.image);
                 }
                 Some(ImageState::Failed { reason, .. }) => {
                     report.failed.push(FailedFile { path: file.path, error: reason.clone() });
@@ -183,20 +185,20 @@ impl Library {
         Ok(())
     }
 
-    /// Drops those of the longest known that searches find by now.
-    async fn drop_found(&self, unfound: &mut Vec<ImageId>) -> Result<(), ImportError> {
-        let rest = unfound.split_off(unfound.len().min(FOUND_AT_ONCE));
-        *unfound = self.not_yet_found(unfound).await?;
-        unfound.extend(rest);
+    /// Removes images from the front of the list that are searchable now.
+    async fn remove_searchable(&self, unsearchable: &mut Vec<ImageId>) -> Result<(), ImportError> {
+        let rest = unsearchable.split_off(unsearchable.len().min(SEARCH_CHECK_BATCH));
+        *unsearchable = self.not_yet_searchable(unsearchable).await?;
+        unsearchable.extend(rest);
         Ok(())
     }
 }
 
-fn note(
+fn record_outcome(
     path: PathBuf,
     received: Result<ImportOutcome, ImportError>,
     report: &mut ImportReport,
-    waiting: &mut Vec<Waiting>,
+    waiting: &mut Vec<PendingFile>,
 ) -> Result<(), ImportError> {
     let (image, state, new) = match received {
         Ok(ImportOutcome::Queued(image)) => (image, ImageState::Pending, true),
@@ -209,7 +211,7 @@ fn note(
         }
     };
     match state {
-        ImageState::Pending => waiting.push(Waiting { image, path, new }),
+        ImageState::Pending => waiting.push(PendingFile { image, path, new }),
         ImageState::Ready if new => report.imported += 1,
         ImageState::Ready => report.duplicates += 1,
         ImageState::Failed { reason, .. } => report.failed.push(FailedFile { path, error: reason }),
@@ -217,9 +219,8 @@ fn note(
     Ok(())
 }
 
-/// All photos with what describes them, in a fixed order. Links to folders are not followed, so that none is walked
-/// twice.
-async fn found_photos(
+/// All photos with their sidecars, in a fixed order. Links to folders are not followed, so that no folder is walked twice.
+async fn find_photos(
     paths: Vec<PathBuf>,
     failed: &mut Vec<FailedFile>,
 ) -> Result<Vec<Photo>, tokio::task::JoinError> {
@@ -230,7 +231,7 @@ async fn found_photos(
         }
         let mut seen = HashSet::new();
         files.retain(|path| seen.insert(path.clone()));
-        (sidecars::paired(files, &mut failed), failed)
+        (sidecars::pair(files, &mut failed), failed)
     });
     let (photos, unreadable) = walked.await?;
     failed.extend(unreadable);
@@ -239,7 +240,7 @@ async fn found_photos(
 
 fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<FailedFile>) {
     let mut fail = |error: String| failed.push(FailedFile { path: path.to_owned(), error });
-    // A path that somebody named is followed wherever it leads.
+    // A link that the user named is followed.
     let metadata = if named { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
     let kind = match metadata {
         Ok(metadata) => metadata.file_type(),
@@ -251,7 +252,7 @@ fn walk(path: &Path, named: bool, files: &mut Vec<PathBuf>, failed: &mut Vec<Fai
             Err(error) => fail(format!("cannot be read: {error}")),
         }
     } else if path.file_name().is_some_and(|name| media::is_junk_file_name(&name.to_string_lossy())) {
-        // File managers leave it everywhere, and nobody misses it.
+        // Skipped without a report.
     } else if kind.is_file() {
         files.push(path.to_owned());
     } else if kind.is_symlink() {

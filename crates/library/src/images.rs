@@ -3,19 +3,19 @@ use storage::{Lookup, StorageError};
 
 use crate::{Caller, Hit, Library};
 
-/// What a caller is told about the library as a whole.
+/// Facts about the whole library of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LibraryInfo {
     /// How many images the caller sees.
     pub total_images: u32,
     /// Whether photos were ever synced, uploaded or imported.
     pub sync_enabled: bool,
-    /// Whether searches can look at what photos show.
+    /// Whether a vision model is in use for searches.
     pub has_vision_model: bool,
 }
 
 impl Library {
-    /// The library as a whole.
+    /// Facts about the caller's whole library.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -34,7 +34,7 @@ impl Library {
         Ok(found.into_iter().map(Hit::from).collect())
     }
 
-    /// One image. A malformed id is one that nobody has.
+    /// One image. A malformed id counts as unknown.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -45,7 +45,7 @@ impl Library {
         }
     }
 
-    /// Several images at once, in the order of the ids; `None` for one that is no visible image of the caller's own.
+    /// Several images in the order of the ids; `None` for an id without an image that the caller can see.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -67,7 +67,7 @@ impl Library {
         }
     }
 
-    /// Brings a deleted image back; `false` when there is none to bring back.
+    /// Restores a deleted image; `false` if no such image can be restored.
     ///
     /// # Errors
     /// [`StorageError`].

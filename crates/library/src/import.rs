@@ -14,28 +14,21 @@ use keys::new_id;
 use media::{Format, MediaError};
 use storage::{AddOutcome, AnnounceOutcome, BlobRef, ExistingImage, ImageState, NewImage, StorageError};
 
-use crate::{Library, Unavailable, indexing::StorageErrorOrBlob};
+use crate::{Library, Unavailable, indexing::StoreFailure};
 
 /// How often a file is retried while its blob is being removed, and the pause between retries.
 const MAX_ATTEMPTS: u32 = 50;
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
 
-/// What is known of a file besides its bytes.
-#[derive(Debug, Clone, Default)]
-pub struct FileInfo {
-    /// Its name, without folders.
-    pub name: Option<String>,
-    /// When it was last modified, as its sender says.
-    pub modified_at: Option<Timestamp>,
-    /// Sidecars that describe it.
-    pub sidecars: Vec<Sidecar>,
-}
-
-/// A file that is about to be received as a stream.
+/// The sender's information about a file to import.
 #[derive(Debug, Clone, Default)]
 pub struct Upload {
-    /// What is known of the file.
-    pub info: FileInfo,
+    /// Its name, without folders.
+    pub name: Option<String>,
+    /// When it was last modified.
+    pub modified_at: Option<Timestamp>,
+    /// Its sidecars.
+    pub sidecars: Vec<Sidecar>,
     /// Its length in bytes, if the sender announced it.
     pub bytes: Option<u64>,
     /// Its checksum, if the sender announced it.
@@ -113,11 +106,11 @@ impl From<StorageError> for ImportError {
     }
 }
 
-impl From<StorageErrorOrBlob> for ImportError {
-    fn from(error: StorageErrorOrBlob) -> Self {
+impl From<StoreFailure> for ImportError {
+    fn from(error: StoreFailure) -> Self {
         match error {
-            StorageErrorOrBlob::Storage(error) => error.into(),
-            StorageErrorOrBlob::Blob(error) => Self::Blob(error),
+            StoreFailure::Storage(error) => error.into(),
+            StoreFailure::Blob(error) => Self::Blob(error),
         }
     }
 }
@@ -201,7 +194,7 @@ impl Library {
         let staged = file.finish().await?;
         let original =
             Original { hash: staged.fingerprint().hash, bytes: staged.fingerprint().bytes, format };
-        self.store_original(account, original, &upload.info, Source::Staged(Some(staged))).await
+        self.store_original(account, original, &upload, Source::Staged(Some(staged))).await
     }
 
     /// Imports a local file, which stays where it is. The caller has marked the account as synced.
@@ -217,8 +210,8 @@ impl Library {
         let max_bytes = self.parts.settings.max_upload_bytes;
         let owned = path.to_owned();
         let read = tokio::task::spawn_blocking(move || inspect(&owned, max_bytes));
-        let (original, info) = read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
-        self.store_original(account, original, &FileInfo { sidecars, ..info }, Source::Local(path)).await
+        let (original, upload) = read.await.map_err(|error| ImportError::Read(io::Error::other(error)))??;
+        self.store_original(account, original, &Upload { sidecars, ..upload }, Source::Local(path)).await
     }
 
     /// Announces, writes and adds an original. If the process is killed in between, either the image exists or the
@@ -227,16 +220,16 @@ impl Library {
         &self,
         account: AccountId,
         original: Original,
-        info: &FileInfo,
+        upload: &Upload,
         mut source: Source<'_>,
     ) -> Result<ImportOutcome, ImportError> {
         // A sidecar may be new although the file is not.
-        if info.sidecars.is_empty()
+        if upload.sidecars.is_empty()
             && let Some(duplicate) = self.find_duplicate(account, &original.hash).await?
         {
             return Ok(duplicate);
         }
-        let image = self.new_image(account, original, info)?;
+        let image = self.new_image(account, original, upload)?;
         let blob = BlobRef { kind: BlobKind::Original, hash: original.hash, bytes: original.bytes };
         for _ in 0..MAX_ATTEMPTS {
             if self.parts.store.announce_blobs(&[blob], self.parts.clock.now()).await?
@@ -285,7 +278,7 @@ impl Library {
         &self,
         account: AccountId,
         original: Original,
-        info: &FileInfo,
+        upload: &Upload,
     ) -> Result<NewImage, ImportError> {
         let id = new_id(self.random()).map_err(Unavailable::from)?;
         // A new id is always valid.
@@ -296,10 +289,10 @@ impl Library {
             original: original.hash,
             original_bytes: original.bytes,
             media_type: original.format.media_type(),
-            file_name: info.name.as_deref().and_then(clean_text),
-            modified_at: info.modified_at,
+            file_name: upload.name.as_deref().and_then(clean_text),
+            modified_at: upload.modified_at,
             added_at: self.parts.clock.now(),
-            sidecars: info.sidecars.clone(),
+            sidecars: upload.sidecars.clone(),
         })
     }
 }
@@ -328,8 +321,8 @@ fn supported_format(head: &[u8]) -> Result<Format, ImportError> {
     media::supported_format(head).map_err(ImportError::Refused)
 }
 
-/// Judges a local file by its length and first bytes, and then hashes it. It blocks.
-fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, FileInfo), ImportError> {
+/// Judges a local file by its length and first bytes, and then hashes it. Blocks.
+fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, Upload), ImportError> {
     let metadata = std::fs::metadata(path).map_err(ImportError::Read)?;
     if metadata.len() > max_bytes {
         return Err(ImportError::TooLarge { max_bytes });
@@ -354,5 +347,5 @@ fn inspect(path: &Path, max_bytes: u64) -> Result<(Original, FileInfo), ImportEr
         return Err(ImportError::Changed);
     }
     let original = Original { hash: fingerprint.hash, bytes: fingerprint.bytes, format };
-    Ok((original, FileInfo { name, modified_at, sidecars: Vec::new() }))
+    Ok((original, Upload { name, modified_at, ..Upload::default() }))
 }

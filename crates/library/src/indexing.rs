@@ -1,4 +1,4 @@
-//! From a queued original to a visible image.
+//! Indexes images: decodes a queued original, and stores its metadata and renditions.
 
 use std::io;
 
@@ -13,19 +13,19 @@ use storage::{
 
 use crate::{Library, localities};
 
-/// How long a job waits after something other than the file failed. It is never given up for that.
+/// How long a job waits after something other than the file failed. Such a job is always retried.
 const RETRY_MS: i64 = 5_000;
 
 /// Why a job was not completed.
 #[derive(Debug, thiserror::Error)]
 enum IndexError {
-    /// The file is at fault: final.
+    /// The file cannot be indexed. Final.
     #[error(transparent)]
     File(FileFault),
-    /// The original is not what was stored: final.
+    /// The original is missing or was changed. Final.
     #[error("the file's bytes are missing from the blob store")]
     Lost,
-    /// Something else is at fault: the job is tried again.
+    /// No decoder is available. The job is retried, as after the errors below.
     #[error("no decoder can be run now: {0}")]
     Decoder(io::Error),
     #[error(transparent)]
@@ -35,7 +35,7 @@ enum IndexError {
 }
 
 impl IndexError {
-    /// The version of the decoders that failed. A decoder that is missing is older than any: the next start tries again.
+    /// The version of the decoders that failed; 0 for a missing decoder, so that the next start retries.
     fn decoder_version(&self) -> u32 {
         match self {
             Self::File(FileFault::Refused { kind: RefusalKind::NoDecoder, .. }) => 0,
@@ -65,12 +65,12 @@ impl From<DecodeError<BlobError>> for IndexError {
 }
 
 impl Library {
-    /// Indexes one image and writes the outcome down.
+    /// Indexes one image and records the outcome.
     pub(crate) async fn run_job(&self, job: IndexJob, worker: &str) {
         let outcome = match self.index(&job, worker).await {
             Ok(true) => return,
             Ok(false) => {
-                // Another worker has the job, or an equal rendition was being removed: this one tries again then.
+                // Another worker has leased the job, or an equal rendition was being removed and the job is retried.
                 tracing::debug!(image = %job.image, "the job was not completed");
                 self.parts.store.retry_job(job.id, worker, self.parts.clock.now()).await
             }
@@ -85,26 +85,30 @@ impl Library {
             }
         };
         if let Err(error) = outcome {
-            // The lease is renewed no more, runs out, and the job is tried again.
-            tracing::warn!(image = %job.image, %error, "the outcome of a job was not noted");
+            // The lease is not renewed, expires, and the job is retried.
+            tracing::warn!(image = %job.image, %error, "the outcome of a job was not recorded");
         }
     }
 
-    /// `false`: the job is not this worker's any more.
+    /// `false` if this worker no longer holds the job.
     async fn index(&self, job: &IndexJob, worker: &str) -> Result<bool, IndexError> {
-        // A picture that these decoders made is as good as new: only its metadata are read again.
-        let known = job.picture.as_ref().filter(|known| known.decoder_version >= media::DECODER_VERSION);
-        let task = DecodeTask { renditions: wanted(job, known), read_metadata: Some(job.file.clone()) };
+        // If these decoders already made the picture, only the metadata is read again.
+        let current =
+            job.picture.as_ref().filter(|picture| picture.decoder_version >= media::DECODER_VERSION);
+        let task = DecodeTask {
+            renditions: requested_renditions(job, current),
+            read_metadata: Some(job.file.clone()),
+        };
         let decoded = self.decode(job.original, job.original_bytes, &task, Urgency::Background).await?;
         let metadata = decoded
             .metadata
-            .ok_or_else(|| IndexError::Decoder(io::Error::other("it left out the metadata")))?;
-        let renditions = self.keep_renditions(decoded.rendered.renditions).await?;
-        let picture = match known {
-            // These decoders read the metadata. A newer program, whose picture it is, reads them again.
-            Some(known) => DecodedPicture {
-                decoder_version: known.decoder_version.min(media::DECODER_VERSION),
-                ..known.clone()
+            .ok_or_else(|| IndexError::Decoder(io::Error::other("it returned no metadata")))?;
+        let renditions = self.store_renditions(decoded.rendered.renditions).await?;
+        let picture = match current {
+            // These decoders read the metadata. If a newer program made the picture, it must read the metadata again.
+            Some(current) => DecodedPicture {
+                decoder_version: current.decoder_version.min(media::DECODER_VERSION),
+                ..current.clone()
             },
             None => DecodedPicture {
                 size: decoded.rendered.full_size,
@@ -112,19 +116,19 @@ impl Library {
                 decoder_version: media::DECODER_VERSION,
             },
         };
-        let indexed = indexed(picture, metadata, renditions).await;
+        let indexed = indexed_image(picture, metadata, renditions).await;
         Ok(self.parts.store.complete_job(job.id, worker, indexed).await?)
     }
 
-    /// Announces and writes renditions; the operation that refers to them keeps them.
-    pub(crate) async fn keep_renditions(
+    /// Announces and writes renditions. They are removed later unless an operation refers to them.
+    pub(crate) async fn store_renditions(
         &self,
         encoded: Vec<EncodedRendition>,
-    ) -> Result<Vec<StoredRendition>, StorageErrorOrBlob> {
+    ) -> Result<Vec<StoredRendition>, StoreFailure> {
         if encoded.is_empty() {
             return Ok(Vec::new());
         }
-        let stored: Vec<(StoredRendition, Bytes)> = encoded.into_iter().map(addressed).collect();
+        let stored: Vec<(StoredRendition, Bytes)> = encoded.into_iter().map(hash_rendition).collect();
         let blobs: Vec<BlobRef> = stored
             .iter()
             .map(|(rendition, _)| BlobRef {
@@ -138,43 +142,44 @@ impl Library {
         {
             return Err(StorageError::Unavailable("an equal rendition is just being removed".into()).into());
         }
-        let mut kept = Vec::with_capacity(stored.len());
+        let mut written = Vec::with_capacity(stored.len());
         for (rendition, webp) in stored {
             self.parts.blobs.content.put_bytes(BlobKind::Rendition, webp).await?;
-            kept.push(rendition);
+            written.push(rendition);
         }
-        Ok(kept)
+        Ok(written)
     }
 }
 
-/// Which of the two stores failed.
+/// The metadata store or the blob store failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StorageErrorOrBlob {
+pub(crate) enum StoreFailure {
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error(transparent)]
     Blob(#[from] BlobError),
 }
 
-impl From<StorageErrorOrBlob> for IndexError {
-    fn from(error: StorageErrorOrBlob) -> Self {
+impl From<StoreFailure> for IndexError {
+    fn from(error: StoreFailure) -> Self {
         match error {
-            StorageErrorOrBlob::Storage(error) => Self::Storage(error),
-            StorageErrorOrBlob::Blob(error) => Self::Blob(error),
+            StoreFailure::Storage(error) => Self::Storage(error),
+            StoreFailure::Blob(error) => Self::Blob(error),
         }
     }
 }
 
-/// Medium and thumb make an image visible, and full follows. All are made anew of what older decoders made.
-fn wanted(job: &IndexJob, known: Option<&DecodedPicture>) -> RequestedRenditions {
-    match (&job.picture, known) {
+/// A new image needs medium and thumb to become visible; full follows later. If older decoders made the picture, all
+/// renditions are made again.
+fn requested_renditions(job: &IndexJob, current: Option<&DecodedPicture>) -> RequestedRenditions {
+    match (&job.picture, current) {
         (None, _) => RequestedRenditions::Displayable,
         (Some(_), None) => RequestedRenditions::Only(domain::Rendition::ALL.to_vec()),
         (Some(_), Some(_)) => RequestedRenditions::Only(Vec::new()),
     }
 }
 
-fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
+fn hash_rendition(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     let rendition = StoredRendition {
         rendition: encoded.rendition,
         blob: blobs::content_hash(&encoded.webp),
@@ -184,14 +189,14 @@ fn addressed(encoded: EncodedRendition) -> (StoredRendition, Bytes) {
     (rendition, encoded.webp.into())
 }
 
-async fn indexed(
+async fn indexed_image(
     picture: DecodedPicture,
     metadata: Metadata,
     renditions: Vec<StoredRendition>,
 ) -> IndexedImage {
     let Metadata { capture, details } = metadata;
     let position = details.position;
-    // Off the async threads: the first call unpacks the data.
+    // On a blocking thread, because the first call unpacks the data.
     let located = tokio::task::spawn_blocking(move || localities::locate(capture, position)).await;
     let (capture, place) = match located {
         Ok(located) => (located.capture, located.place),

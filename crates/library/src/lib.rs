@@ -1,18 +1,19 @@
 //! The use cases of the photo library: accounts, keys and sessions, import and indexing, lists, searches, albums,
 //! renditions.
 //!
-//! A [`Library`] owns the clock, the randomness and the ports of the metadata store and the blob store, and is
-//! what every surface (HTTP, MCP, command line) calls. Its methods take values that `domain` has checked, and
-//! answer with values and with one error enum per operation.
+//! Every surface (HTTP, MCP, command line) calls a [`Library`], which owns the clock, the random source and the
+//! ports of the metadata store and the blob store. Its methods take values that `domain` has validated, and each
+//! operation has one error enum.
 //!
 //! This crate knows no HTTP, no SQL and no command line.
 //!
-//! The commonest change is a new use case: a method on [`Library`] in the module of its topic, with an error enum
-//! of its own if it can fail in ways a caller tells apart.
+//! The most common change is a new use case: add a method on [`Library`] to the module of its topic. Give it its own
+//! error enum if callers handle its failures differently.
 #![deny(missing_docs)]
 
 mod accounts;
 mod albums;
+mod background;
 mod clock;
 mod decoding;
 mod dispatcher;
@@ -23,7 +24,7 @@ mod import;
 mod indexing;
 mod localities;
 mod maintenance;
-mod notes;
+
 mod passwords;
 mod renditions;
 mod search;
@@ -51,7 +52,7 @@ pub use dispatcher::{Indexing, IndexingScope};
 pub use encoders::{InstalledModels, ModelSource, SharedEncoder};
 pub use folder_import::{FailedFile, ImportProgress, ImportReport};
 pub use images::LibraryInfo;
-pub use import::{FileInfo, ImportError, ImportOutcome, Upload};
+pub use import::{ImportError, ImportOutcome, Upload};
 pub use maintenance::Maintenance;
 pub use renditions::{RenditionError, ServedRendition};
 pub use sandbox::{InvalidLanguages, Languages, WorkerCommand};
@@ -87,26 +88,26 @@ struct Parts {
     random: Arc<dyn Random>,
     settings: Settings,
     decoders: sandbox::Pool,
-    reader: Option<stages::Reader>,
+    text_reader: Option<stages::TextReader>,
     encoders: Arc<encoders::Encoders>,
-    sights: search::Sights,
-    stages_at_work: stages::AtWork,
+    embeddings: search::EmbeddingCache,
+    running_stages: stages::RunningStages,
     passwords: passwords::Passwords,
-    sign_in_turns: sign_in::Turns,
-    in_the_making: renditions::InTheMaking,
+    sign_in_locks: sign_in::SignInLocks,
+    pending_renditions: renditions::PendingRenditions,
     queue_changed: Notify,
-    key_notes: notes::Notes,
-    grant_notes: notes::Notes,
-    session_notes: notes::Notes,
-    failure_notes: notes::Notes,
+    key_uses: background::BackgroundWriter,
+    grant_uses: background::BackgroundWriter,
+    session_uses: background::BackgroundWriter,
+    failed_sign_ins: background::BackgroundWriter,
 }
 
 impl Library {
-    /// A library on these stores, with the only clock and the only randomness it will use. To be called within a
-    /// runtime.
+    /// Opens a library on these stores. It uses no other clock and no other random source. Must be called within a
+    /// Tokio runtime.
     ///
     /// # Errors
-    /// There is no runtime, or no thread can be started.
+    /// There is no runtime, or a thread cannot be started.
     pub fn new(
         store: SharedStore,
         blobs: BlobStore,
@@ -115,55 +116,55 @@ impl Library {
         settings: Settings,
     ) -> io::Result<Self> {
         let decoders = decoding::pool(&settings)?;
-        let reader = decoding::reader(&settings, &decoders)?;
+        let text_reader = decoding::text_reader(&settings, &decoders)?;
         let built_in = Arc::new(vision::BuiltInEncoder);
         let encoders = Arc::new(encoders::Encoders::new(built_in, settings.models.clone()));
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let passwords = passwords::Passwords::on(processors, settings.passwords_waiting);
+        let passwords = passwords::Passwords::new(processors, settings.passwords_waiting);
         let parts = Parts {
             store,
             blobs,
             clock,
             random,
             decoders,
-            reader,
+            text_reader,
             encoders,
-            sights: search::Sights::new(&settings),
-            stages_at_work: stages::AtWork::default(),
+            embeddings: search::EmbeddingCache::new(&settings),
+            running_stages: stages::RunningStages::default(),
             passwords,
-            sign_in_turns: sign_in::Turns::default(),
-            in_the_making: renditions::InTheMaking::default(),
+            sign_in_locks: sign_in::SignInLocks::default(),
+            pending_renditions: renditions::PendingRenditions::default(),
             queue_changed: Notify::new(),
-            key_notes: notes::Notes::of("an API key"),
-            grant_notes: notes::Notes::of("a grant"),
-            session_notes: notes::Notes::of("a session"),
-            failure_notes: notes::Notes::of("a wrong password"),
+            key_uses: background::BackgroundWriter::new("the use of an API key"),
+            grant_uses: background::BackgroundWriter::new("the use of a grant"),
+            session_uses: background::BackgroundWriter::new("the use of a session"),
+            failed_sign_ins: background::BackgroundWriter::new("a failed sign-in"),
             settings,
         };
         Ok(Self { parts: Arc::new(parts) })
     }
 
-    /// The clock that the library goes by.
+    /// The library's clock.
     pub fn clock(&self) -> &dyn Clock {
         self.parts.clock.as_ref()
     }
 
-    /// The randomness that the library draws on.
+    /// The library's random source.
     pub fn random(&self) -> &dyn Random {
         self.parts.random.as_ref()
     }
 
-    /// How the library was set up.
+    /// The library's settings.
     pub fn settings(&self) -> &Settings {
         &self.parts.settings
     }
 
-    /// Where the authorization server keeps clients and grants.
+    /// The authorization server's store of clients and grants.
     pub fn grants(&self) -> Arc<dyn oauth_core::Store> {
         self.parts.store.clone()
     }
 
-    /// The names of schema migrations that the store still needs; also proves that it can be reached.
+    /// The names of pending schema migrations. Also checks that the metadata store can be reached.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -171,7 +172,7 @@ impl Library {
         self.parts.store.pending_migrations().await
     }
 
-    /// Proves that the blob store can be reached.
+    /// Checks that the blob store can be reached.
     ///
     /// # Errors
     /// [`BlobError`].
@@ -192,7 +193,7 @@ impl Library {
         }
     }
 
-    /// Notes that the account has a sync set up.
+    /// Records that the account has synced, uploaded or imported photos.
     async fn mark_synced(&self, account: AccountId) -> Result<(), StorageError> {
         self.parts.store.mark_synced(account, self.parts.clock.now()).await
     }

@@ -1,16 +1,17 @@
 use domain::{CaptureSource, CaptureTime, Position, Timestamp};
 
-/// What a position says: the place's name, and the offset of a clock that showed the time there.
+/// A capture time and place name, derived from a position.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Located {
     pub(crate) capture: CaptureTime,
     pub(crate) place: Option<String>,
 }
 
-/// Completes a capture time without an offset by the time zone of the position, and names the nearest city. Without a
-/// position the time stays as it is, read as UTC. So does the time of a file: it may be that of a copy, made elsewhere.
+/// Adds the offset of the position's time zone to a capture time that has none, and names the nearest city. Without a
+/// position the time stays as it is, read as UTC. The time of a file also stays as it is, because the file may be a copy
+/// that was made elsewhere.
 ///
-/// It takes microseconds, but the first call unpacks the data and may block for longer.
+/// Takes microseconds, but the first call unpacks the data and blocks for longer.
 pub(crate) fn locate(capture: CaptureTime, position: Option<Position>) -> Located {
     let Some(position) = position else { return Located { capture, place: None } };
     Located { capture: zoned(capture, position), place: places::place(position) }
@@ -48,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_without_offset_has_that_of_its_place() {
+    fn missing_offset_is_taken_from_the_place() {
         let paris = Position::new(48.8566, 2.3522).ok();
         let check = |capture, position, at: &str, offset| {
             let located = locate(capture, position);
@@ -61,7 +62,7 @@ mod tests {
         check(shown(None), paris, "2019-07-04T16:03:22.000Z", Some(120));
         check(shown(None), None, "2019-07-04T18:03:22.000Z", None);
         check(shown(Some(-300)), paris, "2019-07-04T23:03:22.000Z", Some(-300));
-        // A moment stays where it is; only the clock at the place becomes known.
+        // A known moment does not change; only its offset is added.
         for source in CaptureSource::ALL {
             let moment = CaptureTime { wall: None, source, ..shown(None) };
             let is_of_the_file = matches!(source, CaptureSource::FileModified | CaptureSource::Added);

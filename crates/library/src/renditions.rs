@@ -12,60 +12,61 @@ use sandbox::{DecodeError, DecodeTask, RequestedRenditions, Urgency};
 use storage::{RenditionJob, RenditionSource, StorageError, StoredRendition};
 use tokio::sync::Semaphore;
 
-use crate::{Library, indexing::StorageErrorOrBlob};
+use crate::{Library, indexing::StoreFailure};
 
 /// How long a background job waits after something other than the original failed.
 const RETRY_MS: i64 = 30_000;
-/// How many renditions may be asked for at once that have to be made; whoever comes then is told to come again.
-const ASKED_AT_ONCE: usize = 64;
-/// How many renditions are remembered that could not be made, and how long: a decoder is not set to them at each
-/// request.
-const FAILURES: usize = 1024;
-const FAILURE_HOLDS: Duration = Duration::from_secs(600);
+/// How many requests for missing renditions may run or wait at once; further ones are refused.
+const MAX_PENDING: usize = 64;
+/// How many failed renditions are cached, so that not every request starts a decoder for them.
+const MAX_FAILURES: usize = 1024;
+/// How long a failure is cached.
+const FAILURE_TTL: Duration = Duration::from_secs(600);
 
-/// Renditions that are being made now, by original, so that requests for the same one make it once.
-pub(crate) struct InTheMaking {
-    locks: Mutex<HashMap<Making, Weak<Turn>>>,
-    failures: Mutex<HashMap<Making, Failure>>,
-    asked: Semaphore,
+/// The renditions that are being made in this process. Concurrent requests for the same one make it once.
+pub(crate) struct PendingRenditions {
+    locks: Mutex<HashMap<RenditionKey, Weak<RenditionLock>>>,
+    failures: Mutex<HashMap<RenditionKey, Failure>>,
+    requests: Semaphore,
 }
 
-/// Why a rendition could not be made, and when by the monotonic clock.
+/// Why a rendition could not be made.
 struct Failure {
+    /// By the monotonic clock.
     at: Duration,
     reason: String,
 }
 
-impl Default for InTheMaking {
+impl Default for PendingRenditions {
     fn default() -> Self {
-        Self { locks: Mutex::default(), failures: Mutex::default(), asked: Semaphore::new(ASKED_AT_ONCE) }
+        Self { locks: Mutex::default(), failures: Mutex::default(), requests: Semaphore::new(MAX_PENDING) }
     }
 }
 
-type Making = (ContentHash, Rendition);
-/// Held by whoever makes the rendition.
-type Turn = tokio::sync::Mutex<()>;
+type RenditionKey = (ContentHash, Rendition);
+/// Held while the rendition is made.
+type RenditionLock = tokio::sync::Mutex<()>;
 
-impl InTheMaking {
-    /// Why it could not be made a short while ago.
-    fn failure(&self, key: Making, now: Duration) -> Option<String> {
+impl PendingRenditions {
+    /// Why the rendition recently could not be made.
+    fn failure(&self, key: RenditionKey, now: Duration) -> Option<String> {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        let failure = failures.get(&key).filter(|failure| now < failure.at + FAILURE_HOLDS)?;
+        let failure = failures.get(&key).filter(|failure| now < failure.at + FAILURE_TTL)?;
         Some(failure.reason.clone())
     }
 
-    fn note_failure(&self, key: Making, reason: String, at: Duration) {
+    fn record_failure(&self, key: RenditionKey, reason: String, at: Duration) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
-        if failures.len() >= FAILURES {
-            failures.retain(|_, failure| at < failure.at + FAILURE_HOLDS);
+        if failures.len() >= MAX_FAILURES {
+            failures.retain(|_, failure| at < failure.at + FAILURE_TTL);
         }
-        if failures.len() >= FAILURES {
+        if failures.len() >= MAX_FAILURES {
             failures.clear();
         }
         failures.insert(key, Failure { at, reason });
     }
 
-    fn lock(&self, key: Making) -> Arc<Turn> {
+    fn lock(&self, key: RenditionKey) -> Arc<RenditionLock> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
         locks.retain(|_, lock| lock.strong_count() > 0);
         if let Some(lock) = locks.get(&key).and_then(Weak::upgrade) {
@@ -80,22 +81,22 @@ impl InTheMaking {
 /// When a rendition is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Remake {
-    /// When the store knows of none.
+    /// If the metadata store has none.
     IfAbsent,
-    /// Although the store knows of one: its bytes are gone.
+    /// Even if the metadata store has one, because its bytes are lost.
     Always,
 }
 
 /// Why a rendition cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum RenditionError {
-    /// The image's owner cannot see it: it is unknown, deleted, or outside the window.
+    /// The image is unknown, deleted, or outside its owner's free window.
     #[error("there is no image with this id")]
     NoImage,
     /// It could not be made from the original.
     #[error("the rendition could not be made: {0}")]
     Failed(String),
-    /// It cannot be made now; the same call may succeed later.
+    /// No decoder is available; the call can be retried later.
     #[error("no rendition can be made now: {0}")]
     DecoderUnavailable(io::Error),
     /// The metadata store failed.
@@ -117,16 +118,16 @@ impl From<DecodeError<BlobError>> for RenditionError {
     }
 }
 
-impl From<StorageErrorOrBlob> for RenditionError {
-    fn from(error: StorageErrorOrBlob) -> Self {
+impl From<StoreFailure> for RenditionError {
+    fn from(error: StoreFailure) -> Self {
         match error {
-            StorageErrorOrBlob::Storage(error) => Self::Storage(error),
-            StorageErrorOrBlob::Blob(error) => Self::Blob(error),
+            StoreFailure::Storage(error) => Self::Storage(error),
+            StoreFailure::Blob(error) => Self::Blob(error),
         }
     }
 }
 
-/// A rendition that stands ready to be read.
+/// A rendition that can be read.
 #[derive(Debug, Clone)]
 pub struct ServedRendition {
     image: ImageId,
@@ -141,24 +142,25 @@ impl ServedRendition {
         self.stored.bytes
     }
 
-    /// The address of its bytes: equal bytes, equal address.
+    /// The hash of its bytes.
     pub fn hash(&self) -> ContentHash {
         self.stored.blob
     }
 
-    /// Opens it, or so many of its bytes. One that was lost from the blob store is made anew from the original.
+    /// Opens the rendition, or a range of its bytes. If it is missing from the content store, it is made again from the
+    /// original.
     ///
     /// # Errors
-    /// [`BlobError`]; [`BlobError::Missing`] when it was lost and cannot be made again.
+    /// [`BlobError`]; [`BlobError::Missing`] if it was lost and cannot be made again.
     pub async fn open(&self, range: Option<Range<u64>>) -> Result<BlobReader, BlobError> {
         let blobs = &self.library.parts.blobs.content;
         match blobs.open(BlobKind::Rendition, self.stored.blob, range.clone()).await {
             Err(BlobError::Missing { .. }) => {
-                tracing::warn!(image = %self.image, rendition = %self.stored.rendition, "a lost rendition is made anew");
+                tracing::warn!(image = %self.image, rendition = %self.stored.rendition, "a lost rendition is made again");
                 let (image, rendition) = (self.image.clone(), self.stored.rendition);
                 let made = self.library.make_once(image, rendition, self.original, Remake::Always).await;
                 if let Err(error) = made {
-                    tracing::error!(image = %self.image, %error, "a lost rendition cannot be made anew");
+                    tracing::error!(image = %self.image, %error, "a lost rendition cannot be made again");
                 }
                 blobs.open(BlobKind::Rendition, self.stored.blob, range).await
             }
@@ -168,8 +170,7 @@ impl ServedRendition {
 }
 
 impl Library {
-    /// A rendition of an image that its owner can see; one that does not exist yet is made now, once for all who
-    /// ask for it at the same time.
+    /// A rendition of an image that its owner can see. A missing rendition is made now, once for all concurrent requests.
     ///
     /// # Errors
     /// [`RenditionError`].
@@ -196,7 +197,7 @@ impl Library {
         source.ok_or(RenditionError::NoImage)
     }
 
-    /// Runs in a task of its own: what was begun is finished although the request went away.
+    /// Makes a rendition in a task of its own, so that it is finished even if the request is cancelled.
     async fn make_once(
         &self,
         id: ImageId,
@@ -206,11 +207,11 @@ impl Library {
     ) -> Result<StoredRendition, RenditionError> {
         let library = self.clone();
         let made = tokio::spawn(async move {
-            let in_the_making = &library.parts.in_the_making;
+            let pending = &library.parts.pending_renditions;
             let busy =
-                |_| RenditionError::DecoderUnavailable(io::Error::other("too many are asked for at once"));
-            let _asked = in_the_making.asked.try_acquire().map_err(busy)?;
-            let lock = in_the_making.lock((original, rendition));
+                |_| RenditionError::DecoderUnavailable(io::Error::other("too many requests are waiting"));
+            let _request = pending.requests.try_acquire().map_err(busy)?;
+            let lock = pending.lock((original, rendition));
             let _guard = lock.lock().await;
             let source = library.rendition_source(&id, rendition).await?;
             match source.stored {
@@ -231,8 +232,8 @@ impl Library {
         rendition: Rendition,
         urgency: Urgency,
     ) -> Result<StoredRendition, RenditionError> {
-        let in_the_making = &self.parts.in_the_making;
-        if let Some(reason) = in_the_making.failure((original, rendition), self.parts.clock.monotonic()) {
+        let pending = &self.parts.pending_renditions;
+        if let Some(reason) = pending.failure((original, rendition), self.parts.clock.monotonic()) {
             return Err(RenditionError::Failed(reason));
         }
         let task = DecodeTask { renditions: RequestedRenditions::Only(vec![rendition]), read_metadata: None };
@@ -240,14 +241,14 @@ impl Library {
             Err(DecodeError::File(fault)) => {
                 let reason = fault.to_string();
                 let now = self.parts.clock.monotonic();
-                in_the_making.note_failure((original, rendition), reason.clone(), now);
+                pending.record_failure((original, rendition), reason.clone(), now);
                 return Err(RenditionError::Failed(reason));
             }
             decoded => decoded?,
         };
-        let kept = self.keep_renditions(decoded.rendered.renditions).await?;
-        let stored = kept.into_iter().find(|stored| stored.rendition == rendition);
-        let stored = stored.ok_or_else(|| RenditionError::Failed("the decoder left it out".into()))?;
+        let written = self.store_renditions(decoded.rendered.renditions).await?;
+        let stored = written.into_iter().find(|stored| stored.rendition == rendition);
+        let stored = stored.ok_or_else(|| RenditionError::Failed("the decoder did not return it".into()))?;
         if self.parts.store.add_rendition(&original, stored).await? {
             Ok(stored)
         } else {
@@ -255,11 +256,10 @@ impl Library {
         }
     }
 
-    /// Makes a full rendition before somebody asks for it, unless somebody has done so meanwhile, and writes the
-    /// outcome down.
+    /// Makes a full rendition ahead of requests, unless a request has made it in the meantime, and records the outcome.
     pub(crate) async fn run_rendition_job(&self, job: RenditionJob, worker: &str) {
         let RenditionJob { original, original_bytes, .. } = job;
-        let lock = self.parts.in_the_making.lock((original, Rendition::Full));
+        let lock = self.parts.pending_renditions.lock((original, Rendition::Full));
         let _guard = lock.lock().await;
         let store = &self.parts.store;
         let made = match store.holds_rendition_job(&original, worker).await {
@@ -270,7 +270,7 @@ impl Library {
         let outcome = match made {
             Ok(_) => return,
             Err(error @ RenditionError::Failed(_)) => {
-                tracing::info!(%original, %error, "a full rendition was not made");
+                tracing::info!(%original, %error, "a full rendition could not be made");
                 store.drop_rendition_job(&original, worker).await
             }
             Err(RenditionError::Blob(error @ BlobError::Missing { .. })) => {
@@ -284,8 +284,8 @@ impl Library {
             }
         };
         if let Err(error) = outcome {
-            // The lease is renewed no more and runs out.
-            tracing::warn!(%original, %error, "the outcome of a rendition job was not noted");
+            // The lease is not renewed and expires.
+            tracing::warn!(%original, %error, "the outcome of a rendition job was not recorded");
         }
     }
 }

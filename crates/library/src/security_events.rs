@@ -5,13 +5,13 @@ use storage::{NewSecurityEvent, SecurityEvent, StorageError};
 
 use crate::Library;
 
-/// The most characters that are kept of the name of an app or a key.
+/// The stored name of a client or key is cut to this many characters.
 const MAX_DETAIL_CHARS: usize = 200;
 
 impl Library {
-    /// Writes down what happened to an account, for its owner to see: from which address (none when it was done on the
-    /// machine itself), and to which app or key. What cannot be written is left out, and the log says so: the thing
-    /// itself has happened already.
+    /// Records a security event for the account's owner to see: from which address (`None` if it was done on the machine
+    /// itself), and for which client or key. If it cannot be written, this is only logged, because the event itself has
+    /// already happened.
     pub async fn record_security_event(
         &self,
         account: AccountId,
@@ -27,7 +27,7 @@ impl Library {
             at: self.parts.clock.now(),
         };
         if let Err(error) = self.parts.store.record_security_event(event).await {
-            tracing::warn!(%error, kind = kind.as_str(), "a security event was not noted");
+            tracing::warn!(%error, kind = kind.as_str(), "a security event was not recorded");
         }
     }
 

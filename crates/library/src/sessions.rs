@@ -6,15 +6,15 @@ use crate::Library;
 
 /// How long a session lasts after its last use: 30 days.
 pub(crate) const SESSION_MS: i64 = 30 * 24 * 3600 * 1000;
-/// How often the use of a session is written down at most, in milliseconds.
+/// The shortest time between two recorded uses of a session, in milliseconds.
 const SESSION_USE_RESOLUTION_MS: i64 = 3600 * 1000;
 
 impl Library {
-    /// Who is signed in with this token; `None` when nobody is. Using a session prolongs it: it ends 30 days after its
-    /// last use, give or take an hour.
+    /// The session with this token; `None` if there is none. Each use extends a session: it expires 30 days after its last
+    /// use, up to one hour earlier.
     ///
     /// # Errors
-    /// [`StorageError`]; never to be taken for a wrong token.
+    /// [`StorageError`]; it does not mean that the token is wrong.
     pub async fn session(&self, token: &str) -> Result<Option<SessionHolder>, StorageError> {
         let (hash, now) = (session_hash(token), self.parts.clock.now());
         let holder = self.parts.store.session(&hash, now).await?;
@@ -22,12 +22,12 @@ impl Library {
             && now.millis() - holder.last_seen_at.millis() >= SESSION_USE_RESOLUTION_MS
         {
             let (store, expires_at) = (self.parts.store.clone(), now.plus_millis(SESSION_MS));
-            self.parts.session_notes.take(async move { store.touch_session(&hash, now, expires_at).await });
+            self.parts.session_uses.spawn(async move { store.touch_session(&hash, now, expires_at).await });
         }
         Ok(holder)
     }
 
-    /// Ends a session, from the next request on; `false` when there is none.
+    /// Ends a session, from the next request on; `false` if there is none.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -35,7 +35,7 @@ impl Library {
         self.parts.store.end_session(&session_hash(token)).await
     }
 
-    /// Where an account is signed in, newest first.
+    /// The sessions of an account, newest first.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -46,7 +46,7 @@ impl Library {
         Ok(sessions)
     }
 
-    /// Ends one session of an account, from the next request on; `false` when it has no such session.
+    /// Ends one session of an account, from the next request on; `false` if it has no such session.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -55,7 +55,7 @@ impl Library {
         if is_theirs { self.parts.store.end_session(session).await } else { Ok(false) }
     }
 
-    /// Ends all sessions of an account but the one with this token, from the next request on; gives how many.
+    /// Ends all sessions of an account except the one with this token, from the next request on. Returns how many.
     ///
     /// # Errors
     /// [`StorageError`].

@@ -4,13 +4,13 @@ use storage::{NewAccount, StorageError};
 
 use crate::{AccountError, Library, SignInSource, SignedIn, Unavailable};
 
-/// Why the first account was not made.
+/// Why the first account was not created.
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
-    /// The link does not hold: it is another one, or there is an account already.
-    #[error("this set-up link does not hold, or no longer")]
+    /// The link is wrong, or an account already exists.
+    #[error("this set-up link is invalid or has expired")]
     InvalidLink,
-    /// The account could not be made.
+    /// The account could not be created.
     #[error(transparent)]
     Account(#[from] AccountError),
 }
@@ -22,7 +22,8 @@ impl From<StorageError> for SetUpError {
 }
 
 impl Library {
-    /// The secret of a new link that creates the first account, kept nowhere; `None` when there is an account.
+    /// Creates a set-up link for the first account and returns its secret; `None` if an account exists. Only a hash of the
+    /// secret is stored.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -33,19 +34,19 @@ impl Library {
         Ok(offered.then_some(secret))
     }
 
-    /// Whether a link with this secret holds.
+    /// Whether the set-up link with this secret is valid.
     ///
     /// # Errors
-    /// [`StorageError`]; never to be taken for a wrong link.
+    /// [`StorageError`]; it does not mean that the link is wrong.
     pub async fn is_setup_link_valid(&self, secret: &str) -> Result<bool, StorageError> {
         self.parts.store.is_setup_link_valid(session_hash(secret)).await
     }
 
-    /// Makes the first account, on the paid plan, and signs its owner in. When only that fails they are told to sign in
-    /// themselves: `None`.
+    /// Creates the first account, on the paid plan, and signs its owner in; `None` if the account was created but the
+    /// session was not.
     ///
     /// # Errors
-    /// [`SetUpError`]; no account was made then.
+    /// [`SetUpError`]; no account was created.
     pub async fn create_first_account(
         &self,
         secret: &str,
@@ -53,7 +54,7 @@ impl Library {
         password: String,
         from: SignInSource,
     ) -> Result<Option<SignedIn>, SetUpError> {
-        // Without the right link nobody has the service hash passwords.
+        // Checked first, so that requests without a valid link cause no password hashing.
         if !self.is_setup_link_valid(secret).await? {
             return Err(SetUpError::InvalidLink);
         }

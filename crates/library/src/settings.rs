@@ -4,42 +4,39 @@ use sandbox::{Languages, WorkerCommand};
 
 use crate::ModelSource;
 
-/// How a library is set up.
+/// The settings of a library.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// How many of its newest images an account on the free plan sees.
     pub free_window: u32,
-    /// The longest file that is taken in, in bytes.
+    /// The longest file that can be imported, in bytes.
     pub max_upload_bytes: u64,
     /// The most pixels that a photo may have.
     pub max_pixels: u64,
-    /// How many photos are decoded at once in the background; one more when somebody waits for it.
+    /// How many photos are decoded at once in the background. One more is decoded when a request waits for it.
     pub decode_workers: usize,
-    /// How much memory all decoding together may take, reading words included, in bytes. A photo that alone needs more is
-    /// decoded alone.
+    /// Memory budget of all decoding and OCR together, in bytes. A photo that alone needs more is decoded alone.
     pub decode_memory_bytes: u64,
-    /// How many passwords may wait to be checked, a check taking some 20 ms; whoever comes then is sent away.
+    /// How many passwords may wait to be checked; further sign-ins are refused. A check takes about 20 ms.
     pub passwords_waiting: usize,
-    /// The program that decodes, in processes of its own.
+    /// The command that starts a decoder process.
     pub decoder: WorkerCommand,
-    /// The program that reads the words in photos, in a process of its own, and in which languages; none: they are not
-    /// read.
+    /// The command that starts an OCR process, with its languages as arguments. `None` turns OCR off.
     pub ocr_worker: Option<WorkerCommand>,
-    /// The languages that its arguments name, as they were asked for; which of them it reads, it says itself.
+    /// The requested OCR languages. The OCR process reports which of them it can read.
     pub ocr_languages: Languages,
-    /// Where vision models come from, if there are any beside the encoder that is always there.
+    /// The source of vision models, if any are used besides the built-in encoder.
     pub models: Option<Arc<dyn ModelSource>>,
-    /// How much memory may hold what pictures look like, in bytes; an account that alone needs more has more while it
-    /// searches.
+    /// Memory limit of the embedding cache, in bytes. An account that alone needs more exceeds it while it searches.
     pub search_memory_bytes: usize,
-    /// How many threads a search over many pictures takes, and how many searches compute at once.
+    /// How many threads a search over many embeddings uses, and how many searches compute at once.
     pub search_threads: usize,
 }
 
 impl Settings {
-    /// The defaults: 1000 images in the free window, files up to 200 MB and 200 megapixels, a decoder for each
-    /// processor, 300 MiB for all of them, 64 passwords waiting, no reading of words, no vision model, 1 GiB and all
-    /// processors for searches.
+    /// The defaults: 1000 images in the free window, files up to 200 MB and 200 megapixels, one decoder for each
+    /// processor, 300 MiB for all of them, 64 waiting passwords, no OCR, no vision model, 1 GiB and all processors for
+    /// searches.
     pub fn new(decoder: WorkerCommand) -> Self {
         Self {
             free_window: 1000,

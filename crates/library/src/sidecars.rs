@@ -1,4 +1,4 @@
-//! Files that describe the photos beside them: which belongs to which, and what is in them.
+//! Sidecars: files that describe the photos beside them. This module matches them to photos and reads them.
 
 use std::{
     collections::HashMap,
@@ -11,20 +11,20 @@ use domain::{Sidecar, SidecarKind};
 
 use crate::FailedFile;
 
-/// The longest sidecar that is read, in bytes. Real ones have a few thousand; editors that keep whole histories in
-/// them come to some hundred thousand.
+/// The longest sidecar that is read, in bytes. Most have a few thousand bytes; editors that store their history in
+/// them reach some hundred thousand.
 const MAX_SIDECAR_BYTES: u64 = 1024 * 1024;
 
-/// A photo to import, with what describes it.
+/// A photo to import, with its sidecars.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Photo {
     pub(crate) path: PathBuf,
     pub(crate) sidecars: Vec<(SidecarKind, PathBuf)>,
 }
 
-/// Gives each photo the sidecars beside it, and reports those that describe none of the photos. Whatever has the name
-/// of a sidecar and is none goes with the photos, to be refused for what it is.
-pub(crate) fn paired(files: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<Photo> {
+/// Assigns sidecars to the photos beside them, and reports sidecars without a photo. A file that has the name of a sidecar
+/// but not its content counts as a photo, so that the import refuses it.
+pub(crate) fn pair(files: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<Photo> {
     let mut folders: HashMap<PathBuf, Folder> = HashMap::new();
     let mut photos = Vec::with_capacity(files.len());
     for path in files {
@@ -37,65 +37,65 @@ pub(crate) fn paired(files: Vec<PathBuf>, failed: &mut Vec<FailedFile>) -> Vec<P
             photos.push(Photo { path, sidecars: Vec::new() });
         }
     }
-    let mut others = Vec::new();
+    let mut unmatched = Vec::new();
     for folder in folders.into_values() {
-        folder.pair(&mut photos, &mut others);
+        folder.pair(&mut photos, &mut unmatched);
     }
-    others.sort();
-    for (path, kind) in others {
-        match content(kind, &path) {
+    unmatched.sort();
+    for (path, kind) in unmatched {
+        match read_content(kind, &path) {
             Ok(_) => {
                 failed.push(FailedFile { path, error: "describes no photo that is imported with it".into() });
             }
-            Err(NotRead::NoSidecar) => photos.push(Photo { path, sidecars: Vec::new() }),
+            Err(SidecarError::NoSidecar) => photos.push(Photo { path, sidecars: Vec::new() }),
             Err(error) => failed.push(FailedFile { path, error: error.to_string() }),
         }
     }
     photos
 }
 
-/// What lies in one folder.
+/// The files in one folder.
 #[derive(Default)]
 struct Folder {
-    /// With their places among all photos.
+    /// Names, and positions in the list of all photos.
     photos: Vec<(String, usize)>,
     sidecars: Vec<(String, SidecarKind, PathBuf)>,
 }
 
 impl Folder {
-    fn pair(self, photos: &mut [Photo], others: &mut Vec<(PathBuf, SidecarKind)>) {
+    fn pair(self, photos: &mut [Photo], unmatched: &mut Vec<(PathBuf, SidecarKind)>) {
         if self.sidecars.is_empty() {
             return;
         }
         let photo_names: Vec<&str> = self.photos.iter().map(|(name, _)| name.as_str()).collect();
         let sidecar_names: Vec<&str> = self.sidecars.iter().map(|(name, ..)| name.as_str()).collect();
         let matches = media::match_sidecars(&photo_names, &sidecar_names);
-        let sidecar = |place: usize| self.sidecars.get(place).map(|(_, kind, path)| (*kind, path.clone()));
-        for ((_, place), found) in self.photos.iter().zip(&matches.by_photo) {
-            if let Some(photo) = photos.get_mut(*place) {
+        let sidecar = |index: usize| self.sidecars.get(index).map(|(_, kind, path)| (*kind, path.clone()));
+        for ((_, index), found) in self.photos.iter().zip(&matches.by_photo) {
+            if let Some(photo) = photos.get_mut(*index) {
                 photo.sidecars = found.xmp.into_iter().chain(found.takeout).filter_map(sidecar).collect();
             }
         }
-        others.extend(matches.unmatched.into_iter().filter_map(sidecar).map(|(kind, path)| (path, kind)));
+        unmatched.extend(matches.unmatched.into_iter().filter_map(sidecar).map(|(kind, path)| (path, kind)));
     }
 }
 
 /// Why a sidecar is not used.
 #[derive(Debug, thiserror::Error)]
-enum NotRead {
-    #[error("is too long to be read: more than {MAX_SIDECAR_BYTES} bytes")]
+enum SidecarError {
+    #[error("is longer than the limit of {MAX_SIDECAR_BYTES} bytes")]
     TooLong,
-    #[error("says nothing about a photo")]
+    #[error("contains no description of a photo")]
     NoSidecar,
     #[error("cannot be read: {0}")]
     Unreadable(#[from] io::Error),
 }
 
-/// Reads a photo's sidecars, and reports those that cannot be read: the photo comes in without them. It blocks.
+/// Reads a photo's sidecars, and reports those that cannot be read; the photo is imported without them. Blocks.
 pub(crate) fn read(sidecars: &[(SidecarKind, PathBuf)]) -> (Vec<Sidecar>, Vec<FailedFile>) {
     let (mut read, mut failed) = (Vec::new(), Vec::new());
     for (kind, path) in sidecars {
-        match content(*kind, path) {
+        match read_content(*kind, path) {
             Ok(content) => read.push(Sidecar { kind: *kind, content }),
             Err(error) => failed.push(FailedFile { path: path.clone(), error: error.to_string() }),
         }
@@ -103,14 +103,14 @@ pub(crate) fn read(sidecars: &[(SidecarKind, PathBuf)]) -> (Vec<Sidecar>, Vec<Fa
     (read, failed)
 }
 
-fn content(kind: SidecarKind, path: &Path) -> Result<Vec<u8>, NotRead> {
+fn read_content(kind: SidecarKind, path: &Path) -> Result<Vec<u8>, SidecarError> {
     let mut content = Vec::new();
     fs::File::open(path)?.take(MAX_SIDECAR_BYTES + 1).read_to_end(&mut content)?;
     if content.len() as u64 > MAX_SIDECAR_BYTES {
-        return Err(NotRead::TooLong);
+        return Err(SidecarError::TooLong);
     }
     if !media::is_sidecar_content(kind, &content) {
-        return Err(NotRead::NoSidecar);
+        return Err(SidecarError::NoSidecar);
     }
     Ok(content)
 }
@@ -122,7 +122,7 @@ mod tests {
     const XMP: &str = "<x:xmpmeta xmlns:x='adobe:ns:meta/'><rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'/></x:xmpmeta>";
 
     #[test]
-    fn sidecars_go_with_their_photos_and_the_others_are_told() {
+    fn sidecars_without_a_photo_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         for folder in ["a", "b"] {
@@ -142,7 +142,7 @@ mod tests {
         let files =
             ["a/x.jpg", "a/x.jpg.xmp", "b/notes.json", "b/x.jpg", "b/x.jpg.json", "b/x.xmp", "b/y.xmp"];
         let mut failed = Vec::new();
-        let photos = paired(files.map(path).to_vec(), &mut failed);
+        let photos = pair(files.map(path).to_vec(), &mut failed);
         let photo = |name, sidecars: &[(SidecarKind, &str)]| Photo {
             path: path(name),
             sidecars: sidecars.iter().map(|(kind, name)| (*kind, path(name))).collect(),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told() {
+    fn unreadable_sidecars_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let (long, broken, good) =
             (dir.path().join("1.xmp"), dir.path().join("2.xmp"), dir.path().join("3.xmp"));

@@ -11,35 +11,35 @@ use tokio::sync::Mutex;
 
 use crate::{
     AccountError, Library, Unavailable,
-    passwords::{LineIsFull, PasswordError},
+    passwords::{PasswordError, QueueFull},
     sessions::SESSION_MS,
 };
 
-/// How many sign-ins may fail, and within what time.
+/// How many sign-ins may fail within which time.
 pub(crate) const LIMITS: SignInLimits =
     SignInLimits { per_pair: 10, per_address: 100, per_network: 1_000, window_ms: 15 * 60 * 1000 };
-/// When to come back, in seconds, if too many wait: by then a line of the usual length is gone.
+/// The retry delay in seconds when the password queue is full. A queue of the default length is empty by then.
 const BUSY_RETRY_S: u64 = 2;
-/// The most characters that are kept of what a browser calls itself.
+/// The stored user agent is cut to this many characters.
 const MAX_USER_AGENT_CHARS: usize = 300;
 
-/// Where somebody signs in from.
+/// The origin of a sign-in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignInSource {
-    /// The address.
+    /// The IP address.
     pub address: IpAddr,
-    /// What the browser calls itself.
+    /// The browser's `User-Agent` header.
     pub user_agent: Option<String>,
 }
 
-/// Somebody who signed in.
+/// A user who signed in.
 #[derive(Clone)]
 pub struct SignedIn {
-    /// The new session's token, for their browser. It is kept nowhere else.
+    /// The new session's token, for the browser. Only its hash is stored.
     pub token: String,
-    /// Who they are.
+    /// The user's account.
     pub account: Account,
-    /// When the session ends unless it is used.
+    /// When the session expires if it is not used.
     pub expires_at: Timestamp,
 }
 
@@ -49,25 +49,25 @@ impl fmt::Debug for SignedIn {
     }
 }
 
-/// Why somebody did not get in.
+/// Why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInError {
-    /// There is no account with this email, or its password is another one.
+    /// No account has this email, or the password is wrong.
     #[error("the email or the password is wrong")]
     Wrong,
-    /// Too many failed, for this email from this address, or from this address or network.
+    /// Too many sign-ins failed for this email from this address, or from this address or network.
     #[error("too many sign-ins failed; try again in {} min", retry_after_s.div_ceil(60))]
     LockedOut {
-        /// When the next try counts, in seconds from now; at least 1.
+        /// Seconds until the next attempt is allowed; at least 1.
         retry_after_s: u64,
     },
-    /// Too many want in at this moment.
+    /// The queue of passwords to verify is full.
     #[error("too many people are signing in; try again in {retry_after_s} seconds")]
     Busy {
-        /// When to come back, in seconds from now.
+        /// Seconds until the attempt should be repeated.
         retry_after_s: u64,
     },
-    /// The service cannot answer now; the try does not count.
+    /// The service is unavailable; the attempt does not count.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -90,31 +90,32 @@ impl From<PasswordError> for Unavailable {
 /// Why a password was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangePasswordError {
-    /// The old one was not confirmed.
+    /// The current password was not confirmed.
     #[error(transparent)]
     Current(#[from] SignInError),
-    /// The new one was not taken.
+    /// The new password was not accepted.
     #[error(transparent)]
     New(#[from] AccountError),
 }
 
-/// Why a try came to no answer.
-enum Undecided {
+/// Why a password was not checked. Such an attempt does not count.
+enum Unchecked {
     Busy,
     Unavailable(Unavailable),
 }
 
-impl<E: Into<Unavailable>> From<E> for Undecided {
+impl<E: Into<Unavailable>> From<E> for Unchecked {
     fn from(error: E) -> Self {
         Self::Unavailable(error.into())
     }
 }
 
 impl Library {
-    /// Begins a session for whoever knows an account's password. An email that nobody has takes as long as a wrong
-    /// password. After ten failures for one email from one address (of IPv6: one /64), a hundred from one address, or a
-    /// thousand from one network (an IPv4 /24 or an IPv6 /48), within 15 minutes, the right password is refused too; from
-    /// elsewhere it is accepted.
+    /// Signs in with email and password and begins a session. An unknown email takes as long as a wrong password.
+    ///
+    /// After too many failures within 15 minutes even the right password is refused: 10 for one email from one address
+    /// (IPv4, or an IPv6 /64), 100 from one address, or 1,000 from one network (an IPv6 /48; for IPv4 the address itself).
+    /// It is still accepted from other addresses.
     ///
     /// # Errors
     /// [`SignInError`].
@@ -131,7 +132,7 @@ impl Library {
         Ok(signed_in)
     }
 
-    /// Makes sure that whoever is signed in knows the account's password, within the limits of [`sign_in`](Self::sign_in).
+    /// Checks the password of a user who is signed in, within the limits of [`sign_in`](Self::sign_in).
     ///
     /// # Errors
     /// [`SignInError`].
@@ -141,14 +142,14 @@ impl Library {
         password: &str,
         address: IpAddr,
     ) -> Result<(), SignInError> {
-        self.confirmed(account, password, address).await.map(|_| ())
+        self.confirm(account, password, address).await.map(|_| ())
     }
 
-    /// Changes a password for whoever knows the old one: ends all sessions of the account, and begins a new one for
-    /// them. When only that fails they are told to sign in themselves: `None`.
+    /// Changes the password of a user who knows the current one. Ends all sessions of the account and begins a new one;
+    /// `None` if the password was changed but the session was not created.
     ///
     /// # Errors
-    /// [`ChangePasswordError`]; nothing was changed then.
+    /// [`ChangePasswordError`]; nothing was changed.
     pub async fn change_password(
         &self,
         account: &Account,
@@ -156,11 +157,11 @@ impl Library {
         new: String,
         from: SignInSource,
     ) -> Result<Option<SignedIn>, ChangePasswordError> {
-        let old = self.confirmed(account, current, from.address).await?;
+        let old = self.confirm(account, current, from.address).await?;
         let (hash, _) = self.password_hash(Some(new)).await?;
         let replaced = self.parts.store.set_password_hash(account.id, hash.clone(), Some(old)).await;
         if !replaced.map_err(AccountError::from)? {
-            // Somebody else changed it meanwhile, so that it was not the right one any more.
+            // Another request changed the password in the meantime, so `current` is no longer right.
             return Err(SignInError::Wrong.into());
         }
         let kind = SecurityEventKind::PasswordChanged;
@@ -168,8 +169,8 @@ impl Library {
         Ok(self.session_or_none(account.clone(), &hash, from).await)
     }
 
-    /// The hash of an account's password, for whoever knows the password.
-    async fn confirmed(
+    /// Checks an account's password and returns its hash.
+    async fn confirm(
         &self,
         account: &Account,
         password: &str,
@@ -177,21 +178,21 @@ impl Library {
     ) -> Result<String, SignInError> {
         let email = account.email.as_str();
         let confirmed = async {
-            let owner = self.owner(email, password, address).await?;
-            Ok(owner.filter(|(owner, _)| owner.id == account.id).map(|(_, hash)| hash))
+            let verified = self.verify_password(email, password, address).await?;
+            Ok(verified.filter(|(verified, _)| verified.id == account.id).map(|(_, hash)| hash))
         };
         self.within_limits(email, address, confirmed).await
     }
 
-    /// What comes of an attempt, if the limits let it be made; a refusal counts against them.
+    /// Runs an attempt if the limits allow it. `None` is a failed attempt, which counts towards the limits.
     async fn within_limits<T>(
         &self,
         email: &str,
         address: IpAddr,
-        tried: impl Future<Output = Result<Option<T>, Undecided>>,
+        run: impl Future<Output = Result<Option<T>, Unchecked>>,
     ) -> Result<T, SignInError> {
         let attempt = attempt(email, address);
-        let _turn = self.parts.sign_in_turns.of(&attempt.pair).lock().await;
+        let _lock = self.parts.sign_in_locks.get(&attempt.pair).lock().await;
         let begun = self.parts.store.begin_sign_in(&attempt, self.parts.clock.now(), LIMITS).await?;
         let attempt = match begun {
             SignInDecision::Allowed(attempt) => attempt,
@@ -201,51 +202,51 @@ impl Library {
                 return Err(SignInError::LockedOut { retry_after_s });
             }
         };
-        match tried.await {
+        match run.await {
             Ok(None) => Err(SignInError::Wrong),
             Ok(Some(done)) => {
-                // They are in: what fails now at worst locks them out for some minutes later on.
-                self.withdraw(attempt).await;
+                // If this fails, the sign-in still succeeds; it only counts as failed for some minutes.
+                self.withdraw_attempt(attempt).await;
                 Ok(done)
             }
-            Err(undecided) => {
-                self.withdraw(attempt).await;
-                Err(match undecided {
-                    Undecided::Busy => SignInError::Busy { retry_after_s: BUSY_RETRY_S },
-                    Undecided::Unavailable(error) => SignInError::Unavailable(error),
+            Err(unchecked) => {
+                self.withdraw_attempt(attempt).await;
+                Err(match unchecked {
+                    Unchecked::Busy => SignInError::Busy { retry_after_s: BUSY_RETRY_S },
+                    Unchecked::Unavailable(error) => SignInError::Unavailable(error),
                 })
             }
         }
     }
 
-    /// Has an attempt not count.
-    async fn withdraw(&self, attempt: AttemptId) {
+    /// Removes an attempt from the failed ones: it counts as failed from its start.
+    async fn withdraw_attempt(&self, attempt: AttemptId) {
         if let Err(error) = self.parts.store.record_sign_in_success(attempt).await {
-            tracing::warn!(%error, "a sign-in that did not fail counts as failed");
+            tracing::warn!(%error, "a sign-in that did not fail still counts as failed");
         }
     }
 
-    /// The account with this email and password, and the password's hash; `None` when there is none.
-    async fn owner(
+    /// The account with this email and password, and the password's hash; `None` if either is wrong.
+    async fn verify_password(
         &self,
         email: &str,
         password: &str,
         address: IpAddr,
-    ) -> Result<Option<(Account, String)>, Undecided> {
-        let place = self.parts.passwords.queue().map_err(|LineIsFull| Undecided::Busy)?;
+    ) -> Result<Option<(Account, String)>, Unchecked> {
+        let slot = self.parts.passwords.reserve().map_err(|QueueFull| Unchecked::Busy)?;
         let email = Email::parse(email).ok();
         let known = match &email {
             Some(email) => self.parts.store.password_hash_by_email(email).await?,
             None => None,
         };
         let hash = known.as_ref().map(|(_, hash)| hash.clone());
-        if self.parts.passwords.verify(place, password.to_owned(), hash).await? {
+        if self.parts.passwords.verify(slot, password.to_owned(), hash).await? {
             return Ok(known);
         }
         if let Some((account, _)) = known {
-            // In the background: the answer must not take longer for an email that somebody has.
+            // In the background, so that the response takes no longer for a known email.
             let library = self.clone();
-            self.parts.failure_notes.take(async move {
+            self.parts.failed_sign_ins.spawn(async move {
                 let kind = SecurityEventKind::SignInFailed;
                 library.record_security_event(account.id, kind, Some(address), None).await;
                 Ok::<_, Infallible>(())
@@ -254,18 +255,19 @@ impl Library {
         Ok(None)
     }
 
-    /// The session of whoever has this email and password; `None` when nobody has.
+    /// A session for this email and password; `None` if either is wrong.
     async fn try_sign_in(
         &self,
         email: &str,
         password: &str,
         from: SignInSource,
-    ) -> Result<Option<SignedIn>, Undecided> {
-        let Some((account, hash)) = self.owner(email, password, from.address).await? else { return Ok(None) };
+    ) -> Result<Option<SignedIn>, Unchecked> {
+        let verified = self.verify_password(email, password, from.address).await?;
+        let Some((account, hash)) = verified else { return Ok(None) };
         Ok(self.begin_session(account, &hash, from).await?)
     }
 
-    /// A session for somebody who proved who they are; `None` when it cannot be begun now, which the log tells.
+    /// A session for a user who proved their identity; `None` if it cannot be created, which is logged.
     pub(crate) async fn session_or_none(
         &self,
         account: Account,
@@ -274,13 +276,13 @@ impl Library {
     ) -> Option<SignedIn> {
         self.begin_session(account, hash, from)
             .await
-            .inspect_err(|error| tracing::warn!(%error, "a session could not be begun"))
+            .inspect_err(|error| tracing::warn!(%error, "a session could not be created"))
             .ok()
             .flatten()
     }
 
-    /// A session for whoever knew the password of that hash; `None` when the account is gone, or its password is
-    /// another one by now.
+    /// A session for a user whose password matched `hash`; `None` if the account was deleted or its password changed in
+    /// the meantime.
     async fn begin_session(
         &self,
         account: Account,
@@ -301,9 +303,9 @@ impl Library {
         if !self.parts.store.add_session(session).await? {
             return Ok(None);
         }
-        // A password that was changed meanwhile ended the sessions there were, perhaps not yet this one.
-        let still = self.parts.store.password_hash_by_email(&account.email).await?;
-        if still.is_none_or(|(_, still)| still != hash) {
+        // A concurrent change of the password ended all sessions, but perhaps before this one was added.
+        let current = self.parts.store.password_hash_by_email(&account.email).await?;
+        if current.is_none_or(|(_, current)| current != hash) {
             self.parts.store.end_session(&session_hash(&token)).await?;
             return Ok(None);
         }
@@ -311,9 +313,9 @@ impl Library {
     }
 }
 
-/// What an attempt counts by.
+/// The keys that an attempt is counted by.
 fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
-    // Neighbours in an IPv4 network are strangers, who must not lock each other out.
+    // Neighbouring IPv4 addresses belong to different subscribers, who must not lock each other out.
     let network = match address.to_canonical() {
         IpAddr::V4(_) => subscriber_prefix(address),
         IpAddr::V6(_) => network_prefix(address),
@@ -327,28 +329,27 @@ fn attempt(email: &str, address: IpAddr) -> SignInAttempt {
     }
 }
 
-/// Turns of those who sign in with one email from one address. An attempt counts as failed until it did not: of many at
-/// once the last ones would be locked out by the first, who have the right password.
+/// Locks that serialize sign-ins with one email from one address. An attempt counts as failed until it succeeds, so that
+/// without a lock concurrent sign-ins with the right password could lock each other out.
 ///
-/// There are so many lanes, and others may share one; they wait no longer than in the line for their password.
-pub(crate) struct Turns([Mutex<()>; 256]);
+/// Different pairs may share one of the 256 locks. They wait no longer than in the password queue.
+pub(crate) struct SignInLocks([Mutex<()>; 256]);
 
-impl Default for Turns {
+impl Default for SignInLocks {
     fn default() -> Self {
         Self(std::array::from_fn(|_| Mutex::default()))
     }
 }
 
-impl Turns {
-    fn of(&self, pair: &[u8; 32]) -> &Mutex<()> {
-        let [first, ..] = pair;
-        let [lane, ..] = &self.0;
-        self.0.get(usize::from(*first)).unwrap_or(lane)
+impl SignInLocks {
+    fn get(&self, pair: &[u8; 32]) -> &Mutex<()> {
+        let [first_byte, ..] = pair;
+        let [first_lock, ..] = &self.0;
+        self.0.get(usize::from(*first_byte)).unwrap_or(first_lock)
     }
 }
 
-/// What one subscriber holds of addresses, so that they count as one: an IPv4 address, or an IPv6 network of 64 bits,
-/// by its first address.
+/// The address range of one subscriber, which counts as one: an IPv4 address, or the first address of an IPv6 /64.
 pub fn subscriber_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
@@ -356,8 +357,8 @@ pub fn subscriber_prefix(address: IpAddr) -> IpAddr {
     }
 }
 
-/// What one organisation holds of addresses: an IPv4 network of 24 bits or an IPv6 network of 48 bits, by its first
-/// address. Limits for it are wider than those for one [`subscriber`].
+/// The address range of one organisation: the first address of an IPv4 /24 or an IPv6 /48. Its limits are wider than
+/// those of a [`subscriber_prefix`].
 pub fn network_prefix(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address & Ipv4Addr::from_bits(u32::MAX << 8)),
@@ -387,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_in_one_network_count_as_one() {
+    fn addresses_of_one_subscriber_share_a_prefix() {
         let same = |one: &str, two: &str| {
             subscriber_prefix(one.parse().unwrap()) == subscriber_prefix(two.parse().unwrap())
         };

@@ -6,27 +6,27 @@ use std::{
 
 use domain::Timestamp;
 use keys::{OpenKeyError, PublicJwk, Random, Secret, SignedToken, SigningKey};
+use oauth_core::Lifetimes;
 use storage::{NewSigningKey, SharedStore, StorageError, StoredSigningKey};
 
 use crate::{Clock, Library, Unavailable};
 
-/// How long a key verifies after another took its place: as long as what it signed may live, one hour.
-pub(crate) const RETIRED_KEY_MS: i64 = 3600 * 1000;
-/// How long keys that were read from the store are trusted for verifying. A key that was dropped or retired verifies at
-/// most this much longer.
-const FRESH: Duration = Duration::from_secs(60);
+/// How long a retired key still verifies: the lifetime of an access token.
+pub(crate) const RETIRED_KEY_MS: i64 = Lifetimes::DEFAULT.access_token_seconds as i64 * 1000;
+/// How long cached keys are used for verifying. A deleted or retired key verifies at most this much longer.
+const CACHE_TTL: Duration = Duration::from_secs(60);
 /// The shortest time between two reads of the store for tokens that name an unknown key.
-const UNKNOWN_KEY: Duration = Duration::from_secs(1);
-/// The most keys that verify: the newest ones. Nobody replaces keys more often than once a minute.
+const UNKNOWN_KEY_INTERVAL: Duration = Duration::from_secs(1);
+/// At most this many keys verify: the newest ones.
 const MAX_KEYS: usize = 64;
-/// How often a first key is tried to be made, each time because another process was quicker and its key is gone.
-const TRIES: usize = 3;
+/// How often the creation of the first key is attempted. An attempt fails if another process created a key that was
+/// deleted since.
+const MAX_ATTEMPTS: usize = 3;
 
-/// The keys that access tokens are signed with, as all processes share them through the store. Clones share what they
-/// know.
+/// The keys that sign access tokens, which all processes share through the store. Clones share a cache.
 ///
-/// Every signature asks the store for the active key, so that a key that another process made is used at once. Opened
-/// keys are remembered by their name, which never stands for another key.
+/// Every signature reads the active key from the store, so that a key that another process created is used at once.
+/// Opened keys are cached by their key id, which is never reused.
 #[derive(Clone)]
 pub struct SigningKeys {
     inner: Arc<Inner>,
@@ -43,31 +43,31 @@ struct Inner {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
     secret: Secret,
-    known: Mutex<Known>,
+    cache: Mutex<KeyCache>,
 }
 
-/// What this process knows of the keys.
+/// The keys as this process last read them.
 #[derive(Default)]
-struct Known {
-    keys: HashMap<String, KnownKey>,
-    /// When they were read, by the monotonic clock.
+struct KeyCache {
+    keys: HashMap<String, CachedKey>,
+    /// When the keys were read, by the monotonic clock.
     read_at: Option<Duration>,
-    /// When the store was last asked for a key that was not among them, by the monotonic clock.
+    /// When the store was last read for an unknown key, by the monotonic clock.
     unknown_at: Option<Duration>,
-    /// How many times reading was begun, and which of these `keys` came from: a slow one must not undo a later one.
-    begun: u64,
-    taken: u64,
+    /// How many reads were started, and which of them `keys` came from: a slow read must not replace a later one.
+    started_reads: u64,
+    cached_read: u64,
 }
 
 #[derive(Clone)]
-struct KnownKey {
-    /// Opening one that failed is not tried again: the secret stays as it is.
+struct CachedKey {
+    /// A failed opening is not retried, because the secret does not change.
     key: Result<Arc<SigningKey>, OpenKeyError>,
     retired_at: Option<Timestamp>,
 }
 
-impl KnownKey {
-    /// The key, if what it signed is still read. What a retired one signed that the secret does not open is lost.
+impl CachedKey {
+    /// The key, if its tokens are still accepted. A retired key that the secret does not open is ignored.
     fn verifier(&self, now: Timestamp) -> Result<Option<Arc<SigningKey>>, OpenKeyError> {
         match &self.key {
             Ok(key) => Ok(verifies(self.retired_at, now).then(|| key.clone())),
@@ -81,27 +81,27 @@ fn verifies(retired_at: Option<Timestamp>, now: Timestamp) -> bool {
     retired_at.is_none_or(|at| now < at.plus_millis(RETIRED_KEY_MS))
 }
 
-/// Whether less than this time has passed.
+/// Whether less than `window` has passed.
 fn within(since: Option<Duration>, now: Duration, window: Duration) -> bool {
     since.is_some_and(|at| now.saturating_sub(at) < window)
 }
 
 impl Library {
-    /// The keys that access tokens are signed with, sealed with this secret.
+    /// The keys that sign access tokens, sealed with this secret.
     pub fn signing_keys(&self, secret: Secret) -> SigningKeys {
         let inner = Inner {
             store: self.parts.store.clone(),
             clock: self.parts.clock.clone(),
             random: self.parts.random.clone(),
             secret,
-            known: Mutex::default(),
+            cache: Mutex::default(),
         };
         SigningKeys { inner: Arc::new(inner) }
     }
 }
 
 impl SigningKeys {
-    /// The access token that carries these claims, one JSON object, signed with the active key.
+    /// An access token with these claims (one JSON object), signed with the active key.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -109,18 +109,18 @@ impl SigningKeys {
         Ok(self.current().await?.sign(claims)?)
     }
 
-    /// The claims of a token that one of our keys signed; `None` for anything else. Whether it has expired, and whom it
-    /// is for, is for the caller to judge.
+    /// The claims of a token that one of these keys signed; `None` for any other string. The caller must check expiry and
+    /// audience.
     ///
     /// # Errors
-    /// [`Unavailable`]; never to be taken for a wrong token.
+    /// [`Unavailable`]; it does not mean that the token is wrong.
     pub async fn read(&self, token: &str) -> Result<Option<Vec<u8>>, Unavailable> {
         let Some(token) = SignedToken::parse(token) else { return Ok(None) };
         let key = self.verifier(token.kid()).await?;
         Ok(key.and_then(|key| key.verifying_key().verify(token)))
     }
 
-    /// Whether tokens that the key of that name signed are still accepted. It reads the store about once a minute.
+    /// Whether tokens of the key with this id are still accepted. Reads the store about once a minute.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -128,27 +128,25 @@ impl SigningKeys {
         Ok(self.verifier(kid).await?.is_some())
     }
 
-    /// The public halves of all keys whose tokens are read, the active one among them; a first one is made if there is
-    /// none.
+    /// The public keys of all keys whose tokens are accepted, the active one first. Creates a key if there is none.
     ///
     /// # Errors
     /// [`Unavailable`].
     pub async fn jwks(&self) -> Result<Vec<PublicJwk>, Unavailable> {
         let current = self.current().await?;
         let now = self.inner.clock.now();
-        let known = self.known();
+        let cache = self.cache();
         let mut keys: Vec<Arc<SigningKey>> =
-            known.keys.values().filter_map(|key| key.verifier(now).ok().flatten()).collect();
+            cache.keys.values().filter_map(|key| key.verifier(now).ok().flatten()).collect();
         keys.retain(|key| key.kid() != current.kid());
         keys.sort_by(|one, two| one.kid().cmp(two.kid()));
         keys.insert(0, current);
         Ok(keys.iter().map(|key| key.public_jwk().clone()).collect())
     }
 
-    /// Puts a new key in the place of the active one and gives its name. What was signed until now is read until it
-    /// expires.
+    /// Replaces the active key with a new one and returns its id. Tokens of the old key are accepted until they expire.
     ///
-    /// The secret must open the active key, unless `lost_secret`: then what that one signed is worth nothing any more.
+    /// The secret must open the active key, unless `lost_secret` is set: then tokens of the old key become invalid.
     ///
     /// # Errors
     /// [`Unavailable`].
@@ -163,16 +161,16 @@ impl SigningKeys {
         Ok(key.kid().to_owned())
     }
 
-    /// The active key; the first one is made by whoever needs it first.
+    /// The active key. Creates one if there is none.
     async fn current(&self) -> Result<Arc<SigningKey>, Unavailable> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             if let Some(active) = self.load().await? {
                 return Ok(active.key?);
             }
             let key = SigningKey::generate(self.inner.random.as_ref())?;
             self.add(&key, true).await?;
         }
-        Err(StorageError::Refused("the signing key that was made is not there".to_owned()).into())
+        Err(StorageError::Refused("a new signing key disappeared from the store".to_owned()).into())
     }
 
     async fn add(&self, key: &SigningKey, only_if_none_active: bool) -> Result<bool, Unavailable> {
@@ -181,59 +179,59 @@ impl SigningKeys {
         Ok(self.inner.store.add_signing_key(new, only_if_none_active, self.inner.clock.now()).await?)
     }
 
-    /// The key of that name, if what it signed is still read.
+    /// The key with this id, if its tokens are still accepted.
     async fn verifier(&self, kid: &str) -> Result<Option<Arc<SigningKey>>, Unavailable> {
         let now = self.inner.clock.now();
         {
             let read_now = self.inner.clock.monotonic();
-            let mut known = self.known();
-            if within(known.read_at, read_now, FRESH) {
-                if let Some(key) = known.keys.get(kid) {
+            let mut cache = self.cache();
+            if within(cache.read_at, read_now, CACHE_TTL) {
+                if let Some(key) = cache.keys.get(kid) {
                     return Ok(key.verifier(now)?);
                 }
-                if within(known.unknown_at, read_now, UNKNOWN_KEY) {
+                if within(cache.unknown_at, read_now, UNKNOWN_KEY_INTERVAL) {
                     return Ok(None);
                 }
-                known.unknown_at = Some(read_now);
+                cache.unknown_at = Some(read_now);
             }
         }
         self.load().await?;
-        let known = self.known().keys.get(kid).cloned();
-        Ok(known.map(|key| key.verifier(now)).transpose()?.flatten())
+        let key = self.cache().keys.get(kid).cloned();
+        Ok(key.map(|key| key.verifier(now)).transpose()?.flatten())
     }
 
-    /// Reads the store, remembers what verifies, and gives the active key.
-    async fn load(&self) -> Result<Option<KnownKey>, StorageError> {
-        let turn = {
-            let mut known = self.known();
-            known.begun += 1;
-            known.begun
+    /// Reads the keys from the store into the cache and returns the active one.
+    async fn load(&self) -> Result<Option<CachedKey>, StorageError> {
+        let read = {
+            let mut cache = self.cache();
+            cache.started_reads += 1;
+            cache.started_reads
         };
         let stored = self.inner.store.signing_keys().await?;
         let now = self.inner.clock.now();
-        let mut known = self.known();
+        let mut cache = self.cache();
         let mut keys = HashMap::new();
         for stored in stored.into_iter().filter(|key| verifies(key.retired_at, now)).take(MAX_KEYS) {
             let key =
-                known.keys.get(&stored.kid).map_or_else(|| self.open(&stored), |known| known.key.clone());
-            keys.insert(stored.kid, KnownKey { key, retired_at: stored.retired_at });
+                cache.keys.get(&stored.kid).map_or_else(|| self.open(&stored), |cached| cached.key.clone());
+            keys.insert(stored.kid, CachedKey { key, retired_at: stored.retired_at });
         }
         let active = keys.values().find(|key| key.retired_at.is_none()).cloned();
-        if turn > known.taken {
+        if read > cache.cached_read {
             let read_at = Some(self.inner.clock.monotonic());
-            *known = Known { keys, read_at, taken: turn, ..std::mem::take(&mut *known) };
+            *cache = KeyCache { keys, read_at, cached_read: read, ..std::mem::take(&mut *cache) };
         }
         Ok(active)
     }
 
     fn open(&self, stored: &StoredSigningKey) -> Result<Arc<SigningKey>, OpenKeyError> {
-        SigningKey::open(&stored.kid, &stored.sealed, &self.inner.secret)
-            .map(Arc::new)
-            .inspect_err(|error| tracing::warn!(%error, "no token of a signing key can be read"))
+        SigningKey::open(&stored.kid, &stored.sealed, &self.inner.secret).map(Arc::new).inspect_err(
+            |error| tracing::warn!(%error, "a signing key cannot be opened; its tokens are refused"),
+        )
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
-        // Nothing is left half done under the lock.
-        self.inner.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cache(&self) -> std::sync::MutexGuard<'_, KeyCache> {
+        // A panic under the lock leaves the cache consistent.
+        self.inner.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

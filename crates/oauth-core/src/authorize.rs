@@ -179,27 +179,22 @@ impl AuthorizationServer {
         let (client, client_url, redirect_uri) = self.client_and_redirect_uri(&parameters).await?;
         // A repeated state cannot be returned: it is unclear which one.
         let state = parameters.get("state").ok().flatten().map(str::to_owned);
-        self.check_parameters(&parameters, &client).map_or_else(
-            |ClientError { code, description }| {
-                let to = self.response_url(
-                    &redirect_uri,
-                    &[("error", code), ("error_description", &description)],
-                    state.as_deref(),
-                );
+        match self.check_parameters(&parameters, &client) {
+            Ok((challenge, resource, scopes)) => Ok(AuthorizationRequest {
+                client,
+                client_url,
+                redirect_uri,
+                challenge,
+                resource,
+                scopes,
+                state,
+            }),
+            Err(ClientError { code, description }) => {
+                let error = [("error", code), ("error_description", description.as_str())];
+                let to = self.response_url(&redirect_uri, &error, state.as_deref());
                 Err(AuthorizeError::Redirect(Redirect { to, code }))
-            },
-            |(challenge, resource, scopes)| {
-                Ok(AuthorizationRequest {
-                    client: client.clone(),
-                    client_url: client_url.clone(),
-                    redirect_uri: redirect_uri.clone(),
-                    challenge,
-                    resource,
-                    scopes,
-                    state: state.clone(),
-                })
-            },
-        )
+            }
+        }
     }
 
     /// The client and where the response goes.

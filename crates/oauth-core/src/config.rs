@@ -47,7 +47,7 @@ pub struct Resource {
     pub name: String,
     /// The scopes that apply to it, at least one.
     pub scopes: Vec<String>,
-    /// Scopes that stand for others here: the requested scope, and the one granted instead.
+    /// Scope aliases: the requested scope, and the one granted instead.
     pub scope_aliases: Vec<(String, String)>,
     /// The URL of its metadata document (RFC 9728).
     pub metadata_url: String,
@@ -64,10 +64,16 @@ pub struct Lifetimes {
     pub refresh_token_seconds: u32,
 }
 
-impl Default for Lifetimes {
+impl Lifetimes {
     /// Ten minutes, one hour, thirty days.
+    pub const DEFAULT: Self =
+        Self { code_seconds: 600, access_token_seconds: 3600, refresh_token_seconds: 30 * 24 * 3600 };
+}
+
+impl Default for Lifetimes {
+    /// [`Lifetimes::DEFAULT`].
     fn default() -> Self {
-        Self { code_seconds: 600, access_token_seconds: 3600, refresh_token_seconds: 30 * 24 * 3600 }
+        Self::DEFAULT
     }
 }
 
@@ -220,7 +226,7 @@ impl Resource {
         }
     }
 
-    /// The scopes to grant for the requested ones: aliases resolved, without those of other resources, without
+    /// The scopes to grant for the requested ones: with aliases resolved, without scopes of other resources and without
     /// duplicates.
     pub(crate) fn grantable_scopes(&self, requested: &[&str]) -> Vec<String> {
         let mut granted: Vec<String> = Vec::new();

@@ -74,7 +74,7 @@ pub struct Redemption {
 /// A grant's first refresh token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRefreshToken {
-    /// The hash of the handle: the common prefix of all refresh tokens of the grant, by which it is looked up.
+    /// The hash of the handle, the common prefix of all refresh tokens of the grant. The grant is looked up by it.
     pub handle: SecretHash,
     /// The token: generation 0, no rotations.
     pub token: CurrentRefreshToken,

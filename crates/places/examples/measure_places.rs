@@ -1,8 +1,6 @@
-//! How long look-ups take, and how much memory they need:
+//! Measures the time and memory of look-ups, or prints the data of one position:
 //! `cargo run --release --example measure_places -p places [LATITUDE LONGITUDE]`
-//!
-//! With a position, it tells what is known about that instead.
-#![expect(clippy::unwrap_used, reason = "it stops at the first failure")]
+#![expect(clippy::unwrap_used, reason = "an example stops at the first failure")]
 
 use std::{
     fs,
@@ -19,7 +17,7 @@ fn main() {
     let numbers: Vec<f64> = std::env::args().skip(1).map(|number| number.parse().unwrap()).collect();
     let wall = date(2024, 7, 1).at(12, 0, 0, 0);
     if let [latitude, longitude] = *numbers {
-        return tell(Position::new(latitude, longitude).unwrap(), wall);
+        return print(Position::new(latitude, longitude).unwrap(), wall);
     }
     println!("before the first look-up: {}", memory());
     let positions: Vec<Position> = (0..LOOK_UPS).map(spiral).collect();
@@ -29,10 +27,10 @@ fn main() {
     measure("place", &positions, |position| places::place(position).is_some());
     let land: Vec<Position> =
         positions.into_iter().filter(|position| places::place(*position).is_some()).collect();
-    measure("place, where there is one", &land, |position| places::place(position).is_some());
+    measure("place, only positions with one", &land, |position| places::place(position).is_some());
 }
 
-fn tell(position: Position, wall: DateTime) {
+fn print(position: Position, wall: DateTime) {
     let (place, zone) = (places::place(position), places::time_zone(position));
     let minutes = places::offset_minutes(position, wall);
     println!("{place:?}, {zone:?}, {minutes:?} minutes from UTC at {wall}");
@@ -65,7 +63,7 @@ fn measure(what: &str, positions: &[Position], look_up: impl Fn(Position) -> boo
     );
 }
 
-/// Memory of this process by `/proc`, where there is one.
+/// The memory of this process, where `/proc` exists.
 fn memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let lines = status.lines().filter(|line| line.starts_with("RssAnon") || line.starts_with("RssFile"));

@@ -1,24 +1,24 @@
-//! The search for the nearest city.
+//! Nearest-city search in a k-d tree.
 //!
-//! Distances are straight lines through the Earth, between points in space: nothing special happens at the poles
-//! and at 180° E, and the order is that of great circles. At 100 km the line is 1 m shorter than the circle.
+//! Distances are straight lines through the Earth, so the poles and the 180° meridian need no special case. They sort
+//! like great-circle distances. At 100 km, the line is 1 m shorter than the great circle.
 
 use domain::{EARTH_RADIUS_M, Position};
 
 use crate::table::{City, MAX_EDGE_M, Point, Record, Table};
 
-/// A city whose edge is further away does not name a place.
+/// The maximum distance to the edge of the nearest city.
 const MAX_DISTANCE_M: f64 = 100_000.0;
 
-/// What the search found.
+/// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Nearest<'a> {
     pub(crate) city: City<'a>,
-    /// From the city's edge, negative within it.
+    /// The distance to the city's edge; negative within the city.
     distance_m: f64,
 }
 
-/// The city whose edge is nearest, unless it is more than [`MAX_DISTANCE_M`] away.
+/// The city whose edge is nearest, within [`MAX_DISTANCE_M`].
 pub(crate) fn nearest<'a>(table: &Table<'a>, position: Position) -> Option<Nearest<'a>> {
     let mut search = Search { from: point(position), best: None };
     search.visit(table.cities, Axis::X);
@@ -62,12 +62,12 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// Looks at a branch of the tree, which `axis` splits. As deep as the tree: 18 for 200,000 cities.
+    /// Searches a branch of the tree, which is split by `axis`. The recursion depth is 18 for 200,000 cities.
     fn visit(&mut self, branch: &'a [Record], axis: Axis) {
         let (before, rest) = branch.split_at(branch.len() / 2);
         let Some((middle, after)) = rest.split_first() else { return };
         let city = City(middle);
-        self.look_at(city);
+        self.check(city);
 
         let past_middle_m = axis.of(self.from) - axis.of(city.at());
         let (near, far) = if past_middle_m < 0.0 { (before, after) } else { (after, before) };
@@ -77,7 +77,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn look_at(&mut self, city: City<'a>) {
+    fn check(&mut self, city: City<'a>) {
         let [x, y, z] = city.at();
         let [from_x, from_y, from_z] = self.from;
         let to_centre_m = ((x - from_x).powi(2) + (y - from_y).powi(2) + (z - from_z).powi(2)).sqrt();
@@ -101,15 +101,15 @@ mod tests {
         Table::read(crate::CITIES).unwrap()
     }
 
-    /// The same answer without the tree.
+    /// The distance to the nearest city, without the tree.
     fn nearest_of_all(table: &Table<'static>, position: Position) -> Option<f64> {
         let mut search = Search { from: point(position), best: None };
-        table.cities.iter().for_each(|record| search.look_at(City(record)));
+        table.cities.iter().for_each(|record| search.check(City(record)));
         search.best.map(|best| best.distance_m)
     }
 
     #[test]
-    fn the_straight_line_is_as_long_as_the_great_circle() {
+    fn straight_line_is_close_to_the_great_circle() {
         let check = |a: (f64, f64), b: (f64, f64)| {
             let (a, b) = (Position::new(a.0, a.1).unwrap(), Position::new(b.0, b.1).unwrap());
             let ([ax, ay, az], [bx, by, bz]) = (point(a), point(b));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_centre_of_a_city_lies_in_it_or_in_one_that_reaches_further() {
+    fn centre_of_a_city_is_in_it_or_in_a_larger_one() {
         let table = table();
         for record in table.cities.iter().step_by(1000) {
             let city = City(record);
@@ -133,11 +133,11 @@ mod tests {
     }
 
     proptest! {
-        // Few, because every case looks at all cities.
+        // Few cases, because each one checks all cities.
         #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
         #[test]
-        fn the_tree_finds_what_looking_at_every_city_finds(
+        fn tree_search_equals_linear_search(
             latitude in prop_oneof![-90.0..=90.0_f64, -60.0..=75.0_f64],
             longitude in prop_oneof![-180.0..=180.0_f64, -180.0..=-179.0_f64, 179.0..=180.0_f64],
         ) {
@@ -147,7 +147,7 @@ mod tests {
         }
 
         #[test]
-        fn near_cities_too(index in 0..150_000_usize, north in -0.2..=0.2_f64, east in -0.2..=0.2_f64) {
+        fn tree_search_equals_linear_search_near_cities(index in 0..150_000_usize, north in -0.2..=0.2_f64, east in -0.2..=0.2_f64) {
             let table = table();
             let [x, y, z] = City(&table.cities[index]).at();
             let latitude = (z / EARTH_RADIUS_M).clamp(-1.0, 1.0).asin().to_degrees() + north;

@@ -1,10 +1,10 @@
-//! The time zone, city and country at a position, from data inside the program: no network, no files, and no
-//! time zone database of the system.
+//! The time zone, city and country at a position, from data that is compiled into the program. It needs no network, no
+//! files, and no time zone database of the system.
 //!
-//! All data is read in place from the program's read-only part. The first look-up of a time zone checks the
-//! outlines once, which takes a few milliseconds; all functions can be called from any thread.
+//! All data is read in place from the read-only part of the program. The first look-up of a time zone checks the zone
+//! boundaries once, which takes a few milliseconds. All functions can be called from any thread.
 //!
-//! `docs/data.md` names the sources and licences; `data/README.md` has the format of the cities.
+//! `docs/data.md` lists sources and licences; `data/README.md` describes the format of the cities.
 //!
 //! ```
 //! use domain::Position;
@@ -30,17 +30,16 @@ use table::Table;
 
 pub use time_zone::{offset_minutes, offset_minutes_at, time_zone};
 
-/// The cities, as `cargo xtask places` packs them.
+/// The cities, packed by `cargo xtask places`.
 static CITIES: &[u8] = include_bytes!("../data/cities.bin");
 
-/// The nearest city and its country in English, as `Lisbon, Portugal`.
+/// The nearest city and its country in English, such as `Lisbon, Portugal`.
 ///
-/// A city counts as a disc and not as a point: its edge is taken to lie 2 m from its centre for each unit of the
-/// root of its people (200 m for 10,000), at most 2,550 m. Without that, the Eiffel Tower would be in
-/// Neuilly-sur-Seine, whose centre is nearer than that of Paris. Parts of a town count as the town. Beside a
-/// border the nearest city can be abroad.
+/// A city is a disc with a radius of 2 m × √population (200 m for 10,000 people), at most 2,550 m. Without this, the
+/// Eiffel Tower would be in Neuilly-sur-Seine, whose centre is nearer than that of Paris. Parts of a town count as the town.
+/// Near a border, the nearest city can be in another country.
 ///
-/// `None` where no city's edge is within 100 km: on the open sea, in a desert, on the ice.
+/// `None` if no city's edge is within 100 km: on the open sea, in a desert, on the ice.
 pub fn place(position: Position) -> Option<String> {
     let table = Table::read(CITIES)?;
     let city = city::nearest(&table, position)?.city;
@@ -53,7 +52,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn places_have_the_names_that_people_expect() {
+    fn known_positions_have_the_expected_places() {
         let check = |latitude: f64, longitude: f64, expect: &str| {
             let position = Position::new(latitude, longitude).unwrap();
             assert_eq!(place(position).as_deref(), Some(expect), "{latitude}, {longitude}");
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_date_line_is_no_border() {
+    fn cities_are_found_across_the_date_line() {
         let check = |longitude: f64, expect: &str| {
             let position = Position::new(-16.85, longitude).unwrap();
             assert_eq!(place(position).as_deref(), Some(expect), "{longitude}");
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn far_from_any_city_there_is_no_place() {
+    fn positions_far_from_any_city_have_no_place() {
         for (latitude, longitude) in [
             (90.0, 0.0),
             (-90.0, 180.0),

@@ -1,24 +1,24 @@
-//! The packed cities, read in place. `data/README.md` has the format.
+//! Reads the packed cities in place. `data/README.md` describes the format.
 
 use domain::EARTH_RADIUS_M;
 
 const MAGIC: &[u8; 8] = b"places01";
-/// One step of a coordinate: a share of the Earth's radius, since coordinates have 24 bits with a sign.
+/// The unit of a coordinate: coordinates are signed 24-bit fractions of the Earth's radius.
 const STEP_M: f64 = EARTH_RADIUS_M / 8_388_607.0;
 const EDGE_STEP_M: f64 = 10.0;
-/// No city reaches further from its centre.
+/// The largest radius of a city.
 pub(crate) const MAX_EDGE_M: f64 = 255.0 * EDGE_STEP_M;
 
 /// A point in metres from the Earth's centre: towards 0° E on the equator, 90° E on the equator, the North Pole.
 pub(crate) type Point = [f64; 3];
 
-/// The bytes of one city: where it is, its edge, its country, its name.
+/// The bytes of one city: centre, radius, country, name.
 pub(crate) type Record = [u8; 15];
 
-/// The bytes that say where a name is: its offset, the lowest byte first, and its length.
+/// A reference to a name: offset (3 bytes, little-endian) and length.
 type NameRef = [u8; 4];
 
-/// One city as stored.
+/// A packed city.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct City<'a>(pub(crate) &'a Record);
 
@@ -28,7 +28,7 @@ impl City<'_> {
         [[x0, x1, x2], [y0, y1, y2], [z0, z1, z2]].map(coordinate_m)
     }
 
-    /// From the centre to the edge in metres.
+    /// The radius in metres.
     pub(crate) fn edge_m(self) -> f64 {
         let [.., edge, _, _, _, _, _] = *self.0;
         f64::from(edge) * EDGE_STEP_M
@@ -46,21 +46,21 @@ impl City<'_> {
 }
 
 fn coordinate_m([low, middle, high]: [u8; 3]) -> f64 {
-    // Read as the upper bytes, so that the shift back copies the sign.
+    // The bytes are placed at the top, so that the shift extends the sign.
     f64::from(i32::from_le_bytes([0, low, middle, high]) >> 8) * STEP_M
 }
 
 /// The parts of the file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Table<'a> {
-    /// A k-d tree: the middle record splits the others in two, each half by the next coordinate.
+    /// An implicit k-d tree: the middle record splits the others, and each half is split by the next coordinate.
     pub(crate) cities: &'a [Record],
     countries: &'a [NameRef],
     names: &'a [u8],
 }
 
 impl<'a> Table<'a> {
-    /// Takes the file apart, which costs the same for any size. `None` for another format or a cut file.
+    /// Splits the file into its parts in constant time. `None` for another format or a truncated file.
     pub(crate) fn read(file: &'a [u8]) -> Option<Self> {
         let (magic, rest) = file.split_first_chunk()?;
         let (cities, rest) = rest.split_first_chunk()?;
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The first `count` records of `N` bytes, and what follows them.
+/// The first `count` records of `N` bytes, and the rest.
 fn records<const N: usize>(bytes: &[u8], count: [u8; 4]) -> Option<(&[[u8; N]], &[u8])> {
     let count = usize::try_from(u32::from_le_bytes(count)).ok()?;
     let (records, rest) = bytes.split_at_checked(count.checked_mul(N)?)?;
@@ -104,7 +104,7 @@ mod tests {
         ParisFrance";
 
     #[test]
-    fn a_file_byte_by_byte() {
+    fn file_is_read_as_documented() {
         let table = Table::read(FILE).unwrap();
         let [equator, south_pole] = table.cities else { panic!("not two cities") };
         assert_eq!(City(south_pole).at(), [0.0, 0.0, -EARTH_RADIUS_M]);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_file_is_refused() {
+    fn truncated_file_is_refused() {
         for length in 0..FILE.len() - "ParisFrance".len() {
             assert!(Table::read(&FILE[..length]).is_none(), "{length} bytes");
         }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_in_the_shipped_file_can_be_read() {
+    fn every_bundled_city_is_readable() {
         let table = Table::read(crate::CITIES).unwrap();
         assert!(table.cities.len() > 150_000);
         for city in table.cities.iter().map(City) {

@@ -1,7 +1,7 @@
-//! The time zone at a position, and what its clocks showed.
+//! The time zone at a position, and its offset from UTC at a time.
 //!
-//! The outlines are those of timezone-boundary-builder, simplified: no border is further than 112 m from where it
-//! is. On the open sea the zones are the nautical ones (`Etc/GMT+5`), each 15° wide.
+//! The boundaries are those of timezone-boundary-builder, simplified by at most 112 m. On the open sea, the zones are
+//! nautical (`Etc/GMT+5`), each 15° wide.
 
 use std::sync::LazyLock;
 
@@ -12,33 +12,31 @@ use jiff::{
 };
 use tzf_rs::EmbeddedFinder;
 
-/// Reads the outlines in place: about 0.2 MB of memory beside the program itself.
-static OUTLINES: LazyLock<Option<EmbeddedFinder>> =
+/// Read in place; takes about 0.2 MB of memory besides the program itself.
+static BOUNDARIES: LazyLock<Option<EmbeddedFinder>> =
     LazyLock::new(|| EmbeddedFinder::from_tzb(tzf_dist::load_lite_tzb()).ok());
 
-/// Not jiff's global database, which would ask the system first.
+/// Not jiff's global database, which prefers the one of the system.
 static RULES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
-/// The IANA name of the time zone at a position, as `Europe/Lisbon`.
+/// The IANA name of the time zone at a position, such as `Europe/Lisbon`.
 ///
-/// Where two zones claim the same land, the one that comes first in the outlines is taken: in Xinjiang
-/// `Asia/Shanghai`, China's official time, and not `Asia/Urumqi`. On the open sea the name is that of the nautical
-/// zone, as `Etc/GMT+5` (which is five hours *behind* Greenwich).
+/// Where two zones overlap, the first one in the data counts: in Xinjiang this is `Asia/Shanghai`, China's official time,
+/// and not `Asia/Urumqi`. On the open sea it is the nautical zone, such as `Etc/GMT+5` (five hours *behind* UTC).
 ///
-/// No position on Earth is without a zone today; `None` is for outlines that leave a gap.
+/// The data covers the whole Earth today; `None` is for a gap in other data.
 pub fn time_zone(position: Position) -> Option<&'static str> {
-    let outlines = OUTLINES.as_ref()?;
-    Some(outlines.get_tz_name(position.longitude(), position.latitude())).filter(|name| !name.is_empty())
+    let boundaries = BOUNDARIES.as_ref()?;
+    Some(boundaries.get_tz_name(position.longitude(), position.latitude())).filter(|name| !name.is_empty())
 }
 
-/// How far a wall clock at a position was ahead of UTC, in minutes (−240 is four hours behind), by the rules of
-/// its time.
+/// The offset from UTC of a wall time at a position, in minutes (−240 is four hours behind UTC), by the rules of that time.
 ///
-/// A wall time that came twice, when clocks went back, is taken for the first. One that never came, when clocks
-/// went forward, is taken for that of a clock that nobody had set yet. RFC 5545 (section 3.3.5) reads both so.
-/// Offsets from before standard time, which have seconds, are rounded to the minute.
+/// An ambiguous wall time, when clocks were set back, counts as the first of both. A wall time in a gap, when clocks were
+/// set forward, gets the offset before the gap. Both follow RFC 5545, section 3.3.5. Local mean times have offsets with
+/// seconds, which are rounded to the minute.
 ///
-/// `None` where [`time_zone`] is, or if the zone has no rules.
+/// `None` if there is no [`time_zone`], or if the zone has no rules.
 pub fn offset_minutes(position: Position, wall: DateTime) -> Option<i32> {
     let offset = match rules(position)?.to_ambiguous_timestamp(wall).offset() {
         AmbiguousOffset::Unambiguous { offset } => offset,
@@ -47,8 +45,8 @@ pub fn offset_minutes(position: Position, wall: DateTime) -> Option<i32> {
     Some(whole_minutes(offset))
 }
 
-/// How far a wall clock at a position was ahead of UTC at a moment, in minutes, by the rules of that time. Rounded like
-/// [`offset_minutes`], and `None` in the same cases.
+/// The offset from UTC at a position at a moment, in minutes, by the rules of that time. Rounded like [`offset_minutes`],
+/// and `None` in the same cases.
 pub fn offset_minutes_at(position: Position, moment: Timestamp) -> Option<i32> {
     let moment = jiff::Timestamp::from_millisecond(moment.millis()).ok()?;
     Some(whole_minutes(rules(position)?.to_offset(moment)))
@@ -126,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_are_those_of_the_time() {
+    fn offsets_follow_historical_rules() {
         let check = |latitude, longitude, wall: &str, minutes: i32| {
             let offset = offset_minutes(at(latitude, longitude), wall.parse().unwrap());
             assert_eq!(offset, Some(minutes), "{latitude}, {longitude} {wall}");
@@ -134,7 +132,7 @@ mod tests {
         let (berlin, paris, lisbon) = ((52.52, 13.405), (48.8566, 2.3522), (38.7223, -9.1393));
         let (moscow, caracas, istanbul) = ((55.7558, 37.6173), (10.48, -66.9), (41.0082, 28.9784));
         let at_place = |(latitude, longitude), wall, minutes| check(latitude, longitude, wall, minutes);
-        // Germany had no summer time in the seventies; France had it from 1976.
+        // Germany had no summer time from 1950 to 1979; France has had it since 1976.
         at_place(berlin, "1975-07-15T12:00", 60);
         at_place(berlin, "1980-07-15T12:00", 120);
         at_place(berlin, "1947-06-01T12:00", 180);
@@ -155,12 +153,12 @@ mod tests {
         // Before standard time: 9 minutes and 21 seconds, and −4:56:02.
         at_place(paris, "1880-01-15T12:00", 9);
         check(40.7128, -74.0060, "1880-01-15T12:00", -296);
-        // The rules go on after the last year in the database.
+        // The rules continue after the last year in the database.
         at_place(paris, "2100-07-15T12:00", 120);
     }
 
     #[test]
-    fn a_moment_has_the_offset_of_its_time() {
+    fn offset_of_a_moment_follows_the_rules_of_its_time() {
         let check = |latitude, longitude, moment: &str, minutes: i32| {
             let offset = offset_minutes_at(at(latitude, longitude), Timestamp::parse_iso(moment).unwrap());
             assert_eq!(offset, Some(minutes), "{latitude}, {longitude} {moment}");
@@ -168,7 +166,7 @@ mod tests {
         check(48.8566, 2.3522, "2024-01-15T12:00Z", 60);
         check(48.8566, 2.3522, "2024-07-15T12:00Z", 120);
         check(27.7172, 85.3240, "2024-01-15T12:00Z", 345);
-        // The hour that came twice: a moment tells which one it was.
+        // A repeated hour: a moment is not ambiguous.
         check(40.7128, -74.0060, "2024-11-03T05:30Z", -240);
         check(40.7128, -74.0060, "2024-11-03T06:30Z", -300);
         // Local mean time: +0:09:21 and −4:56:02.
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_came_twice_or_never() {
+    fn ambiguous_and_skipped_wall_times_use_the_earlier_offset() {
         let check = |wall: &str, minutes: i32| {
             let offset = offset_minutes(at(40.7128, -74.0060), wall.parse().unwrap());
             assert_eq!(offset, Some(minutes), "{wall}");
@@ -192,8 +190,8 @@ mod tests {
 
     #[test]
     fn every_zone_has_rules() {
-        let outlines = OUTLINES.as_ref().unwrap();
-        let names = outlines.timezonenames();
+        let boundaries = BOUNDARIES.as_ref().unwrap();
+        let names = boundaries.timezonenames();
         assert!(names.len() > 400);
         for name in names {
             assert!(RULES.get(name).is_ok(), "{name}");
@@ -201,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_may_ask_at_the_same_time() {
+    fn zones_can_be_read_by_concurrent_threads() {
         std::thread::scope(|scope| {
             for _ in 0..8 {
                 scope.spawn(|| assert_eq!(time_zone(at(38.7223, -9.1393)), Some("Europe/Lisbon")));

@@ -54,7 +54,8 @@ pub(crate) async fn list_all(seed: &Seed, viewer: Viewer, page_size: u32) -> Vec
         let page = seed.store().page_images(viewer, &query).await.unwrap();
         let last = page.last().map(|found| found.image.captured_at);
         let known = images.len();
-        images.extend(page.into_iter().map(|found| found.image).filter(|image| seen.insert(image.id.clone())));
+        images
+            .extend(page.into_iter().map(|found| found.image).filter(|image| seen.insert(image.id.clone())));
         match last {
             Some(last) if images.len() > known => end = last,
             _ => return images,

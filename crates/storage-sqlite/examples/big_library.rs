@@ -130,7 +130,11 @@ async fn jobs(store: &SharedStore, seed: &Seed, ann: Viewer, images: usize) {
     }
     assert_eq!(queued, images);
     let ms = |taken: Duration| taken.as_secs_f64() * 1000.0;
-    println!("requeue_outdated, all in batches of 1000: {:.0} ms, slowest {:.0} ms", ms(began.elapsed()), ms(slowest));
+    println!(
+        "requeue_outdated, all in batches of 1000: {:.0} ms, slowest {:.0} ms",
+        ms(began.elapsed()),
+        ms(slowest)
+    );
     seed.waiting(ann.account, usize::try_from(ROUNDS).unwrap()).await;
     let one = LeaseRequest { max: 1, ..lease("w", NOW) };
     time("lease_jobs, one new image", |_| store.lease_jobs(one, DECODERS)).await;

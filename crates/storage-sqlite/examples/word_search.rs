@@ -93,16 +93,10 @@ async fn build(seed: &Seed, ann: Viewer, images: usize) -> Vec<ImageId> {
             let mut photo = Photo::at(at).file_name(&format!("IMG_{number:07}.jpg"));
             let city = random.usize(0..300);
             let degrees = |of: usize| f64::from(u32::try_from(of).unwrap());
-            photo = photo
-                .place(&format!(
-                    "{}, {}",
-                    word(70_000 + city),
-                    word(80_000 + city % 20)
-                ))
-                .position(
-                    degrees(city % 100) - 50.0 + random.f64() / 5.0,
-                    degrees(city) / 2.0 + random.f64() / 5.0,
-                );
+            photo = photo.place(&format!("{}, {}", word(70_000 + city), word(80_000 + city % 20))).position(
+                degrees(city % 100) - 50.0 + random.f64() / 5.0,
+                degrees(city) / 2.0 + random.f64() / 5.0,
+            );
             let beach = if random.u32(0..10) < 3 { "beach " } else { "" };
             let sunset = if random.u32(0..10) < 3 { "sunset " } else { "" };
             let either = if number % 2 == 0 { "evening" } else { "morning" };
@@ -124,7 +118,7 @@ async fn album(seed: &Seed, ann: Viewer, ids: &[ImageId], images: usize) -> doma
     let album = seed.album(ann, "Some", &[]).await;
     let every: Vec<&ImageId> = ids.iter().step_by((ids.len() / images).max(1)).take(images).collect();
     for chunk in every.chunks(100) {
-    let add = chunk.iter().map(ToString::to_string).collect();
+        let add = chunk.iter().map(ToString::to_string).collect();
         let change = domain::AlbumChange { add, ..Default::default() };
         let changed = seed.store().change_album(ann, &album, change, NOW).await.unwrap();
         assert!(matches!(changed, AlbumWrite::Done(_)));
@@ -133,8 +127,7 @@ async fn album(seed: &Seed, ann: Viewer, ids: &[ImageId], images: usize) -> doma
 }
 
 /// CPU time of this process so far in milliseconds; 0 without `/proc`. User and system time, in hundredths of a
-/// second,
-/// are the 14th and 15th fields of `stat`.
+/// second, are the 14th and 15th fields of `stat`.
 fn processor_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let times = stat.split_whitespace().skip(13).take(2);
@@ -155,7 +148,7 @@ async fn time<T, F: Future<Output = T>>(label: &str, operation: impl Fn(usize) -
     let ms = |at: usize| taken[at].as_secs_f64() * 1000.0;
     let (median, p99, max) = (ms(ROUNDS / 2), ms(ROUNDS * 99 / 100), ms(ROUNDS - 1));
     println!(
-    "{label:<54} p50 {median:>7.2}  p99 {p99:>7.2}  slowest {max:>7.2} ms, processor {processor:>6.2} ms"
+        "{label:<54} p50 {median:>7.2}  p99 {p99:>7.2}  slowest {max:>7.2} ms, processor {processor:>6.2} ms"
     );
 }
 

@@ -153,7 +153,7 @@ fn taken(c: &mut SqliteConnection, max: u32) -> Result<Vec<BlobRef>, SqliteError
 }
 
 fn forget(c: &mut SqliteConnection, deleted: &[BlobRef]) -> Result<(), SqliteError> {
-for blob in deleted {
+    for blob in deleted {
         let taken = blobs::table
             .find((blob.kind.as_str(), blob.hash.as_bytes().as_slice()))
             .filter(blobs::state.eq(REMOVING));

@@ -1,7 +1,7 @@
-//! Fills indexes of 10,000, 100,000 and a million vectors, and prints how long searches take in them.
+//! Measures scans of indexes with 10,000, 100,000 and one million vectors.
 //!
 //! `cargo run --release --example scan -p vectors [ROWS]...`
-#![expect(clippy::unwrap_used, reason = "it stops at the first failure")]
+#![expect(clippy::unwrap_used, reason = "an example stops at the first failure")]
 
 use std::{
     collections::BTreeSet,
@@ -12,12 +12,13 @@ use std::{
 use vectors::{Area, Index, KeySet, PositionE7, Row, RowFilter, RowId, ScanOptions, dot_f16, encode_f16};
 
 const DIMENSIONS: usize = 512;
-/// Vectors lie around so many centres, as pictures of the same things do.
+/// The number of clusters, like photos of the same subjects.
 const CENTRES: usize = 500;
-/// Ten years of pictures.
+/// Ten years.
 const SPAN_MS: i64 = 315_000_000_000;
-/// As many candidates as are scored again, and how many of the best shall be among them.
+/// The number of candidates to score again.
 const CANDIDATES: usize = 200;
+/// How many of the best rows should be among the candidates.
 const BEST: usize = 100;
 
 fn main() {
@@ -30,12 +31,12 @@ fn main() {
 }
 
 fn measure(rows: usize) {
-    let mut dice = Dice(7);
-    let centres: Vec<Vec<f32>> = (0..CENTRES).map(|_| dice.vector(None)).collect();
+    let random = &mut fastrand::Rng::with_seed(7);
+    let centres: Vec<Vec<f32>> = (0..CENTRES).map(|_| vector(random, None)).collect();
     println!("\n{rows} rows");
-    let (index, stored) = fill(rows, &centres, &mut dice);
+    let (index, stored) = fill(rows, &centres, random);
     let queries: Vec<Vec<f32>> = (0..20)
-        .map(|number| dice.vector(centres.get(number * 7).map(|centre| (centre.as_slice(), 1.0))))
+        .map(|number| vector(random, centres.get(number * 7).map(|centre| (centre.as_slice(), 1.0))))
         .collect();
     if rows <= 100_000 {
         recall(&index, &stored, &queries);
@@ -44,12 +45,12 @@ fn measure(rows: usize) {
 
     let all = RowFilter::default();
     let time = |what: &str, filter: &RowFilter<'_>, threads: usize| {
-        let wanted = ScanOptions { best: CANDIDATES, threads };
+        let options = ScanOptions { best: CANDIDATES, threads };
         let rounds = (20_000_000 / rows).clamp(60, 1000);
         let mut passed = 0;
         let took = times(rounds, |round| {
             let query = queries.get(round % queries.len()).unwrap();
-            passed = index.scan(query, filter, wanted).unwrap().summary.rows;
+            passed = index.scan(query, filter, options).unwrap().rows;
         });
         println!(
             "  {what:<44} {threads} threads  {:>8.2} ms best  {:>8.2} ms p50  {:>8.2} ms p99  {passed:>8} rows",
@@ -63,25 +64,25 @@ fn measure(rows: usize) {
         ..all.clone()
     };
     time("one month of ten years", &captured(50, 51), 1);
-    time("half of the time", &captured(25, 75), 1);
+    time("five of ten years", &captured(25, 75), 1);
     let areas = [Area::from_degrees(48.0, 11.0, 48.2, 11.3)];
     time("a town", &RowFilter { areas: Some(&areas), ..all.clone() }, 1);
     let step = i64::try_from(rows / 500).unwrap();
     let album: KeySet = (0..500).map(|number| number * step).collect();
-    time("an album of 500, all over", &RowFilter { images: Some(&album), ..all.clone() }, 1);
+    time("an album of 500 scattered images", &RowFilter { images: Some(&album), ..all.clone() }, 1);
     let half: KeySet = (0..i64::try_from(rows).unwrap()).filter(|number| number % 2 == 0).collect();
-    time("an album of every other image", &RowFilter { images: Some(&half), ..all.clone() }, 1);
+    time("an album of every second image", &RowFilter { images: Some(&half), ..all.clone() }, 1);
 }
 
-fn fill(rows: usize, centres: &[Vec<f32>], dice: &mut Dice) -> (Index, Vec<Vec<u8>>) {
+fn fill(rows: usize, centres: &[Vec<f32>], random: &mut fastrand::Rng) -> (Index, Vec<Vec<u8>>) {
     let mut index = Index::new(DIMENSIONS);
     let (mut took, mut stored) = (Duration::ZERO, Vec::new());
     for number in 0..rows {
         let centre =
             centres.get(number % CENTRES).map(|centre| (centre.as_slice(), [0.9, 0.5, 0.2][number % 3]));
-        let bytes = encode_f16(&dice.vector(centre));
+        let bytes = encode_f16(&vector(random, centre));
         let number = i64::try_from(number).unwrap();
-        let position = PositionE7::from_degrees(46.0 + 4.0 * dice.share(), 9.0 + 6.0 * dice.share());
+        let position = PositionE7::from_degrees(46.0 + 4.0 * random.f64(), 9.0 + 6.0 * random.f64());
         let row = Row {
             vector: RowId(number + 1),
             image: number,
@@ -109,15 +110,15 @@ fn fill(rows: usize, centres: &[Vec<f32>], dice: &mut Dice) -> (Index, Vec<Vec<u
     (index, stored)
 }
 
-/// How many of the best are among the candidates.
+/// Counts how many of the best rows are among the candidates.
 fn recall(index: &Index, stored: &[Vec<u8>], queries: &[Vec<f32>]) {
     let mut found = 0;
     for query in queries {
         let mut all: Vec<(f32, i64)> =
             (0..).zip(stored).map(|(number, bytes)| (dot_f16(query, bytes).unwrap(), number)).collect();
         all.sort_by(|one, two| two.0.total_cmp(&one.0));
-        let wanted = ScanOptions { best: CANDIDATES, threads: 2 };
-        let scan = index.scan(query, &RowFilter::default(), wanted).unwrap();
+        let options = ScanOptions { best: CANDIDATES, threads: 2 };
+        let scan = index.scan(query, &RowFilter::default(), options).unwrap();
         let images: BTreeSet<i64> = scan.best.iter().map(|hit| hit.image).collect();
         found += all.iter().take(BEST).filter(|(_, image)| images.contains(image)).count();
     }
@@ -135,7 +136,7 @@ fn rescore(stored: &[Vec<u8>], queries: &[Vec<f32>]) {
     println!("  {:.0} µs to score {CANDIDATES} again", p50 * 1000.0);
 }
 
-/// The least, the median and the 99th percentile in milliseconds, after a tenth of the rounds to warm up.
+/// The minimum, median and 99th percentile in milliseconds, after a tenth of the rounds as warm-up.
 fn times(rounds: usize, mut round: impl FnMut(usize)) -> [f64; 3] {
     (0..rounds / 10).for_each(&mut round);
     let mut took: Vec<f64> = (0..rounds)
@@ -149,38 +150,16 @@ fn times(rounds: usize, mut round: impl FnMut(usize)) -> [f64; 3] {
     [took[0], took[rounds / 2], took[rounds * 99 / 100]]
 }
 
-/// Numbers that look random and are the same in every run (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// From 0 up to 1.
-    fn share(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// A vector of length 1 near another, or anywhere.
-    fn vector(&mut self, near: Option<(&[f32], f32)>) -> Vec<f32> {
-        // About normally distributed.
-        let number = |bits: u64| {
-            let sum: u64 = (0..4).map(|place| (bits >> (16 * place)) & 0xffff).sum();
-            sum as f32 / 65_536.0 - 2.0
-        };
-        let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| number(self.next())).collect();
+/// A random unit vector, near another one if given. Its numbers are about normally distributed.
+fn vector(random: &mut fastrand::Rng, near: Option<(&[f32], f32)>) -> Vec<f32> {
+    let mut number = || (0..4).map(|_| random.f32()).sum::<f32>() - 2.0;
+    let mut vector: Vec<f32> = (0..DIMENSIONS).map(|_| number()).collect();
+    normalise(&mut vector);
+    if let Some((centre, spread)) = near {
+        vector.iter_mut().zip(centre).for_each(|(number, centre)| *number = *number * spread + centre);
         normalise(&mut vector);
-        if let Some((centre, spread)) = near {
-            vector.iter_mut().zip(centre).for_each(|(number, centre)| *number = *number * spread + centre);
-            normalise(&mut vector);
-        }
-        vector
     }
+    vector
 }
 
 fn normalise(vector: &mut [f32]) {

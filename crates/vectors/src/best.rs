@@ -2,28 +2,28 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 
 use crate::ScoredRow;
 
-/// The best of all hits that it is offered.
+/// The best `max` of all hits that were pushed.
 pub(crate) struct Best {
-    most: usize,
-    /// The worst of them on top.
+    max: usize,
+    /// The worst hit is on top.
     hits: BinaryHeap<WorstFirst>,
 }
 
 impl Best {
-    pub(crate) fn new(most: usize) -> Self {
-        Self { most, hits: BinaryHeap::new() }
+    pub(crate) fn new(max: usize) -> Self {
+        Self { max, hits: BinaryHeap::new() }
     }
 
-    /// What is less similar need not be offered.
-    pub(crate) fn least(&self) -> f32 {
-        if self.hits.len() < self.most {
+    /// Hits below this similarity need not be pushed.
+    pub(crate) fn min_similarity(&self) -> f32 {
+        if self.hits.len() < self.max {
             return f32::NEG_INFINITY;
         }
         self.hits.peek().map_or(f32::INFINITY, |worst| worst.0.similarity)
     }
 
-    pub(crate) fn offer(&mut self, hit: ScoredRow) {
-        if self.hits.len() < self.most {
+    pub(crate) fn push(&mut self, hit: ScoredRow) {
+        if self.hits.len() < self.max {
             self.hits.push(WorstFirst(hit));
         } else if let Some(mut worst) = self.hits.peek_mut()
             && hit.best_first(&worst.0).is_lt()
@@ -34,11 +34,11 @@ impl Best {
 
     pub(crate) fn merge(&mut self, other: Self) {
         for hit in other.hits {
-            self.offer(hit.0);
+            self.push(hit.0);
         }
     }
 
-    /// Best first.
+    /// The hits, best first.
     pub(crate) fn into_hits(self) -> Vec<ScoredRow> {
         self.hits.into_sorted_vec().into_iter().map(|hit| hit.0).collect()
     }
@@ -74,24 +74,24 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_are_the_first_of_all_in_order(
+        fn best_are_the_first_in_sorted_order(
             rows in prop::collection::vec((0_i8..4, 0_i64..4), 0..60),
-            most in 0_usize..20,
+            max in 0_usize..20,
             split in 0_usize..60,
         ) {
             let mut hits: Vec<ScoredRow> = (0_i64..).zip(rows).map(|(number, (similarity, captured_at_ms))| {
                 ScoredRow { vector: RowId(number), image: number, captured_at_ms, similarity: similarity.into() }
             }).collect();
-            let (mut best, mut others) = (Best::new(most), Best::new(most));
+            let (mut best, mut others) = (Best::new(max), Best::new(max));
             for (place, hit) in hits.iter().enumerate() {
                 let to = if place < split { &mut best } else { &mut others };
-                if hit.similarity >= to.least() {
-                    to.offer(*hit);
+                if hit.similarity >= to.min_similarity() {
+                    to.push(*hit);
                 }
             }
             best.merge(others);
             hits.sort_by(ScoredRow::best_first);
-            hits.truncate(most);
+            hits.truncate(max);
             prop_assert_eq!(best.into_hits(), hits);
         }
     }

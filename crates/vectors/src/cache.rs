@@ -9,156 +9,147 @@ use tokio::sync::OwnedMutexGuard;
 
 use crate::{Error, Index, Row, RowId};
 
-/// What an index takes that has no rows, roughly.
+/// The approximate memory of an index without rows.
 const EMPTY_BYTES: usize = 500;
-/// While an index grows, it is weighed again after so many bytes.
+/// While an index grows, its size in the cache is updated after this many bytes.
 const STEP_BYTES: usize = 4 << 20;
 
-/// What an index is of.
+/// The key of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IndexKey {
-    /// The store's number of the account.
+    /// The id of the account in the store.
     pub account: i64,
-    /// The store's number of the encoder.
+    /// The id of the encoder in the store.
     pub encoder: i64,
 }
 
-/// Indexes within a budget of memory; those that were not used for longest go first. A clone is the same cache.
+/// An LRU cache of indexes with a memory budget. Clones share it.
 ///
-/// What a search is filling or waits to fill stays, whatever its size, so that an account beyond the budget is kept alone
-/// until another is searched. Snapshots that searches still read count no longer once their index is gone.
+/// An index with a writer, or with a task that waits to write, is not evicted, whatever its size. So an index that exceeds
+/// the budget stays until another one is used. Snapshots of an evicted index do not count.
 #[derive(Clone)]
 pub struct Cache {
     budget_bytes: usize,
-    shelf: Arc<Mutex<Shelf>>,
+    entries: Arc<Mutex<Entries>>,
 }
 
 #[derive(Default)]
-struct Shelf {
-    slots: HashMap<IndexKey, Slot>,
-    /// What they were weighed at, together.
+struct Entries {
+    by_key: HashMap<IndexKey, Entry>,
+    /// The sum of the entries' sizes.
     bytes: usize,
-    /// Their keys in the order of their latest use.
-    order: BTreeMap<u64, IndexKey>,
-    /// Counts uses.
+    /// The keys in the order of their last use.
+    by_use: BTreeMap<u64, IndexKey>,
+    /// The number of the last use.
     uses: u64,
 }
 
-struct Slot {
+struct Entry {
     index: Arc<tokio::sync::Mutex<Index>>,
-    /// What the index took when it was weighed last.
+    /// The size of the index at its last update.
     bytes: usize,
-    /// Its latest use.
+    /// The number of its last use.
     used: u64,
 }
 
-impl Slot {
-    /// Whether somebody is filling it or waits to.
+impl Entry {
+    /// Whether the index has a writer or a task that waits to write.
     fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.index) > 1
     }
 }
 
 impl Cache {
-    /// An empty one that keeps up to so many bytes.
+    /// Creates an empty cache with this memory budget.
     pub fn new(budget_bytes: usize) -> Self {
-        Self { budget_bytes, shelf: Arc::default() }
+        Self { budget_bytes, entries: Arc::default() }
     }
 
-    /// The index of a key, to append to it what was stored meanwhile: an empty one when it is not here, or is here for
-    /// vectors of other dimensions. While somebody else fills it, this waits, first come first served.
+    /// Opens the index of a key to append new rows. The index is empty if it is not cached, or if it was cached with
+    /// another number of dimensions. Waits, in the order of the calls, while the index has another writer.
     ///
-    /// What has been appended stays when the future that does it is dropped half-way.
+    /// Appended rows stay in the cache even if the calling future is dropped.
     pub async fn fill(&self, key: IndexKey, dimensions: usize) -> IndexWriter {
-        let index = self.slot(key, dimensions);
+        let index = self.index(key, dimensions);
         let mut index = index.lock_owned().await;
         if index.dimensions() != dimensions {
             *index = Index::new(dimensions);
         }
-        let weighed = index.bytes();
-        IndexWriter { index, key, cache: self.clone(), weighed }
+        let cached_bytes = index.bytes();
+        IndexWriter { index, key, cache: self.clone(), cached_bytes }
     }
 
-    fn slot(&self, key: IndexKey, dimensions: usize) -> Arc<tokio::sync::Mutex<Index>> {
-        let mut shelf = self.lock();
-        shelf.uses += 1;
-        let used = shelf.uses;
-        let before = shelf.slots.get_mut(&key).map(|slot| replace(&mut slot.used, used));
+    fn index(&self, key: IndexKey, dimensions: usize) -> Arc<tokio::sync::Mutex<Index>> {
+        let mut entries = self.lock();
+        entries.uses += 1;
+        let used = entries.uses;
+        let before = entries.by_key.get_mut(&key).map(|entry| replace(&mut entry.used, used));
         if let Some(before) = before {
-            shelf.order.remove(&before);
+            entries.by_use.remove(&before);
         }
-        shelf.order.insert(used, key);
-        if let Some(slot) = shelf.slots.get(&key) {
-            return slot.index.clone();
+        entries.by_use.insert(used, key);
+        if let Some(entry) = entries.by_key.get(&key) {
+            return entry.index.clone();
         }
         let index = Arc::new(tokio::sync::Mutex::new(Index::new(dimensions)));
-        shelf.bytes += EMPTY_BYTES;
-        shelf.slots.insert(key, Slot { index: index.clone(), bytes: EMPTY_BYTES, used });
+        entries.bytes += EMPTY_BYTES;
+        entries.by_key.insert(key, Entry { index: index.clone(), bytes: EMPTY_BYTES, used });
         index
     }
 
-    /// Forgets an index. Who is filling it finishes for itself.
-    pub fn clear(&self, key: IndexKey) {
-        let gone = self.lock().remove(key);
-        drop(gone);
-    }
-
-    /// How many indexes there are.
+    /// The number of indexes.
     pub fn len(&self) -> usize {
-        self.lock().slots.len()
+        self.lock().by_key.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no indexes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The memory that all of them take, as far as it is known of those that are being filled.
+    /// The memory of all indexes in bytes, approximate while some have writers.
     pub fn bytes(&self) -> usize {
         self.lock().bytes
     }
 
-    /// Notes what an index takes by now, and lets others go for it.
-    fn weigh(&self, key: IndexKey, index: &Arc<tokio::sync::Mutex<Index>>, bytes: usize) {
-        let mut shelf = self.lock();
-        match shelf.slots.get_mut(&key) {
-            Some(slot) if Arc::ptr_eq(&slot.index, index) => {
-                let before = replace(&mut slot.bytes, bytes);
-                shelf.bytes = shelf.bytes - before + bytes;
-            }
-            // It was cleared: it is no longer the cache's.
-            _ => return,
-        }
-        let gone = shelf.make_room(self.budget_bytes, key);
-        drop(shelf);
-        // To free much takes time, in which others can go on.
-        drop(gone);
+    /// Updates the size of an index, and evicts others if the budget is exceeded.
+    fn resize(&self, key: IndexKey, bytes: usize) {
+        let mut entries = self.lock();
+        // An index with a writer is never evicted.
+        let Some(entry) = entries.by_key.get_mut(&key) else { return };
+        let before = replace(&mut entry.bytes, bytes);
+        entries.bytes = entries.bytes - before + bytes;
+        let evicted = entries.evict(self.budget_bytes, key);
+        drop(entries);
+        // Freed after the lock is released, because it takes time.
+        drop(evicted);
     }
 
-    /// Whoever panicked while holding this left nothing half done.
-    fn lock(&self) -> MutexGuard<'_, Shelf> {
-        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    /// A panic under the lock leaves the entries consistent.
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shelf {
-    fn remove(&mut self, key: IndexKey) -> Option<Slot> {
-        let slot = self.slots.remove(&key)?;
-        self.order.remove(&slot.used);
-        self.bytes -= slot.bytes;
-        Some(slot)
+impl Entries {
+    fn remove(&mut self, key: IndexKey) -> Option<Entry> {
+        let entry = self.by_key.remove(&key)?;
+        self.by_use.remove(&entry.used);
+        self.bytes -= entry.bytes;
+        Some(entry)
     }
 
-    /// Takes out what was not used for longest until the rest is within the budget or in use.
-    fn make_room(&mut self, budget_bytes: usize, keep: IndexKey) -> Vec<Slot> {
-        let mut gone = Vec::new();
+    /// Removes the least recently used entries until the rest is within the budget or in use.
+    fn evict(&mut self, budget_bytes: usize, keep: IndexKey) -> Vec<Entry> {
+        let mut evicted = Vec::new();
         while self.bytes > budget_bytes {
-            let idle =
-                |key: &&IndexKey| **key != keep && self.slots.get(key).is_some_and(|slot| !slot.is_in_use());
-            let Some(oldest) = self.order.values().find(idle).copied() else { break };
-            gone.extend(self.remove(oldest));
+            let is_idle = |key: &&IndexKey| {
+                **key != keep && self.by_key.get(key).is_some_and(|entry| !entry.is_in_use())
+            };
+            let Some(oldest) = self.by_use.values().find(is_idle).copied() else { break };
+            evicted.extend(self.remove(oldest));
         }
-        gone
+        evicted
     }
 }
 
@@ -172,28 +163,28 @@ impl fmt::Debug for Cache {
     }
 }
 
-/// The only one who fills an index. It can be sent to another thread, where rounding many vectors disturbs nobody.
+/// The exclusive writer of an index. It is `Send`, so that vectors can be quantized on a blocking thread.
 #[must_use = "its index is reserved until it is dropped"]
 pub struct IndexWriter {
     index: OwnedMutexGuard<Index>,
     key: IndexKey,
     cache: Cache,
-    /// What the cache knows that it takes.
-    weighed: usize,
+    /// The size of the index in the cache.
+    cached_bytes: usize,
 }
 
 impl IndexWriter {
-    /// The last vector that is here: what the store has after it is to be appended.
+    /// The id of the last row. The caller appends the store's rows after it.
     pub fn last(&self) -> Option<RowId> {
         self.index.last()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
@@ -201,55 +192,55 @@ impl IndexWriter {
     /// Appends a vector: [`Index::push`].
     ///
     /// # Errors
-    /// [`Error`]; then nothing is appended.
+    /// [`Error`]; nothing is appended.
     pub fn push(&mut self, row: Row, vector: &[f32]) -> Result<(), Error> {
         self.index.push(row, vector)?;
-        self.weigh_growth();
+        self.resize_after_growth();
         Ok(())
     }
 
-    /// Appends a vector [as it is stored](crate::encode_f16): [`Index::push_f16`].
+    /// Appends a vector in its [stored form](crate::encode_f16): [`Index::push_f16`].
     ///
     /// # Errors
-    /// [`Error`]; then nothing is appended.
+    /// [`Error`]; nothing is appended.
     pub fn push_f16(&mut self, row: Row, bytes: &[u8]) -> Result<(), Error> {
         self.index.push_f16(row, bytes)?;
-        self.weigh_growth();
+        self.resize_after_growth();
         Ok(())
     }
 
-    /// Takes all rows out, because too many of them are gone from the store.
+    /// Removes all rows, to read them again without those that were deleted from the store.
     pub fn restart(&mut self) {
         *self.index = Index::new(self.index.dimensions());
-        self.weigh();
+        self.resize();
     }
 
-    /// The index as it is now, to search in; others can fill it again.
+    /// Releases the index to other writers and returns a snapshot to search in.
     pub fn publish(self) -> Index {
         self.index.clone()
     }
 
-    /// Tells the cache what the index takes, when that changed by much.
-    fn weigh_growth(&mut self) {
-        if self.index.bytes().abs_diff(self.weighed) > STEP_BYTES {
-            self.weigh();
+    /// Updates the size in the cache after a large change.
+    fn resize_after_growth(&mut self) {
+        if self.index.bytes().abs_diff(self.cached_bytes) > STEP_BYTES {
+            self.resize();
         }
     }
 
-    fn weigh(&mut self) {
-        self.weighed = self.index.bytes();
-        self.cache.weigh(self.key, OwnedMutexGuard::mutex(&self.index), EMPTY_BYTES + self.weighed);
+    fn resize(&mut self) {
+        self.cached_bytes = self.index.bytes();
+        self.cache.resize(self.key, EMPTY_BYTES + self.cached_bytes);
     }
 }
 
 impl Drop for IndexWriter {
     fn drop(&mut self) {
-        self.weigh();
+        self.resize();
     }
 }
 
 impl fmt::Debug for IndexWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Filling").field("key", &self.key).field("index", &*self.index).finish()
+        f.debug_struct("IndexWriter").field("key", &self.key).field("index", &*self.index).finish()
     }
 }

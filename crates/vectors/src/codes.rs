@@ -1,37 +1,36 @@
-//! Vectors as signed bytes, and a query of sixteen bits to compare them with.
+//! Quantizes vectors to signed bytes, and queries to 16-bit integers.
 //!
-//! The loops are written so that the compiler makes vector instructions of them, once for each generation of processors
-//! that is told apart at run time.
+//! The compiler vectorizes the loops, once for each instruction set that is detected at run time.
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::{Error, half, products};
 
-/// So many numbers are multiplied at once; a vector is filled up to a multiple with zeros.
+/// The number of codes in a block. The last block of a vector is padded with zeros.
 pub(crate) const LANES: usize = 32;
 
-/// What a row's numbers can be, so that none is rounded worse than its opposite.
-const MOST_CODE: f32 = 127.0;
-/// A vector without any number as large as this counts as all zeros.
-const LEAST: f32 = 1e-30;
-/// More numbers to a vector would let sums overflow, or leave the query too few bits.
-pub(crate) const MOST_DIMENSIONS: usize = 65_536;
+/// Codes range from -127 to 127, so that a number and its negative are rounded alike.
+const MAX_CODE: f32 = 127.0;
+/// A vector whose numbers are all smaller than this counts as zero.
+const MIN_MAGNITUDE: f32 = 1e-30;
+/// With more dimensions, sums would overflow or the query would have too few bits.
+pub(crate) const MAX_DIMENSIONS: usize = 65_536;
 
-/// Some of a query's numbers.
+/// A block of a query's codes.
 pub(crate) type Numbers = [i16; LANES];
-/// Signed bytes of a row.
+/// A block of a row's codes.
 pub(crate) type Codes = [i8; LANES];
 
-/// How many blocks of codes a vector fills; at least one.
+/// The number of blocks of a vector; at least one.
 pub(crate) fn blocks(dimensions: usize) -> usize {
     dimensions.div_ceil(LANES).max(1)
 }
 
-/// Appends a row's codes, and gives what 1 is worth in them.
+/// Appends a row's codes and returns the value of code 1.
 pub(crate) fn append(vector: &[f32], codes: &mut Vec<Codes>) -> Result<f32, Error> {
     let largest = largest(vector)?;
-    let unit = largest / MOST_CODE;
-    let per_unit = if largest > 0.0 { MOST_CODE / largest } else { 0.0 };
+    let unit = largest / MAX_CODE;
+    let per_unit = if largest > 0.0 { MAX_CODE / largest } else { 0.0 };
     let begin = codes.len();
     codes.resize(begin + blocks(vector.len()), [0; LANES]);
     let row = codes.get_mut(begin..).unwrap_or_default().as_flattened_mut();
@@ -39,17 +38,17 @@ pub(crate) fn append(vector: &[f32], codes: &mut Vec<Codes>) -> Result<f32, Erro
     Ok(unit)
 }
 
-/// The largest magnitude; 0 when none is worth keeping.
+/// The largest magnitude; 0 if it is below [`MIN_MAGNITUDE`].
 fn largest(vector: &[f32]) -> Result<f32, Error> {
     let bits = dispatch!(Level::new(), simd => largest_bits(simd, vector));
-    if bits > half::MOST.to_bits() {
+    if bits > half::MAX.to_bits() {
         return Err(Error::Number);
     }
     let largest = f32::from_bits(bits);
-    Ok(if largest < LEAST { 0.0 } else { largest })
+    Ok(if largest < MIN_MAGNITUDE { 0.0 } else { largest })
 }
 
-/// Without their sign, numbers are in the order of their bits; what is not finite is above all others.
+/// Without their sign, floats sort by their bits, and those that are not finite are the largest.
 #[inline(always)]
 fn largest_bits<S: Simd>(simd: S, vector: &[f32]) -> u32 {
     simd.vectorize(
@@ -76,21 +75,21 @@ fn code(units: f32) -> i8 {
     units.round_ties_even() as i8
 }
 
-/// What rows are compared with.
+/// A quantized query.
 pub(crate) struct Query {
     codes: Vec<Numbers>,
-    /// What 1 is worth in the codes.
+    /// The value of code 1.
     pub(crate) unit: f32,
     level: Level,
 }
 
 impl Query {
-    /// As many bits are kept of each number as let no sum of products overflow.
+    /// Quantizes a vector with as many bits as possible without overflow in a sum of products.
     #[expect(clippy::cast_possible_truncation, reason = "it is scaled to at most 32767")]
     pub(crate) fn new(vector: &[f32]) -> Result<Self, Error> {
         let largest = largest(vector)?;
         let terms = u32::try_from(blocks(vector.len()) * LANES).unwrap_or(u32::MAX);
-        // One less than what fits, for what rounding may add.
+        // One less than the limit, because rounding may add to it.
         let most = (f64::from(i32::MAX) / 127.0 / f64::from(terms)).min(32_767.0).floor() as f32 - 1.0;
         let per_unit = if largest > 0.0 { most / largest } else { 0.0 };
         let mut codes = vec![[0; LANES]; blocks(vector.len())];
@@ -100,11 +99,11 @@ impl Query {
         Ok(Self { codes, unit: largest / most, level: Level::new() })
     }
 
-    /// The products with the given rows of a segment.
+    /// The dot products with the given rows of a segment.
     pub(crate) fn dots(&self, segment: &[Codes], rows: &[u16], dots: &mut Vec<i32>) {
         dots.clear();
         dots.resize(rows.len(), 0);
-        products::all(self.level, &self.codes, segment, rows, dots);
+        products::dot_products(self.level, &self.codes, segment, rows, dots);
     }
 }
 
@@ -125,11 +124,11 @@ mod tests {
 
     #[test]
     fn extremes_do_not_overflow() {
-        for dimensions in [1, 31, 32, 33, 512, 768, 4096, MOST_DIMENSIONS] {
+        for dimensions in [1, 31, 32, 33, 512, 768, 4096, MAX_DIMENSIONS] {
             for sign in [1.0, -1.0] {
-                let vector = vec![half::MOST; dimensions];
-                let other = vec![sign * half::MOST; dimensions];
-                let exact = sign * half::MOST * half::MOST * dimensions as f32;
+                let vector = vec![half::MAX; dimensions];
+                let other = vec![sign * half::MAX; dimensions];
+                let exact = sign * half::MAX * half::MAX * dimensions as f32;
                 let given = products(&vector, &[other]);
                 assert!((given[0] / exact - 1.0).abs() < 1e-3, "{dimensions}: {} is not {exact}", given[0]);
             }
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn invalid_numbers_are_refused() {
         for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 65_505.0, -65_505.0] {
             assert_eq!(append(&[0.0, bad], &mut Vec::new()), Err(Error::Number));
             assert_eq!(Query::new(&[bad]).err(), Some(Error::Number));
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_zeros_is_similar_to_nothing() {
+    fn zero_vectors_have_similarity_zero() {
         assert_eq!(products(&[0.0; 5], &[vec![1.0; 5], vec![0.0; 5]]), [0.0, 0.0]);
         assert_eq!(products(&[1.0; 5], &[vec![0.0; 5], vec![f32::MIN_POSITIVE / 2.0; 5]]), [0.0, 0.0]);
         assert_eq!(products(&[], &[vec![]]), [0.0]);
@@ -153,7 +152,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn products_are_near_the_exact_ones(
+        fn quantized_products_are_close_to_exact_ones(
             (query, vectors) in (1_usize..100).prop_flat_map(|dimensions| {
                 let vector = move || prop::collection::vec(-1.0_f32..1.0, dimensions);
                 (vector(), prop::collection::vec(vector(), 0..20))
@@ -161,9 +160,9 @@ mod tests {
         ) {
             for (vector, given) in vectors.iter().zip(products(&query, &vectors)) {
                 let exact: f32 = query.iter().zip(vector).map(|(a, b)| a * b).sum();
-                // Each of a row's numbers is at most half a unit off.
-                let most = query.iter().map(|number| number.abs()).sum::<f32>() / 254.0 + 0.01;
-                prop_assert!((given - exact).abs() <= most, "{given} {exact}");
+                // The error of each of a row's numbers is at most half a unit.
+                let max_error = query.iter().map(|number| number.abs()).sum::<f32>() / 254.0 + 0.01;
+                prop_assert!((given - exact).abs() <= max_error, "{given} {exact}");
             }
         }
     }

@@ -1,25 +1,25 @@
 use crate::RowId;
 
-/// Why a vector was not taken.
+/// Why a vector was refused.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum Error {
-    /// It has not as many numbers as the index.
-    #[error("a vector of {given} numbers does not belong among those of {expected}")]
+    /// It does not have as many numbers as the vectors of the index.
+    #[error("a vector has {given} numbers instead of {expected}")]
     Dimensions {
-        /// How many numbers the index has to a vector.
+        /// The dimensions of the index.
         expected: usize,
-        /// How many were given; for stored bytes, half their count.
+        /// The dimensions of the vector; for stored bytes, half their count.
         given: usize,
     },
-    /// One of its numbers is not finite, or beyond ±65,504 as no stored number can be.
-    #[error("a vector holds something that is no number, or one beyond 65504")]
+    /// One of its numbers is not finite, or outside ±65,504, the range of binary16.
+    #[error("a vector contains a number that is not finite or outside ±65504")]
     Number,
-    /// Rows are appended in the order in which they were stored, each once.
-    #[error("vector {} came after vector {}", given.0, last.0)]
+    /// Its row id is not higher than the last one: rows are appended in the order in which they were stored.
+    #[error("vector {} was appended after vector {}", given.0, last.0)]
     Order {
-        /// The vector before it.
+        /// The last row of the index.
         last: RowId,
-        /// The vector that was to be appended.
+        /// The row that was refused.
         given: RowId,
     },
 }

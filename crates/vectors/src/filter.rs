@@ -2,26 +2,26 @@ use std::{fmt, ops::RangeInclusive};
 
 use crate::{Area, KeySet, PositionE7, segment::Segment};
 
-/// Which rows a search looks at: those that everything given holds for. The default is all rows.
+/// The filter of a search: a row passes if it meets all conditions. The default passes all rows.
 #[derive(Clone, Default)]
 pub struct RowFilter<'a> {
-    /// Captured between these moments, in milliseconds since 1970.
+    /// The range of capture times, in milliseconds since 1970.
     pub captured_ms: Option<RangeInclusive<i64>>,
-    /// Captured at a place in any of these areas.
+    /// The position is in one of these areas.
     pub areas: Option<&'a [Area]>,
-    /// Captured at a place that this accepts. It is asked last, and so only about rows that pass all else.
+    /// The position passes this predicate. It is called last, only for rows that pass everything else.
     pub accepts: Option<&'a (dyn Fn(PositionE7) -> bool + Sync)>,
-    /// Of these images.
+    /// The image is one of these.
     pub images: Option<&'a KeySet>,
 }
 
 impl RowFilter<'_> {
-    /// The rows of a segment that pass.
+    /// Writes the rows of a segment that pass into `rows`.
     pub(crate) fn select(&self, segment: &Segment, rows: &mut Vec<u16>) {
         rows.clear();
         let are_few = |images: &KeySet| segment.is_in_order() && images.len() <= segment.len() / FEW;
         if let Some(images) = self.images.filter(|images| are_few(images)) {
-            push_rows_of(images, segment.images(), rows);
+            find_rows(images, segment.images(), rows);
         } else {
             rows.extend((0..=u16::MAX).take(segment.len()));
             if let Some(images) = self.images {
@@ -37,16 +37,16 @@ impl RowFilter<'_> {
             });
         }
         if let Some(accepts) = self.accepts {
-            keep(rows, segment.positions(), |position| position.is_somewhere() && accepts(position));
+            keep(rows, segment.positions(), |position| position.is_known() && accepts(position));
         }
     }
 }
 
-/// When the images asked for are so many times fewer than the rows, they are looked up one by one.
+/// If the segment has this many times more rows than the filter has images, each image is found by binary search.
 const FEW: usize = 8;
 
-/// The rows of some images in a column in which images ascend.
-fn push_rows_of(images: &KeySet, column: &[i64], rows: &mut Vec<u16>) {
+/// Finds the rows of some images in an ascending column.
+fn find_rows(images: &KeySet, column: &[i64], rows: &mut Vec<u16>) {
     let (Some(first), Some(last)) = (column.first(), column.last()) else { return };
     let mut row = 0;
     for image in images.between(*first, *last) {
@@ -59,8 +59,8 @@ fn push_rows_of(images: &KeySet, column: &[i64], rows: &mut Vec<u16>) {
     }
 }
 
-/// Keeps the rows whose value passes. What passes is hard to foresee, so that a branch would cost more than to write
-/// each row and to write over those that do not.
+/// Keeps the rows whose value passes. It writes each row and overwrites those that fail, because a branch would be hard to
+/// predict.
 fn keep<T: Copy>(rows: &mut Vec<u16>, column: &[T], passes: impl Fn(T) -> bool) {
     let mut kept = 0;
     for place in 0..rows.len() {

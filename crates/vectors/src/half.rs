@@ -1,19 +1,19 @@
-//! Vectors as they are stored: IEEE 754 binary16, little-endian. Its eleven significant bits are as many as an encoder's
-//! numbers are worth, at half the room of single precision.
+//! The stored form of vectors: IEEE 754 binary16, little-endian. Its 11 significant bits are enough for the numbers of an
+//! encoder, and it takes half the space of single precision.
 
 use fearless_simd::{Level, Simd, dispatch};
 
-/// The largest finite number.
-pub(crate) const MOST: f32 = 65_504.0;
-/// Sums run in so many lanes, whatever the processor has, so that all give the same result.
+/// The largest finite binary16 number.
+pub(crate) const MAX: f32 = 65_504.0;
+/// The number of partial sums. It is the same on every processor, and so is the result.
 const LANES: usize = 16;
 
-/// A vector as it is stored, rounded to the nearest; what is beyond the range becomes infinite.
+/// Encodes a vector for the store. Numbers are rounded to the nearest; those out of range become infinite.
 pub fn encode_f16(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|number| encode(*number).to_le_bytes()).collect()
 }
 
-/// A stored vector; `None` for an odd count of bytes.
+/// Decodes a stored vector; `None` for an odd number of bytes.
 pub fn decode_f16(bytes: &[u8]) -> Option<Vec<f32>> {
     let (pairs, []) = bytes.as_chunks::<2>() else { return None };
     let mut vector = vec![0.0; pairs.len()];
@@ -21,8 +21,8 @@ pub fn decode_f16(bytes: &[u8]) -> Option<Vec<f32>> {
     Some(vector)
 }
 
-/// The dot product of a query and a stored vector, the same on every processor. `None` when they differ in length, or
-/// when the result is not finite.
+/// The dot product of a query and a stored vector, the same on every processor. `None` if they differ in length, or if the
+/// result is not finite.
 pub fn dot_f16(query: &[f32], bytes: &[u8]) -> Option<f32> {
     let (pairs, []) = bytes.as_chunks::<2>() else { return None };
     if pairs.len() != query.len() {
@@ -65,27 +65,27 @@ fn dot<S: Simd>(simd: S, query: &[f32], pairs: &[[u8; 2]]) -> f32 {
     )
 }
 
-/// Without a branch, so that many are decoded at once.
+/// Has no branch, so that it can be vectorized.
 #[inline(always)]
 fn decode(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
     let magnitude = u32::from(half & 0x7fff) << 13;
-    // The exponents of the two formats begin 112 apart. A product also gets numbers right that have no leading one.
+    // The exponent biases differ by 112. Multiplying also converts subnormal numbers.
     let finite = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
     let not_finite = magnitude | 0x7f80_0000;
     f32::from_bits(sign | if magnitude >= 0x0f80_0000 { not_finite } else { finite })
 }
 
-/// To the nearest; of two as near, to the even one.
+/// Rounds to the nearest, ties to even.
 fn encode(number: f32) -> u16 {
     let bits = number.to_bits();
     let magnitude = bits & 0x7fff_ffff;
     let rounded = if magnitude > 0x7f80_0000 {
         0x7e00
-    } else if f32::from_bits(magnitude) >= MOST + 16.0 {
+    } else if f32::from_bits(magnitude) >= MAX + 16.0 {
         0x7c00
     } else if magnitude < 0x3880_0000 {
-        // Below 2⁻¹⁴ the last bit is worth 2⁻²⁴, as the last bit of a single precision number is from ½ to 1.
+        // Subnormal, below 2⁻¹⁴: the last bit is 2⁻²⁴, like the last bit of a single precision number from ½ to 1.
         (f32::from_bits(magnitude) + 0.5).to_bits() - 0.5_f32.to_bits()
     } else {
         (magnitude - (112 << 23) + 0x0fff + ((magnitude >> 13) & 1)) >> 13
@@ -101,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn numbers_have_the_bits_of_the_standard() {
+    fn encoding_follows_ieee_754() {
         let check = |number: f32, bits: u16| {
             assert_eq!(encode(number), bits, "{number}");
         };
@@ -122,14 +122,14 @@ mod tests {
         check(2.980_232_2e-8, 0x0000);
         check(2.980_232_6e-8, 0x0001);
         check(f32::MIN_POSITIVE, 0x0000);
-        // Half-way between two goes to the even one.
+        // Ties go to even.
         check(1.0 + 1.0 / 2048.0, 0x3c00);
         check(1.0 + 3.0 / 2048.0, 0x3c02);
         assert!(decode(encode(f32::NAN)).is_nan());
     }
 
     #[test]
-    fn every_stored_number_is_read_as_what_it_was() {
+    fn every_number_round_trips() {
         for bits in 0..=u16::MAX {
             let number = decode(bits);
             if number.is_nan() {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dot_product_wants_equal_lengths_and_finite_numbers() {
+    fn dot_product_requires_equal_lengths_and_finite_numbers() {
         let query = [1.0, 2.0, 3.0];
         let stored = encode_f16(&[4.0, 5.0, 6.0]);
         assert_eq!(dot_f16(&query, &stored), Some(32.0));
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_stored_is_the_nearest(number in -MOST..MOST) {
+        fn encoding_rounds_to_the_nearest(number in -MAX..MAX) {
             let near = decode(encode(number));
             let error = (near - number).abs();
             for bits in [encode(number).wrapping_sub(1), encode(number).wrapping_add(1)] {
@@ -167,7 +167,7 @@ mod tests {
         }
 
         #[test]
-        fn dot_products_are_those_of_single_precision(
+        fn dot_product_is_close_to_single_precision(
             pairs in prop::collection::vec((-1.0_f32..1.0, -1.0_f32..1.0), 0..200),
         ) {
             let (query, vector): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();

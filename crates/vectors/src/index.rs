@@ -6,57 +6,56 @@ use crate::{
     segment::{ROWS, Segment},
 };
 
-/// The vectors of one account by one encoder, in the order in which they were stored.
+/// The vectors of one account and one encoder, in the order in which they were stored.
 ///
-/// A clone is a snapshot: it shares the rows, and sees none that is appended later. Rows are never changed and never
-/// taken out. A vector that the store no longer has is still found, so that what is found must be looked up there; when
-/// many are gone, as [`len`](Self::len) beside the store's count tells, build it anew
-/// ([`Filling::restart`](crate::Filling::restart)).
+/// A clone is a snapshot: it shares the rows, and rows appended later are not in it. Rows are never changed or removed. An
+/// index may contain vectors that were deleted from the store, so results must be looked up there. When many were deleted,
+/// read the index again from the start ([`IndexWriter::restart`](crate::IndexWriter::restart)).
 #[derive(Clone)]
 pub struct Index {
     dimensions: usize,
     segments: Vec<Arc<Segment>>,
     last: Option<RowId>,
     len: usize,
-    /// What all segments but the last have allocated.
+    /// The memory of all segments except the last.
     full_bytes: usize,
 }
 
 impl Index {
-    /// Without rows. More than 65,536 dimensions can be asked for, but no vector of so many is taken.
+    /// Creates an empty index. With more than 65,536 dimensions it refuses every vector.
     pub fn new(dimensions: usize) -> Self {
         Self { dimensions, segments: Vec::new(), last: None, len: 0, full_bytes: 0 }
     }
 
-    /// How many numbers each vector has.
+    /// The number of dimensions of each vector.
     pub fn dimensions(&self) -> usize {
         self.dimensions
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The memory that its rows take.
+    /// The memory of the rows, in bytes.
     pub fn bytes(&self) -> usize {
         self.full_bytes + self.segments.last().map_or(0, |segment| segment.bytes())
     }
 
-    /// The vector that was appended last.
+    /// The id of the last row.
     pub fn last(&self) -> Option<RowId> {
         self.last
     }
 
-    /// Appends a vector, whose number is higher than that of the last.
+    /// Appends a vector. Its id must be higher than the last one.
     ///
     /// # Errors
-    /// [`Error`]; then nothing is appended.
+    /// [`Error`]; nothing is appended.
     pub fn push(&mut self, row: Row, vector: &[f32]) -> Result<(), Error> {
         self.check(vector)?;
         if let Some(last) = self.last
@@ -78,21 +77,21 @@ impl Index {
         Ok(())
     }
 
-    /// Appends a vector [as it is stored](crate::encode_f16).
+    /// Appends a vector in its [stored form](crate::encode_f16).
     ///
     /// # Errors
-    /// [`Error`]; then nothing is appended.
+    /// [`Error`]; nothing is appended.
     pub fn push_f16(&mut self, row: Row, bytes: &[u8]) -> Result<(), Error> {
-        let wrong = Error::Dimensions { expected: self.dimensions, given: bytes.len() / 2 };
-        // Before anything is made of a length that is not this index's.
+        let wrong_length = Error::Dimensions { expected: self.dimensions, given: bytes.len() / 2 };
+        // Checked before memory is allocated for the vector.
         if bytes.len() / 2 != self.dimensions {
-            return Err(wrong);
+            return Err(wrong_length);
         }
-        self.push(row, &decode_f16(bytes).ok_or(wrong)?)
+        self.push(row, &decode_f16(bytes).ok_or(wrong_length)?)
     }
 
     pub(crate) fn check(&self, vector: &[f32]) -> Result<(), Error> {
-        if vector.len() != self.dimensions || self.dimensions > codes::MOST_DIMENSIONS {
+        if vector.len() != self.dimensions || self.dimensions > codes::MAX_DIMENSIONS {
             return Err(Error::Dimensions { expected: self.dimensions, given: vector.len() });
         }
         Ok(())
@@ -114,5 +113,5 @@ impl fmt::Debug for Index {
     }
 }
 
-// Rows of a segment are numbered in sixteen bits.
+// Rows of a segment have 16-bit numbers.
 const _: () = assert!(ROWS <= u16::MAX as usize);

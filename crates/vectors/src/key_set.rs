@@ -1,12 +1,12 @@
-/// A set of row numbers of images, quick to ask for each row of an index.
+/// A set of image ids with a fast membership test.
 ///
-/// Numbers in a row, as those of an account or an album mostly are, are kept as bits; others in order, behind a table of
-/// bits that turns away most that are not there.
+/// Dense ids, as of an account or an album, are stored as a bitmap. Others are stored in a sorted list behind a hashed
+/// bitmap (a Bloom filter with one hash), which rejects most other ids.
 #[derive(Clone, Default)]
 pub struct KeySet {
-    /// All of them in order; empty when the bits say all.
+    /// All ids in ascending order; empty if `bits` is exact.
     keys: Vec<i64>,
-    /// A power of two of bits, or as many as the numbers span.
+    /// One bit for each id of the span, or a power of two of bits.
     bits: Vec<u64>,
     first: i64,
     last: i64,
@@ -14,17 +14,17 @@ pub struct KeySet {
 }
 
 impl KeySet {
-    /// How many numbers there are.
+    /// The number of ids.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether a number is one of them.
+    /// Whether the set contains an id.
     pub fn contains(&self, key: i64) -> bool {
         if key < self.first || key > self.last || self.len == 0 {
             return false;
@@ -34,13 +34,13 @@ impl KeySet {
         word >> (place % 64) & 1 == 1 && (self.keys.is_empty() || self.keys.binary_search(&key).is_ok())
     }
 
-    /// The numbers from one to another, in order.
+    /// The ids from `first` to `last`, both included, in ascending order.
     pub(crate) fn between(&self, first: i64, last: i64) -> impl Iterator<Item = i64> + '_ {
         let first = first.max(self.first);
         let within = move |key: &i64| (first..=last.min(self.last)).contains(key);
         let start = self.keys.partition_point(|key| *key < first);
         let keys = self.keys.iter().skip(start).copied().take_while(within);
-        // The bits say it when there are no keys.
+        // Without keys, the bitmap is exact.
         let words = if self.keys.is_empty() { self.bits.as_slice() } else { &[] };
         let start = usize::try_from(first.abs_diff(self.first) / 64).unwrap_or(usize::MAX);
         let beginning = move |word: usize| {
@@ -55,10 +55,10 @@ impl KeySet {
     }
 }
 
-/// Where the bit of a number is.
+/// The position of the bit of an id.
 fn place(key: i64, first: i64, words: usize) -> usize {
     let distance = key.abs_diff(first);
-    // Only a table that is smaller than the span comes around, and has a power of two of words.
+    // A bitmap that is smaller than the span has a power of two of words, so that the mask wraps around.
     let bits = (words as u64).saturating_mul(64);
     let place = if distance < bits { distance } else { distance & (bits - 1) };
     usize::try_from(place).unwrap_or(0)
@@ -72,7 +72,7 @@ impl FromIterator<i64> for KeySet {
         let (Some(&first), Some(&last)) = (keys.first(), keys.last()) else { return Self::default() };
         let len = keys.len();
         let span_words = usize::try_from(last.abs_diff(first) / 64).unwrap_or(usize::MAX).saturating_add(1);
-        // Eight bytes for a number and from 32 bits beside it, or the span if that is not much more.
+        // The list takes 8 bytes and the bitmap at least 32 bits for each id. An exact bitmap may take four times that bitmap.
         let words = (len / 2 + 1).next_power_of_two().max(1024);
         let exact = span_words <= words.saturating_mul(4);
         let mut bits = vec![0_u64; if exact { span_words } else { words }];
@@ -102,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn ends_of_the_range_are_in_or_out() {
+    fn extreme_ids_are_supported() {
         let none = KeySet::default();
         assert!(none.is_empty() && !none.contains(0));
         let set: KeySet = [i64::MIN, -1, 0, 5, i64::MAX, 5].into_iter().collect();
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_bounded_by_the_count() {
+    fn memory_is_bounded_by_the_count() {
         let size = |keys: &KeySet| keys.keys.len() * 8 + keys.bits.len() * 8;
         let dense: KeySet = (1_000_000..2_000_000).collect();
         assert!(size(&dense) <= 125_008, "{}", size(&dense));
@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_set_of_its_keys(
+        fn set_equals_a_btree_set(
             keys in prop::collection::vec(prop_oneof![-300_i64..300, 0_i64..1_000_000, any::<i64>()], 0..200),
             others in prop::collection::vec(prop_oneof![-300_i64..300, any::<i64>()], 0..200),
         ) {

@@ -1,29 +1,35 @@
-//! Dot products of a query with many rows: pairs of sixteen bits are multiplied, and summed in thirty-two.
+//! Dot products of a query with many rows, in integers: 16-bit products are summed in 32 bits.
 
 use fearless_simd::{Level, Simd, dispatch};
 
 use crate::codes::{Codes, Numbers};
 
-/// The products of a query with rows of a segment, which has all of them, in their order.
-pub(crate) fn all(level: Level, query: &[Numbers], segment: &[Codes], rows: &[u16], products: &mut [i32]) {
+/// The dot products of a query with some rows of a segment, in the order of `rows`.
+pub(crate) fn dot_products(
+    level: Level,
+    query: &[Numbers],
+    segment: &[Codes],
+    rows: &[u16],
+    products: &mut [i32],
+) {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = level.as_avx2() {
-        return all_by_avx2(avx2, query, segment, rows, products);
+        return dot_products_avx2(avx2, query, segment, rows, products);
     }
-    dispatch!(level, simd => all_by_any(simd, query, segment, rows, products));
+    dispatch!(level, simd => dot_products_portable(simd, query, segment, rows, products));
 }
 
-/// The codes of a row; nothing for one that is not there.
+/// The codes of a row; empty if the segment has no such row.
 #[inline(always)]
 fn codes(segment: &[Codes], row: u16, blocks: usize) -> &[Codes] {
     let begin = usize::from(row) * blocks;
     segment.get(begin..begin + blocks).unwrap_or_default()
 }
 
-/// Four rows far from each other are compared at once: of one alone the processor would wait for memory, which is read
-/// ahead in several places.
+/// Computes four distant rows at once. The processor prefetches several memory streams in parallel, but would wait for the
+/// memory of a single one.
 #[inline(always)]
-fn in_fours(rows: &[u16], products: &mut [i32], four: impl Fn([u16; 4]) -> [i32; 4]) {
+fn by_fours(rows: &[u16], products: &mut [i32], four: impl Fn([u16; 4]) -> [i32; 4]) {
     let quarter = rows.len() / 4;
     let (first_rows, others) = rows.split_at(quarter);
     let (second_rows, others) = others.split_at(quarter);
@@ -43,13 +49,19 @@ fn in_fours(rows: &[u16], products: &mut [i32], four: impl Fn([u16; 4]) -> [i32;
     }
 }
 
-/// As the compiler makes it for any processor.
+/// The portable version, vectorized by the compiler.
 #[inline(always)]
-fn all_by_any<S: Simd>(simd: S, query: &[Numbers], segment: &[Codes], rows: &[u16], products: &mut [i32]) {
+fn dot_products_portable<S: Simd>(
+    simd: S,
+    query: &[Numbers],
+    segment: &[Codes],
+    rows: &[u16],
+    products: &mut [i32],
+) {
     simd.vectorize(
         #[inline(always)]
         || {
-            in_fours(
+            by_fours(
                 rows,
                 products,
                 #[inline(always)]
@@ -71,17 +83,23 @@ fn all_by_any<S: Simd>(simd: S, query: &[Numbers], segment: &[Codes], rows: &[u1
     );
 }
 
-// Twice as fast as what the compiler makes of the above, which misses that pairs can be multiplied and added at once.
+// Twice as fast as the portable version: the compiler does not use the instruction that multiplies and adds pairs.
 #[cfg(target_arch = "x86_64")]
 fearless_simd::kernel!(
-    fn all_by_avx2(avx2: Avx2, query: &[Numbers], segment: &[Codes], rows: &[u16], products: &mut [i32]) {
+    fn dot_products_avx2(
+        avx2: Avx2,
+        query: &[Numbers],
+        segment: &[Codes],
+        rows: &[u16],
+        products: &mut [i32],
+    ) {
         use core::arch::x86_64::{
             __m128i, __m256i, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_madd_epi16, _mm256_setzero_si256,
         };
 
         use fearless_simd::{i8x16, i16x16, i32x8, prelude::*};
 
-        in_fours(
+        by_fours(
             rows,
             products,
             #[inline(always)]
@@ -117,7 +135,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_processor_gives_the_same(
+        fn result_is_the_same_on_every_processor(
             (query, segment) in (1_usize..4).prop_flat_map(|blocks| {
                 let number = prop_oneof![-32_767_i16..=32_767, Just(-32_767), Just(32_767)];
                 let code = prop_oneof![-127_i8..=127, Just(-127), Just(127)];
@@ -133,9 +151,9 @@ mod tests {
             }).collect();
             for level in [Level::new(), Level::baseline()] {
                 let mut products = vec![1; rows.len()];
-                all(level, &query, &segment, &rows, &mut products);
+                dot_products(level, &query, &segment, &rows, &mut products);
                 prop_assert_eq!(&products, &expect, "{:?}", level);
-                dispatch!(level, simd => all_by_any(simd, &query, &segment, &rows, &mut products));
+                dispatch!(level, simd => dot_products_portable(simd, &query, &segment, &rows, &mut products));
                 prop_assert_eq!(&products, &expect, "{:?}", level);
             }
         }

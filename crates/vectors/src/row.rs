@@ -1,40 +1,40 @@
 use std::cmp::Ordering;
 
-/// The store's number of a vector: each that is stored has a higher one than all before it.
+/// The id of a vector in the store. Ids ascend in the order in which vectors were stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowId(pub i64);
 
-/// What an index knows of a vector besides its numbers.
+/// A row of an index, without the numbers of its vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// The vector.
+    /// The id of the vector.
     pub vector: RowId,
-    /// The store's number of the image that it shows.
+    /// The id of its image in the store.
     pub image: i64,
-    /// When that was taken, in milliseconds since 1970.
+    /// The capture time of the image, in milliseconds since 1970.
     pub captured_at_ms: i64,
-    /// Where that was taken.
+    /// The position of the image.
     pub position: Option<PositionE7>,
 }
 
-/// A place on Earth, to about a centimetre.
+/// A position on Earth, accurate to about a centimetre.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PositionE7 {
-    /// Latitude in units of 10⁻⁷ degrees, north of the equator above 0.
+    /// Latitude in units of 10⁻⁷ degrees, positive to the north.
     pub latitude_e7: i32,
-    /// Longitude in units of 10⁻⁷ degrees, east of Greenwich above 0.
+    /// Longitude in units of 10⁻⁷ degrees, positive to the east.
     pub longitude_e7: i32,
 }
 
 impl PositionE7 {
-    /// Stands for no position where every row has the same room for one.
-    pub(crate) const NOWHERE: Self = Self { latitude_e7: i32::MIN, longitude_e7: i32::MIN };
+    /// Represents an unknown position in columns of fixed width.
+    pub(crate) const UNKNOWN: Self = Self { latitude_e7: i32::MIN, longitude_e7: i32::MIN };
 
-    pub(crate) fn is_somewhere(self) -> bool {
-        self != Self::NOWHERE
+    pub(crate) fn is_known(self) -> bool {
+        self != Self::UNKNOWN
     }
 
-    /// Of degrees, rounded; what is beyond ±90 or ±180 is taken to be there.
+    /// Rounds degrees. Values outside ±90 and ±180 are clamped.
     pub fn from_degrees(latitude: f64, longitude: f64) -> Self {
         Self {
             latitude_e7: e7((latitude.clamp(-90.0, 90.0) * UNITS).round()),
@@ -48,17 +48,17 @@ impl PositionE7 {
     }
 }
 
-/// Between two latitudes and two longitudes, all inclusive. One that crosses the 180° meridian is two of these.
+/// A bounding box, edges included. A box that crosses the 180° meridian has to be split in two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Area {
-    /// Its southern and western corner.
+    /// The south-western corner.
     pub south_west: PositionE7,
-    /// Its northern and eastern corner.
+    /// The north-eastern corner.
     pub north_east: PositionE7,
 }
 
 impl Area {
-    /// Of degrees, rounded so that nothing is left out.
+    /// Rounds degrees outwards.
     pub fn from_degrees(south: f64, west: f64, north: f64, east: f64) -> Self {
         Self {
             south_west: PositionE7 {
@@ -72,9 +72,9 @@ impl Area {
         }
     }
 
-    /// Whether a place is in it.
+    /// Whether a position is in the area.
     pub fn contains(&self, position: PositionE7) -> bool {
-        // All four at once: most rows of a search fail any one of them, and which is hard to foresee.
+        // Without short-circuit: the branches would be hard to predict.
         (self.south_west.latitude_e7 <= position.latitude_e7)
             & (position.latitude_e7 <= self.north_east.latitude_e7)
             & (self.south_west.longitude_e7 <= position.longitude_e7)
@@ -84,27 +84,27 @@ impl Area {
 
 const UNITS: f64 = 1e7;
 
-/// Of a whole number that was clamped before.
-#[expect(clippy::cast_possible_truncation, reason = "at most 180 times 10⁷; what is no number becomes 0")]
+/// Converts a clamped whole number.
+#[expect(clippy::cast_possible_truncation, reason = "at most 180 times 10⁷; NaN becomes 0")]
 fn e7(units: f64) -> i32 {
     units as i32
 }
 
-/// A row that was found.
+/// A row with its similarity to a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoredRow {
-    /// The vector.
+    /// The id of the vector.
     pub vector: RowId,
-    /// The image that it shows.
+    /// The id of its image in the store.
     pub image: i64,
-    /// When that was taken, in milliseconds since 1970.
+    /// The capture time of the image, in milliseconds since 1970.
     pub captured_at_ms: i64,
-    /// The dot product with the query, but for the rounding of the row to signed bytes.
+    /// The dot product of the query and the quantized vector.
     pub similarity: f32,
 }
 
 impl ScoredRow {
-    /// Best first: by similarity, then the one taken last, then the one stored last. No two rows are equal by it.
+    /// A total order: by similarity, then the newest capture time, then the last stored.
     pub fn best_first(&self, other: &Self) -> Ordering {
         let key = |hit: &Self| (hit.captured_at_ms, hit.vector);
         other.similarity.total_cmp(&self.similarity).then_with(|| key(other).cmp(&key(self)))
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn degrees_are_kept_to_a_centimetre() {
+    fn positions_are_accurate_to_a_centimetre() {
         for (latitude, longitude) in [(0.0, 0.0), (48.858_370_1, 2.294_481_3), (-90.0, 180.0), (90.0, -180.0)]
         {
             let (north, east) = PositionE7::from_degrees(latitude, longitude).degrees();

@@ -6,65 +6,54 @@ use std::{
 
 use crate::{Error, Index, RowFilter, ScoredRow, best::Best, codes::Query, segment::Segment};
 
-/// A thread is worth its start for so many rows.
-const ROWS_FOR_A_THREAD: usize = 25_000;
+/// A thread is started for at least this many rows.
+const MIN_ROWS_PER_THREAD: usize = 25_000;
 
-/// What a search is to find.
+/// The options of a scan.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanOptions {
-    /// So many rows, the most similar ones.
+    /// The number of most similar rows to return.
     pub best: usize,
-    /// At most so many threads, that of the caller among them; few rows are left to fewer. 0 is 1.
+    /// The maximum number of threads, including the caller's. 0 counts as 1. Few rows use fewer threads.
     pub threads: usize,
 }
 
-/// What a search found.
+/// The result of a scan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScanResult {
-    /// The most similar rows, [best first](Hit::best_first).
+    /// The most similar rows, [best first](ScoredRow::best_first).
     pub best: Vec<ScoredRow>,
-    /// The similarities of all rows that passed the filter.
-    pub summary: Summary,
-}
-
-/// How similarities lie.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Summary {
-    /// How many there are.
+    /// The number of rows that passed the filter.
     pub rows: usize,
-    /// Their mean; 0 of none.
-    pub mean: f64,
-    /// Their standard deviation; 0 of none.
-    pub deviation: f64,
 }
 
 impl Index {
-    /// The rows most similar to a query, among those that pass a filter: all are looked at. It computes for up to some
-    /// hundredths of a second.
+    /// Finds the rows most similar to a query among all rows that pass a filter. Blocks for up to some hundredths of a
+    /// second.
     ///
-    /// An image can have two rows, when it was encoded again: the later row counts, and the store knows only that.
+    /// An image that was encoded again has several rows. Only the latest one is in the store.
     ///
     /// # Errors
-    /// [`Error`] when the query is no vector of this index.
+    /// [`Error`] if the query does not fit the index.
     pub fn scan(
         &self,
         query: &[f32],
         filter: &RowFilter<'_>,
-        wanted: ScanOptions,
+        options: ScanOptions,
     ) -> Result<ScanResult, Error> {
         self.check(query)?;
         let query = Query::new(query)?;
         let next = AtomicUsize::new(0);
         let work = || {
-            let mut worker = Worker::new(&query, filter, wanted);
+            let mut worker = Worker::new(&query, filter, options);
             while let Some(segment) = self.segments().get(next.fetch_add(1, Ordering::Relaxed)) {
-                worker.look_through(segment);
+                worker.scan(segment);
             }
             worker
         };
-        let threads = wanted.threads.min(self.len() / ROWS_FOR_A_THREAD).max(1);
+        let threads = options.threads.min(self.len() / MIN_ROWS_PER_THREAD).max(1);
         let mut workers = thread::scope(|scope| {
-            // One that cannot be started is done without.
+            // A thread that cannot be started is left out.
             let others: Vec<_> = (1..threads)
                 .filter_map(|_| thread::Builder::new().name("search".into()).spawn_scoped(scope, work).ok())
                 .collect();
@@ -74,57 +63,57 @@ impl Index {
             }
             workers.into_iter()
         });
-        let mut all = workers.next().unwrap_or_else(|| Worker::new(&query, filter, wanted));
+        let mut all = workers.next().unwrap_or_else(|| Worker::new(&query, filter, options));
         workers.for_each(|worker| all.merge(worker));
-        Ok(all.into_scan())
+        Ok(ScanResult { best: all.best.into_hits(), rows: all.passed })
     }
 }
 
-/// One thread of a search.
+/// One thread of a scan.
 struct Worker<'a> {
     query: &'a Query,
     filter: &'a RowFilter<'a>,
     best: Best,
-    sums: Sums,
-    /// Kept from segment to segment.
+    /// The number of rows that passed the filter.
+    passed: usize,
+    /// The buffers below are reused for each segment.
     rows: Vec<u16>,
     all_rows: Vec<u16>,
     dots: Vec<i32>,
 }
 
 impl<'a> Worker<'a> {
-    fn new(query: &'a Query, filter: &'a RowFilter<'a>, wanted: ScanOptions) -> Self {
+    fn new(query: &'a Query, filter: &'a RowFilter<'a>, options: ScanOptions) -> Self {
         Self {
             query,
             filter,
-            best: Best::new(wanted.best),
-            sums: Sums::default(),
+            best: Best::new(options.best),
+            passed: 0,
             rows: Vec::new(),
             all_rows: Vec::new(),
             dots: Vec::new(),
         }
     }
 
-    fn look_through(&mut self, segment: &Segment) {
+    fn scan(&mut self, segment: &Segment) {
         self.filter.select(segment, &mut self.rows);
         self.multiply(segment);
-        let mut sums = Sums { rows: self.rows.len(), ..Sums::default() };
-        let mut least = self.best.least();
+        self.passed += self.rows.len();
+        let mut min_similarity = self.best.min_similarity();
         for (row, dot) in self.rows.iter().map(|row| usize::from(*row)).zip(&self.dots) {
             let Some(unit) = segment.units().get(row) else { continue };
             let similarity = *dot as f32 * (unit * self.query.unit);
-            sums.add(similarity);
-            if similarity >= least
+            if similarity >= min_similarity
                 && let Some(hit) = hit(segment, row, similarity)
             {
-                self.best.offer(hit);
-                least = self.best.least();
+                self.best.push(hit);
+                min_similarity = self.best.min_similarity();
             }
         }
-        self.sums.merge(&sums);
     }
 
-    /// The products of the rows that pass. When many do, here and there, to read all in order is faster than to skip.
+    /// Computes the dot products of the rows that passed. If these are many but scattered, it is faster to compute all
+    /// products in order.
     fn multiply(&mut self, segment: &Segment) {
         let skipped = segment.len() - self.rows.len();
         if skipped == 0 || skipped > 2 * self.rows.len() || is_run(&self.rows) {
@@ -134,7 +123,7 @@ impl<'a> Worker<'a> {
         self.all_rows.extend((0..=u16::MAX).take(segment.len()));
         self.query.dots(segment.codes(), &self.all_rows, &mut self.dots);
         for (place, row) in self.rows.iter().enumerate() {
-            // A row is never before its place.
+            // `row` is never less than `place`, so that no product is overwritten before it is read.
             let dot = self.dots.get(usize::from(*row)).copied().unwrap_or_default();
             if let Some(slot) = self.dots.get_mut(place) {
                 *slot = dot;
@@ -145,15 +134,11 @@ impl<'a> Worker<'a> {
 
     fn merge(&mut self, other: Self) {
         self.best.merge(other.best);
-        self.sums.merge(&other.sums);
-    }
-
-    fn into_scan(self) -> ScanResult {
-        ScanResult { best: self.best.into_hits(), summary: self.sums.summary() }
+        self.passed += other.passed;
     }
 }
 
-/// Whether rows follow each other without a gap.
+/// Whether the rows are consecutive.
 fn is_run(rows: &[u16]) -> bool {
     match rows {
         [first, .., last] => usize::from(last - first) + 1 == rows.len(),
@@ -164,35 +149,4 @@ fn is_run(rows: &[u16]) -> bool {
 fn hit(segment: &Segment, row: usize, similarity: f32) -> Option<ScoredRow> {
     let row = segment.row(row)?;
     Some(ScoredRow { vector: row.vector, image: row.image, captured_at_ms: row.captured_at_ms, similarity })
-}
-
-/// Sums of similarities and of their squares.
-#[derive(Default)]
-struct Sums {
-    rows: usize,
-    of_similarities: f64,
-    of_squares: f64,
-}
-
-impl Sums {
-    fn add(&mut self, similarity: f32) {
-        let similarity = f64::from(similarity);
-        self.of_similarities += similarity;
-        self.of_squares += similarity * similarity;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        self.rows += other.rows;
-        self.of_similarities += other.of_similarities;
-        self.of_squares += other.of_squares;
-    }
-
-    fn summary(&self) -> Summary {
-        if self.rows == 0 {
-            return Summary::default();
-        }
-        let mean = self.of_similarities / self.rows as f64;
-        let variance = self.of_squares / self.rows as f64 - mean * mean;
-        Summary { rows: self.rows, mean, deviation: variance.max(0.0).sqrt() }
-    }
 }

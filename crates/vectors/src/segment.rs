@@ -5,13 +5,13 @@ use crate::{
     codes::{self, Codes},
 };
 
-/// A segment has at most so many rows: with 512 numbers each, a megabyte, which is what is copied when a row is appended
-/// to a snapshot that is being read.
+/// The maximum number of rows in a segment. With 512 numbers each, this is one megabyte: the amount that is copied when a
+/// row is appended while a snapshot shares the segment.
 pub(crate) const ROWS: usize = 2048;
-/// It begins with room for so many and doubles that.
-const FEWEST: usize = 32;
+/// The initial capacity, which is doubled as needed.
+const MIN_CAPACITY: usize = 32;
 
-/// Rows in columns, of which a search reads those that it needs.
+/// Rows, stored by column.
 pub(crate) struct Segment {
     codes: Vec<Codes>,
     units: Vec<f32>,
@@ -19,12 +19,12 @@ pub(crate) struct Segment {
     images: Vec<i64>,
     captured_at_ms: Vec<i64>,
     positions: Vec<PositionE7>,
-    /// Whether the images are in order, as they are when each was encoded once and soon.
+    /// Whether the image ids ascend, which is usual: it is false only if images were encoded late or again.
     in_order: bool,
-    /// How many blocks of codes a row has.
+    /// The number of blocks of codes in a row.
     blocks: usize,
-    /// There is room for so many rows in all columns.
-    room: usize,
+    /// The capacity of all columns, in rows.
+    capacity: usize,
 }
 
 impl Segment {
@@ -38,7 +38,7 @@ impl Segment {
             positions: Vec::new(),
             in_order: true,
             blocks,
-            room: 0,
+            capacity: 0,
         }
     }
 
@@ -50,15 +50,16 @@ impl Segment {
         self.len() >= ROWS
     }
 
-    /// What it has allocated.
+    /// The allocated memory.
     pub(crate) fn bytes(&self) -> usize {
-        let facts = size_of::<f32>() + size_of::<RowId>() + 2 * size_of::<i64>() + size_of::<PositionE7>();
-        self.room * (self.blocks * size_of::<Codes>() + facts)
+        let other_columns =
+            size_of::<f32>() + size_of::<RowId>() + 2 * size_of::<i64>() + size_of::<PositionE7>();
+        self.capacity * (self.blocks * size_of::<Codes>() + other_columns)
     }
 
     pub(crate) fn push(&mut self, row: Row, vector: &[f32]) -> Result<(), Error> {
-        if self.len() == self.room {
-            self.make_room((self.room * 2).clamp(FEWEST, ROWS.max(self.room + 1)));
+        if self.len() == self.capacity {
+            self.reserve((self.capacity * 2).clamp(MIN_CAPACITY, ROWS.max(self.capacity + 1)));
         }
         let unit = codes::append(vector, &mut self.codes)?;
         self.in_order &= self.images.last().is_none_or(|last| *last <= row.image);
@@ -66,11 +67,11 @@ impl Segment {
         self.vectors.push(row.vector);
         self.images.push(row.image);
         self.captured_at_ms.push(row.captured_at_ms);
-        self.positions.push(row.position.unwrap_or(PositionE7::NOWHERE));
+        self.positions.push(row.position.unwrap_or(PositionE7::UNKNOWN));
         Ok(())
     }
 
-    fn make_room(&mut self, rows: usize) {
+    fn reserve(&mut self, rows: usize) {
         fn of<T>(column: &mut Vec<T>, count: usize) {
             column.reserve_exact(count.saturating_sub(column.len()));
         }
@@ -80,14 +81,14 @@ impl Segment {
         of(&mut self.images, rows);
         of(&mut self.captured_at_ms, rows);
         of(&mut self.positions, rows);
-        self.room = rows;
+        self.capacity = rows;
     }
 
     pub(crate) fn codes(&self) -> &[Codes] {
         &self.codes
     }
 
-    /// What 1 is worth in each row's codes.
+    /// The value of code 1 in each row.
     pub(crate) fn units(&self) -> &[f32] {
         &self.units
     }
@@ -105,7 +106,7 @@ impl Segment {
         &self.captured_at_ms
     }
 
-    /// Some of them are [nowhere](Position::is_somewhere).
+    /// Positions may be [unknown](PositionE7::is_known).
     pub(crate) fn positions(&self) -> &[PositionE7] {
         &self.positions
     }
@@ -116,17 +117,17 @@ impl Segment {
             vector: *self.vectors.get(row)?,
             image: *self.images.get(row)?,
             captured_at_ms: *self.captured_at_ms.get(row)?,
-            position: position.is_somewhere().then_some(position),
+            position: position.is_known().then_some(position),
         })
     }
 }
 
-/// With the same room, so that it can be appended to.
+/// Clones with the same capacity, because rows are appended to the clone.
 impl Clone for Segment {
     fn clone(&self) -> Self {
         let mut copy = Self::new(self.blocks);
         copy.in_order = self.in_order;
-        copy.make_room(self.room);
+        copy.reserve(self.capacity);
         copy.codes.extend_from_slice(&self.codes);
         copy.units.extend_from_slice(&self.units);
         copy.vectors.extend_from_slice(&self.vectors);
@@ -142,14 +143,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_to_be_allocated_is() {
+    fn reported_memory_is_the_allocated_one() {
         let mut segment = Segment::new(2);
         let row = Row { vector: RowId(1), image: 1, captured_at_ms: 1, position: None };
         for count in 1..=ROWS {
             segment.push(row, &[0.5; 33]).unwrap();
             for segment in [&segment, &segment.clone()] {
                 assert_eq!(segment.len(), count);
-                assert!(segment.room >= count && segment.room <= (2 * count).clamp(FEWEST, ROWS));
+                assert!(
+                    segment.capacity >= count && segment.capacity <= (2 * count).clamp(MIN_CAPACITY, ROWS)
+                );
                 let capacities = [
                     segment.codes.capacity() / 2,
                     segment.units.capacity(),
@@ -158,15 +161,15 @@ mod tests {
                     segment.captured_at_ms.capacity(),
                     segment.positions.capacity(),
                 ];
-                assert_eq!(capacities, [segment.room; 6]);
-                assert_eq!(segment.bytes(), segment.room * (64 + 36));
+                assert_eq!(capacities, [segment.capacity; 6]);
+                assert_eq!(segment.bytes(), segment.capacity * (64 + 36));
             }
         }
         assert!(segment.is_full());
     }
 
     #[test]
-    fn a_refused_row_leaves_nothing() {
+    fn refused_row_leaves_nothing() {
         let mut segment = Segment::new(1);
         let row = Row { vector: RowId(1), image: 1, captured_at_ms: 1, position: None };
         assert_eq!(segment.push(row, &[f32::NAN]), Err(Error::Number));

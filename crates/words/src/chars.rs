@@ -1,78 +1,78 @@
-//! What characters are to a tokeniser.
+//! Character classes of the tokenizer.
 
 use std::sync::LazyLock;
 
 use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
 
-use crate::fold::fold_slowly;
+use crate::fold::compute_fold;
 
-/// What a character is to a tokeniser.
+/// The class of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// A letter or digit of a script with spaces.
+    /// A letter or digit of a script with spaces between words.
     Word,
-    /// A character of a script without spaces.
+    /// A character of a script without spaces between words.
     Gram,
-    /// Belongs to the character before it.
+    /// A mark that belongs to the character before it.
     Extend,
-    /// Stands for itself.
+    /// A token of its own.
     Emoji,
-    /// Stands between words.
+    /// A separator.
     Other,
 }
 
-/// A character below [`LOW_END`] as it is most often asked for.
+/// The cached class and folding of a character below [`TABLE_END`].
 #[derive(Clone, Copy)]
-pub(crate) struct Low {
+pub(crate) struct CharInfo {
     pub(crate) class: Class,
     length: u8,
     bytes: [u8; 9],
 }
 
-impl Low {
-    /// The folded character; empty when nothing is left of it.
+impl CharInfo {
+    /// The folded character, which can be empty.
     pub(crate) fn folded(&self) -> &str {
         let bytes = self.bytes.get(..usize::from(self.length)).unwrap_or_default();
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 }
 
-/// The end of the table: the alphabets of Europe, the Near East and India, and those from Thai to Georgian come before it.
-const LOW_END: u32 = 0x1100;
+/// The end of the table. It covers the alphabets of Europe, the Near East and India, and those from Thai to Georgian.
+const TABLE_END: u32 = 0x1100;
 
-static LOW: LazyLock<Vec<Low>> = LazyLock::new(|| {
-    (0..LOW_END)
+static TABLE: LazyLock<Vec<CharInfo>> = LazyLock::new(|| {
+    (0..TABLE_END)
         .map(|code| {
             let c = char::from_u32(code).unwrap_or(' ');
             let mut folded = String::new();
-            fold_slowly(c, &mut folded);
-            let mut low = Low { class: class_slowly(c), length: 0, bytes: [0; 9] };
-            if let Some(room) = low.bytes.get_mut(..folded.len()) {
-                room.copy_from_slice(folded.as_bytes());
-                low.length = u8::try_from(folded.len()).unwrap_or(0);
+            compute_fold(c, &mut folded);
+            let mut info = CharInfo { class: compute_class(c), length: 0, bytes: [0; 9] };
+            if let Some(bytes) = info.bytes.get_mut(..folded.len()) {
+                bytes.copy_from_slice(folded.as_bytes());
+                info.length = u8::try_from(folded.len()).unwrap_or(0);
             }
-            low
+            info
         })
         .collect()
 });
 
-/// The table's entry, for a character that is in it.
-pub(crate) fn low(c: char) -> Option<&'static Low> {
-    LOW.get(usize::try_from(u32::from(c)).ok()?)
+/// The table's entry for a character, if there is one.
+pub(crate) fn char_info(c: char) -> Option<&'static CharInfo> {
+    TABLE.get(usize::try_from(u32::from(c)).ok()?)
 }
 
-/// What a character is to a tokeniser.
+/// The class of a character.
 pub(crate) fn class(c: char) -> Class {
     match c {
         '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' => Class::Gram,
         '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' => Class::Gram,
-        _ => low(c).map_or_else(|| class_slowly(c), |low| low.class),
+        _ => char_info(c).map_or_else(|| compute_class(c), |info| info.class),
     }
 }
 
-fn class_slowly(c: char) -> Class {
+fn compute_class(c: char) -> Class {
     if matches!(c, '\u{FFA0}'..='\u{FFDC}') {
-        // Half-width Hangul, which nothing writes.
+        // Half-width Hangul, which is not used in practice.
         Class::Other
     } else if is_combining_mark(c) || is_ignorable(c) || is_late_jamo(c) {
         Class::Extend
@@ -87,8 +87,8 @@ fn class_slowly(c: char) -> Class {
     }
 }
 
-/// Characters that are not seen: soft hyphen, joiners, marks of direction and variation; and the marks within
-/// Hebrew abbreviations.
+/// Invisible characters (soft hyphen, joiners, direction marks, variation selectors), skin tones, and the marks in Hebrew
+/// abbreviations.
 fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{AD}' | '\u{34F}' | '\u{5F3}' | '\u{5F4}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{2060}'..='\u{2064}'
@@ -96,13 +96,13 @@ fn is_ignorable(c: char) -> bool {
         | '\u{E0100}'..='\u{E01EF}')
 }
 
-/// Vowels and finals of Hangul that are written apart, and the voicing marks of half-width Kana.
+/// Decomposed vowels and finals of Hangul, and the voicing marks of half-width Kana.
 fn is_late_jamo(c: char) -> bool {
     matches!(c, '\u{1160}'..='\u{11FF}' | '\u{D7B0}'..='\u{D7FF}' | '\u{FF9E}' | '\u{FF9F}')
 }
 
-/// Scripts whose words are not told apart by spaces: Thai, Lao, Myanmar, Khmer, Han, Kana, Bopomofo; and Hangul, whose
-/// words are compounds.
+/// Scripts without spaces between words: Thai, Lao, Myanmar, Khmer, Han, Kana, Bopomofo; and Hangul, because its words are
+/// compounds.
 fn is_without_spaces(c: char) -> bool {
     matches!(c,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1100}'..='\u{11FF}' | '\u{1780}'..='\u{17FF}'
@@ -113,7 +113,7 @@ fn is_without_spaces(c: char) -> bool {
         | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Pictures among the characters, and symbols that are drawn as such.
+/// Emoji, and symbols that are displayed as emoji.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{2300}'..='\u{23FF}' | '\u{2600}'..='\u{27BF}' | '\u{2934}' | '\u{2935}' | '\u{2B05}'..='\u{2B07}'
@@ -121,14 +121,14 @@ fn is_emoji(c: char) -> bool {
         | '\u{1F000}'..='\u{1F0FF}' | '\u{1F18E}' | '\u{1F191}'..='\u{1F1FF}' | '\u{1F200}'..='\u{1FAFF}')
 }
 
-/// One of the 26 characters of which two make a flag.
-pub(crate) fn is_half_flag(c: char) -> bool {
+/// A regional indicator; two of them form a flag.
+pub(crate) fn is_regional_indicator(c: char) -> bool {
     matches!(c, '\u{1F1E6}'..='\u{1F1FF}')
 }
 
-/// Whether a mark changes how its letter sounds in a way that people leave out when they search: accents of Latin, Greek
-/// and Cyrillic, points of Hebrew and Arabic. Marks without which a word is another one stay: vowel signs, viramas,
-/// nuktas, tones of Thai, voicing of Kana. Told by the canonical combining class (UAX #44, section 5.7.4).
+/// Whether a mark is ignored, because people leave it out when they search: accents of Latin, Greek and Cyrillic, points of
+/// Hebrew and Arabic. Marks that change the word are kept: vowel signs, viramas, nuktas, tones of Thai, voicing of Kana.
+/// Decided by the canonical combining class (UAX #44, section 5.7.4).
 pub(crate) fn is_accent(c: char) -> bool {
     matches!(canonical_combining_class(c), 1..=6 | 10..=36 | 200..=240)
 }
@@ -137,12 +137,12 @@ pub(crate) fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '\u{2019}' | '\u{2BC}' | '\u{FF07}')
 }
 
-/// Whether a pair holds Hiragana, which between other characters is mostly grammar.
+/// Whether a text contains Hiragana.
 pub(crate) fn has_hiragana(text: &str) -> bool {
     text.chars().any(|c| matches!(c, '\u{3041}'..='\u{309F}'))
 }
 
-/// Whether a word of nothing but Hiragana may have this character.
+/// Whether a character can be part of a Hiragana word.
 pub(crate) fn is_hiragana(c: char) -> bool {
     matches!(c, '\u{3041}'..='\u{309F}' | '\u{30FC}')
 }
@@ -152,15 +152,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_says_what_is_found_out_slowly() {
-        for c in (0..LOW_END).filter_map(char::from_u32) {
+    fn table_agrees_with_the_computed_values() {
+        for c in (0..TABLE_END).filter_map(char::from_u32) {
             let mut folded = String::new();
-            fold_slowly(c, &mut folded);
-            assert_eq!(low(c).map(Low::folded), Some(&*folded), "{c:?}");
-            assert_eq!(class(c), class_slowly(c), "{c:?}");
+            compute_fold(c, &mut folded);
+            assert_eq!(char_info(c).map(CharInfo::folded), Some(&*folded), "{c:?}");
+            assert_eq!(class(c), compute_class(c), "{c:?}");
         }
         for c in ['か', 'ぁ', 'ゖ', 'ァ', 'ヺ', '一', '가', '\u{9fff}', '\u{d7a3}'] {
-            assert_eq!(class(c), class_slowly(c), "{c:?}");
+            assert_eq!(class(c), compute_class(c), "{c:?}");
         }
     }
 }

@@ -1,14 +1,16 @@
-//! English words that look like forms of other words to the rules of other languages.
+//! English words that the stemmers of other languages would stem wrongly.
 
-/// Whether this is an English word that ends as words of other languages do when they are declined or conjugated:
-/// a "rocket" is no "rock" and a "flower" no "flow", in the plural neither, whatever Swedish and German would make of them.
+/// Whether this is an English word, or its plural, whose ending looks like an inflection of another language. The Swedish
+/// and German stemmers would reduce "rocket" to "rock" and "flower" to "flow".
 pub(crate) fn is_english(word: &str) -> bool {
-    let is_one = |word: &str| WORDS.binary_search(&word).is_ok();
-    is_one(word)
-        || word.strip_suffix('s').is_some_and(|one| is_one(one) || one.strip_suffix('e').is_some_and(is_one))
+    let is_listed = |word: &str| WORDS.binary_search(&word).is_ok();
+    is_listed(word)
+        || word
+            .strip_suffix('s')
+            .is_some_and(|one| is_listed(one) || one.strip_suffix('e').is_some_and(is_listed))
 }
 
-// In the order of their bytes.
+// Sorted by bytes.
 #[rustfmt::skip]
 const WORDS: [&str; 678] = [
     "acrobat", "action", "adder", "alien", "altar", "always", "ambition", "anchor", "anger", "animal",

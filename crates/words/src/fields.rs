@@ -1,24 +1,24 @@
-//! What is written about an image.
+//! The searchable texts of an image.
 
 use std::collections::BTreeMap;
 
 use crate::tokens::each_token;
 
-/// What is written about an image.
+/// The searchable texts of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fields<'a> {
-    /// What its metadata say.
+    /// The description in its metadata.
     pub description: Option<&'a str>,
-    /// The words read in it.
+    /// The text that OCR read in it.
     pub ocr_text: Option<&'a str>,
     /// The nearest city and country.
     pub place: Option<&'a str>,
-    /// The name of its file.
+    /// The file name.
     pub file_name: Option<&'a str>,
 }
 
 impl<'a> Fields<'a> {
-    /// Without place and file name.
+    /// The content fields only: without place and file name.
     #[must_use]
     pub fn content(self) -> Self {
         Self { place: None, file_name: None, ..self }
@@ -30,15 +30,15 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// How many of the fields are content: description and OCR text.
+/// The number of content fields, which come first: description and OCR text.
 pub(crate) const CONTENT_FIELDS: usize = 2;
 
-/// Where a word stands among an image's fields.
+/// The fields in which a word occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Occurrence {
-    /// In the description or the OCR text.
+    /// The description or the OCR text.
     pub in_content: bool,
-    /// In the place or the file name.
+    /// The place or the file name.
     pub in_context: bool,
 }
 
@@ -50,9 +50,9 @@ pub fn words_of(fields: &Fields<'_>) -> BTreeMap<String, Occurrence> {
             if !words.contains_key(token.folded) {
                 words.insert(token.folded.to_owned(), Occurrence::default());
             }
-            if let Some(stands) = words.get_mut(token.folded) {
-                stands.in_content |= number < CONTENT_FIELDS;
-                stands.in_context |= number >= CONTENT_FIELDS;
+            if let Some(occurrence) = words.get_mut(token.folded) {
+                occurrence.in_content |= number < CONTENT_FIELDS;
+                occurrence.in_context |= number >= CONTENT_FIELDS;
             }
         });
     }

@@ -1,14 +1,14 @@
-//! What of a character counts.
+//! Folding: removes differences of letter case, accents, width and vowel points.
 
 use unicode_normalization::{
     UnicodeNormalization as _,
     char::{canonical_combining_class, decompose_compatible},
 };
 
-use crate::chars::{Class, class, is_accent, low};
+use crate::chars::{Class, char_info, class, is_accent};
 
-/// The folded letters and digits of a text, one after the other: two texts that differ only in letter case, accents,
-/// width, points or separators fold alike. Folding twice changes nothing.
+/// Folds a text and removes separators. Texts that differ only in letter case, accents, width, vowel points or separators
+/// are equal after folding. Folding is idempotent.
 ///
 /// ```
 /// assert_eq!(words::fold("Ångström"), "angstrom");
@@ -27,7 +27,7 @@ pub fn fold(text: &str) -> String {
                 fold_cluster(rest.get(..length).unwrap_or_default(), &mut folded);
             }
             Class::Word => fold_char(c, &mut folded),
-            // A mark without a letter counts as little for the tokens.
+            // A mark without a letter is ignored, as in tokens.
             Class::Extend if in_word => fold_char(c, &mut folded),
             Class::Emoji => folded.push(c),
             Class::Extend | Class::Other => {}
@@ -38,21 +38,21 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// Adds a folded character of a script with spaces.
+/// Appends a folded character of a script with spaces.
 pub(crate) fn fold_char(c: char, folded: &mut String) {
     if c == '\u{306}' && folded.ends_with('и') {
         folded.pop();
         folded.push('й');
-    } else if let Some(low) = low(c) {
-        folded.push_str(low.folded());
+    } else if let Some(info) = char_info(c) {
+        folded.push_str(info.folded());
     } else {
-        fold_slowly(c, folded);
+        compute_fold(c, folded);
     }
 }
 
-/// The same without the table and without the character before.
-pub(crate) fn fold_slowly(c: char, folded: &mut String) {
-    // Letters of their own, not a letter with a mark.
+/// Folds a character without the table and without its context.
+pub(crate) fn compute_fold(c: char, folded: &mut String) {
+    // Independent letters, although Unicode decomposes them.
     match c {
         'й' | 'Й' => return folded.push('й'),
         '\u{E33}' | '\u{EB3}' | '\u{3131}'..='\u{318E}' => return folded.push(c),
@@ -65,9 +65,9 @@ pub(crate) fn fold_slowly(c: char, folded: &mut String) {
     });
 }
 
-/// Adds a small letter without decomposition, or as which other letters it counts.
+/// Appends a decomposed lower-case letter, or the letters that replace it.
 fn fold_letter(c: char, folded: &mut String) {
-    let same = match c {
+    let replacement = match c {
         'ß' => "ss",
         'æ' => "ae",
         'œ' => "oe",
@@ -79,7 +79,7 @@ fn fold_letter(c: char, folded: &mut String) {
         'ŧ' => "t",
         'ı' => "i",
         'ς' => "σ",
-        // Letters of Arabic that are typed for each other.
+        // Arabic letters that people type interchangeably.
         'ى' | 'ی' => "ي",
         'ک' => "ك",
         'ة' => "ه",
@@ -94,10 +94,10 @@ fn fold_letter(c: char, folded: &mut String) {
             return;
         }
     };
-    folded.push_str(same);
+    folded.push_str(replacement);
 }
 
-/// The zeros of scripts that have digits of their own, each followed by the other nine.
+/// The zeros of scripts with their own digits. The digits 1 to 9 follow each zero.
 const ZEROS: [u32; 14] =
     [0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0, 0x17E0];
 
@@ -106,17 +106,17 @@ fn digit(c: char) -> Option<char> {
     ZEROS.iter().find_map(|zero| char::from_digit(code.checked_sub(*zero)?, 10))
 }
 
-/// How many bytes the first character takes together with what belongs to it.
+/// The length in bytes of the first character with its marks.
 pub(crate) fn cluster_length(text: &str) -> usize {
     let mut chars = text.char_indices();
     chars.next();
     chars.find(|(_, c)| class(*c) != Class::Extend).map_or(text.len(), |(at, _)| at)
 }
 
-/// The most characters of a cluster that count.
+/// The maximum number of characters in a cluster; further ones are ignored.
 const MAX_CLUSTER: usize = 8;
 
-/// Adds a folded character of a script without spaces with what belongs to it.
+/// Appends a folded character of a script without spaces, with its marks.
 pub(crate) fn fold_cluster(cluster: &str, folded: &mut String) {
     let mut chars = cluster.chars();
     if let (Some(c), None) = (chars.next(), chars.next())
@@ -129,7 +129,7 @@ pub(crate) fn fold_cluster(cluster: &str, folded: &mut String) {
     for c in cluster.chars().take(MAX_CLUSTER) {
         fold_char(c, folded);
     }
-    // Parts of Hangul and marks of Kana are put together again.
+    // Composes decomposed Hangul and marks of Kana.
     if folded
         .get(before..)
         .is_some_and(|added| added.starts_with(|c| c >= '\u{1100}') && added.chars().nth(1).is_some())

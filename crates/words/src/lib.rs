@@ -1,14 +1,14 @@
-//! Words of any language as a search index needs them.
+//! Full-text search in any language: tokenizing, folding, stemming, typo tolerance and scoring.
 //!
-//! A text is cut into tokens ([`each_token`]): words, and where a script puts no spaces between words, its characters
-//! one by one and in overlapping pairs. Tokens are folded ([`fold`]): letter case, accents, width and points do not
-//! count. What is stored of an image is [`words_of`] its texts, and for each new word its [`stem_keys`].
+//! [`each_token`] splits a text into tokens: words and, in scripts without spaces between words, single characters and
+//! overlapping pairs (bigrams). Tokens are folded ([`fold`]): letter case, accents, width and vowel points are ignored. For
+//! an image, the index stores [`words_of`] its texts, and the [`stem_keys`] of each new word.
 //!
-//! A search takes the query apart ([`query_words`]), looks up in the library's own vocabulary which stored words may
-//! stand for each of them, and scores the texts of candidates ([`Search`]). It is the vocabulary that is expanded, not
-//! the texts: a text is stored once, as it is written, whatever its language.
+//! A search splits the query ([`query_words`]), expands each word to the matching words of the stored vocabulary, and scores
+//! the texts of the candidates ([`Scorer`]). Because the query is expanded, a text is stored once, as written, in any
+//! language.
 //!
-//! This crate does no input or output, never panics, and does work in proportion to what it is given.
+//! This crate does no I/O, never panics, and its work is proportional to its input.
 #![deny(missing_docs)]
 
 mod chars;
@@ -33,15 +33,15 @@ pub use stem::{Stems, plural_keys, same_stem, stem_keys};
 pub use tokens::{MAX_TOKENS, MAX_WORD_CHARS, Token, TokenKind, each_token};
 pub use typo::{MIN_TWO_TYPOS_CHARS, MIN_TYPO_CHARS, can_have_typos, is_typo_of, single_edits, typo_prefix};
 
-/// The version of everything here that decides which words a text has, and which keys a word. An index whose words were
-/// made by another version has to be made anew.
+/// The version of tokens and keys. Increase it with every change to the words of a text or the keys of a word: an index of
+/// another version is rebuilt.
 pub const VERSION: u32 = 1;
 
-/// How much an alternative counts that is the query's word itself.
+/// The quality of an exact match.
 pub const EXACT: f32 = 1.0;
-/// How much another form of the word counts.
+/// The quality of another form of the word.
 pub const SAME_STEM: f32 = 0.9;
-/// How much a word counts that begins with the query's last word.
+/// The quality of a word that starts with the query's last word.
 pub const PREFIX: f32 = 0.8;
-/// How much a word counts that the query's word may be a slip of.
+/// The quality of a word that the query may have misspelt.
 pub const TYPO: f32 = 0.6;

@@ -2,55 +2,54 @@
 
 use crate::{score::Hit, tokens::each_token};
 
-/// The longest passage in words.
+/// The maximum length of a passage in words.
 const MAX_WORDS: u32 = 32;
 
-/// The longest passage in characters, without the marks where it was cut.
+/// The maximum length of a passage in characters, without ellipses.
 const MAX_CHARS: usize = 200;
 
-/// Stands where a text was cut.
-const CUT: char = '…';
+const ELLIPSIS: char = '…';
 
-/// The part of a text around hits, which stand in the order of the text.
+/// The part of a text around hits, which are sorted by their positions.
 pub(crate) fn cut(text: &str, hits: &[Hit]) -> String {
     let trimmed = text.trim();
     if trimmed.chars().nth(MAX_CHARS).is_none() {
         return trimmed.to_owned();
     }
-    let tokens = spans(text);
-    let (first, last) = grown(text, &tokens, within(text, &tokens, hits));
+    let tokens = word_spans(text);
+    let (first, last) = extend(text, &tokens, hit_range(text, &tokens, hits));
     let start = if first == 0 { 0 } else { start_of(&tokens, first) };
     let at_end = last + 1 >= tokens.len();
     let end = end_of(&tokens, last);
     let start = if chars(text, start, end) > MAX_CHARS { start_of(&tokens, first) } else { start };
     let end = if at_end && chars(text, start, text.len()) <= MAX_CHARS { text.len() } else { end };
-    let end = shortened(text, start, end);
+    let end = limit_end(text, start, end);
     let part = text.get(start..end).unwrap_or_default().trim();
     let before = text.get(..start).unwrap_or_default().trim();
     let after = text.get(end..).unwrap_or_default().trim();
-    let mut passage = String::with_capacity(part.len() + 2 * CUT.len_utf8());
-    passage.extend((!before.is_empty()).then_some(CUT));
+    let mut passage = String::with_capacity(part.len() + 2 * ELLIPSIS.len_utf8());
+    passage.extend((!before.is_empty()).then_some(ELLIPSIS));
     passage.push_str(part);
-    passage.extend((!after.is_empty()).then_some(CUT));
+    passage.extend((!after.is_empty()).then_some(ELLIPSIS));
     passage
 }
 
-/// The end, or where so many characters end: a single word can have any number of marks.
-fn shortened(text: &str, start: usize, end: usize) -> usize {
+/// `end`, or an earlier end if the part has more than [`MAX_CHARS`] characters: a word can have any number of marks.
+fn limit_end(text: &str, start: usize, end: usize) -> usize {
     let part = text.get(start..end).unwrap_or_default();
     part.char_indices().nth(MAX_CHARS).map_or(end, |(length, _)| start + length)
 }
 
-/// Where the words of a text begin and end; those of a script without spaces are its characters.
-fn spans(text: &str) -> Vec<(usize, usize)> {
-    let mut spans: Vec<(usize, usize)> = Vec::new();
+/// The byte ranges of the words of a text. In scripts without spaces, these are the characters.
+fn word_spans(text: &str) -> Vec<(usize, usize)> {
+    let mut word_spans: Vec<(usize, usize)> = Vec::new();
     each_token(text, |token| {
-        // A pair begins where its first character does.
-        if spans.last().is_none_or(|(start, _)| *start < token.start) {
-            spans.push((token.start, token.end));
+        // Skips pairs, which start with their first character.
+        if word_spans.last().is_none_or(|(start, _)| *start < token.start) {
+            word_spans.push((token.start, token.end));
         }
     });
-    spans
+    word_spans
 }
 
 fn start_of(tokens: &[(usize, usize)], at: usize) -> usize {
@@ -65,8 +64,8 @@ fn chars(text: &str, start: usize, end: usize) -> usize {
     text.get(start..end).map_or(0, |part| part.chars().count())
 }
 
-/// The words from the first hit to the last that is not too far from it.
-fn within(text: &str, tokens: &[(usize, usize)], hits: &[Hit]) -> (usize, usize) {
+/// The words from the first hit to the last one that fits into the passage.
+fn hit_range(text: &str, tokens: &[(usize, usize)], hits: &[Hit]) -> (usize, usize) {
     let Some(begin) = hits.first() else { return (0, 0) };
     let at = |start: usize| tokens.partition_point(|(other, _)| *other <= start).saturating_sub(1);
     let first = at(begin.start);
@@ -78,24 +77,22 @@ fn within(text: &str, tokens: &[(usize, usize)], hits: &[Hit]) -> (usize, usize)
     (first, last.max(first))
 }
 
-/// Adds words on both sides in turn as long as the passage stays short.
-fn grown(text: &str, tokens: &[(usize, usize)], (mut first, mut last): (usize, usize)) -> (usize, usize) {
+/// Extends the range by words after and before it in turn, up to the maximum length.
+fn extend(text: &str, tokens: &[(usize, usize)], (mut first, mut last): (usize, usize)) -> (usize, usize) {
     let fits = |first: usize, last: usize| {
         u32::try_from(last - first).is_ok_and(|words| words < MAX_WORDS)
             && chars(text, start_of(tokens, first), end_of(tokens, last)) <= MAX_CHARS
     };
     loop {
-        let (mut back, mut forth) = (false, false);
+        let before = (first, last);
         if last + 1 < tokens.len() && fits(first, last + 1) {
             last += 1;
-            forth = true;
         }
         if first > 0 && fits(first - 1, last) {
             first -= 1;
-            back = true;
         }
-        if !back && !forth {
-            return (first, last);
+        if (first, last) == before {
+            return before;
         }
     }
 }

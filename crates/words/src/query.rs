@@ -1,4 +1,4 @@
-//! What a query asks for.
+//! The words of a query.
 
 use crate::{
     chars::{Class, class, has_hiragana, is_hiragana},
@@ -6,7 +6,7 @@ use crate::{
     tokens::{Token, TokenKind, each_token},
 };
 
-/// The most distinct words of a query; further ones are left out.
+/// The maximum number of distinct words in a query; further ones are ignored.
 const MAX_QUERY_WORDS: usize = 64;
 
 /// A word of a query.
@@ -14,16 +14,17 @@ const MAX_QUERY_WORDS: usize = 64;
 pub struct QueryWord {
     /// The word, folded.
     pub word: String,
-    /// Whether it is a word or a number, and not a picture or characters of a script without spaces. Only those have
-    /// other forms and slips.
+    /// Whether it is a word or a number, not an emoji or characters of a script without spaces. Only these have other forms
+    /// and typos.
     pub is_word: bool,
-    /// Whether it says little, so that an image without it matches all the same. Not every word of a query is so.
+    /// Whether an image also matches without this word, because it is a stop word. A query has at least one word that is
+    /// not optional.
     pub optional: bool,
-    /// Whether it may be the beginning of what is looked for, as the last word is.
+    /// Whether it also matches words that start with it. This is the last word, which may be incomplete.
     pub is_prefix: bool,
 }
 
-/// The distinct words of a query in their order, at most 64.
+/// The distinct words of a query in order, at most 64.
 ///
 /// ```
 /// let words = words::query_words("receipt from the hardware store");
@@ -62,8 +63,8 @@ pub fn query_words(query: &str) -> Vec<QueryWord> {
     words
 }
 
-/// Whether a pair of characters is mostly grammar: one with Hiragana beside other characters is, and one among nothing but
-/// Hiragana belongs to a word, unless all of it is a particle.
+/// Whether a pair of characters probably is grammar. A pair with Hiragana is, unless the whole run around it is Hiragana;
+/// then it belongs to a word, except if the run is a particle.
 fn is_grammar(query: &str, pair: &Token<'_>) -> bool {
     if !has_hiragana(pair.folded) {
         return false;

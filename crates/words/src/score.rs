@@ -1,4 +1,4 @@
-//! How well a text matches a query.
+//! Scores how well texts match a query.
 
 use std::collections::HashMap;
 
@@ -9,49 +9,49 @@ use crate::{
     tokens::each_token,
 };
 
-/// A stored word that may stand for a word of the query.
+/// A stored word that matches a word of the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Alternative {
     /// The stored word, folded.
     pub word: String,
-    /// How much it counts, above 0 and at most 1.
+    /// The quality of the match, above 0 and at most 1.
     pub quality: f32,
 }
 
-/// A word of a query and what may stand for it in texts.
+/// A word of a query with the stored words that match it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
     /// The word.
     pub word: QueryWord,
-    /// What may stand for it; nothing when no text has it.
+    /// The stored words that match; empty if no text contains one.
     pub alternatives: Vec<Alternative>,
-    /// The share of the texts in which one of them stands, above 0 and at most 1: rare words weigh more.
+    /// The share of the texts that contain an alternative, above 0 and at most 1. Rare words have a higher weight.
     pub document_frequency: f64,
 }
 
-/// How well words match, best first. Only words that are not optional count.
+/// Which words match in which fields, best first. Optional words do not count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Every word stands in the description or the OCR text.
+    /// All words are in the description or the OCR text.
     AllInContent,
-    /// Every word stands somewhere, counting place and file name.
+    /// All words are in some field, including place and file name.
     AllAnywhere,
-    /// Some word stands in the description or the OCR text.
+    /// Some words are in the description or the OCR text.
     SomeInContent,
-    /// Some word stands somewhere.
+    /// Some words are in the place or the file name.
     SomeAnywhere,
 }
 
-/// How well a text matches a query.
+/// How well an image's texts match a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// Which of the words stand where.
+    /// The tier.
     pub tier: Tier,
-    /// How well they do, above 0 and at most 1. It can be compared between queries.
+    /// The strength within the tier, above 0 and at most 1. It is comparable between queries.
     pub strength: f64,
 }
 
-/// A word of the query that stands in a text.
+/// An occurrence of a word of the query in a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hit {
     pub(crate) word: usize,
@@ -61,60 +61,61 @@ pub(crate) struct Hit {
     pub(crate) end: usize,
 }
 
-/// What of a query stands in one field.
+/// The matches of a query in one field.
 #[derive(Default)]
 pub(crate) struct Hits {
     pub(crate) hits: Vec<Hit>,
-    /// How many words the field has.
+    /// The number of words in the field.
     pub(crate) length: u32,
-    /// Which words stand in it, a bit for each.
+    /// The query's words that occur in the field, as a bit set.
     pub(crate) words: u64,
 }
 
-struct Asked {
+struct WeightedTerm {
     optional: bool,
     weight: f64,
     rarity: f64,
 }
 
-/// A query that texts are scored by.
+/// Scores texts by a query.
 pub struct Scorer {
-    asked: Vec<Asked>,
+    terms: Vec<WeightedTerm>,
+    /// The sum of the terms' weights.
     weight: f64,
-    /// The words of the query that an alternative stands for, and how well.
+    /// The terms that an alternative matches, with the quality of the match.
     alternatives: HashMap<String, Vec<(usize, f32)>>,
-    /// By their first byte, the lengths that alternatives have, a bit for each: most words of a text are told not to be
-    /// among them by this alone.
+    /// The lengths of the alternatives by their first byte, as bit sets. This rejects most words of a text without a hash
+    /// look-up.
     lengths: [u64; 256],
 }
 
-/// What a word counts that says little.
+/// The factor for the weight of an optional word.
 const OPTIONAL_WEIGHT: f64 = 0.15;
 
-/// What the fields count: description, OCR text, place, file name.
+/// The weights of description, OCR text, place and file name.
 const FIELD_WEIGHTS: [f64; 4] = [1.0, 0.97, 0.85, 0.75];
 
-/// What of the strength each of these makes up: that the words stand there at all, that they stand together, that
-/// little else is said, and that they are rare.
+/// The shares of the strength: that the words occur, that they are close to each other, that the text is short, and that
+/// the words are rare.
 const SHARES: [f64; 4] = [0.55, 0.22, 0.13, 0.10];
 
 impl Scorer {
-    /// Takes a query's words; 64 of them at most count.
-    pub fn new(wanted: &[QueryTerm]) -> Self {
-        let mut search =
-            Self { asked: Vec::new(), weight: 0.0, alternatives: HashMap::new(), lengths: [0; 256] };
-        for (number, wanted) in wanted.iter().take(64).enumerate() {
-            let share =
-                if wanted.document_frequency > 0.0 { wanted.document_frequency.min(1.0) } else { 1.0 };
-            let rarity = (1.0 + 1.0 / share).ln();
-            let weight = rarity * if wanted.word.optional { OPTIONAL_WEIGHT } else { 1.0 };
-            search.asked.push(Asked { optional: wanted.word.optional, weight, rarity });
-            search.weight += weight;
-            for alternative in &wanted.alternatives {
-                search.add(number, alternative);
+    /// Prepares a query; only its first 64 terms count.
+    pub fn new(terms: &[QueryTerm]) -> Self {
+        let mut scorer =
+            Self { terms: Vec::new(), weight: 0.0, alternatives: HashMap::new(), lengths: [0; 256] };
+        for (number, term) in terms.iter().take(64).enumerate() {
+            let frequency =
+                if term.document_frequency > 0.0 { term.document_frequency.min(1.0) } else { 1.0 };
+            let rarity = (1.0 + 1.0 / frequency).ln();
+            let weight = rarity * if term.word.optional { OPTIONAL_WEIGHT } else { 1.0 };
+            scorer.terms.push(WeightedTerm { optional: term.word.optional, weight, rarity });
+            scorer.weight += weight;
+            for alternative in &term.alternatives {
+                scorer.add(number, alternative);
             }
         }
-        search
+        scorer
     }
 
     fn add(&mut self, number: usize, alternative: &Alternative) {
@@ -122,14 +123,14 @@ impl Scorer {
         if let Some(lengths) = lengths_of(&mut self.lengths, &alternative.word) {
             *lengths |= length_bit(&alternative.word);
         }
-        let stands_for = self.alternatives.entry(alternative.word.clone()).or_default();
-        match stands_for.iter_mut().find(|(other, _)| *other == number) {
+        let terms = self.alternatives.entry(alternative.word.clone()).or_default();
+        match terms.iter_mut().find(|(other, _)| *other == number) {
             Some((_, known)) => *known = known.max(quality),
-            None => stands_for.push((number, quality)),
+            None => terms.push((number, quality)),
         }
     }
 
-    /// What of the query stands in a text.
+    /// The matches in a text.
     pub(crate) fn hits(&self, text: &str) -> Hits {
         let mut found = Hits::default();
         each_token(text, |token| {
@@ -148,7 +149,7 @@ impl Scorer {
         found
     }
 
-    /// What of the query stands in a text, without the words that say little: they stand everywhere.
+    /// The matches of the words that are not optional in a text.
     fn needed_hits(&self, text: &str) -> Hits {
         let mut found = self.hits(text);
         found.words &= self.needed();
@@ -156,19 +157,19 @@ impl Scorer {
         found
     }
 
-    /// The words that are not optional, a bit for each.
+    /// The words that are not optional, as a bit set.
     fn needed(&self) -> u64 {
-        let needed = self.asked.iter().enumerate().filter(|(_, asked)| !asked.optional);
+        let needed = self.terms.iter().enumerate().filter(|(_, term)| !term.optional);
         needed.fold(0, |bits, (number, _)| bits | 1 << number)
     }
 
-    /// How well what is written about an image matches; `None` when no word stands there but optional ones.
+    /// Scores the texts of an image; `None` if they contain none of the words that are not optional.
     pub fn score(&self, fields: &Fields<'_>) -> Option<Score> {
         let found = fields.in_order().map(|text| text.map(|text| self.hits(text)).unwrap_or_default());
         let content = found.iter().take(CONTENT_FIELDS).fold(0, |words, field| words | field.words);
         let anywhere = found.iter().fold(0, |words, field| words | field.words);
         let tier = self.tier(content, anywhere)?;
-        let mut best = vec![0.0_f64; self.asked.len()];
+        let mut best = vec![0.0_f64; self.terms.len()];
         for (field, weight) in found.iter().zip(FIELD_WEIGHTS) {
             for hit in &field.hits {
                 if let Some(best) = best.get_mut(hit.word) {
@@ -176,12 +177,12 @@ impl Scorer {
                 }
             }
         }
-        let matched: f64 = self.asked.iter().zip(&best).map(|(asked, best)| asked.weight * best).sum();
+        let matched: f64 = self.terms.iter().zip(&best).map(|(term, best)| term.weight * best).sum();
         let coverage = matched / self.weight;
         let fullest = found.iter().rev().max_by_key(|field| field.words.count_ones())?;
-        let rarest = self.asked.iter().zip(&best).filter(|(_, best)| **best > 0.0);
-        let rarity = rarest.map(|(asked, _)| asked.rarity).fold(0.0, f64::max);
-        let parts = [1.0, self.nearness(fullest), brevity(fullest.length), (rarity / 9.0).min(1.0)];
+        let matching = self.terms.iter().zip(&best).filter(|(_, best)| **best > 0.0);
+        let rarity = matching.map(|(term, _)| term.rarity).fold(0.0, f64::max);
+        let parts = [1.0, self.proximity(fullest), brevity(fullest.length), (rarity / 9.0).min(1.0)];
         let quality: f64 = parts.iter().zip(SHARES).map(|(part, share)| part * share).sum();
         Some(Score { tier, strength: (coverage * quality).clamp(f64::MIN_POSITIVE, 1.0) })
     }
@@ -201,14 +202,13 @@ impl Scorer {
         }
     }
 
-    /// How near to each other a field's words stand and whether in the query's order: 1 when they are all and follow
-    /// one another as in the query.
-    fn nearness(&self, field: &Hits) -> f64 {
-        let words = self.asked.len();
+    /// How close to each other the words are in a field: 1 if all words are adjacent and in the query's order.
+    fn proximity(&self, field: &Hits) -> f64 {
+        let words = self.terms.len();
         if words < 2 {
             return 1.0;
         }
-        let Some((first, last)) = closest(field) else { return 0.0 };
+        let Some((first, last)) = smallest_window(field) else { return 0.0 };
         let window = field.hits.get(first..=last).unwrap_or_default();
         let distinct = f64::from(field.words.count_ones());
         if distinct < 2.0 {
@@ -222,19 +222,19 @@ impl Scorer {
         share * tight * if in_order { 1.0 } else { 0.85 }
     }
 
-    /// The part of the description or of the OCR text in which the query's words stand, in its own spelling, with `…`
-    /// where it was cut; all of it when it is short. `None` when neither has any of them but optional ones.
+    /// The part of the description or the OCR text that matches, in its original spelling, with `…` where it was cut; a
+    /// short text is returned whole. `None` if neither contains any of the words that are not optional.
     pub fn passage(&self, fields: &Fields<'_>) -> Option<String> {
         let mut best: Option<(&str, Hits)> = None;
         for text in [fields.description, fields.ocr_text].into_iter().flatten() {
             let hits = self.needed_hits(text);
-            let more = best.as_ref().map_or(0, |(_, best)| best.words.count_ones());
-            if hits.words.count_ones() > more {
+            let best_count = best.as_ref().map_or(0, |(_, best)| best.words.count_ones());
+            if hits.words.count_ones() > best_count {
                 best = Some((text, hits));
             }
         }
         let (text, hits) = best?;
-        let (first, last) = closest(&hits)?;
+        let (first, last) = smallest_window(&hits)?;
         Some(passage::cut(text, hits.hits.get(first..=last)?))
     }
 }
@@ -247,13 +247,13 @@ fn length_bit(word: &str) -> u64 {
     1 << word.len().min(63)
 }
 
-/// A short text says the same with more weight.
+/// From 1 for a short text towards 0 for a long one.
 fn brevity(words: u32) -> f64 {
     1.0 / (1.0 + (1.0 + f64::from(words) / 12.0).ln() / 2.0)
 }
 
-/// The first and the last of the hits of the shortest part that has all of a field's words.
-fn closest(field: &Hits) -> Option<(usize, usize)> {
+/// The first and last hit of the smallest window that contains all matching words of a field.
+fn smallest_window(field: &Hits) -> Option<(usize, usize)> {
     let mut counts = [0_u32; 64];
     let mut missing = field.words.count_ones();
     let mut first = 0;

@@ -1,14 +1,14 @@
-//! Which words are forms of one word.
+//! Stemming: finds different forms of one word.
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::english::is_english;
 
-/// A language, and the shortest stem in letters by which two words of it are one: the endings of many languages are cut
-/// from the words of all, and short stems are those of unlike words soonest.
+/// A stemmer, and the minimum length of its stems. The language of a word is unknown, so every word is stemmed in all
+/// languages of its script. Short stems would match unrelated words.
 type Language = (Algorithm, usize);
 
-/// Languages in Latin letters, English first.
+/// Languages in Latin script, English first.
 const LATIN: [Language; 16] = [
     (Algorithm::English, 3),
     (Algorithm::German, 4),
@@ -47,7 +47,7 @@ fn languages(word: &str) -> &'static [Language] {
     }
 }
 
-/// What each language makes of a word, and no language of one that has a digit or less than three letters.
+/// The stems of a word in each language; none if the word has a digit or less than three letters.
 fn stems(word: &str) -> impl Iterator<Item = (usize, String)> + '_ {
     let is_word = word.chars().all(char::is_alphanumeric)
         && !word.chars().any(char::is_numeric)
@@ -63,7 +63,7 @@ fn stems(word: &str) -> impl Iterator<Item = (usize, String)> + '_ {
     })
 }
 
-/// What each language makes of a folded word.
+/// The stems of a folded word in each language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stems {
     word: String,
@@ -71,12 +71,12 @@ pub struct Stems {
 }
 
 impl Stems {
-    /// Takes a folded word.
+    /// Stems a folded word.
     pub fn new(word: &str) -> Self {
         Self { word: word.to_owned(), stems: stems(word).collect() }
     }
 
-    /// The distinct stems, none of them the word itself: see [`stem_keys`].
+    /// The distinct stems other than the word itself: see [`stem_keys`].
     pub fn keys(&self) -> Vec<String> {
         let other = self.stems.iter().map(|(_, stem)| stem).filter(|stem| **stem != self.word);
         let mut keys: Vec<String> = other.cloned().collect();
@@ -85,9 +85,9 @@ impl Stems {
         keys
     }
 
-    /// Whether they are those of another folded word in some language: see [`same_stem`].
+    /// Whether another folded word has the same stem in some language: see [`same_stem`].
     pub fn matches(&self, other: &str) -> bool {
-        // One of both that is English is enough: its stems are of English only.
+        // If one of the words is English, only its English stem is compared.
         self.word == other
             || is_plural(&self.word, other)
             || is_plural(other, &self.word)
@@ -95,15 +95,15 @@ impl Stems {
     }
 }
 
-/// The distinct stems of a folded word, none of them the word itself.
+/// The distinct stems of a folded word, other than the word itself.
 ///
-/// Two words may be forms of one ([`same_stem`]) when they have a key in common or one is a key of the other, and when
-/// one is among the [`plural_keys`] of the other.
+/// Two words can only be forms of one word ([`same_stem`]) if they share a key, one is a key of the other, or one is among
+/// the [`plural_keys`] of the other.
 pub fn stem_keys(word: &str) -> Vec<String> {
     Stems::new(word).keys()
 }
 
-/// The words that differ from a folded one only by an "s" or "es" at the end.
+/// The words that differ from a folded word only by "s" or "es" at the end.
 pub fn plural_keys(word: &str) -> Vec<String> {
     if !can_have_plural(word) {
         return Vec::new();

@@ -1,19 +1,19 @@
-//! Words that say little of what is searched for.
+//! Stop words.
 
-/// Whether a word may be left out where others say more: articles, prepositions and the like of the commonest languages,
-/// and what a search for photos is put in.
+/// Whether a word is a stop word: an article, preposition or the like of the most common languages, or a word such as
+/// "photo" or "show" that only introduces a search for photos.
 pub(crate) fn is_stop_word(word: &str) -> bool {
-    STOP.contains(&word)
+    STOP_WORDS.contains(&word)
 }
 
 #[rustfmt::skip]
-const STOP: &[&str] = &[
+const STOP_WORDS: &[&str] = &[
     // English
     "a", "an", "and", "are", "as", "at", "be", "by", "for", "from", "had", "has", "have", "he", "her", "his", "i",
     "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "she", "some", "that", "the", "their",
     "them", "there", "these", "they", "this", "those", "to", "us", "was", "we", "were", "where", "which", "who",
     "with", "you", "your",
-    // What photos are asked for with
+    // Introductions to a search
     "find", "image", "images", "photo", "photograph", "photographs", "photos", "pic", "pics", "picture", "pictures",
     "search", "show",
     // German
@@ -28,7 +28,7 @@ const STOP: &[&str] = &[
     "av", "een", "ett", "for", "het", "med", "och", "og", "op", "paa", "pa", "til", "till", "van", "voor",
     // Russian
     "в", "во", "для", "за", "и", "из", "к", "на", "от", "по", "с", "со", "у",
-    // Japanese, and what photos are asked for with in East Asia
+    // Japanese, and "photo" in Japanese, Chinese and Korean
     "から", "が", "この", "した", "して", "する", "その", "だけ", "で", "です", "では", "と", "とか", "との", "な", "など",
     "に", "には", "の", "は", "へ", "まで", "ます", "も", "や", "より", "を", "写真", "画像", "照片", "图片", "圖片", "相片",
     "사진",
@@ -42,8 +42,8 @@ mod tests {
     use crate::each_token;
 
     #[test]
-    fn each_is_a_token_as_it_stands() {
-        for word in STOP {
+    fn every_stop_word_is_a_folded_token() {
+        for word in STOP_WORDS {
             let mut found = false;
             each_token(word, |token| found |= token.folded == *word);
             assert!(found, "{word}");

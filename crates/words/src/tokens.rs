@@ -1,57 +1,57 @@
-//! The tokens of a text.
+//! The tokenizer.
 
 use crate::{
-    chars::{Class, class, is_apostrophe, is_half_flag},
+    chars::{Class, class, is_apostrophe, is_regional_indicator},
     fold::{cluster_length, fold_char, fold_cluster},
 };
 
-/// The longest word in folded characters; what follows in a longer one is left out.
+/// The maximum length of a word in folded characters; the rest of a longer word is ignored.
 pub const MAX_WORD_CHARS: usize = 40;
 
-/// The most words of a text, or characters of a script without spaces; what follows is left out.
+/// The maximum number of words (or of characters of a script without spaces) in a text; the rest is ignored.
 pub const MAX_TOKENS: usize = 4096;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
     /// A word or a number.
     Word,
     /// One character of a script without spaces, with its marks.
     Single {
-        /// Whether no other character of such a script stands beside it.
+        /// Whether it has no neighbour of such a script.
         alone: bool,
     },
     /// Two neighbouring characters of a script without spaces.
     Pair,
-    /// A picture among the characters.
+    /// An emoji.
     Emoji,
 }
 
 /// A token of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a> {
-    /// What of it counts; never empty, without white space and ASCII punctuation.
+    /// The folded token; never empty, without white space and ASCII punctuation.
     pub folded: &'a str,
-    /// Where it begins, in bytes of the text.
+    /// The start in the text, in bytes.
     pub start: usize,
-    /// Where it ends, in bytes of the text.
+    /// The end in the text, in bytes.
     pub end: usize,
-    /// Its number among the words; a pair has that of its first character.
+    /// The number of the word in the text. A pair has the number of its first character.
     pub position: u32,
-    /// What it is.
+    /// The kind of the token.
     pub kind: TokenKind,
 }
 
-/// What is left out before an apostrophe: articles and pronouns of French, Italian and Catalan.
+/// Words that are dropped before an apostrophe: articles and pronouns of French, Italian and Catalan.
 const ELIDED: [&str; 17] = [
     "c", "d", "j", "l", "m", "n", "s", "t", "qu", "all", "dell", "nell", "dall", "sull", "lorsqu", "jusqu",
     "puisqu",
 ];
 
-/// What belongs to the word before its apostrophe.
+/// Word parts after an apostrophe that are joined to the word before it.
 const JOINED: [&str; 6] = ["t", "ll", "re", "ve", "d", "m"];
 
-/// Calls `take` with each token of a text in the order in which they begin.
+/// Calls `take` with each token of a text, sorted by start.
 ///
 /// ```
 /// let mut words = Vec::new();
@@ -59,20 +59,20 @@ const JOINED: [&str; 6] = ["t", "ll", "re", "ve", "d", "m"];
 /// assert_eq!(words, ["ete", "a", "zurich"]);
 /// ```
 pub fn each_token(text: &str, take: impl FnMut(Token<'_>)) {
-    let mut scan = Scan { text, at: 0, position: 0, left: MAX_TOKENS, take };
+    let mut tokenizer = Tokenizer { text, at: 0, position: 0, left: MAX_TOKENS, take };
     let mut word = String::with_capacity(64);
     let mut tail = String::new();
-    while scan.left > 0 {
-        let Some((start, class)) = scan.next_start() else { break };
+    while tokenizer.left > 0 {
+        let Some((start, class)) = tokenizer.next_start() else { break };
         match class {
-            Class::Word => scan.words(start, &mut word, &mut tail),
-            Class::Gram => scan.grams(&mut word, &mut tail),
-            _ => scan.emoji(start, &mut word),
+            Class::Word => tokenizer.words(start, &mut word, &mut tail),
+            Class::Gram => tokenizer.grams(&mut word, &mut tail),
+            _ => tokenizer.emoji(start, &mut word),
         }
     }
 }
 
-struct Scan<'t, F> {
+struct Tokenizer<'t, F> {
     text: &'t str,
     at: usize,
     position: u32,
@@ -80,12 +80,12 @@ struct Scan<'t, F> {
     take: F,
 }
 
-impl<F: FnMut(Token<'_>)> Scan<'_, F> {
+impl<F: FnMut(Token<'_>)> Tokenizer<'_, F> {
     fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Moves to where the next token begins.
+    /// Moves to the start of the next token.
     fn next_start(&mut self) -> Option<(usize, Class)> {
         let bytes = self.text.as_bytes();
         loop {
@@ -100,7 +100,7 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
             let c = self.rest().chars().next()?;
             match class(c) {
                 Class::Extend | Class::Other => self.at += c.len_utf8(),
-                // An apostrophe by another name.
+                // A letter that is used as an apostrophe.
                 Class::Word if is_apostrophe(c) => self.at += c.len_utf8(),
                 class => return Some((self.at, class)),
             }
@@ -109,13 +109,13 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
 
     fn emit(&mut self, folded: &str, start: usize, end: usize, kind: TokenKind) {
         if self.left > 0 && !folded.is_empty() {
-            // A pair is no character more.
+            // A pair does not count, because its characters do.
             self.left -= usize::from(kind != TokenKind::Pair);
             (self.take)(Token { folded, start, end, position: self.position, kind });
         }
     }
 
-    /// Folds letters up to the end of a word. Gives where that stands which counts.
+    /// Folds letters up to the end of a word. Returns the end of the part that was not cut off.
     fn word(&mut self, folded: &mut String) -> usize {
         folded.clear();
         let bytes = self.text.as_bytes();
@@ -149,21 +149,21 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
         end
     }
 
-    /// Whether an apostrophe comes and then a word, which is moved to.
-    fn passes_apostrophe(&mut self) -> bool {
+    /// Skips an apostrophe if a word follows it; `true` if so.
+    fn skip_apostrophe(&mut self) -> bool {
         let mut chars = self.rest().chars();
         let Some(apostrophe) = chars.next().filter(|c| is_apostrophe(*c)) else { return false };
-        let goes_on = chars.next().is_some_and(|c| class(c) == Class::Word && !is_apostrophe(c));
-        if goes_on {
+        let word_follows = chars.next().is_some_and(|c| class(c) == Class::Word && !is_apostrophe(c));
+        if word_follows {
             self.at += apostrophe.len_utf8();
         }
-        goes_on
+        word_follows
     }
 
-    /// A word, or some that apostrophes join.
+    /// Emits a word, or several words with apostrophes between them.
     fn words(&mut self, mut start: usize, word: &mut String, tail: &mut String) {
         let mut end = self.word(word);
-        while self.passes_apostrophe() {
+        while self.skip_apostrophe() {
             let tail_start = self.at;
             let tail_end = self.word(tail);
             if ELIDED.contains(&word.as_str()) {
@@ -183,8 +183,8 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
         self.position = self.position.saturating_add(1);
     }
 
-    /// A run of characters of scripts without spaces. `before` holds the character before and is then followed by the
-    /// next, so that it is the pair.
+    /// Emits a run of characters of scripts without spaces. `before` is the previous character; the next one is appended to
+    /// it to form the pair.
     fn grams(&mut self, before: &mut String, next: &mut String) {
         before.clear();
         let (mut start, mut end) = (self.at, self.at);
@@ -219,7 +219,8 @@ impl<F: FnMut(Token<'_>)> Scan<'_, F> {
         folded.clear();
         let mut chars = self.rest().chars();
         let first = chars.next();
-        let second = chars.next().filter(|c| is_half_flag(*c) && first.is_some_and(is_half_flag));
+        let second =
+            chars.next().filter(|c| is_regional_indicator(*c) && first.is_some_and(is_regional_indicator));
         folded.extend(first);
         folded.extend(second);
         self.at += folded.len();

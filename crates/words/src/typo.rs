@@ -1,21 +1,21 @@
-//! Slips of the pen: one letter left out, doubled, changed for another or for its neighbour.
+//! Typo tolerance by edit distance: a letter is left out, inserted, replaced, or swapped with its neighbour.
 
-/// The shortest word in characters that a slip is forgiven.
+/// The minimum length in characters of a word that may have a typo.
 pub const MIN_TYPO_CHARS: usize = 5;
 
-/// The shortest word in characters that two slips are forgiven.
+/// The minimum length in characters of a word that may have two typos.
 pub const MIN_TWO_TYPOS_CHARS: usize = 9;
 
-/// What a word with two slips must begin with all the same, in characters.
+/// The length in characters of the common prefix of two words with edit distance 2.
 const TWO_TYPOS_PREFIX: usize = 3;
 
-/// Whether a word may be misspelt: it is long enough and has no digit.
+/// Whether a word may have a typo: it is long enough and has no digit.
 pub fn can_have_typos(word: &str) -> bool {
     word.chars().count() >= MIN_TYPO_CHARS && word.chars().all(char::is_alphabetic)
 }
 
-/// Whether two folded words are so long and so alike that one may be a slip of the other: they differ by one slip, or
-/// by two if both have nine letters or more and begin with the same three.
+/// Whether one folded word may be a typo of another. Their edit distance is 1, or 2 if both have at least nine letters and
+/// start with the same three. Both have at least five letters.
 pub fn is_typo_of(word: &str, other: &str) -> bool {
     if word == other || !can_have_typos(word) || !can_have_typos(other) {
         return false;
@@ -23,11 +23,11 @@ pub fn is_typo_of(word: &str, other: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (word.chars().collect(), other.chars().collect());
     let long =
         a.len().min(b.len()) >= MIN_TWO_TYPOS_CHARS && a.get(..TWO_TYPOS_PREFIX) == b.get(..TWO_TYPOS_PREFIX);
-    let most = if long { 2 } else { 1 };
-    a.len().abs_diff(b.len()) <= most && distance(&a, &b) <= most
+    let max = if long { 2 } else { 1 };
+    a.len().abs_diff(b.len()) <= max && edit_distance(&a, &b) <= max
 }
 
-/// What words begin with that two slips may have made of this one; `None` when it is not forgiven so many.
+/// The prefix of all words within edit distance 2 that count as typos of this one; `None` if it may not have two typos.
 pub fn typo_prefix(word: &str) -> Option<&str> {
     if !can_have_typos(word) || word.chars().count() < MIN_TWO_TYPOS_CHARS {
         return None;
@@ -36,8 +36,8 @@ pub fn typo_prefix(word: &str) -> Option<&str> {
     word.get(..end)
 }
 
-/// How many slips lie between two words, where no part is changed twice (the restricted Damerau-Levenshtein distance).
-fn distance(a: &[char], b: &[char]) -> usize {
+/// The restricted Damerau-Levenshtein distance (optimal string alignment).
+fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut above: Vec<usize> = (0..=b.len()).collect();
     for (row, &left) in a.iter().enumerate() {
@@ -59,7 +59,7 @@ fn distance(a: &[char], b: &[char]) -> usize {
     above.last().copied().unwrap_or(0)
 }
 
-/// The folded letters of the script that a word is written in.
+/// The folded letters of a word's script.
 fn alphabet(word: &str) -> Vec<char> {
     let of = |first: char, last: char| (first..=last).filter(|c| c.is_alphabetic()).collect();
     match word.chars().next() {
@@ -79,8 +79,8 @@ fn alphabet(word: &str) -> Vec<char> {
     }
 }
 
-/// Every word that one slip makes of this one with letters of its script, some of them twice; none when it is too short
-/// or has a digit. They are at most some 70 for each letter: a vocabulary is asked for all of them at once.
+/// All words within edit distance 1 in the letters of the same script, with some duplicates; none if the word may not have
+/// typos. There are at most about 70 for each letter, few enough for one query of the vocabulary.
 pub fn single_edits(word: &str) -> Vec<String> {
     if !can_have_typos(word) {
         return Vec::new();

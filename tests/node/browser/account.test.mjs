@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { App } from './support/app.mjs';
 import { World } from './support/harness.mjs';
-import { accountPage, ask, connect, forms, press, signIn, words } from './support/pages.mjs';
+import { accountPage, connect, forms, openConfirmation, press, signIn, words } from './support/pages.mjs';
 
 const world = await World.forTests();
 const path = (page) => new URL(page.url()).pathname;
@@ -11,7 +11,7 @@ const CALLBACK = 'https://client.example/callback';
 
 /** Signs in with a new account, and returns it with its page. */
 async function signInNew(visit) {
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.signIn(person);
   assert.equal(path(visit.page), '/account');
   return { person, account: accountPage(visit.page) };
@@ -84,7 +84,7 @@ world.flow('a new password signs out other browsers', async (visit, another) => 
 
   assert.equal((await account.changePassword('wrong', replacement)).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /password is wrong/i);
+  assert.match(await words(page), /password is incorrect/i);
   await elsewhere.open('/account');
   assert.equal(path(elsewhere.page), '/account', 'nothing has changed yet');
 
@@ -144,7 +144,7 @@ world.flow('other browsers are listed and signed out one by one', async (visit, 
 
 world.flow('activity of the account is listed', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   await signIn(page, { ...person, password: 'wrong' });
   await watch.takesStatus(401);
@@ -158,11 +158,11 @@ world.flow('activity of the account is listed', async (visit) => {
   const activity = page.getByRole('region', { name: 'Recent activity' });
   const shown = await activity.innerText();
   for (const expect of [
-    'A wrong password was tried',
+    'Sign-in failed: incorrect password',
     'Signed in',
-    'The API key laptop was created',
-    'The API key laptop was revoked',
-    `${app.name} was connected`,
+    'API key laptop created',
+    'API key laptop revoked',
+    `${app.name} connected`,
     '127.0.0.1',
   ]) {
     assert.ok(shown.includes(expect), `${expect}: ${shown}`);
@@ -182,7 +182,7 @@ world.flow('an account is deleted with its password, sessions, keys and apps', a
   await visit.open('/account');
   assert.equal((await account.deleteAccount('wrong')).status(), 400);
   await watch.takesStatus(400);
-  assert.match(await words(page), /password is wrong/i);
+  assert.match(await words(page), /password is incorrect/i);
   assert.equal(await statusWithKey(key), 200, 'nothing is gone yet');
 
   assert.equal((await account.deleteAccount(person.password)).status(), 200);
@@ -201,7 +201,7 @@ world.flow('an account is not deleted without the checkbox', async (visit) => {
   const { page } = visit;
   const { person } = await signInNew(visit);
   const form = forms(page, '/account/delete');
-  await ask(form.getByRole('button', { includeHidden: true }));
+  await openConfirmation(form.getByRole('button', { includeHidden: true }));
   await form.locator('[name="password"]').fill(person.password);
   await form.getByRole('button').click();
   assert.ok(await form.getByRole('checkbox').evaluate((box) => box.validity.valueMissing));
@@ -237,7 +237,7 @@ world.flow('a confirmation can be cancelled', async (visit) => {
   const key = await account.shownKey();
   const step = page.locator('details', { has: account.revokeButton('laptop') });
   await step.getByText('Revoke', { exact: true }).first().click();
-  assert.match(await step.innerText(), /stops working/);
+  assert.match(await step.innerText(), /stop working/);
   await step.getByText('Cancel').click();
   assert.ok(!(await account.revokeButton('laptop').isVisible()));
   assert.equal(await statusWithKey(key), 200);

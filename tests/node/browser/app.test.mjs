@@ -19,7 +19,7 @@ const bob = await ownerOfMany(world.service, 'bob', MANY);
 const eve = await ownerOfMany(world.service, 'eve', 3);
 const fay = await ownerOfMany(world.service, 'fay', 4);
 
-/** A test of the app, opened for somebody. */
+/** Adds a test with the app open in a host. */
 function test(name, options, body) {
   const { owner = ann, browser = {}, ...rest } = options;
   world.test(name, { viewport: { width: 800, height: 900 }, ...browser }, async (visit) => {

@@ -10,7 +10,7 @@ import { consentForm, press, signIn, words } from './support/pages.mjs';
 import { page as smallPage } from './support/watch.mjs';
 
 const world = await World.forTests();
-const person = await world.somebody();
+const person = await world.newAccount();
 /** A program on the user's machine that waits for the redirect. */
 const listener = createServer((request, reply) => {
   const { headers, body } = smallPage('Back in the program');
@@ -115,20 +115,20 @@ world.flow('a warning is shown for apps on the user’s device', async (visit) =
   const { page, watch } = visit;
   const local = await App.register(world.service, `http://127.0.0.1:${port}/callback`, 'Local tool');
   await atConsent(visit, local);
-  assert.match(await words(page), /Any program on it can take the answer/);
+  assert.match(await words(page), /any program can use its name and receive your answer/);
   const native = await App.register(world.service, 'com.example.app:/callback', 'Native tool');
   await visit.open(native.authorizePath());
-  assert.match(await words(page), /Any program on it can take the answer/);
+  assert.match(await words(page), /any program can use its name and receive your answer/);
   const remote = await App.register(world.service, 'https://client.example/callback', 'Remote tool');
   await watch.play(remote.redirectUri);
   await visit.open(remote.authorizePath());
-  assert.doesNotMatch(await words(page), /Any program on it/);
+  assert.doesNotMatch(await words(page), /any program can/);
 });
 
 world.flow('a signed-in person sees the consent form at once, and can use another account', async (visit) => {
   const { page } = visit;
   const app = await App.register(world.service, 'https://client.example/callback');
-  const other = await world.somebody();
+  const other = await world.newAccount();
   await visit.signIn(other);
   await visit.open(app.authorizePath());
   assert.ok((await words(page)).includes(other.email));

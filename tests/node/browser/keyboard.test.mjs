@@ -44,7 +44,7 @@ for (const [decision, key] of [
     const app = await App.register(world.service, CALLBACK);
     await watch.play(CALLBACK);
     await visit.open(app.authorizePath());
-    await signInByKeyboard(page, await world.somebody());
+    await signInByKeyboard(page, await world.newAccount());
     await tabTo(page, consentForm(page)[decision]);
     await submit(page, key);
     const answer = new URL(page.url());
@@ -57,7 +57,7 @@ world.flow('Enter without a focused button allows nothing', async (visit) => {
   const { page } = visit;
   const app = await App.register(world.service, CALLBACK);
   await visit.open(app.authorizePath());
-  await signInByKeyboard(page, await world.somebody());
+  await signInByKeyboard(page, await world.newAccount());
   const before = page.url();
   await page.keyboard.press('Enter');
   await page.keyboard.press('Space');
@@ -67,7 +67,7 @@ world.flow('Enter without a focused button allows nothing', async (visit) => {
 
 world.flow('after a wrong password, the password field has the focus', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in?return_to=/account');
   assert.equal((await signInByKeyboard(page, { ...person, password: 'wrong' })).status(), 401);
   await watch.takesStatus(401);
@@ -80,7 +80,7 @@ world.flow('after a wrong password, the password field has the focus', async (vi
 world.flow('an API key is created and revoked by keyboard', async (visit) => {
   const { page } = visit;
   await visit.open('/sign-in?return_to=/account');
-  await signInByKeyboard(page, await world.somebody());
+  await signInByKeyboard(page, await world.newAccount());
   const account = accountPage(page);
   await tabTo(page, page.locator('form[action="/account/keys/create"] [name="name"]'));
   await page.keyboard.type('laptop');

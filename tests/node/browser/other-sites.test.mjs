@@ -28,7 +28,7 @@ const contents = {
 
 world.flow('another site cannot frame a page', async (visit) => {
   const { page, watch } = visit;
-  await visit.signIn(await world.somebody());
+  await visit.signIn(await world.newAccount());
   watch.allowOrigin(origin);
   await page.goto(`${origin}/frame`);
   await watch.takes(/^console: .*(frame|Frame).*/);
@@ -39,7 +39,7 @@ world.flow('another site cannot frame a page', async (visit) => {
 for (const path of ['/sign-in', '/sign-out', '/key']) {
   world.flow(`another site cannot submit a form (${path})`, async (visit) => {
     const { page, watch } = visit;
-    const person = await world.somebody();
+    const person = await world.newAccount();
     await visit.signIn(person);
     watch.allowOrigin(origin);
     await page.goto(`${origin}${path}`);

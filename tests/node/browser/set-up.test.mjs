@@ -73,7 +73,7 @@ firstFlow('an error is shown, and its field has the focus', async (visit, servic
   await visit.open(service.setUpPath);
   await hasFocus(form.email);
   for (const [wrong, words, field] of [
-    [{ email: 'ann', password: PASSWORD }, /not an email address/, form.email],
+    [{ email: 'ann', password: PASSWORD }, /valid email address/, form.email],
     [{ email: ANN.email, password: 'short' }, /at least 10 characters/, form.password],
   ]) {
     assert.equal((await setUp(page, wrong)).status(), 400);

@@ -9,7 +9,7 @@ const path = (page) => page.url().slice(world.service.origin.length);
 
 world.flow('a wrong password shows an error and keeps the email', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   assert.equal((await visit.open('/account')).status(), 200);
   assert.match(path(page), /^\/sign-in\?return_to=/);
   const form = signInForm(page);
@@ -18,7 +18,7 @@ world.flow('a wrong password shows an error and keeps the email', async (visit) 
   const refused = await signIn(page, { ...person, password: 'wrong' });
   assert.equal(refused.status(), 401);
   await watch.takesStatus(401);
-  assert.match(await page.getByRole('alert').innerText(), /email or the password is wrong/i);
+  assert.match(await page.getByRole('alert').innerText(), /email or password is incorrect/i);
   assert.equal(await form.email.inputValue(), person.email);
   assert.equal(await form.password.inputValue(), '');
 
@@ -30,7 +30,7 @@ world.flow('a wrong password shows an error and keeps the email', async (visit) 
 
 world.flow('an unknown email has the same error as a wrong password', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   const shown = [];
   for (const email of [person.email, 'nobody@example.org']) {
     await visit.open('/sign-in');
@@ -42,7 +42,7 @@ world.flow('an unknown email has the same error as a wrong password', async (vis
 });
 
 world.flow('signing in leads to the requested page, and never to another host', async (visit) => {
-  const person = await world.somebody();
+  const person = await world.newAccount();
   for (const [returnTo, expect] of [
     ['/account/sync', '/account/sync'],
     ['/account?from=here&now=1', '/account?from=here&now=1'],
@@ -57,7 +57,7 @@ world.flow('signing in leads to the requested page, and never to another host', 
 
 world.flow('after ten failures the right password is refused too', async (visit) => {
   const { page, watch } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   for (let failures = 0; failures < 10; failures += 1) {
     assert.equal((await signIn(page, { ...person, password: 'wrong' })).status(), 401);
@@ -69,13 +69,13 @@ world.flow('after ten failures the right password is refused too', async (visit)
   assert.ok(Number(refused.headers()['retry-after']) > 0);
   assert.match(await page.getByRole('alert').innerText(), /wait/i);
 
-  const other = await world.somebody();
+  const other = await world.newAccount();
   assert.equal((await signIn(page, other)).status(), 200, 'other accounts are not locked out');
 });
 
 world.flow('a form without its cookie is refused', async (visit) => {
   const { page, watch, context } = visit;
-  const person = await world.somebody();
+  const person = await world.newAccount();
   await visit.open('/sign-in');
   await context.clearCookies();
   assert.equal((await signIn(page, person)).status(), 403);

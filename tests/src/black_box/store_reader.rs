@@ -82,13 +82,13 @@ struct CaptureRow {
 }
 
 #[derive(QueryableByName)]
-struct Number {
+struct NumberRow {
     #[diesel(sql_type = BigInt)]
     number: i64,
 }
 
 #[derive(QueryableByName)]
-struct Named {
+struct FileRow {
     #[diesel(sql_type = Nullable<Text>)]
     file_name: Option<String>,
     #[diesel(sql_type = Nullable<Text>)]
@@ -96,7 +96,7 @@ struct Named {
 }
 
 #[derive(QueryableByName)]
-struct Blob {
+struct ThumbRow {
     #[diesel(sql_type = Nullable<Text>)]
     file_name: Option<String>,
     #[diesel(sql_type = Binary)]
@@ -138,7 +138,7 @@ impl StoreReader {
             "SELECT file_name, damaged AS note FROM images WHERE state = 'ready' AND damaged IS NOT NULL \
              ORDER BY seq LIMIT -1 OFFSET {skip}"
         );
-        let rows: Vec<Named> = sql_query(query).load(&mut self.connection)?;
+        let rows: Vec<FileRow> = sql_query(query).load(&mut self.connection)?;
         Ok(rows
             .into_iter()
             .map(|row| (row.file_name.unwrap_or_default(), row.note.unwrap_or_default()))
@@ -171,7 +171,7 @@ impl StoreReader {
     /// The file cannot be read.
     pub fn pending_files(&mut self) -> Result<Vec<String>, AnyError> {
         let query = "SELECT file_name, NULL AS note FROM images WHERE state = 'pending' ORDER BY seq";
-        let rows: Vec<Named> = sql_query(query).load(&mut self.connection)?;
+        let rows: Vec<FileRow> = sql_query(query).load(&mut self.connection)?;
         Ok(rows.into_iter().filter_map(|row| row.file_name).collect())
     }
 
@@ -201,9 +201,9 @@ impl StoreReader {
     pub fn thumbs(&mut self) -> Result<Vec<Thumb>, AnyError> {
         let query = "SELECT i.file_name, r.blob FROM images i JOIN renditions r ON r.original = i.original \
                      WHERE i.state = 'ready' AND r.name = 'webp-thumb' ORDER BY i.seq";
-        let rows: Vec<Blob> = sql_query(query).load(&mut self.connection)?;
+        let rows: Vec<ThumbRow> = sql_query(query).load(&mut self.connection)?;
         let folder = self.data_dir.join("blobs/renditions");
-        let thumb = |row: Blob| {
+        let thumb = |row: ThumbRow| {
             let name = row.blob.iter().fold(String::new(), |mut name, byte| {
                 // Writing to a string does not fail.
                 let _ = write!(name, "{byte:02x}");
@@ -244,7 +244,7 @@ impl StoreReader {
     }
 
     fn number(&mut self, query: &str) -> Result<u64, AnyError> {
-        let row: Number = sql_query(query).get_result(&mut self.connection)?;
+        let row: NumberRow = sql_query(query).get_result(&mut self.connection)?;
         Ok(u64::try_from(row.number)?)
     }
 }

@@ -27,7 +27,7 @@ mod photos;
 mod renditions;
 mod search;
 mod search_languages;
-mod search_looks;
+mod search_appearance;
 mod search_ocr;
 mod search_words;
 mod server_limits;

@@ -1,4 +1,4 @@
-//! Search by album and place, and what a search may be asked for.
+//! Search by album and circle, and the parameters of searches.
 
 use serde_json::{Value, json};
 use tests::{SeedImage, TestAccount, TestApp};
@@ -11,12 +11,12 @@ async fn album(app: &TestApp, account: &TestAccount, ids: &[String]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_needs_words_an_album_or_a_whole_circle() {
+async fn search_requires_words_an_album_or_a_whole_circle() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = album(&app, &ann, &[]).await;
-    for nothing in ["", "?limit=5", "?startDate=2024-01-01", "?query=%20", "?albumId="] {
-        let answer = app.get(&format!("/search{nothing}"), &ann.key).await.expect(400);
+    for incomplete in ["", "?limit=5", "?startDate=2024-01-01", "?query=%20", "?albumId="] {
+        let answer = app.get(&format!("/search{incomplete}"), &ann.key).await.expect(400);
         assert!(answer.error().contains("query"), "{}", answer.error());
     }
     for enough in
@@ -27,7 +27,7 @@ async fn a_search_needs_words_an_album_or_a_whole_circle() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn channels_need_words_and_go_with_no_circle_and_no_album() {
+async fn channels_require_words_without_circle_or_album() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = album(&app, &ann, &[]).await;
@@ -75,7 +75,7 @@ async fn without_words_results_are_newest_first_unscored_and_paged_by_end_date()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_album_and_a_circle_narrow_each_other_and_words() {
+async fn words_album_and_circle_can_be_combined() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let images = [
@@ -103,7 +103,7 @@ async fn an_album_and_a_circle_narrow_each_other_and_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_album_of_a_search_that_nobody_has_is_404() {
+async fn search_in_an_unknown_album_is_404() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     for id in ["unknown", "a%20b", "%C3%A4", &"x".repeat(129), &"x".repeat(5000)] {

@@ -1,4 +1,4 @@
-//! Search by words of many languages, by words misspelt or half typed, and by what is no word at all.
+//! The text channel of search: other languages, typos, prefixes and arbitrary input.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ async fn search(app: &TestApp, account: &TestAccount, query: &str) -> TestRespon
     app.get(&format!("/search?channels=text&query={query}"), &account.key).await
 }
 
-/// Seeds descriptions and looks which of them each query finds.
+/// Seeds descriptions and checks which of them each query finds.
 async fn finds(descriptions: &[&str], cases: &[(&str, &[usize])]) {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
@@ -75,7 +75,7 @@ async fn half_typed_and_misspelt_words_are_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_without_spaces_and_pictures_are_found() {
+async fn scripts_without_spaces_and_emoji_are_found() {
     let descriptions = ["京都の金閣寺", "서울역에서", "วัดพระแก้ว", "Pizza 🍕 und ☕", "日本橋"];
     let cases: [(&str, &[usize]); 8] = [
         ("寺", &[0]),
@@ -91,19 +91,22 @@ async fn scripts_without_spaces_and_pictures_are_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_text_is_told_in_part() {
+async fn long_text_is_returned_in_part() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let receipt = format!("{}TOTAL 12,50 €\nMERCI {}", "ARTICLE 1,00\n".repeat(90), "TEL 0123 ".repeat(90));
     app.seed_one(&ann, SeedImage::at("2024-01-01").text(&receipt)).await;
     let found = search(&app, &ann, "merci total").await;
-    let told = found.results()[0]["matchedText"].as_str().unwrap().to_owned();
-    assert!(told.contains("TOTAL 12,50 €\nMERCI"), "{told}");
-    assert!(told.starts_with('…') && told.ends_with('…') && told.chars().count() <= 202, "{told}");
-    assert!(receipt.contains(told.trim_matches('…')));
+    let passage = found.results()[0]["matchedText"].as_str().unwrap().to_owned();
+    assert!(passage.contains("TOTAL 12,50 €\nMERCI"), "{passage}");
+    assert!(
+        passage.starts_with('…') && passage.ends_with('…') && passage.chars().count() <= 202,
+        "{passage}"
+    );
+    assert!(receipt.contains(passage.trim_matches('…')));
 }
 
-/// Anything that could be sent: words, operators of query languages, every script, marks without letters.
+/// Arbitrary queries: words, operators of query languages, every script, marks without letters.
 fn any_query() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "\\PC{0,12}",
@@ -129,7 +132,7 @@ fn any_query() -> impl Strategy<Value = String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_is_searched_for_only_ones_own_images_are_found() {
+async fn any_query_finds_only_own_images() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     let texts =

@@ -1,4 +1,4 @@
-//! Search by words.
+//! The text channel of search.
 
 use serde_json::Value;
 use tests::{SeedImage, TestAccount, TestApp, TestResponse};
@@ -37,7 +37,7 @@ async fn the_text_channel_matches_description_and_ocr_words_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn matched_text_holds_the_text_that_matched() {
+async fn matched_text_is_the_matching_text() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let images = [
@@ -53,7 +53,7 @@ async fn matched_text_holds_the_text_that_matched() {
     };
     assert_eq!(text(&ids[0]), "A quiet Canal in autumn");
     assert_eq!(text(&ids[1]), "CANAL STREET 12");
-    assert_eq!(text(&ids[2]), Value::Null, "the place is not what the text channel reads");
+    assert_eq!(text(&ids[2]), Value::Null, "the place is not part of matchedText");
     for record in search_text(&app, &ann, "canal").await.results() {
         assert!(record["matchedText"].as_str().unwrap().to_lowercase().contains("canal"));
     }
@@ -87,10 +87,10 @@ async fn without_channels_place_and_file_name_match_too_and_rank_lower() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scores_lie_above_0_up_to_1_and_never_increase() {
+async fn scores_are_above_0_up_to_1_and_descending() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
-    // A word in nearly every image, one in few, and one in one.
+    // A word in every image, one in a few, and one in a single image.
     let images = SeedImage::series(60).into_iter().zip(0..).map(|(image, number)| {
         let rare = if number % 17 == 0 { " zeppelin" } else { "" };
         let single = if number == 40 { " zeppelin zeppelin quay" } else { "" };
@@ -133,7 +133,7 @@ async fn images_with_all_words_come_before_those_with_some() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn letter_case_and_accents_do_not_count() {
+async fn letter_case_and_accents_are_ignored() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let images = [
@@ -157,7 +157,7 @@ async fn letter_case_and_accents_do_not_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_text_of_up_to_2000_characters_is_plain_words() {
+async fn query_syntax_is_treated_as_plain_words() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     let id = app.seed_one(&ann, SeedImage::at("2024-01-01").description("rock and roll, near \"it\"")).await;
@@ -204,7 +204,7 @@ async fn words_of_other_accounts_are_never_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ranked_search_gives_at_most_limit_results() {
+async fn ranked_search_returns_at_most_limit_results() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     app.seed(&ann, SeedImage::series(110).into_iter().map(|image| image.description("sea"))).await;

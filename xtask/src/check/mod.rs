@@ -88,6 +88,8 @@ fn run_step(runner: &Runner, step: Step, write: bool) -> Result<(), CheckError> 
         Step::Clippy => {
             let arguments = ["--workspace", "--all-targets", "--", "-D", "warnings"];
             runner.run(&mut workspace::compile("clippy", arguments))?;
+            // Dev-dependencies enable tract in the whole workspace, but `demo` builds without it.
+            runner.run(&mut workspace::cargo(["clippy", "-p", "vision", "--lib", "--", "-D", "warnings"]))?;
         }
         Step::Deny => deny(runner)?,
         Step::Generated => generated::run(runner, write)?,

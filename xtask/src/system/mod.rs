@@ -51,8 +51,8 @@ pub(crate) fn ensure(runner: &Runner, tools: Tools) -> Result<(), SystemError> {
             install(runner, &commands).or_else(|error| after_failure(error, missing, &by_hand))?;
             still_missing(tools, by_hand)
         }
-        Plan::Tell { .. } | Plan::NoManager { .. } if !is_required => Ok(()),
-        Plan::Tell { missing, command } => Err(SystemError::Missing { missing, command }),
+        Plan::PrintCommand { .. } | Plan::NoManager { .. } if !is_required => Ok(()),
+        Plan::PrintCommand { missing, command } => Err(SystemError::Missing { missing, command }),
         Plan::NoManager { missing } => Err(SystemError::NoPackageManager { missing }),
     }
 }

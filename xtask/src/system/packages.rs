@@ -251,19 +251,19 @@ impl Manager {
 pub(super) enum Plan {
     /// Run these commands in turn; if one fails, the user runs `by_hand`.
     Install { missing: Missing, commands: Vec<Vec<String>>, by_hand: String },
-    /// Ask the user to run this.
-    Tell { missing: Missing, command: String },
+    /// Print this command for the user to run.
+    PrintCommand { missing: Missing, command: String },
     /// No known package manager is installed.
     NoManager { missing: Missing },
 }
 
-/// Plans to run apt-get where that needs no password, and tells the user the command everywhere else.
+/// Plans to run apt-get where that needs no password, and to print the command everywhere else.
 pub(super) fn plan(missing: Missing, manager: Option<Manager>, privilege: Privilege) -> Plan {
     let Some(manager) = manager else { return Plan::NoManager { missing } };
     let packages = missing.packages(manager);
     let by_hand = manager.command(&packages, privilege);
     if manager != Manager::Apt || privilege == Privilege::User {
-        return Plan::Tell { missing, command: by_hand };
+        return Plan::PrintCommand { missing, command: by_hand };
     }
     let commands = apt_commands(&packages, privilege);
     Plan::Install { missing, commands, by_hand }
@@ -291,7 +291,7 @@ mod tests {
 
     fn command_for_user(names: &[&str], manager: Manager, privilege: Privilege) -> String {
         match plan(missing(names), Some(manager), privilege) {
-            Plan::Tell { command, .. } => command,
+            Plan::PrintCommand { command, .. } => command,
             other => panic!("expected a command for the user, got {other:?}"),
         }
     }

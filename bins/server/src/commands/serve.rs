@@ -62,7 +62,10 @@ pub(super) async fn run(config: &Config) -> Result<(), ServeError> {
         .map_err(|source| OpenError::Io { path: data_dir.clone(), source })?;
     let other_server = lock.other_server(&data_dir);
     if let Some(other_server) = &other_server {
-        tracing::warn!(reason = other_server.as_str(), "two servers share a data folder; both work, but one is enough");
+        tracing::warn!(
+            reason = other_server.as_str(),
+            "two servers share a data folder; both work, but one is enough"
+        );
     }
     let listeners = listen(&config.listen, other_server).await?;
     stores::recover(&library).await;

@@ -72,7 +72,7 @@ pub(crate) struct StoreOptions {
     /// ONNX Runtime library, such as /usr/lib/libonnxruntime.so [default: ORT_DYLIB_PATH, then the system's library
     /// folders] [env: PHOTOS_ONNX_RUNTIME]
     ///
-    /// ONNX Runtime runs vision models in about two thirds of the time that the built-in engine needs.
+    /// ONNX Runtime runs vision models in about two thirds of the time that tract, the built-in engine, needs.
     #[arg(long, global = true, value_name = "FILE", help_heading = SEARCH, hide_short_help = true)]
     pub(crate) onnx_runtime: Option<PathBuf>,
 }

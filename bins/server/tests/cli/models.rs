@@ -40,12 +40,12 @@ impl StubResponse {
 }
 
 /// A hub with one model and configurable responses.
-struct Hub {
+struct StubHub {
     address: String,
     responses: Arc<Mutex<BTreeMap<String, StubResponse>>>,
 }
 
-impl Hub {
+impl StubHub {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -128,13 +128,13 @@ fn installed_models(instance: &Instance) -> Vec<String> {
 
 #[test]
 fn a_model_is_downloaded_used_and_removed() {
-    let (hub, instance) = (Hub::start(), Instance::new());
+    let (hub, instance) = (StubHub::start(), Instance::new());
     // Large files are redirected to another host.
     let weights = fs::read(tiny().join("visual/model.onnx")).unwrap();
     hub.set("/elsewhere/1", StubResponse::redirect("/elsewhere/2?signature=1"));
     hub.set("/elsewhere/2", StubResponse::ok(weights));
     hub.file("visual/model.onnx", |response| {
-        *response = StubResponse::redirect(&format!("{}/elsewhere/1", hub.address))
+        *response = StubResponse::redirect(&format!("{}/elsewhere/1", hub.address));
     });
 
     let installed = hub.install(&instance);
@@ -164,8 +164,8 @@ fn a_model_is_downloaded_used_and_removed() {
 
 #[test]
 fn failed_downloads_are_reported_and_removed() {
-    let check = |change: &dyn Fn(&Hub), expected: &str| {
-        let (hub, instance) = (Hub::start(), Instance::new());
+    let check = |change: &dyn Fn(&StubHub), expected: &str| {
+        let (hub, instance) = (StubHub::start(), Instance::new());
         change(&hub);
         let outcome = hub.install(&instance);
         assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(1), ""), "{expected}: {outcome:?}");
@@ -188,20 +188,23 @@ fn failed_downloads_are_reported_and_removed() {
     check(
         &|hub| {
             hub.file("textual/model.onnx", |response| {
-                *response = StubResponse::ok(response.body[..1000].to_vec())
-            })
+                *response = StubResponse::ok(response.body[..1000].to_vec());
+            });
         },
         "textual/model.onnx has 1000 bytes instead of 2",
     );
     check(
         &|hub| {
             hub.file("textual/tokenizer.json", |response| {
-                *response = StubResponse::ok(b"{}{}".repeat(1 << 20))
-            })
+                *response = StubResponse::ok(b"{}{}".repeat(1 << 20));
+            });
         },
         "textual/tokenizer.json has ",
     );
-    check(&|hub| hub.file("config.json", |response| response.status = 404), "config.json cannot be downloaded: 404");
+    check(
+        &|hub| hub.file("config.json", |response| response.status = 404),
+        "config.json cannot be downloaded: 404",
+    );
     check(&|hub| hub.file("config.json", |response| response.status = 500), "500");
     check(
         &|hub| hub.file("config.json", |response| *response = StubResponse::redirect("/again")),

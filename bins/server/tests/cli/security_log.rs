@@ -136,5 +136,5 @@ fn assert_events(log: &str) {
     check("token_refused", &["client_id", "code"]);
     check("grant_revoked", &["grant_id"]);
     check("client_document_refused", &["client_id", "reason"]);
-    assert!(log.contains("is not of the public internet"), "the log has the reason");
+    assert!(log.contains("is not a public address"), "the log has the reason");
 }

@@ -11,7 +11,7 @@ use vision::{
 
 use super::{ModelSource, SharedEncoder};
 
-/// The vision models that are installed in a folder. Each is loaded once, when it is first asked for.
+/// The vision models in a folder. Each one is loaded at its first use.
 pub struct InstalledModels {
     models: Models,
     options: Options,
@@ -20,10 +20,10 @@ pub struct InstalledModels {
 
 #[derive(Default)]
 struct Loaded {
-    /// The model in use, and what the folder said when it was loaded.
-    in_use: Option<(ActiveModel, Arc<ClipModel>)>,
-    /// The one that answers until the model in use has seen everything.
-    before: Option<Arc<ClipModel>>,
+    /// The active model, and the folder's entry for it when it was loaded.
+    active: Option<(ActiveModel, Arc<ClipModel>)>,
+    /// The previous model, which serves searches until the active one has processed every image.
+    previous: Option<Arc<ClipModel>>,
 }
 
 impl InstalledModels {
@@ -41,41 +41,42 @@ impl fmt::Debug for InstalledModels {
 
 impl ModelSource for InstalledModels {
     fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
-        let in_use = self.models.active_model().map_err(|error| error.to_string())?;
+        let active = self.models.active_model().map_err(|error| error.to_string())?;
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let ActiveModel::Model { name, .. } = &in_use else {
+        let ActiveModel::Model { name, .. } = &active else {
             *loaded = Loaded::default();
             return Ok(None);
         };
-        if let Some((known, model)) = &loaded.in_use
-            && *known == in_use
+        if let Some((loaded_entry, model)) = &loaded.active
+            && *loaded_entry == active
         {
             return Ok(Some(model.clone()));
         }
         let model = self.models.load(name, &self.options).map_err(|error| format!("{name}: {error}"))?;
         let model = Arc::new(model);
-        let before = loaded.in_use.replace((in_use, model.clone())).map(|(_, before)| before);
-        loaded.before = before.filter(|before| before.name() != model.name()).or(loaded.before.take());
+        let previous = loaded.active.replace((active, model.clone())).map(|(_, previous)| previous);
+        loaded.previous =
+            previous.filter(|previous| previous.name() != model.name()).or(loaded.previous.take());
         Ok(Some(model))
     }
 
     fn encoder_by_name(&self, name: &str) -> Option<SharedEncoder> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |model: &&Arc<ClipModel>| model.name() == name;
-        let in_use = loaded.in_use.as_ref().map(|(_, model)| model);
-        // Whoever removed the one before, or installed another one over it, wants it no more.
-        let before = loaded.before.as_ref().filter(|model| model.is_intact());
-        if let Some(model) = in_use.filter(is_it).or(before.filter(is_it)) {
+        let has_name = |model: &&Arc<ClipModel>| model.name() == name;
+        let active = loaded.active.as_ref().map(|(_, model)| model);
+        // The previous model is not used any more once its files are removed or replaced.
+        let previous = loaded.previous.as_ref().filter(|model| model.is_intact());
+        if let Some(model) = active.filter(has_name).or(previous.filter(has_name)) {
             return Some(model.clone());
         }
-        loaded.before = None;
+        loaded.previous = None;
         // An encoder is named after its model's folder.
         let (folder, _) = name.rsplit_once('@')?;
         let model = Arc::new(self.models.load(folder, &self.options).ok()?);
         if model.name() != name {
             return None;
         }
-        loaded.before = Some(model.clone());
+        loaded.previous = Some(model.clone());
         Some(model)
     }
 
@@ -84,6 +85,6 @@ impl ModelSource for InstalledModels {
     }
 
     fn release_previous(&self) {
-        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).before = None;
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).previous = None;
     }
 }

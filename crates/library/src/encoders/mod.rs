@@ -1,4 +1,4 @@
-//! Which encoders there are to see pictures by.
+//! The encoders of images: the built-in one and vision models.
 
 mod installed;
 
@@ -13,66 +13,66 @@ use vision::VisualEncoder;
 use crate::Clock;
 pub use installed::InstalledModels;
 
-/// An encoder that is shared between searches and indexing.
+/// An encoder, shared between searches and indexing.
 pub type SharedEncoder = Arc<dyn VisualEncoder>;
 
-/// Where vision models come from. Its methods may load a model, which takes seconds; what did not change since the last
-/// call should cost next to nothing.
+/// A source of vision models. Its methods may load a model, which takes seconds. Calls without a change since the last
+/// one should be cheap.
 pub trait ModelSource: fmt::Debug + Send + Sync + 'static {
-    /// The model in use; `None` when nobody chose one.
+    /// The active model; `None` if none was chosen.
     ///
     /// # Errors
-    /// Why the model that was chosen cannot be used, in words for an operator.
+    /// Why the chosen model cannot be used, in words for an operator.
     fn active_model(&self) -> Result<Option<SharedEncoder>, String>;
 
-    /// The encoder of that [name](VisualEncoder::name), if its model is still there: while a new model is yet to see
-    /// every image, the one before answers.
+    /// The encoder of that [name](VisualEncoder::name), if its model still exists. The previous model serves searches until
+    /// the active one has processed every image.
     fn encoder_by_name(&self, name: &str) -> Option<SharedEncoder>;
 
-    /// Whether somebody chose that no model is in use. As long as nobody did, what models saw before is kept: the place
-    /// where models come from may merely be missing for the time being.
+    /// Whether the operator chose to use no model. Otherwise the vectors of earlier models are kept, because the source may
+    /// be missing only temporarily.
     fn is_built_in_chosen(&self) -> bool {
         false
     }
 
-    /// The model in use has seen every image: the one before it need not be kept in memory.
+    /// Removes the previous model from memory. Called when the active model has processed every image.
     fn release_previous(&self) {}
 }
 
-/// How long what the source said counts.
-const CHECK_AFTER: Duration = Duration::from_secs(2);
+/// How long the active model is cached.
+const CACHE_TTL: Duration = Duration::from_secs(2);
 
-/// The encoders at hand.
+/// The available encoders.
 pub(crate) struct Encoders {
     built_in: SharedEncoder,
     source: Option<Arc<dyn ModelSource>>,
-    known: Mutex<Option<Known>>,
-    /// Held by whoever asks the source.
-    asking: tokio::sync::Mutex<()>,
+    cached: Mutex<Option<CachedModel>>,
+    /// Held while the source is read.
+    refreshing: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct CachedModel {
     /// By the monotonic clock.
-    at: Duration,
+    read_at: Duration,
     model: Result<Option<SharedEncoder>, String>,
 }
 
 impl Encoders {
     pub(crate) fn new(built_in: SharedEncoder, source: Option<Arc<dyn ModelSource>>) -> Self {
-        Self { built_in, source, known: Mutex::default(), asking: tokio::sync::Mutex::default() }
+        Self { built_in, source, cached: Mutex::default(), refreshing: tokio::sync::Mutex::default() }
     }
 
-    /// The encoder that is always there.
+    /// The built-in encoder.
     pub(crate) fn built_in(&self) -> &SharedEncoder {
         &self.built_in
     }
 
-    /// The vision model in use. Only the first to ask waits for the source; later, what it said last is told while it is
-    /// asked again, so that no search waits for a model that is being loaded.
+    /// The active vision model. Only the first call waits for the source. Later calls return the cached model and refresh it
+    /// in the background (stale-while-revalidate), so that no search waits while a model is loaded.
     ///
     /// # Errors
-    /// Why it cannot be used.
+    /// Why the model cannot be used.
     pub(crate) async fn model(
         self: &Arc<Self>,
         clock: &Arc<dyn Clock>,
@@ -81,49 +81,49 @@ impl Encoders {
             return Ok(None);
         }
         let now = clock.monotonic();
-        let known = self.known().clone();
-        match known {
-            Some(known) if now < known.at + CHECK_AFTER => known.model,
-            Some(known) => {
+        let cached = self.cached().clone();
+        match cached {
+            Some(cached) if now < cached.read_at + CACHE_TTL => cached.model,
+            Some(cached) => {
                 let (encoders, clock) = (self.clone(), clock.clone());
                 tokio::spawn(async move {
-                    if let Ok(_asking) = encoders.asking.try_lock() {
-                        // Whoever asks next is told.
-                        let _ = encoders.ask(clock.monotonic()).await;
+                    if let Ok(_refreshing) = encoders.refreshing.try_lock() {
+                        // The next call reads the result from the cache.
+                        let _ = encoders.refresh(clock.monotonic()).await;
                     }
                 });
-                known.model
+                cached.model
             }
             None => {
-                let _asking = self.asking.lock().await;
-                // Somebody else may have asked meanwhile.
-                let known = self.known().clone();
-                match known {
-                    Some(known) => known.model,
-                    None => self.ask(now).await,
+                let _refreshing = self.refreshing.lock().await;
+                // Another call may have filled the cache in the meantime.
+                let cached = self.cached().clone();
+                match cached {
+                    Some(cached) => cached.model,
+                    None => self.refresh(now).await,
                 }
             }
         }
     }
 
-    async fn ask(self: &Arc<Self>, now: Duration) -> Result<Option<SharedEncoder>, String> {
+    async fn refresh(self: &Arc<Self>, now: Duration) -> Result<Option<SharedEncoder>, String> {
         let Some(source) = self.source.clone() else { return Ok(None) };
-        let asked = tokio::task::spawn_blocking(move || source.active_model());
-        let model = asked.await.unwrap_or_else(|error| Err(error.to_string()));
-        let before = self.known().replace(Known { at: now, model: model.clone() });
-        let reason_before = before.and_then(|before| before.model.err());
+        let read = tokio::task::spawn_blocking(move || source.active_model());
+        let model = read.await.unwrap_or_else(|error| Err(error.to_string()));
+        let previous = self.cached().replace(CachedModel { read_at: now, model: model.clone() });
+        let previous_reason = previous.and_then(|previous| previous.model.err());
         match &model {
-            Err(reason) if reason_before.as_ref() != Some(reason) => {
-                tracing::error!(reason, "the vision model cannot be used; search by words alone goes on");
+            Err(reason) if previous_reason.as_ref() != Some(reason) => {
+                tracing::error!(reason, "the vision model cannot be used; only search by words works");
             }
-            Ok(_) if reason_before.is_some() => tracing::info!("the vision model can be used again"),
+            Ok(_) if previous_reason.is_some() => tracing::info!("the vision model can be used again"),
             _ => {}
         }
         model
     }
 
-    /// The encoder of that name among all that can be had.
-    pub(crate) async fn named(&self, name: &str) -> Option<SharedEncoder> {
+    /// The encoder of that name, if it is available.
+    pub(crate) async fn by_name(&self, name: &str) -> Option<SharedEncoder> {
         if self.built_in.name() == name {
             return Some(self.built_in.clone());
         }
@@ -132,22 +132,22 @@ impl Encoders {
         tokio::task::spawn_blocking(move || source.encoder_by_name(&name)).await.ok().flatten()
     }
 
-    /// Whether somebody chose that no model is in use.
+    /// Whether the operator chose to use no model.
     pub(crate) async fn is_built_in_chosen(&self) -> bool {
         let Some(source) = self.source.clone() else { return false };
         tokio::task::spawn_blocking(move || source.is_built_in_chosen()).await.unwrap_or(false)
     }
 
-    /// Lets go of the model before the one in use.
-    pub(crate) async fn forget_before(&self) {
+    /// Removes the previous model from memory.
+    pub(crate) async fn release_previous(&self) {
         if let Some(source) = self.source.clone() {
-            // A panic in it costs memory and nothing else.
+            // If it panics, the model only stays in memory.
             let _ = tokio::task::spawn_blocking(move || source.release_previous()).await;
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Option<Known>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached(&self) -> MutexGuard<'_, Option<CachedModel>> {
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -160,13 +160,13 @@ mod tests {
 
     #[derive(Debug, Default)]
     struct Source {
-        asked: AtomicUsize,
+        reads: AtomicUsize,
     }
 
     impl ModelSource for Source {
         fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
-            match self.asked.fetch_add(1, Ordering::SeqCst) {
-                0 => Err("torn".to_owned()),
+            match self.reads.fetch_add(1, Ordering::SeqCst) {
+                0 => Err("damaged".to_owned()),
                 _ => Ok(None),
             }
         }
@@ -177,21 +177,21 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_broken_model_is_asked_for_again_behind_the_answer() {
+    async fn unusable_model_is_refreshed_in_the_background() {
         let source = Arc::new(Source::default());
         let built_in: SharedEncoder = Arc::new(vision::BuiltInEncoder);
         let encoders = Arc::new(Encoders::new(built_in, Some(source.clone())));
         let manual = Arc::new(ManualClock::new(domain::Timestamp::MIN));
         let clock: Arc<dyn Clock> = manual.clone();
         for _ in 0..3 {
-            assert_eq!(encoders.model(&clock).await.err().as_deref(), Some("torn"));
+            assert_eq!(encoders.model(&clock).await.err().as_deref(), Some("damaged"));
         }
-        assert_eq!(source.asked.load(Ordering::SeqCst), 1);
+        assert_eq!(source.reads.load(Ordering::SeqCst), 1);
         manual.advance_ms(2_000);
         manual.set(domain::Timestamp::MIN);
         while encoders.model(&clock).await.is_err() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(source.asked.load(Ordering::SeqCst), 2);
+        assert_eq!(source.reads.load(Ordering::SeqCst), 2);
     }
 }

@@ -1,15 +1,15 @@
-//! One ranking of what words and looks found.
+//! Merges the results of the text channel and the image channel into one ranking.
 
 use std::collections::HashMap;
 
 use domain::Timestamp;
 use storage::{ImageKey, TextTier};
 
-use super::looks::Look;
+use super::appearance::ImageResult;
 
-/// An image that words found.
+/// A result of the text channel.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Worded {
+pub(super) struct TextResult {
     pub(super) image: ImageKey,
     pub(super) captured_at: Timestamp,
     pub(super) tier: TextTier,
@@ -17,7 +17,7 @@ pub(super) struct Worded {
     pub(super) strength: f64,
 }
 
-/// An image that was found, by whatever channel.
+/// An image in the merged ranking.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Ranked {
     pub(super) image: ImageKey,
@@ -26,7 +26,7 @@ pub(super) struct Ranked {
     pub(super) score: f64,
 }
 
-/// The score of an image by words alone: each tier has a quarter of the scores, and within it more strength brings more.
+/// The text score of an image. Each tier covers a quarter of the scale, ordered by strength within.
 fn text_score(tier: TextTier, strength: f64) -> f64 {
     let base = match tier {
         TextTier::AllInContent => 0.75,
@@ -34,32 +34,40 @@ fn text_score(tier: TextTier, strength: f64) -> f64 {
         TextTier::SomeInContent => 0.25,
         TextTier::SomeAnywhere => 0.0,
     };
-    // Even the weakest match scores above 0, and none reaches the next tier.
+    // The weakest match scores above 0, and the strongest stays below the next tier.
     base + 0.25 * strength.clamp(1e-6, 1.0 - 1e-6)
 }
 
-/// What two pieces of evidence are worth that do not depend on each other: either is enough, both are more.
-fn either(a: f64, b: f64) -> f64 {
+/// Combines two scores as independent evidence (noisy OR).
+fn noisy_or(a: f64, b: f64) -> f64 {
     1.0 - (1.0 - a) * (1.0 - b)
 }
 
-/// Merges what was found: best first, equal ones newest first, so many at the most. An encoder's vote counts once for an
-/// image, and of several encoders the highest.
-pub(super) fn merged(worded: &[Worded], looks: &[Vec<Look>], limit: usize) -> Vec<Ranked> {
-    let mut seen: HashMap<ImageKey, (Timestamp, f64)> = HashMap::new();
-    for look in looks.iter().flatten() {
-        let known = seen.entry(look.image).or_insert((look.captured_at, 0.0));
-        known.1 = known.1.max(look.score);
+/// Merges the results: best first, equal scores newest first, at most `limit`. Of the encoders' scores for one image the
+/// highest counts.
+pub(super) fn merge(
+    text_results: &[TextResult],
+    image_results: &[Vec<ImageResult>],
+    limit: usize,
+) -> Vec<Ranked> {
+    let mut images: HashMap<ImageKey, (Timestamp, f64)> = HashMap::new();
+    for result in image_results.iter().flatten() {
+        let (_, score) = images.entry(result.image).or_insert((result.captured_at, 0.0));
+        *score = score.max(result.score);
     }
-    let mut ranked: Vec<Ranked> = worded
+    let mut ranked: Vec<Ranked> = text_results
         .iter()
         .map(|found| {
-            let by_look = seen.remove(&found.image).map_or(0.0, |(_, score)| score);
-            let score = either(text_score(found.tier, found.strength), by_look);
+            let image_score = images.remove(&found.image).map_or(0.0, |(_, score)| score);
+            let score = noisy_or(text_score(found.tier, found.strength), image_score);
             Ranked { image: found.image, captured_at: found.captured_at, score }
         })
         .collect();
-    ranked.extend(seen.into_iter().map(|(image, (captured_at, score))| Ranked { image, captured_at, score }));
+    ranked.extend(images.into_iter().map(|(image, (captured_at, score))| Ranked {
+        image,
+        captured_at,
+        score,
+    }));
     ranked.retain(|found| found.score > 0.0);
     ranked.sort_unstable_by(|a, b| {
         let newest_first = || b.captured_at.cmp(&a.captured_at).then(b.image.cmp(&a.image));
@@ -80,12 +88,12 @@ mod tests {
         Timestamp::from_millis(second * 1000).unwrap()
     }
 
-    fn worded(image: i64, tier: TextTier, strength: f64) -> Worded {
-        Worded { image: ImageKey(image), captured_at: at(image), tier, strength }
+    fn text(image: i64, tier: TextTier, strength: f64) -> TextResult {
+        TextResult { image: ImageKey(image), captured_at: at(image), tier, strength }
     }
 
-    fn look(image: i64, score: f64) -> Look {
-        Look { image: ImageKey(image), captured_at: at(image), score }
+    fn image(image: i64, score: f64) -> ImageResult {
+        ImageResult { image: ImageKey(image), captured_at: at(image), score }
     }
 
     fn images(ranked: &[Ranked]) -> Vec<i64> {
@@ -93,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn tiers_share_the_scores_out() {
+    fn text_scores_do_not_overlap_between_tiers() {
         use TextTier::{AllAnywhere, AllInContent, SomeAnywhere, SomeInContent};
         let tiers = [SomeAnywhere, SomeInContent, AllAnywhere, AllInContent];
         let scores: Vec<f64> = tiers
@@ -105,22 +113,22 @@ mod tests {
     }
 
     #[test]
-    fn both_channels_count_more_than_either() {
-        let words = [worded(1, TextTier::AllInContent, 0.5), worded(2, TextTier::AllInContent, 0.5)];
-        let looks = vec![vec![look(1, 0.6), look(3, 0.6)], vec![look(3, 0.7), look(1, 0.1)]];
-        let ranked = merged(&words, &looks, 10);
+    fn match_in_both_channels_scores_higher() {
+        let texts = [text(1, TextTier::AllInContent, 0.5), text(2, TextTier::AllInContent, 0.5)];
+        let by_encoder = vec![vec![image(1, 0.6), image(3, 0.6)], vec![image(3, 0.7), image(1, 0.1)]];
+        let ranked = merge(&texts, &by_encoder, 10);
         assert_eq!(images(&ranked), [1, 2, 3]);
-        let of = |image| ranked.iter().find(|found| found.image.0 == image).unwrap().score;
-        assert_eq!(of(2), 0.875);
-        assert!((of(1) - (1.0 - 0.125 * 0.4)).abs() < 1e-12);
-        assert_eq!(of(3), 0.7, "the better of two encoders, not both");
-        assert_eq!(images(&merged(&words, &looks, 2)), [1, 2]);
+        let score = |image| ranked.iter().find(|found| found.image.0 == image).unwrap().score;
+        assert_eq!(score(2), 0.875);
+        assert!((score(1) - (1.0 - 0.125 * 0.4)).abs() < 1e-12);
+        assert_eq!(score(3), 0.7, "the higher score of two encoders");
+        assert_eq!(images(&merge(&texts, &by_encoder, 2)), [1, 2]);
     }
 
     #[test]
     fn equal_scores_come_newest_first() {
-        let looks = vec![vec![look(1, 0.5), look(9, 0.5), look(4, 0.5), look(5, 0.0)]];
-        assert_eq!(images(&merged(&[], &looks, 10)), [9, 4, 1]);
-        assert!(merged(&[], &[], 10).is_empty());
+        let by_encoder = vec![vec![image(1, 0.5), image(9, 0.5), image(4, 0.5), image(5, 0.0)]];
+        assert_eq!(images(&merge(&[], &by_encoder, 10)), [9, 4, 1]);
+        assert!(merge(&[], &[], 10).is_empty());
     }
 }

@@ -1,6 +1,6 @@
-//! Search: by words, by looks, or by place and time alone.
+//! Search by words (in texts and in embeddings), or by album, place and time alone.
 
-mod looks;
+mod appearance;
 mod merge;
 
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use domain::{AlbumId, Channels, Circle, Image, Limit, QueryText, SearchQuery, Se
 use storage::{EncoderId, FoundImage, ImageKey, SearchFilter, StorageError, TextColumns, TextMatch};
 
 use crate::{Caller, Library, encoders::SharedEncoder, stages};
-pub(crate) use looks::Sights;
-use looks::{Look, Looks, LooksError, Scope};
-use merge::{Ranked, Worded, merged};
+pub(crate) use appearance::EmbeddingCache;
+use appearance::{AppearanceError, EncoderResults, ImageResult, Scope};
+use merge::{Ranked, TextResult, merge};
 
-/// So many matches by words are merged at least with what looks found.
-const WORDED: u32 = 200;
+/// At least this many text results are merged with the image results.
+const MIN_TEXT_RESULTS: u32 = 200;
 
-/// An image in a list or among search results.
+/// An image in a list or in search results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// The image.
@@ -30,7 +30,7 @@ pub struct Hit {
 }
 
 impl From<Image> for Hit {
-    /// An image that was not searched for.
+    /// An image in a list.
     fn from(image: Image) -> Self {
         Self { image, distance_m: None, score: None, matched_text: None }
     }
@@ -42,13 +42,13 @@ impl From<FoundImage> for Hit {
     }
 }
 
-/// Why a search gave no answer.
+/// Why a search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// The caller has no such album.
     #[error("there is no album with this id")]
     NoAlbum,
-    /// What pictures look like cannot be searched now.
+    /// The image channel is unavailable.
     #[error("search by visual appearance is not available now; retry later or use channels=text")]
     ImageSearchUnavailable,
     /// The store failed.
@@ -56,26 +56,26 @@ pub enum SearchError {
     Storage(#[from] StorageError),
 }
 
-impl From<LooksError> for SearchError {
-    fn from(error: LooksError) -> Self {
+impl From<AppearanceError> for SearchError {
+    fn from(error: AppearanceError) -> Self {
         match error {
-            LooksError::Storage(error) => Self::Storage(error),
+            AppearanceError::Storage(error) => Self::Storage(error),
             error => {
-                tracing::error!(%error, "pictures cannot be searched by looks");
+                tracing::error!(%error, "search by visual appearance failed");
                 Self::ImageSearchUnavailable
             }
         }
     }
 }
 
-/// An encoder whose vectors a search compares with.
-struct Serving {
+/// An encoder with stored vectors.
+struct ActiveEncoder {
     encoder: SharedEncoder,
     id: EncoderId,
 }
 
 impl Library {
-    /// Searches the whole library that the caller sees: by words best first, otherwise newest first.
+    /// Searches the images that the caller can see. Searches by words return the best first, others the newest first.
     ///
     /// # Errors
     /// [`SearchError`].
@@ -93,18 +93,19 @@ impl Library {
         }
     }
 
-    /// Whether a vision model is in use. One that was chosen and cannot be used counts, too: searches by looks fail then.
+    /// Whether a vision model is in use. A model that was chosen but cannot be used counts as well: searches of the image
+    /// channel fail then.
     pub async fn has_vision_model(&self) -> bool {
         !matches!(self.parts.encoders.model(&self.parts.clock).await, Ok(None))
     }
 
-    /// Whether this search looks for what photos show, and there is no vision model to see that.
+    /// Whether this search uses the image channel without a vision model.
     pub async fn lacks_model_for(&self, query: &SearchQuery) -> bool {
-        let looks = match &query.target {
+        let uses_image_channel = match &query.target {
             SearchTarget::Words { channels, .. } => channels.is_none_or(|channels| channels.image),
             SearchTarget::Everything => false,
         };
-        looks && !self.has_vision_model().await
+        uses_image_channel && !self.has_vision_model().await
     }
 
     async fn searched_album(
@@ -125,56 +126,57 @@ impl Library {
         filter: SearchFilter<'_>,
         limit: Limit,
     ) -> Result<Vec<Hit>, SearchError> {
-        let most = usize::try_from(limit.get()).unwrap_or(usize::MAX);
-        let scope = Scope { viewer: self.viewer(caller), filter, limit: most };
-        let by_words = async {
+        let max_results = usize::try_from(limit.get()).unwrap_or(usize::MAX);
+        let scope = Scope { viewer: self.viewer(caller), filter, limit: max_results };
+        let text_matches = async {
             match channels {
                 Some(Channels { text: false, .. }) => Ok(Vec::new()),
                 _ => Ok(self.match_words(caller, text, channels, filter, limit).await?),
             }
         };
-        let by_looks = async {
+        let image_matches = async {
             match channels {
                 Some(Channels { image: false, .. }) => Ok(Vec::new()),
-                _ => self.by_looks(caller, text, channels.is_some(), &scope).await,
+                _ => self.match_images(caller, text, channels.is_some(), &scope).await,
             }
         };
-        // Neither needs what the other finds.
-        let (matches, mut looks) = tokio::try_join!(by_words, by_looks)?;
-        let worded_images: Vec<ImageKey> = matches.iter().map(|found| found.image_key).collect();
-        for looks in &mut looks {
-            self.look_at(looks, &worded_images).await?;
+        let (text_matches, mut by_encoder) = tokio::try_join!(text_matches, image_matches)?;
+        let text_images: Vec<ImageKey> = text_matches.iter().map(|found| found.image_key).collect();
+        for results in &mut by_encoder {
+            self.add_results_for(results, &text_images).await?;
         }
-        let looks: Vec<Vec<Look>> = looks.into_iter().map(|looks| looks.best).collect();
-        let ranked = merged(&matches.iter().map(worded).collect::<Vec<_>>(), &looks, most);
-        Ok(self.hits(caller, ranked, matches, filter.circle).await?)
+        let image_results: Vec<Vec<ImageResult>> =
+            by_encoder.into_iter().map(|results| results.best).collect();
+        let text_results: Vec<TextResult> = text_matches.iter().map(text_result).collect();
+        let ranked = merge(&text_results, &image_results, max_results);
+        Ok(self.hits(caller, ranked, text_matches, filter.circle).await?)
     }
 
-    async fn by_looks(
+    async fn match_images(
         &self,
         caller: &Caller,
         text: &QueryText,
-        asked_for: bool,
+        is_explicit: bool,
         scope: &Scope<'_>,
-    ) -> Result<Vec<Looks>, SearchError> {
-        let serving = self.serving().await?;
-        let looks = self.looks_like(&serving, text, scope).await?;
-        if asked_for && looks.iter().all(|looks| looks.best.is_empty()) {
-            self.check_index(caller, &serving).await?;
+    ) -> Result<Vec<EncoderResults>, SearchError> {
+        let encoders = self.active_encoders().await?;
+        let results = self.match_appearance(&encoders, text, scope).await?;
+        if is_explicit && results.iter().all(|results| results.best.is_empty()) {
+            self.check_index(caller, &encoders).await?;
         }
-        Ok(looks)
+        Ok(results)
     }
 
-    /// That nothing was found says something only when there is an index of what images look like, or no image.
-    async fn check_index(&self, caller: &Caller, serving: &[Serving]) -> Result<(), SearchError> {
+    /// Fails if there are images but no embeddings yet, so that an empty result is not taken for an answer.
+    async fn check_index(&self, caller: &Caller, encoders: &[ActiveEncoder]) -> Result<(), SearchError> {
         let (store, viewer) = (&self.parts.store, self.viewer(caller));
-        for Serving { id, .. } in serving {
+        for ActiveEncoder { id, .. } in encoders {
             if store.newest_vector(viewer.account, *id).await?.is_some() {
                 return Ok(());
             }
         }
         if store.count_images(viewer).await? > 0 {
-            tracing::warn!("there are images and no index of what they look like yet");
+            tracing::warn!("no image has an embedding yet");
             return Err(SearchError::ImageSearchUnavailable);
         }
         Ok(())
@@ -192,14 +194,15 @@ impl Library {
             Some(_) => TextColumns::Content,
             None => TextColumns::ContentAndContext,
         };
-        let alone = matches!(channels, Some(Channels { image: false, .. }));
-        let most = if alone { limit.get() } else { limit.get().saturating_mul(2).max(WORDED) };
-        self.parts.store.match_text(self.viewer(caller), text, columns, filter, most).await
+        let is_text_only = matches!(channels, Some(Channels { image: false, .. }));
+        let max_results =
+            if is_text_only { limit.get() } else { limit.get().saturating_mul(2).max(MIN_TEXT_RESULTS) };
+        self.parts.store.match_text(self.viewer(caller), text, columns, filter, max_results).await
     }
 
-    /// The encoders whose vectors there are. One that was chosen and cannot be used is an error: what would be found
-    /// without it is not what was asked for.
-    async fn serving(&self) -> Result<Vec<Serving>, SearchError> {
+    /// The encoders with stored vectors. A model that was chosen but cannot be used is an error, because the search would
+    /// return other results without it.
+    async fn active_encoders(&self) -> Result<Vec<ActiveEncoder>, SearchError> {
         let parts = &self.parts;
         let model =
             parts.encoders.model(&parts.clock).await.map_err(|_| SearchError::ImageSearchUnavailable)?;
@@ -207,19 +210,19 @@ impl Library {
             Some(model) => Some(self.ready_model(model).await?),
             None => None,
         };
-        let mut serving = Vec::with_capacity(2);
+        let mut active = Vec::with_capacity(2);
         for encoder in [Some(parts.encoders.built_in().clone()), model].into_iter().flatten() {
             if let Some(id) = parts.store.encoder(encoder.name()).await? {
-                serving.push(Serving { encoder, id });
+                active.push(ActiveEncoder { encoder, id });
             }
         }
-        Ok(serving)
+        Ok(active)
     }
 
-    /// The model itself, or the one before it as long as the new one has not seen every image.
+    /// `model`, or the previous one until `model` has processed every image.
     async fn ready_model(&self, model: SharedEncoder) -> Result<SharedEncoder, StorageError> {
         let Some(stage) = self.parts.store.stage(stages::MODEL).await? else { return Ok(model) };
-        Ok(self.model_before(&stage, &model).await?.unwrap_or(model))
+        Ok(self.previous_model(&stage, &model).await?.unwrap_or(model))
     }
 
     async fn hits(
@@ -246,8 +249,8 @@ impl Library {
     }
 }
 
-fn worded(found: &TextMatch) -> Worded {
-    Worded {
+fn text_result(found: &TextMatch) -> TextResult {
+    TextResult {
         image: found.image_key,
         captured_at: found.captured_at,
         tier: found.tier,

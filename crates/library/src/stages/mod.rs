@@ -1,4 +1,4 @@
-//! Work on images once they can be seen: what they look like, the words in them.
+//! Search stages: compute embeddings of visible images and read the text in them.
 
 mod run;
 
@@ -11,29 +11,30 @@ use std::{
 use domain::{AccountId, ImageId};
 use storage::{BackfillFilter, Stage, StageId, StageProgress, StorageError, VersionPolicy};
 
-pub(crate) use run::Reader;
+pub(crate) use run::TextReader;
 
 use crate::{IndexingScope, Library, encoders::SharedEncoder};
 
-/// The stage of the words in images.
+/// The stage of OCR.
 pub(crate) const TEXT: &str = "text";
-/// The stage of the encoder that is always there.
+/// The stage of the built-in encoder.
 pub(crate) const APPEARANCE: &str = "appearance";
-/// The stage of the vision model in use.
+/// The stage of the active vision model.
 pub(crate) const MODEL: &str = "model";
 
-/// So many images are looked at in one write, to find those that a stage has to do.
-const LOOKED_AT_ONCE: u32 = 2_000;
-/// So many vectors of encoders that serve no more are forgotten in one write.
-const FORGOTTEN_AT_ONCE: u32 = 2_000;
+/// How many images one write checks for a backfill.
+const BACKFILL_BATCH: u32 = 2_000;
+/// How many vectors of unused encoders one write deletes.
+const PRUNE_BATCH: u32 = 2_000;
 
-/// What a stage does.
+/// The work of a stage.
 #[derive(Clone)]
-pub(crate) enum Kind {
-    /// Reads words.
+pub(crate) enum StageWork {
+    /// OCR.
     Text,
-    /// Sees with an encoder, and what is new also with the one that serves until this one has seen all.
-    Look { encoder: SharedEncoder, before: Option<SharedEncoder> },
+    /// Computes embeddings with `encoder`. New images also get one of `previous`, the encoder that serves searches until
+    /// `encoder` has processed every image.
+    Embedding { encoder: SharedEncoder, previous: Option<SharedEncoder> },
 }
 
 /// A stage that this process works on.
@@ -41,41 +42,40 @@ pub(crate) enum Kind {
 pub(crate) struct OpenStage {
     pub(crate) id: StageId,
     pub(crate) version: String,
-    pub(crate) kind: Kind,
-    /// Whether every image was done when this process looked last.
+    pub(crate) work: StageWork,
+    /// Whether every image was processed at this process's last check.
     pub(crate) is_complete: bool,
 }
 
 impl OpenStage {
-    fn undone(&self) -> BackfillFilter<'_> {
-        match &self.kind {
-            Kind::Text => BackfillFilter::All,
-            Kind::Look { encoder, .. } => BackfillFilter::WithoutVector(encoder.name()),
+    fn backfill_filter(&self) -> BackfillFilter<'_> {
+        match &self.work {
+            StageWork::Text => BackfillFilter::All,
+            StageWork::Embedding { encoder, .. } => BackfillFilter::WithoutVector(encoder.name()),
         }
     }
 }
 
-/// The stages that this process works on, for those who wait for them; and which of them rest because what they work
-/// with failed.
+/// The stages that this process works on. A stage is paused for a while after its worker or encoder failed.
 #[derive(Default)]
-pub(crate) struct AtWork(Mutex<Stages>);
+pub(crate) struct RunningStages(Mutex<Stages>);
 
 #[derive(Default)]
 struct Stages {
     open: Vec<(StageId, String)>,
-    /// Under which version they rest, and until when by the monotonic clock. Another version is another try.
-    resting: HashMap<StageId, (String, Duration)>,
+    /// The paused version of each stage, and the end of the pause by the monotonic clock. Another version is not paused.
+    paused: HashMap<StageId, (String, Duration)>,
     /// The stages that were logged as belonging to a newer program.
     newer: HashSet<StageId>,
 }
 
 impl Stages {
-    fn rests(&self, stage: StageId, version: &str, now: Duration) -> bool {
-        self.resting.get(&stage).is_some_and(|(resting, until)| resting == version && now < *until)
+    fn is_paused(&self, stage: StageId, version: &str, now: Duration) -> bool {
+        self.paused.get(&stage).is_some_and(|(paused, until)| paused == version && now < *until)
     }
 }
 
-impl AtWork {
+impl RunningStages {
     fn stages(&self) -> MutexGuard<'_, Stages> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -84,45 +84,45 @@ impl AtWork {
         self.stages().open = stages.iter().map(|stage| (stage.id, stage.version.clone())).collect();
     }
 
-    /// Notes that a stage belongs to a newer program; `true` when that was not known yet.
-    fn note_newer(&self, stage: StageId) -> bool {
+    /// Records that a stage belongs to a newer program; `true` the first time.
+    fn record_newer(&self, stage: StageId) -> bool {
         self.stages().newer.insert(stage)
     }
 
-    /// A stage is left alone until then: with each further image it would fail again. `true` when it did not rest yet.
-    fn rest(&self, stage: &OpenStage, now: Duration, until: Duration) -> bool {
+    /// Pauses a stage, because its next image would fail as well; `true` if it was not paused.
+    fn pause(&self, stage: &OpenStage, now: Duration, until: Duration) -> bool {
         let mut stages = self.stages();
-        let rested = stages.rests(stage.id, &stage.version, now);
-        stages.resting.insert(stage.id, (stage.version.clone(), until));
-        !rested
+        let was_paused = stages.is_paused(stage.id, &stage.version, now);
+        stages.paused.insert(stage.id, (stage.version.clone(), until));
+        !was_paused
     }
 
-    /// Whether a stage is to be left alone.
-    pub(crate) fn rests(&self, stage: &OpenStage, now: Duration) -> bool {
-        self.stages().rests(stage.id, &stage.version, now)
+    /// Whether a stage is paused.
+    pub(crate) fn is_paused(&self, stage: &OpenStage, now: Duration) -> bool {
+        self.stages().is_paused(stage.id, &stage.version, now)
     }
 
-    /// Those that do not rest.
+    /// The stages that are not paused.
     fn ids(&self, now: Duration) -> Vec<StageId> {
         let stages = self.stages();
-        let at_work = stages.open.iter().filter(|(stage, version)| !stages.rests(*stage, version, now));
-        at_work.map(|(stage, _)| *stage).collect()
+        let active = stages.open.iter().filter(|(stage, version)| !stages.is_paused(*stage, version, now));
+        active.map(|(stage, _)| *stage).collect()
     }
 }
 
-/// A kind of work on images that can be seen.
+/// A stage that makes visible images searchable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStage {
-    /// Words are read in photos.
+    /// OCR reads the text in photos.
     Text,
-    /// It is noted what photos look like, in the way that needs no model.
+    /// The built-in encoder computes embeddings of photos.
     Appearance,
-    /// A vision model sees photos.
+    /// A vision model computes embeddings of photos.
     Model,
 }
 
 impl SearchStage {
-    /// The work that the store knows by this name.
+    /// The stage with this name in the store.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             TEXT => Some(Self::Text),
@@ -132,7 +132,7 @@ impl SearchStage {
         }
     }
 
-    /// The name of the work in the store.
+    /// The name of the stage in the store.
     fn name(self) -> &'static str {
         match self {
             Self::Text => TEXT,
@@ -141,7 +141,7 @@ impl SearchStage {
         }
     }
 
-    /// The number of this program's part in the work. Models carry their own version in their names.
+    /// This program's revision of the stage. Models carry their own version in their names.
     pub fn revision(self) -> u32 {
         match self {
             Self::Text => sandbox::OCR_VERSION,
@@ -151,22 +151,22 @@ impl SearchStage {
     }
 }
 
-/// How far search knows what images hold.
+/// The progress of a search stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchProgress {
-    /// The work.
+    /// The stage.
     pub stage: SearchStage,
-    /// By whom it is done.
+    /// The version of the encoder or of OCR.
     pub version: String,
-    /// Images for which it is yet to be done.
+    /// How many images are waiting.
     pub waiting: u64,
-    /// Images for which it could not be done.
+    /// How many images failed.
     pub failed: u64,
 }
 
 impl Library {
-    /// How far search knows what the images of an account hold, or those of all accounts. What nobody does, because it
-    /// was switched off, is left out.
+    /// The progress of the search stages for the images of one account, or of all accounts. Stages that are switched off
+    /// are left out.
     ///
     /// # Errors
     /// [`StorageError`].
@@ -174,32 +174,32 @@ impl Library {
         &self,
         account: Option<AccountId>,
     ) -> Result<Vec<SearchProgress>, StorageError> {
-        let told = self.parts.store.stage_progress(account).await?;
+        let stages = self.parts.store.stage_progress(account).await?;
         let has_model = self.has_vision_model().await;
-        let known = |StageProgress { stage, waiting, failed }| {
+        let progress = |StageProgress { stage, waiting, failed }| {
             let kind = SearchStage::from_name(&stage.name)?;
-            let is_off = match kind {
-                SearchStage::Text => self.parts.reader.is_none(),
-                SearchStage::Appearance => false,
-                SearchStage::Model => !has_model,
+            let is_on = match kind {
+                SearchStage::Text => self.parts.text_reader.is_some(),
+                SearchStage::Appearance => true,
+                SearchStage::Model => has_model,
             };
-            let told = SearchProgress { stage: kind, version: stage.version, waiting, failed };
-            (!is_off).then_some(told)
+            is_on.then_some(SearchProgress { stage: kind, version: stage.version, waiting, failed })
         };
-        Ok(told.into_iter().filter_map(known).collect())
+        Ok(stages.into_iter().filter_map(progress).collect())
     }
 
-    /// Those of these images on which this process still has work to do that makes them found. What rests is not waited
-    /// for: nobody knows for how long.
-    pub(crate) async fn not_yet_found(&self, images: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
-        let stages = self.parts.stages_at_work.ids(self.parts.clock.monotonic());
+    /// The images that still wait for a stage of this process. Paused stages do not count, because the end of the pause is
+    /// unknown.
+    pub(crate) async fn not_yet_searchable(&self, images: &[ImageId]) -> Result<Vec<ImageId>, StorageError> {
+        let stages = self.parts.running_stages.ids(self.parts.clock.monotonic());
         if stages.is_empty() || images.is_empty() {
             return Ok(Vec::new());
         }
         self.parts.store.images_with_pending_stages(images, &stages).await
     }
 
-    /// Opens the stages that this process can work on. One that helps out leaves those alone that others do otherwise.
+    /// Opens the stages that this process can work on. With [`IndexingScope::Images`] it skips stages that have another
+    /// version in the store.
     pub(crate) async fn open_stages(
         &self,
         scope: IndexingScope,
@@ -211,16 +211,16 @@ impl Library {
             IndexingScope::Images => VersionPolicy::Keep,
         };
         let mut opened = Vec::new();
-        let mut add = |stage: Stage, version: &str, kind: Kind| {
+        let mut add = |stage: Stage, version: &str, work: StageWork| {
             let is_ours =
                 SearchStage::from_name(&stage.name).is_some_and(|kind| kind.revision() == stage.revision);
             if is_ours && stage.version == version {
-                let known = open.iter().find(|known| known.id == stage.id && known.version == version);
+                let before = open.iter().find(|before| before.id == stage.id && before.version == version);
                 opened.push(OpenStage {
                     id: stage.id,
                     version: stage.version,
-                    kind,
-                    is_complete: known.is_some_and(|known| known.is_complete),
+                    work,
+                    is_complete: before.is_some_and(|before| before.is_complete),
                 });
             }
         };
@@ -229,37 +229,37 @@ impl Library {
         let built_in = parts.encoders.built_in().clone();
         let stage = open_stage(SearchStage::Appearance, built_in.name()).await?;
         let name = built_in.name().to_owned();
-        add(stage, &name, Kind::Look { encoder: built_in, before: None });
-        // One that cannot be used now keeps its stage as it is.
+        add(stage, &name, StageWork::Embedding { encoder: built_in, previous: None });
+        // The stage of an unusable model stays as it is.
         if let Ok(Some(model)) = parts.encoders.model(&parts.clock).await {
             let stage = open_stage(SearchStage::Model, model.name()).await?;
-            let before = self.model_before(&stage, &model).await?;
+            let previous = self.previous_model(&stage, &model).await?;
             let name = model.name().to_owned();
-            add(stage, &name, Kind::Look { encoder: model, before });
+            add(stage, &name, StageWork::Embedding { encoder: model, previous });
         }
-        if let Some(reader) = &parts.reader {
+        if let Some(reader) = &parts.text_reader {
             match reader.version().await {
                 Ok(version) => {
                     let stage = open_stage(SearchStage::Text, &version).await?;
-                    add(stage, &version, Kind::Text);
+                    add(stage, &version, StageWork::Text);
                 }
-                Err(error) => tracing::debug!(%error, "words cannot be read now"),
+                Err(error) => tracing::debug!(%error, "OCR is not available"),
             }
         }
         let is_new = |stage: &&OpenStage| {
             !open.iter().any(|known| known.id == stage.id && known.version == stage.version)
         };
         for stage in opened.iter().filter(is_new) {
-            // What was lost meanwhile is made anew: a vector, or all of them.
-            if scope == IndexingScope::Everything && matches!(stage.kind, Kind::Look { .. }) {
+            // Computes vectors again that were lost in the meantime.
+            if scope == IndexingScope::Everything && matches!(stage.work, StageWork::Embedding { .. }) {
                 parts.store.restart_backfill(stage.id).await?;
             }
         }
-        parts.stages_at_work.set(&opened);
+        parts.running_stages.set(&opened);
         Ok(opened)
     }
 
-    /// The stage as the store has it now. One that a newer program took over is left to it, which is logged once.
+    /// Opens a stage in the store. A stage of a newer program stays unchanged, which is logged once.
     async fn open_stage(
         &self,
         kind: SearchStage,
@@ -268,20 +268,20 @@ impl Library {
     ) -> Result<Stage, StorageError> {
         let store = &self.parts.store;
         let stage = store.open_stage(kind.name(), version, kind.revision(), other_version).await?;
-        if stage.revision > kind.revision() && self.parts.stages_at_work.note_newer(stage.id) {
+        if stage.revision > kind.revision() && self.parts.running_stages.record_newer(stage.id) {
             tracing::warn!(
                 stage = stage.name,
                 revision = stage.revision,
                 own_revision = kind.revision(),
-                "a newer version of this program works on this stage; this version leaves it alone"
+                "a newer version of this program owns this stage; this version leaves it unchanged"
             );
         }
         Ok(stage)
     }
 
-    /// The encoder that answers as long as the model in use has not seen every image; `None` when it has, or nothing is
-    /// left of what the one before saw, or that one is gone.
-    pub(crate) async fn model_before(
+    /// The previous model, which serves searches until the active one has processed every image; `None` if it has, or if
+    /// the previous model or its vectors no longer exist.
+    pub(crate) async fn previous_model(
         &self,
         stage: &Stage,
         model: &SharedEncoder,
@@ -293,46 +293,46 @@ impl Library {
         if self.parts.store.encoder(complete).await?.is_none() {
             return Ok(None);
         }
-        Ok(self.parts.encoders.named(complete).await)
+        Ok(self.parts.encoders.by_name(complete).await)
     }
 
-    /// Queues further images that a stage has to do, or notes that none are left; `true` when there may be jobs now.
-    pub(crate) async fn go_on_with(&self, stage: &mut OpenStage) -> Result<bool, StorageError> {
+    /// Queues further images of a stage, or records that none are left; `true` if there may be jobs now.
+    pub(crate) async fn queue_more(&self, stage: &mut OpenStage) -> Result<bool, StorageError> {
         if stage.is_complete {
             return Ok(false);
         }
         let store = &self.parts.store;
-        if store.backfill_stage(stage.id, stage.undone(), LOOKED_AT_ONCE).await? {
+        if store.backfill_stage(stage.id, stage.backfill_filter(), BACKFILL_BATCH).await? {
             return Ok(true);
         }
         stage.is_complete = store.mark_stage_complete(stage.id, &stage.version).await?;
-        if stage.is_complete && matches!(stage.kind, Kind::Look { before: Some(_), .. }) {
-            self.parts.encoders.forget_before().await;
+        if stage.is_complete && matches!(stage.work, StageWork::Embedding { previous: Some(_), .. }) {
+            self.parts.encoders.release_previous().await;
         }
         Ok(false)
     }
 
-    /// Forgets some vectors of encoders that serve no more; `true` when there were any.
-    pub(crate) async fn forget_old_vectors(&self, stages: &[OpenStage]) -> Result<bool, StorageError> {
+    /// Deletes some vectors of unused encoders; `true` if there were any.
+    pub(crate) async fn prune_old_vectors(&self, stages: &[OpenStage]) -> Result<bool, StorageError> {
         if !stages.iter().all(|stage| stage.is_complete) {
             return Ok(false);
         }
         let mut names: Vec<&str> = Vec::new();
         for stage in stages {
-            if let Kind::Look { encoder, .. } = &stage.kind {
+            if let StageWork::Embedding { encoder, .. } = &stage.work {
                 names.push(encoder.name());
             }
         }
-        // The built-in encoder of a newer program serves there.
+        // Otherwise a newer program owns the stage of the built-in encoder.
         if !names.contains(&self.parts.encoders.built_in().name()) {
             return Ok(false);
         }
-        // A model that cannot be used now may be mended, and one that was chosen just now is no stage yet.
+        // An unusable model may be repaired, and a model that was just chosen has no stage yet.
         match self.parts.encoders.model(&self.parts.clock).await {
             Ok(Some(model)) if names.contains(&model.name()) => {}
             Ok(None) if self.parts.encoders.is_built_in_chosen().await => {}
             _ => return Ok(false),
         }
-        Ok(self.parts.store.prune_vectors(&names, FORGOTTEN_AT_ONCE).await? > 0)
+        Ok(self.parts.store.prune_vectors(&names, PRUNE_BATCH).await? > 0)
     }
 }

@@ -16,7 +16,7 @@ use library::{Caller, ImportReport, IndexingScope, Library, Settings, SystemCloc
 use storage::{BlobRegistry as _, SchemaStore as _};
 use storage_sqlite::{SqliteOptions, SqliteStore};
 
-/// A process of its own, as far as the stores can tell.
+/// A library with its own connections to the stores, like that of another process.
 struct Process {
     library: Library,
     store: SqliteStore,
@@ -49,9 +49,9 @@ impl Process {
         report
     }
 
-    async fn kept(&self, kind: BlobKind) -> Vec<domain::ContentHash> {
-        let kept = self.store.kept_blobs(kind, None, 1000).await.unwrap();
-        kept.into_iter().map(|blob| blob.hash).collect()
+    async fn stored(&self, kind: BlobKind) -> Vec<domain::ContentHash> {
+        let stored = self.store.kept_blobs(kind, None, 1000).await.unwrap();
+        stored.into_iter().map(|blob| blob.hash).collect()
     }
 
     /// The first image's id, as its owner sees it now.

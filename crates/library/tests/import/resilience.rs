@@ -8,13 +8,13 @@ use storage_sqlite::SqliteStore;
 use crate::{blob_path, fixture, process};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_outage_of_the_blob_store_fails_no_photo() {
+async fn blob_store_outage_delays_photos() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
     let (renditions, away) = (dir.path().join("blobs/renditions"), dir.path().join("away"));
     fs::rename(&renditions, &away).unwrap();
-    // A file where the folder was: nothing can be written below it, whoever tries.
+    // A file replaces the folder, so that all writes fail, even for root.
     fs::write(&renditions, b"").unwrap();
     let indexing = it.library.start_indexing(IndexingScope::Images).unwrap();
     let importing = {
@@ -22,7 +22,7 @@ async fn an_outage_of_the_blob_store_fails_no_photo() {
         tokio::spawn(async move { library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await })
     };
     tokio::time::sleep(Duration::from_secs(1)).await;
-    assert!(!importing.is_finished(), "it waits for the store");
+    assert!(!importing.is_finished(), "the import waits for the store");
     fs::remove_file(&renditions).unwrap();
     fs::rename(&away, &renditions).unwrap();
     let report = importing.await.unwrap();
@@ -31,13 +31,13 @@ async fn an_outage_of_the_blob_store_fails_no_photo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_original_heals_when_its_file_is_imported_again() {
+async fn lost_original_is_restored_by_another_import() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
     let photo = [fixture("media/grey.jpg")];
     it.import(&ann, &photo).await;
-    let original = it.kept(BlobKind::Original).await[0];
+    let original = it.stored(BlobKind::Original).await[0];
     fs::remove_file(blob_path(dir.path(), "originals", original)).unwrap();
     let report = it.import(&ann, &photo).await;
     assert_eq!((report.imported, report.duplicates), (0, 1));
@@ -45,7 +45,7 @@ async fn a_lost_original_heals_when_its_file_is_imported_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_rendition_is_made_anew() {
+async fn lost_rendition_is_made_again() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
@@ -56,14 +56,14 @@ async fn a_lost_rendition_is_made_anew() {
         served.open(None).await.unwrap().into_bytes().await.unwrap()
     };
     let before = read().await;
-    for hash in it.kept(BlobKind::Rendition).await {
+    for hash in it.stored(BlobKind::Rendition).await {
         fs::remove_file(blob_path(dir.path(), "renditions", hash)).unwrap();
     }
     assert_eq!(read().await, before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_photo_is_tried_again_when_it_is_imported_again() {
+async fn failed_photo_is_retried_by_another_import() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
@@ -72,20 +72,20 @@ async fn a_failed_photo_is_tried_again_when_it_is_imported_again() {
     let first = it.import(&ann, std::slice::from_ref(&broken)).await;
     assert_eq!((first.imported, first.failed.len()), (0, 1));
     let second = it.import(&ann, &[broken, fixture("media/grey.jpg")]).await;
-    assert_eq!((second.imported, second.duplicates), (1, 0), "the photo behind it comes in");
+    assert_eq!((second.imported, second.duplicates), (1, 0), "the next photo is imported");
     assert_eq!(second.failed, first.failed);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_removes_blobs_beside_another_sweeper() {
+async fn only_one_sweeper_removes_blobs() {
     let dir = tempfile::tempdir().unwrap();
     let (slow, quick) = (process(dir.path()).await, process(dir.path()).await);
     let (ann, bob) = (slow.account("ann").await, slow.account("bob").await);
     let photo = [fixture("media/grey.jpg")];
     slow.import(&ann, &photo).await;
-    let original = slow.kept(BlobKind::Original).await[0];
+    let original = slow.stored(BlobKind::Original).await[0];
 
-    // The slow one is stopped after it took what ann had.
+    // The slow sweeper stops after it has taken ann's blobs.
     let sweeper = slow.blobs.locks.try_sweeper().unwrap();
     slow.store.delete_account(ann.id).await;
     let taken = slow
@@ -97,10 +97,10 @@ async fn nobody_removes_blobs_beside_another_sweeper() {
     quick.library.purge_deleted().await.unwrap();
     assert!(
         slow.blobs.content.contains(BlobKind::Original, original).await.unwrap(),
-        "that is the slow one's to remove"
+        "only the slow sweeper may remove it"
     );
 
-    // Once it is gone, whoever brings the bytes again finishes its work first.
+    // After its end, an import of the same bytes finishes the removal first.
     drop(sweeper);
     let report = quick.import(&bob, &photo).await;
     assert_eq!(report, ImportReport { imported: 1, ..ImportReport::default() });
@@ -109,7 +109,7 @@ async fn nobody_removes_blobs_beside_another_sweeper() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_into_a_deleted_account_says_so() {
+async fn import_into_a_deleted_account_fails() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
@@ -117,12 +117,12 @@ async fn an_import_into_a_deleted_account_says_so() {
     let report = it.import(&ann, &[fixture("media/grey.jpg")]).await;
     assert_eq!(report.stopped.as_deref(), Some("the account was deleted"));
     it.library.purge_deleted().await.unwrap();
-    assert_eq!(it.kept(BlobKind::Original).await, []);
+    assert_eq!(it.stored(BlobKind::Original).await, []);
 }
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_file_is_named() {
+async fn unreadable_paths_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path()).await;
     let ann = it.account("ann").await;
@@ -142,7 +142,7 @@ fn now() -> domain::Timestamp {
     SystemClock.now()
 }
 
-/// Deletes an account and all it held but the files.
+/// Deletes an account and its rows, but not its files.
 trait Deletion {
     async fn delete_account(&self, account: domain::AccountId);
 }

@@ -11,7 +11,7 @@ use blobs::content_hash;
 use bytes::Bytes;
 use domain::{Account, BlobKind};
 use futures_util::{Stream, StreamExt as _, stream};
-use library::{Checksum, FileInfo, ImportError, ImportOutcome, ImportReport, Settings, Upload};
+use library::{Checksum, ImportError, ImportOutcome, ImportReport, Settings, Upload};
 
 use crate::{Process, decoder, fixture, process, process_with};
 
@@ -32,7 +32,7 @@ fn photo() -> Vec<u8> {
 }
 
 fn upload(name: &str) -> Upload {
-    Upload { info: FileInfo { name: Some(name.to_owned()), ..FileInfo::default() }, ..Upload::default() }
+    Upload { name: Some(name.to_owned()), ..Upload::default() }
 }
 
 /// Imports the photo, and returns the outcome and how many chunks of 1,000 bytes were read.
@@ -47,10 +47,10 @@ async fn import(
     (outcome, read.load(Ordering::SeqCst))
 }
 
-async fn assert_nothing_is_kept(it: &Process, dir: &Path) {
+async fn assert_nothing_is_stored(it: &Process, dir: &Path) {
     assert_eq!(std::fs::read_dir(dir.join("blobs/staging")).unwrap().count(), 0);
     assert_eq!(std::fs::read_dir(dir.join("blobs/originals")).unwrap().count(), 0);
-    assert_eq!(it.kept(BlobKind::Original).await, []);
+    assert_eq!(it.stored(BlobKind::Original).await, []);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -69,7 +69,7 @@ async fn the_same_bytes_twice_are_one_image() {
     assert_eq!(read, bytes.len().div_ceil(1000));
     let (outcome, _) = import(&it, &ann, upload("second.jpg"), &bytes).await;
     assert!(matches!(outcome.unwrap(), ImportOutcome::Duplicate(known, _) if known == id));
-    assert_eq!(it.kept(BlobKind::Original).await, [content_hash(&bytes)]);
+    assert_eq!(it.stored(BlobKind::Original).await, [content_hash(&bytes)]);
     assert_eq!(std::fs::read_dir(dir.path().join("blobs/staging")).unwrap().count(), 0);
 
     // A folder import of the same file waits for the same image.
@@ -90,7 +90,7 @@ async fn an_unsupported_type_is_refused_before_the_rest_is_read() {
         let (outcome, _) = import(&it, &ann, upload("short.jpg"), short).await;
         assert!(matches!(outcome, Err(ImportError::Refused(_))), "{outcome:?}");
     }
-    assert_nothing_is_kept(&it, dir.path()).await;
+    assert_nothing_is_stored(&it, dir.path()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -109,7 +109,7 @@ async fn a_file_above_the_limit_is_refused() {
     assert_eq!(read, 0, "the announced length is enough");
     let report = it.library.import_folder(ann.id, &[fixture("media/grey.jpg")], |_| {}).await;
     assert_eq!(report.failed[0].error, format!("the file is larger than the limit of {max_bytes} bytes"));
-    assert_nothing_is_kept(&it, dir.path()).await;
+    assert_nothing_is_stored(&it, dir.path()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,7 +128,7 @@ async fn a_file_must_have_the_announced_length_and_checksum() {
         let (outcome, _) = import(&it, &ann, wrong, &bytes).await;
         assert!(matches!(outcome, Err(ImportError::ChecksumMismatch)), "{outcome:?}");
     }
-    assert_nothing_is_kept(&it, dir.path()).await;
+    assert_nothing_is_stored(&it, dir.path()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -141,7 +141,7 @@ async fn an_interrupted_upload_leaves_nothing() {
     let broken = start.chain(reset);
     let outcome = it.library.import_stream(ann.id, upload("photo.jpg"), broken).await;
     assert!(matches!(outcome, Err(ImportError::Interrupted(_))), "{outcome:?}");
-    assert_nothing_is_kept(&it, dir.path()).await;
+    assert_nothing_is_stored(&it, dir.path()).await;
 
     // The sender disconnects, and the request is dropped.
     let (start, _) = chunks(&photo()[..20_000], 1000);
@@ -153,5 +153,5 @@ async fn an_interrupted_upload_leaves_nothing() {
         tokio::task::yield_now().await;
     }
     drop(endless);
-    assert_nothing_is_kept(&it, dir.path()).await;
+    assert_nothing_is_stored(&it, dir.path()).await;
 }

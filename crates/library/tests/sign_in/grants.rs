@@ -8,7 +8,7 @@ use storage::GrantStore as _;
 
 use crate::{HOUR_MS, MINUTE_MS, Process, SECOND_MS, eventually, with_ann};
 
-/// A grant of this account, whose code nobody redeemed yet.
+/// A grant of this account, whose code is not redeemed.
 async fn grant(it: &Process, account: &domain::Account) -> Grant {
     let at = UnixMillis(it.now().millis());
     let metadata = ClientMetadata {
@@ -44,7 +44,7 @@ async fn grant(it: &Process, account: &domain::Account) -> Grant {
 }
 
 #[tokio::test]
-async fn a_grant_speaks_for_the_account_that_gave_it() {
+async fn grant_identifies_its_account() {
     let (_dir, it, ann) = with_ann().await;
     let grant = grant(&it, &ann).await;
     let caller = it.library.caller_by_grant("grant").await.unwrap().unwrap();
@@ -56,31 +56,31 @@ async fn a_grant_speaks_for_the_account_that_gave_it() {
     it.store.revoke_grant("grant", revoked_at).await.unwrap();
     let caller = it.library.caller_by_grant("grant").await.unwrap().unwrap();
     let found = caller.credential.grant().unwrap().revoked_at;
-    assert_eq!(found, Some(revoked_at), "the caller of the library checks it");
+    assert_eq!(found, Some(revoked_at), "revocation is left to the caller to check");
     it.library.delete_account(ann.id).await.unwrap();
     assert!(it.library.caller_by_grant("grant").await.unwrap().is_none());
 }
 
 #[tokio::test]
-async fn its_use_is_noted_once_a_minute() {
+async fn use_of_a_grant_is_recorded_once_a_minute() {
     let (_dir, it, ann) = with_ann().await;
     grant(&it, &ann).await;
-    let noted = async || it.store.grant_holder("grant").await.unwrap().unwrap().last_used_at;
-    assert_eq!(noted().await, None);
+    let recorded = async || it.store.grant_holder("grant").await.unwrap().unwrap().last_used_at;
+    assert_eq!(recorded().await, None);
     it.library.caller_by_grant("grant").await.unwrap();
     let first = it.now();
-    eventually("the use is noted", || async { noted().await == Some(first) }).await;
+    eventually("the use is recorded", || async { recorded().await == Some(first) }).await;
     it.later(59 * SECOND_MS);
     it.library.caller_by_grant("grant").await.unwrap();
     it.later(SECOND_MS);
     let second = it.now();
     it.library.caller_by_grant("grant").await.unwrap();
-    eventually("the next use is noted", || async { noted().await == Some(second) }).await;
+    eventually("the next use is recorded", || async { recorded().await == Some(second) }).await;
 
     it.store.revoke_grant("grant", UnixMillis(second.millis())).await.unwrap();
     it.later(HOUR_MS);
     it.library.caller_by_grant("grant").await.unwrap();
-    assert_eq!(noted().await, Some(second));
+    assert_eq!(recorded().await, Some(second));
 }
 
 #[tokio::test]

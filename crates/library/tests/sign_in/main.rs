@@ -1,9 +1,8 @@
-//! Who gets in: passwords, sessions, grants and the keys of access tokens, on real stores with a clock that the test
-//! moves.
+//! Passwords, sessions, grants and signing keys, on real stores with a manual clock.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "clippy allows them inside test functions; here the functions that those share need them too"
+    reason = "clippy allows them in test functions; shared functions need them, too"
 )]
 
 mod grants;
@@ -28,7 +27,7 @@ const MINUTE_MS: i64 = 60 * SECOND_MS;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A process of its own, as far as the store can tell. All of a folder share the clock.
+/// A library with its own connection to the store, like that of another process. Processes can share a clock.
 struct Process {
     library: Library,
     store: SqliteStore,
@@ -42,17 +41,16 @@ fn clock() -> Arc<ManualClock> {
 async fn process(dir: &Path, clock: Arc<ManualClock>, seed: u64, waiting: usize) -> Process {
     let store = SqliteStore::open(&dir.join("library.sqlite"), SqliteOptions::default()).await.unwrap();
     store.migrate().await.unwrap();
-    let nothing_is_decoded =
+    let no_decoder =
         WorkerCommand { program: "/nonexistent".into(), args: Vec::new(), environment: Vec::new() };
-    let settings =
-        Settings { decode_workers: 1, passwords_waiting: waiting, ..Settings::new(nothing_is_decoded) };
+    let settings = Settings { decode_workers: 1, passwords_waiting: waiting, ..Settings::new(no_decoder) };
     let blobs = BlobStore::open_folder(&dir.join("blobs")).unwrap();
     let random = Arc::new(SeededRandom::new(seed));
     let library = Library::new(Arc::new(store.clone()), blobs, clock.clone(), random, settings).unwrap();
     Process { library, store, clock }
 }
 
-/// One process in a folder of its own, where ann's password is `right`.
+/// One process in a new folder, with the account ann and the password `right`.
 async fn with_ann() -> (TempDir, Process, Account) {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path(), clock(), 1, 64).await;
@@ -92,13 +90,13 @@ fn from(address: &str) -> SignInSource {
     SignInSource { address: address.parse::<IpAddr>().unwrap(), user_agent: Some("Firefox".into()) }
 }
 
-/// Waits until what goes on in the background has come to this.
-async fn eventually<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+/// Waits for the effect of a background task.
+async fn eventually<F: Future<Output = bool>>(what: &str, mut condition: impl FnMut() -> F) {
     for _ in 0..500 {
-        if holds().await {
+        if condition().await {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    panic!("it never came to this: {what}");
+    panic!("not in time: {what}");
 }

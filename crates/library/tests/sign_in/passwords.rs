@@ -7,7 +7,7 @@ const ANN: &str = "ann@example.org";
 const HOME: &str = "192.0.2.1";
 
 #[tokio::test]
-async fn the_right_password_gets_in_however_the_email_is_typed() {
+async fn right_password_signs_in_whatever_the_case_of_the_email() {
     let (_dir, it, ann) = with_ann().await;
     for email in [ANN, " Ann@Example.ORG "] {
         let signed_in = it.sign_in(email, "right", HOME).await.unwrap();
@@ -59,7 +59,7 @@ async fn ten_failures_lock_out_one_email_from_one_address() {
 }
 
 #[tokio::test]
-async fn a_network_of_ipv6_is_one_address() {
+async fn ipv6_network_counts_as_one_address() {
     let (_dir, it, _) = with_ann().await;
     for host in 1..=10 {
         let address = format!("2001:db8:1:2::{host}");
@@ -74,7 +74,7 @@ async fn a_network_of_ipv6_is_one_address() {
 async fn a_hundred_failures_lock_out_an_address() {
     let (_dir, it, _) = with_ann().await;
     for number in 0..100 {
-        // Names that nobody can have count, too.
+        // Invalid emails count, too.
         let name =
             if number % 2 == 0 { format!("user{number}@example.org") } else { format!("user{number}") };
         assert!(matches!(it.sign_in(&name, "wrong", HOME).await, Err(SignInError::Wrong)), "{number}");
@@ -85,7 +85,7 @@ async fn a_hundred_failures_lock_out_an_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guesses_at_the_same_moment_are_counted() {
+async fn concurrent_failures_are_counted() {
     let (_dir, it, _) = with_ann().await;
     let guesses: Vec<_> = (0..40)
         .map(|number| {
@@ -105,29 +105,29 @@ async fn guesses_at_the_same_moment_are_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crowd_is_sent_away_and_nobody_is_blamed() {
+async fn full_queue_refuses_sign_ins_without_counting_them() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path(), clock(), 1, 1).await;
     it.account("ann", "right").await;
-    let busy = crowd(&it, ANN, "right").await;
+    let busy = count_busy(&it, ANN, "right").await;
     assert!(busy > 10, "there is room for two: {busy}");
     it.sign_in(ANN, "right", HOME).await.unwrap();
 }
 
-/// An email that nobody has, or that is none, costs what a wrong password costs: its time tells nothing.
+/// An unknown or invalid email costs as much as a wrong password, so that timing reveals nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_email_costs_a_hash_like_any_other() {
+async fn unknown_email_costs_a_hash() {
     let dir = tempfile::tempdir().unwrap();
     let it = process(dir.path(), clock(), 1, 1).await;
     for email in ["bob@example.org", "no address"] {
-        let busy = crowd(&it, email, "wrong").await;
+        let busy = count_busy(&it, email, "wrong").await;
         assert!(busy > 10, "there is room for two: {busy}");
     }
 }
 
-/// How many of 32 sign-ins, each from another address, are sent away because too many come at once.
-async fn crowd(it: &Process, email: &'static str, password: &'static str) -> u32 {
-    let crowd: Vec<_> = (1..=32)
+/// Runs 32 concurrent sign-ins from different addresses, and returns how many were refused because the queue was full.
+async fn count_busy(it: &Process, email: &'static str, password: &'static str) -> u32 {
+    let sign_ins: Vec<_> = (1..=32)
         .map(|number| {
             let library = it.library.clone();
             tokio::spawn(
@@ -136,7 +136,7 @@ async fn crowd(it: &Process, email: &'static str, password: &'static str) -> u32
         })
         .collect();
     let mut busy = 0;
-    for one in crowd {
+    for one in sign_ins {
         match one.await.unwrap() {
             Ok(_) | Err(SignInError::Wrong) => {}
             Err(SignInError::Busy { retry_after_s }) => {
@@ -150,7 +150,7 @@ async fn crowd(it: &Process, email: &'static str, password: &'static str) -> u32
 }
 
 #[tokio::test]
-async fn a_deleted_account_lets_nobody_in() {
+async fn deleted_account_cannot_sign_in() {
     let (_dir, it, ann) = with_ann().await;
     it.store.delete_account(ann.id, it.now()).await.unwrap();
     it.later(SECOND_MS);

@@ -9,14 +9,14 @@ async fn a_session_lasts_thirty_days_from_its_last_use() {
     assert_eq!(token.len(), 43);
     let began = it.now();
 
-    // Within the hour nothing is written.
+    // Uses within the hour are not recorded.
     it.later(HOUR_MS - 1);
     let holder = it.library.session(&token).await.unwrap().unwrap();
     assert_eq!((holder.last_seen_at, holder.expires_at), (began, began.plus_millis(30 * DAY_MS)));
     it.later(1);
     assert!(it.is_signed_in(&token).await);
     let used = it.now();
-    eventually("the use is noted", || async {
+    eventually("the use is recorded", || async {
         let sessions = it.store.sessions(ann.id).await.unwrap();
         sessions[0].last_seen_at == used && sessions[0].expires_at == used.plus_millis(30 * DAY_MS)
     })
@@ -25,7 +25,7 @@ async fn a_session_lasts_thirty_days_from_its_last_use() {
     it.later(30 * DAY_MS - 1);
     assert!(it.is_signed_in(&token).await);
     let used = it.now();
-    eventually("the use is noted", || async {
+    eventually("the use is recorded", || async {
         it.store.sessions(ann.id).await.unwrap()[0].last_seen_at == used
     })
     .await;
@@ -34,7 +34,7 @@ async fn a_session_lasts_thirty_days_from_its_last_use() {
 }
 
 #[tokio::test]
-async fn a_wrong_token_is_nobody() {
+async fn wrong_token_has_no_session() {
     let (_dir, it, _) = with_ann().await;
     let token = it.token().await;
     for wrong in ["", "x", &token[1..], &format!("{token}="), &token.to_uppercase(), &"x".repeat(100_000)] {
@@ -70,7 +70,7 @@ async fn signing_out_ends_one_session_or_all_or_all_others() {
 }
 
 #[tokio::test]
-async fn a_new_password_and_the_end_of_the_account_end_sessions() {
+async fn new_password_and_deletion_end_sessions() {
     let (_dir, it, ann) = with_ann().await;
     let before = it.token().await;
     it.library.set_password(&ann.email, Some("right".into())).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_new_password_and_the_end_of_the_account_end_sessions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_session_outlives_a_change_of_its_password() {
+async fn password_change_ends_concurrent_sign_ins() {
     let (_dir, it, ann) = with_ann().await;
     for round in 0..8 {
         let signing_in = {
@@ -100,7 +100,7 @@ async fn no_session_outlives_a_change_of_its_password() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_forgotten() {
+async fn expired_rows_are_deleted() {
     let (_dir, it, ann) = with_ann().await;
     let address = "192.0.2.9";
     for _ in 0..10 {
@@ -116,7 +116,7 @@ async fn what_is_over_is_forgotten() {
     assert_eq!(it.store.sessions(ann.id).await.unwrap().len(), 1);
     assert!(it.is_signed_in(&new).await && !it.is_signed_in(&old).await);
 
-    // What still counts is not forgotten.
+    // Failures within the window are kept.
     for _ in 0..10 {
         it.sign_in("ann@example.org", "wrong", address).await.unwrap_err();
     }

@@ -12,7 +12,7 @@ fn secret(letter: &str) -> Secret {
     Secret::from_text(&letter.repeat(32)).unwrap()
 }
 
-/// Two processes on one folder that share a clock and the secret.
+/// Two processes on one store, with one clock and one secret.
 async fn two(dir: &Path) -> [(Process, SigningKeys); 2] {
     let clock = clock();
     let (one, two) = (process(dir, clock.clone(), 1, 64).await, process(dir, clock, 2, 64).await);
@@ -37,7 +37,7 @@ async fn published(keys: &SigningKeys) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn every_process_reads_what_any_signed() {
+async fn token_is_read_by_every_process() {
     let dir = tempfile::tempdir().unwrap();
     let [(_, ours), (_, theirs)] = two(dir.path()).await;
     let token = ours.sign(CLAIMS).await.unwrap();
@@ -51,7 +51,7 @@ async fn every_process_reads_what_any_signed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_first_key_is_made_however_many_need_it() {
+async fn concurrent_requests_create_one_first_key() {
     let dir = tempfile::tempdir().unwrap();
     let [(it, ours), (_, theirs)] = two(dir.path()).await;
     let signing: Vec<_> = (0..8)
@@ -69,7 +69,7 @@ async fn one_first_key_is_made_however_many_need_it() {
 }
 
 #[tokio::test]
-async fn a_new_key_signs_at_once_and_the_old_one_verifies_for_an_hour() {
+async fn new_key_signs_at_once_and_old_key_verifies_for_an_hour() {
     let dir = tempfile::tempdir().unwrap();
     let [(it, ours), (_, theirs)] = two(dir.path()).await;
     let old = ours.sign(CLAIMS).await.unwrap();
@@ -95,13 +95,13 @@ async fn a_new_key_signs_at_once_and_the_old_one_verifies_for_an_hour() {
 }
 
 #[tokio::test]
-async fn a_retirement_elsewhere_reaches_a_process_that_only_reads() {
+async fn retired_key_expires_in_other_processes() {
     let dir = tempfile::tempdir().unwrap();
     let [(it, ours), (_, theirs)] = two(dir.path()).await;
     let token = ours.sign(CLAIMS).await.unwrap();
     assert!(reads(&theirs, &token).await);
     ours.rotate(false).await.unwrap();
-    // Used all the time, so that what it knows is never long out of date.
+    // Its cache is refreshed all the time.
     for _ in 0..119 {
         it.later(MINUTE_MS / 2);
         assert!(reads(&theirs, &token).await);
@@ -111,7 +111,7 @@ async fn a_retirement_elsewhere_reaches_a_process_that_only_reads() {
 }
 
 #[tokio::test]
-async fn unknown_names_ask_the_store_once_a_second() {
+async fn unknown_key_ids_read_the_store_once_a_second() {
     let dir = tempfile::tempdir().unwrap();
     let [(it, ours), (_, theirs)] = two(dir.path()).await;
     let known = ours.sign(CLAIMS).await.unwrap();
@@ -119,17 +119,17 @@ async fn unknown_names_ask_the_store_once_a_second() {
     // A key of another service.
     let other = keys::SigningKey::generate(&keys::SeededRandom::new(99)).unwrap();
     let junk = other.sign(CLAIMS).unwrap();
-    assert!(!reads(&theirs, &junk).await, "asks");
+    assert!(!reads(&theirs, &junk).await, "reads the store");
     ours.rotate(false).await.unwrap();
     let new = ours.sign(CLAIMS).await.unwrap();
-    assert!(!reads(&theirs, &new).await, "it asked within this second");
+    assert!(!reads(&theirs, &new).await, "it read the store less than a second ago");
     assert!(reads(&theirs, &known).await);
     it.later(SECOND_MS);
     assert!(reads(&theirs, &new).await && !reads(&theirs, &junk).await);
 }
 
 #[tokio::test]
-async fn another_secret_is_told_and_not_taken_for_wrong_tokens() {
+async fn wrong_secret_is_an_error_and_not_a_wrong_token() {
     let dir = tempfile::tempdir().unwrap();
     let [(it, ours), _] = two(dir.path()).await;
     let token = ours.sign(CLAIMS).await.unwrap();
@@ -146,7 +146,7 @@ async fn another_secret_is_told_and_not_taken_for_wrong_tokens() {
     }
     assert!(!reads(&changed, "junk").await);
 
-    // Whoever lost the secret begins anew.
+    // After the loss of the secret, rotation creates a new key.
     changed.rotate(true).await.unwrap();
     let new = changed.sign(CLAIMS).await.unwrap();
     assert!(reads(&changed, &new).await && !reads(&changed, &token).await);

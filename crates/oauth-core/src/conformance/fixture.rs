@@ -5,7 +5,7 @@ use std::sync::{
 
 use crate::{
     AuthMethod, Client, ClientMetadata, CodeStatus, CurrentRefreshToken, Grant, GrantType, IssuedCode,
-    NewClient, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store, UnixMillis,
+    Lifetimes, NewClient, NewCode, NewRefreshToken, Redemption, Rotation, SecretHash, Store, UnixMillis,
 };
 
 /// The users of the suite, by the embedding service's ids.
@@ -19,9 +19,9 @@ pub(crate) fn second(seconds: i64) -> UnixMillis {
     NOW.plus_ms(seconds * 1000)
 }
 
-pub(crate) const CODE_LIFE: i64 = 600;
-pub(crate) const ACCESS_LIFE: i64 = 3600;
-pub(crate) const REFRESH_LIFE: i64 = 30 * 24 * 3600;
+pub(crate) const CODE_LIFETIME_S: i64 = Lifetimes::DEFAULT.code_seconds as i64;
+pub(crate) const ACCESS_LIFETIME_S: i64 = Lifetimes::DEFAULT.access_token_seconds as i64;
+pub(crate) const REFRESH_LIFETIME_S: i64 = Lifetimes::DEFAULT.refresh_token_seconds as i64;
 
 /// A store under test, with builders of test data.
 #[derive(Clone)]
@@ -102,7 +102,7 @@ impl Fixture {
             grant,
             redirect_uri: "com.example.app:/a?b=c%20d".to_owned(),
             challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM".to_owned(),
-            expires_at: second(CODE_LIFE),
+            expires_at: second(CODE_LIFETIME_S),
             redeemed_at: None,
         };
         NewCode { hash: self.hash(), code, client: None }
@@ -126,7 +126,7 @@ impl Fixture {
 
     /// The first refresh token of a grant whose code is redeemed at that time.
     pub(crate) fn first_token(&self, at: UnixMillis) -> NewRefreshToken {
-        let expires_at = at.plus_ms(REFRESH_LIFE * 1000);
+        let expires_at = at.plus_ms(REFRESH_LIFETIME_S * 1000);
         let token = CurrentRefreshToken {
             hash: self.hash(),
             generation: 0,
@@ -139,7 +139,7 @@ impl Fixture {
     /// The redemption of a code at that time, with a refresh token.
     pub(crate) fn redemption(&self, code: SecretHash, at: UnixMillis) -> Redemption {
         let refresh = Some(self.first_token(at));
-        Redemption { code, at, refresh, access_expires_at: at.plus_ms(ACCESS_LIFE * 1000) }
+        Redemption { code, at, refresh, access_expires_at: at.plus_ms(ACCESS_LIFETIME_S * 1000) }
     }
 
     /// Issues a code and redeems it at the time of the consent.
@@ -165,10 +165,10 @@ impl Fixture {
         let next = CurrentRefreshToken {
             hash: self.hash(),
             generation: token.generation + 1,
-            expires_at: at.plus_ms(REFRESH_LIFE * 1000),
+            expires_at: at.plus_ms(REFRESH_LIFETIME_S * 1000),
             recent_rotations,
         };
-        let access_expires_at = at.plus_ms(ACCESS_LIFE * 1000);
+        let access_expires_at = at.plus_ms(ACCESS_LIFETIME_S * 1000);
         Rotation { grant_id: grant_id.to_owned(), presented: token.hash, next, access_expires_at, at }
     }
 

@@ -10,7 +10,7 @@ use crate::{
 /// The length of an encoded token: 52 bytes in base64url.
 const ENCODED_CHARS: usize = 70;
 
-/// A decoded refresh token. All tokens of a grant share the handle, by which the grant is looked up. The generation
+/// A decoded refresh token. All tokens of a grant share the handle, which is used to look up the grant. The generation
 /// counts the tokens before it. The nonce is random, and the tag authenticates the other fields. So one row per grant
 /// is enough to distinguish a replaced token from a forged one.
 pub(crate) struct RefreshToken {
@@ -77,7 +77,7 @@ impl RefreshToken {
         base64url(&[&self.handle[..], &self.generation.to_be_bytes(), &self.nonce, &self.tag].concat())
     }
 
-    /// The hash by which the grant is looked up.
+    /// The hash of the handle, for looking up the grant.
     pub(crate) fn handle_hash(&self) -> SecretHash {
         SecretHash(sha256(&self.handle))
     }

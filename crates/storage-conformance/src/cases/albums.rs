@@ -3,7 +3,7 @@ use storage::{AlbumPage, AlbumWrite, NewAlbum, SearchFilter, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    queries::{delete, filtered, limit, newest_first, second, id_strings},
+    queries::{delete, filtered, id_strings, limit, newest_first, second},
 };
 
 fn title(title: &str) -> AlbumTitle {
@@ -111,7 +111,12 @@ pub(crate) async fn updated_at_is_set_only_by_real_changes(seed: &Seed) {
         (add(id_strings(&ids[..2])), 2, 4, "one is new"),
         (remove(id_strings(&ids[..1])), 1, 5, "one is removed"),
         (AlbumChange { title: Some(title("Ours")), ..AlbumChange::default() }, 1, 6, "another title"),
-        (AlbumChange { title: None, add: id_strings(&ids[2..]), remove: id_strings(&ids[1..2]) }, 1, 7, "one is replaced"),
+        (
+            AlbumChange { title: None, add: id_strings(&ids[2..]), remove: id_strings(&ids[1..2]) },
+            1,
+            7,
+            "one is replaced",
+        ),
     ];
     for (at, (step, count, updated, why)) in (1..).zip(steps) {
         let AlbumWrite::Done(now) = change(seed, ann, &id, step, at).await else { panic!("{why}") };

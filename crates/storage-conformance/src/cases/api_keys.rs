@@ -50,7 +50,11 @@ pub(crate) async fn a_revoked_key_is_invalid(seed: &Seed) {
     seed.store().create_key(key(ben.account, "laptop", 2, second(1))).await.unwrap();
     assert!(seed.store().revoke_key(ann.account, &name("laptop"), second(2)).await.unwrap());
     assert_eq!(holder(seed, 1).await, None);
-    assert_eq!(holder(seed, 2).await, Some(ben.account), "the key of the other account with the same name stays valid");
+    assert_eq!(
+        holder(seed, 2).await,
+        Some(ben.account),
+        "the key of the other account with the same name stays valid"
+    );
     assert!(!seed.store().revoke_key(ann.account, &name("laptop"), second(3)).await.unwrap());
     assert!(!seed.store().revoke_key(ann.account, &name("phone"), second(3)).await.unwrap());
 }

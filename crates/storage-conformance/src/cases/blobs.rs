@@ -2,9 +2,9 @@ use domain::{BlobKind, Plan, Rendition, Timestamp};
 use storage::{AddOutcome, AnnounceOutcome, BlobRef};
 
 use crate::{
-    NOW, Photo, Seed, indexed,
+    NOW, Photo, Seed, indexed, original_blob,
     queries::{delete, is_missing, second, visible_image},
-    original_blob, rendition_blob,
+    rendition_blob,
 };
 
 /// Takes blobs as a sweeper with an idle time of `idle_s` seconds.

@@ -4,7 +4,7 @@ use domain::{Plan, Timestamp};
 
 use crate::{
     Photo, Seed,
-    queries::{delete, second, visible_image, list_all},
+    queries::{delete, list_all, second, visible_image},
 };
 
 /// Images with the same requested time get successive free milliseconds.

@@ -116,7 +116,8 @@ pub(crate) async fn circles_in_a_random_library_agree_with_a_model(seed: &Seed) 
     let photos = seed_apart(seed, ann, random_photos(600, NOW, 5)).await;
     let mut random = Rng::with_seed(17);
     for _ in 0..60 {
-        let centre = random.choice(&photos).unwrap().0.position.unwrap_or(Position::new(-18.0, 180.0).unwrap());
+        let centre =
+            random.choice(&photos).unwrap().0.position.unwrap_or(Position::new(-18.0, 180.0).unwrap());
         let radius_m = 10_f64.powf(between(&mut random, 2.0, 7.3));
         check_circle(seed, ann, &photos, Circle::new(centre, radius_m).unwrap()).await;
     }

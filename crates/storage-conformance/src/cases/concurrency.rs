@@ -3,9 +3,9 @@ use storage::{AddOutcome, AlbumWrite, CreateAccountError, Lookup, NewAccount};
 
 use super::concurrently;
 use crate::{
-    DECODERS, NOW, Photo, Seed, indexed, lease,
-    queries::{second, id_strings, timeline, list_all},
-    original_blob, rendition_blob,
+    DECODERS, NOW, Photo, Seed, indexed, lease, original_blob,
+    queries::{id_strings, list_all, second, timeline},
+    rendition_blob,
 };
 
 /// Imports and indexes one file, as a worker does.

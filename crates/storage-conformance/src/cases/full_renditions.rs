@@ -155,7 +155,11 @@ pub(crate) async fn a_lost_lease_changes_nothing(seed: &Seed) {
     seed.store().retry_rendition_job(&original, "slow", NOW).await.unwrap();
     seed.store().release_leases("slow").await.unwrap();
     seed.store().renew_rendition_leases("slow", &[original], second(1)).await.unwrap();
-    assert_eq!(seed.lease_renditions("third", second(9001)).await, [], "the quick worker still holds the lease");
+    assert_eq!(
+        seed.lease_renditions("third", second(9001)).await,
+        [],
+        "the quick worker still holds the lease"
+    );
     assert_eq!(waiting(seed).await, 1);
 }
 
@@ -200,16 +204,16 @@ pub(crate) async fn a_retry_is_delayed(seed: &Seed) {
 
 pub(crate) async fn a_job_leased_too_often_is_dropped(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let deadly = seen(seed, ann, 1).await;
+    let exhausted = seen(seed, ann, 1).await;
     for attempt in 1..=3 {
         let at = second(attempt * 10_000);
         let request = LeaseRequest { max_attempts: 3, ..lease("w", at) };
-        assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), deadly);
+        assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), exhausted);
     }
-    let fine = seen(seed, ann, 1).await;
+    let next = seen(seed, ann, 1).await;
     let at = second(50_000);
     let request = LeaseRequest { max_attempts: 3, max: 2, ..lease("w", at) };
-    assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), fine);
+    assert_eq!(originals(&seed.store().lease_rendition_jobs(request).await.unwrap()), next);
     assert_eq!(waiting(seed).await, 1);
 }
 

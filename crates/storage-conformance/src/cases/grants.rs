@@ -94,9 +94,9 @@ pub(crate) async fn a_code_needs_an_account(seed: &Seed) {
     let gone = seed.account(Plan::Paid).await;
     seed.store().delete_account(gone.account, NOW).await.unwrap();
     let (ann, gone) = (ann.account.0.to_string(), gone.account.0.to_string());
-    let strange =
+    let invalid =
         ["", "9999999", "no number", &format!("0{ann}"), &format!("+{ann}"), &format!(" {ann}"), &gone];
-    for subject in strange {
+    for subject in invalid {
         assert_eq!(
             seed.store().issue_code(code(subject, 1)).await.unwrap(),
             CodeStatus::Spent,

@@ -2,9 +2,8 @@ use domain::{AccountId, Plan};
 use storage::{AddOutcome, ExistingImage, ImageState, NewImage, Viewer};
 
 use crate::{
-    DECODERS, NOW, Photo, Seed,
-    queries::{delete, second, visible_image, timeline},
-    original_blob,
+    DECODERS, NOW, Photo, Seed, original_blob,
+    queries::{delete, second, timeline, visible_image},
 };
 
 /// Adds an image, which is then pending; returns the request that added it.

@@ -3,7 +3,7 @@ use storage::{Lookup, Viewer};
 
 use crate::{
     NOW, Photo, Seed,
-    queries::{delete, is_missing, second, visible_image, timeline},
+    queries::{delete, is_missing, second, timeline, visible_image},
 };
 
 pub(crate) async fn an_own_image_is_found(seed: &Seed) {

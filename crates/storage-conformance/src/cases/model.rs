@@ -6,7 +6,7 @@ use storage::{AddOutcome, AlbumWrite, IndexedImage, Lookup, NewImage, SearchFilt
 
 use crate::{
     Photo, Seed, indexed,
-    queries::{filtered, matching, second, id_strings, timeline},
+    queries::{filtered, id_strings, matching, second, timeline},
 };
 
 const WINDOW: u32 = 12;

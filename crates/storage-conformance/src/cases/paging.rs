@@ -6,7 +6,7 @@ use storage::SearchFilter;
 
 use crate::{
     NOW, Photo, Seed,
-    queries::{circle, filtered, limit, newest_first, page, second, seconds, timeline, list_all},
+    queries::{circle, filtered, limit, list_all, newest_first, page, second, seconds, timeline},
     random_photos,
 };
 

@@ -2,9 +2,8 @@ use domain::{Plan, Rendition};
 use storage::{AddOutcome, QueueLength, SearchFilter};
 
 use crate::{
-    Photo, Seed,
+    Photo, Seed, original_blob,
     queries::{circle, delete, filtered, is_missing, matching, second, timeline},
-    original_blob,
 };
 
 pub(crate) async fn only_long_deleted_images_are_purged(seed: &Seed) {
@@ -78,7 +77,11 @@ pub(crate) async fn a_deleted_account_is_purged_with_its_data(seed: &Seed) {
     assert_eq!(timeline(seed, ben).await, std::slice::from_ref(&bens));
     assert_eq!(matching(seed, ben, &["sea"]).await, [bens]);
     let taken = seed.store().take_unreferenced_blobs(second(-1000), second(3), 100).await.unwrap();
-    assert_eq!(taken.len(), 4 * 3 + 2, "its blobs can be taken at once, except announced ones of pending images");
+    assert_eq!(
+        taken.len(),
+        4 * 3 + 2,
+        "its blobs can be taken at once, except announced ones of pending images"
+    );
     let kept = seed.store().kept_blobs(domain::BlobKind::Original, None, 100).await.unwrap();
     assert_eq!(kept.len(), 1);
 }

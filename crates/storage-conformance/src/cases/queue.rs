@@ -5,7 +5,7 @@ use storage::{ImageState, IndexedImage, JobId, LeaseRequest, QueueLength};
 
 use crate::{
     DECODERS, NOW, Photo, Seed, indexed, lease,
-    queries::{is_missing, second, visible_image, timeline},
+    queries::{is_missing, second, timeline, visible_image},
     rendition_blob,
 };
 
@@ -155,16 +155,16 @@ pub(crate) async fn a_retry_is_delayed(seed: &Seed) {
 
 pub(crate) async fn a_job_leased_too_often_fails(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
-    let deadly = seed.waiting(ann.account, 1).await.remove(0);
+    let exhausted = seed.waiting(ann.account, 1).await.remove(0);
     for attempt in 1..=3 {
         let request = LeaseRequest { max_attempts: 3, ..lease("w", second(attempt * 10_000)) };
         assert_eq!(seed.store().lease_jobs(request, DECODERS).await.unwrap().len(), 1);
     }
-    let fine = seed.waiting(ann.account, 1).await;
+    let next = seed.waiting(ann.account, 1).await;
     let request = LeaseRequest { max_attempts: 3, max: 1, ..lease("w", second(50_000)) };
     let jobs = seed.store().lease_jobs(request, DECODERS).await.unwrap();
-    assert_eq!(jobs.iter().map(|job| job.image.clone()).collect::<Vec<_>>(), fine, "the next one is leased");
-    let ImageState::Failed { reason, decoder_version } = state(seed, &deadly).await else {
+    assert_eq!(jobs.iter().map(|job| job.image.clone()).collect::<Vec<_>>(), next, "the next one is leased");
+    let ImageState::Failed { reason, decoder_version } = state(seed, &exhausted).await else {
         panic!("the image did not fail");
     };
     assert!(reason.contains('3'), "{reason}");

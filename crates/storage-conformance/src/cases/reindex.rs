@@ -1,6 +1,4 @@
-use domain::{
-    AlbumId, Image, ImageId, PhotoDetails, Plan, Position, Rendition, Sidecar, SidecarKind, UtcOffset,
-};
+use domain::{AlbumId, Image, ImageId, PhotoDetails, Plan, Rendition, Sidecar, SidecarKind, UtcOffset};
 use storage::{
     AddOutcome, ExistingImage, ImageState, IndexJob, IndexedImage, LeaseRequest, QueueLength, SearchFilter,
     Viewer,
@@ -10,7 +8,7 @@ use crate::{
     DECODERS, NOW, Photo, Seed,
     cases::queue::{ready_to_complete, state},
     indexed, lease,
-    queries::{circle, delete, filtered, is_missing, matching, second, visible_image, timeline},
+    queries::{circle, delete, filtered, is_missing, matching, second, timeline, visible_image},
 };
 
 /// An image that was decoded by [`DECODERS`].
@@ -51,8 +49,12 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
     let newer = Photo::at_second(5).position(-30.0, 40.0).description("a lighthouse").place("There, Nowhere");
     let job = outdated_job(seed, "w", &id).await;
     let mut found = IndexedImage { decoder_version: DECODERS, ..reindexed(&newer) };
-    let details = &mut found.metadata.details;
-    (details.camera_make, details.camera_model) = (None, Some("Other 2".to_owned()));
+    let details = PhotoDetails {
+        camera_make: None,
+        camera_model: Some("Other 2".to_owned()),
+        ..found.metadata.details
+    };
+    found.metadata.details = details.clone();
     found.metadata.capture.offset_minutes = Some(345);
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     let expected = Image {
@@ -61,12 +63,7 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
         utc_offset: UtcOffset::from_minutes(345),
         added_at: NOW,
         size: newer.size,
-        details: PhotoDetails {
-            position: Some(Position::new(-30.0, 40.0).unwrap()),
-            description: Some("a lighthouse".to_owned()),
-            camera_make: None,
-            camera_model: Some("Other 2".to_owned()),
-        },
+        details,
         place: Some("There, Nowhere".to_owned()),
         text: Some("STOP".to_owned()),
         file_name: Some("a.jpg".to_owned()),
@@ -137,7 +134,11 @@ pub(crate) async fn an_unchanged_capture_time_is_kept(seed: &Seed) {
     for (id, moved_ms) in ids.iter().zip(0..).skip(1) {
         reindex(seed, id, &Photo::at_second(1)).await;
         let expected = second(1).plus_millis(moved_ms);
-        assert_eq!(visible_image(seed, ann, id).await.captured_at, expected, "although an earlier time is free now");
+        assert_eq!(
+            visible_image(seed, ann, id).await.captured_at,
+            expected,
+            "although an earlier time is free now"
+        );
     }
 }
 
@@ -281,7 +282,11 @@ pub(crate) async fn images_of_older_decoders_are_queued_in_batches(seed: &Seed) 
         let found = reindexed(&Photo::at_second(1));
         assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     }
-    assert_eq!(seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(), 0, "all were indexed again");
+    assert_eq!(
+        seed.store().requeue_outdated(DECODERS + 1, NOW, 10).await.unwrap(),
+        0,
+        "all were indexed again"
+    );
     assert_eq!(seed.store().requeue_outdated(DECODERS + 2, NOW, 3).await.unwrap(), 3);
 }
 
@@ -311,7 +316,7 @@ pub(crate) async fn new_sidecars_come_before_newer_decoders(seed: &Seed) {
     again.sidecars = vec![Sidecar { kind: SidecarKind::Xmp, content: b"<x/>".to_vec() }];
     let known = ExistingImage { id: ids[0].clone(), state: ImageState::Ready, deleted: false };
     assert_eq!(seed.store().add_image(again).await.unwrap(), AddOutcome::Reindexed(known));
-    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 3, "it is one job");
+    assert_eq!(seed.store().queue_length().await.unwrap().reindexes, 3, "there is one job");
     let jobs: Vec<_> = seed.lease("w", NOW).await.into_iter().map(|job| job.image).collect();
     assert_eq!(jobs, [ids[0].clone(), ids[2].clone(), ids[1].clone()]);
 }

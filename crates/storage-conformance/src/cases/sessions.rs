@@ -64,7 +64,11 @@ pub(crate) async fn use_extends_a_session(seed: &Seed) {
     }
     seed.store().touch_session(&[9; 32], second(90), second(HOUR)).await.unwrap();
     let found = seed.store().session(&hash, second(2 * HOUR)).await.unwrap().unwrap();
-    assert_eq!((found.last_seen_at, found.expires_at), (second(90), second(3 * HOUR)), "the latest times are kept");
+    assert_eq!(
+        (found.last_seen_at, found.expires_at),
+        (second(90), second(3 * HOUR)),
+        "the latest times are kept"
+    );
     assert_eq!(holder(seed, other, second(2 * HOUR)).await, None, "the other session is unchanged");
 }
 

@@ -4,8 +4,8 @@ use storage::{AddOutcome, ExistingImage, ImageState, NewImage, QueueLength, View
 use crate::{
     DECODERS, NOW, Photo, Seed,
     cases::queue::{ready_to_complete, state},
-    queries::{delete, is_missing, second, visible_image},
     original_blob,
+    queries::{delete, is_missing, second, visible_image},
 };
 
 fn xmp(content: &str) -> Sidecar {
@@ -72,10 +72,7 @@ pub(crate) async fn the_last_sidecar_of_a_kind_counts(seed: &Seed) {
     let ann = seed.account(Plan::Paid).await;
     let both = [xmp("one"), takeout("{}"), xmp("other")];
     let image = ready_with(seed, ann, &both).await;
-    assert_eq!(
-        add_again(seed, &image, &both).await,
-        AddOutcome::Duplicate(known(&image, ImageState::Ready))
-    );
+    assert_eq!(add_again(seed, &image, &both).await, AddOutcome::Duplicate(known(&image, ImageState::Ready)));
     add_again(seed, &image, &[xmp("third")]).await;
     assert_eq!(leased(seed).await, [xmp("third"), takeout("{}")]);
 }
@@ -116,7 +113,11 @@ pub(crate) async fn a_new_sidecar_reindexes_a_visible_image(seed: &Seed) {
         assert_eq!((length.pending, length.reindexes), (0, 1));
         let job = seed.lease("w", NOW).await.remove(0);
         assert_eq!((&job.image, job.attempts, job.file.sidecars), (&image.id, 1, vec![then]));
-        assert_eq!(visible_image(seed, ann, &image.id).await, before, "it is visible unchanged during indexing");
+        assert_eq!(
+            visible_image(seed, ann, &image.id).await,
+            before,
+            "it is visible unchanged during indexing"
+        );
         let indexed = ready_to_complete(seed, Photo::at_second(9).description("from the sidecar")).await;
         assert!(seed.store().complete_job(job.id, "w", indexed).await.unwrap());
         let after = visible_image(seed, ann, &image.id).await;

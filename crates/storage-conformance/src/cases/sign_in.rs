@@ -107,7 +107,11 @@ pub(crate) async fn the_later_of_two_locks_is_returned(seed: &Seed) {
         assert!(matches!(at_second(at, pair).await, SignInDecision::Allowed(_)));
     }
     assert_eq!(at_second(30, 2).await, SignInDecision::LockedUntil(second(WINDOW)), "because of its address");
-    assert_eq!(at_second(30, 1).await, SignInDecision::LockedUntil(second(WINDOW + 10)), "because of its pair");
+    assert_eq!(
+        at_second(30, 1).await,
+        SignInDecision::LockedUntil(second(WINDOW + 10)),
+        "because of its pair"
+    );
 }
 
 pub(crate) async fn a_success_does_not_count(seed: &Seed) {

@@ -55,7 +55,11 @@ pub(crate) async fn a_new_stage_processes_all_images(seed: &Seed) {
     seed.waiting(ann.account, 1).await;
     seed.image(ben.account, Photo::at_second(1)).await;
     let read = stage(seed, "read", "1").await;
-    assert_eq!(progress(seed, None).await, [("read".to_owned(), 6, 0)], "images that are not queued yet count");
+    assert_eq!(
+        progress(seed, None).await,
+        [("read".to_owned(), 6, 0)],
+        "images that are not queued yet count"
+    );
     assert_eq!(progress(seed, Some(ann)).await, [("read".to_owned(), 5, 0)]);
     assert!(jobs_of(seed, &read, "w", NOW).await.is_empty());
     assert!(!seed.store().mark_stage_complete(read.id, "1").await.unwrap());
@@ -183,7 +187,10 @@ pub(crate) async fn an_expired_lease_frees_the_job(seed: &Seed) {
     store.renew_stage_leases("a", &[job.id], NOW.plus_millis(9_000_000)).await.unwrap();
     assert!(jobs_of(seed, &read, "b", NOW.plus_millis(4_000_000)).await.is_empty());
     assert_eq!(jobs_of(seed, &read, "b", NOW.plus_millis(9_000_001)).await.len(), 1);
-    assert!(!store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(), "it is the other's now");
+    assert!(
+        !store.complete_stage_job(job.id, "a", "1", text("x")).await.unwrap(),
+        "the other worker holds the lease"
+    );
     store.retry_stage_job(job.id, "b", second(50)).await.unwrap();
     assert!(jobs_of(seed, &read, "c", second(49)).await.is_empty());
     assert_eq!(jobs_of(seed, &read, "c", second(50)).await.len(), 1);

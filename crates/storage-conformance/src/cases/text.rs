@@ -165,7 +165,11 @@ pub(crate) async fn words_find_own_images_only(seed: &Seed) {
     for (viewer, id) in accounts {
         assert_eq!(matching(seed, viewer, &["sea"]).await, [id]);
         for owner in [viewer.account.0, viewer.account.0 % 10, viewer.account.0 + 10] {
-            assert_eq!(matching(seed, viewer, &[&format!("a{owner}")]).await, [], "account ids are not words");
+            assert_eq!(
+                matching(seed, viewer, &[&format!("a{owner}")]).await,
+                [],
+                "account ids are not words"
+            );
         }
     }
 }

@@ -83,7 +83,11 @@ pub(crate) async fn only_visible_vectors_are_returned(seed: &Seed) {
     let eye = add_vectors(seed, "eye").await;
     let vectors = [ids_of(&all(seed, ann, eye).await), ids_of(&all(seed, ben, eye).await)].concat();
     let everything = SearchFilter::default();
-    assert_eq!(visible(seed, ann, eye, &vectors, everything).await, [4, 5, 6, 7, 8], "five images are in the window");
+    assert_eq!(
+        visible(seed, ann, eye, &vectors, everything).await,
+        [4, 5, 6, 7, 8],
+        "five images are in the window"
+    );
     assert_eq!(seed.store().visible_since(ann).await.unwrap(), Some(second(4)));
     assert_eq!(seed.store().visible_since(ben).await.unwrap(), None);
     let new = seed.account(Plan::Free).await;
@@ -124,7 +128,8 @@ pub(crate) async fn filters_apply_to_vectors(seed: &Seed) {
     assert!(seed.store().album_image_keys(ben, &album).await.unwrap().is_empty());
     assert!(seed.store().images_by_key(ben, &keys).await.unwrap().is_empty());
     keys.reverse();
-    let reversed = seed.store().images_by_key(ann, &[&keys[..], &[ImageKey(i64::MAX)]].concat()).await.unwrap();
+    let reversed =
+        seed.store().images_by_key(ann, &[&keys[..], &[ImageKey(i64::MAX)]].concat()).await.unwrap();
     assert_eq!(reversed.iter().map(|(key, _)| *key).collect::<Vec<_>>(), keys);
 }
 

@@ -4,8 +4,8 @@ use storage::{Lookup, SearchFilter, Viewer};
 use crate::{
     Photo, Seed,
     queries::{
-        circle, delete, filtered, is_missing, matching, newest_first, second, seconds, visible_image, id_strings, timeline,
-        list_all,
+        circle, delete, filtered, id_strings, is_missing, list_all, matching, newest_first, second, seconds,
+        timeline, visible_image,
     },
 };
 

@@ -12,8 +12,7 @@ use super::filter::ResolvedFilter;
 use crate::{error::SqliteError, schema::image_places, value::json_array};
 
 /// Up to this many places in the bounding boxes are checked one by one. With more, the timeline is scanned, which
-/// then
-/// soon reaches places in the circle.
+/// then soon reaches places in the circle.
 const MAX_CANDIDATES: usize = 5000;
 
 #[derive(QueryableByName)]
@@ -52,11 +51,9 @@ pub(crate) fn remove_place(c: &mut SqliteConnection, seq: i64) -> Result<(), Sql
 
 /// The place index rounds to 32-bit floats, which represent integers below 2^24 exactly.
 fn account_coordinate(account: i64) -> Result<f64, SqliteError> {
-    i32::try_from(account)
-        .ok()
-        .filter(|account| (0..1 << 24).contains(account))
-        .map(f64::from)
-        .ok_or_else(|| SqliteError::Refused(format!("account id {account} exceeds the range of the place index")))
+    i32::try_from(account).ok().filter(|account| (0..1 << 24).contains(account)).map(f64::from).ok_or_else(
+        || SqliteError::Refused(format!("account id {account} exceeds the range of the place index")),
+    )
 }
 
 /// The rows of the newest images in a circle.

@@ -3,7 +3,7 @@ use domain::{AccountId, ImageId, Timestamp};
 use storage::{BlobKind, Lookup, Viewer};
 
 use super::{
-    lookup::Resolver,
+    lookup::ImageResolver,
     places::remove_place,
     renditions,
     text::{add_text, remove_text},
@@ -23,8 +23,8 @@ pub(super) fn delete(
     id: &ImageId,
     at: Timestamp,
 ) -> Result<Lookup<()>, SqliteError> {
-    let found = match Resolver::new(viewer).resolve(c, id.as_str())? {
-    Lookup::Found(found) => found,
+    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
+        Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),
     };
@@ -123,11 +123,11 @@ pub(super) fn purge(
 }
 
 fn removable_images(
-c: &mut SqliteConnection,
-deleted_before: Timestamp,
-max: i64,
+    c: &mut SqliteConnection,
+    deleted_before: Timestamp,
+    max: i64,
 ) -> Result<Vec<RemovableImage>, SqliteError> {
-let mut removable: Vec<RemovableImage> = images::table
+    let mut removable: Vec<RemovableImage> = images::table
         .filter(images::deleted_at_ms.lt(deleted_before.millis()))
         .order(images::deleted_at_ms)
         .limit(max)
@@ -137,7 +137,7 @@ let mut removable: Vec<RemovableImage> = images::table
     if left > 0 {
         let deleted = accounts::table.filter(accounts::deleted_at_ms.is_not_null()).select(accounts::id);
         let of_deleted_accounts: Vec<RemovableImage> = images::table
-        .filter(images::account_id.eq_any(deleted))
+            .filter(images::account_id.eq_any(deleted))
             .filter(images::deleted_at_ms.is_null().or(images::deleted_at_ms.ge(deleted_before.millis())))
             .limit(left)
             .select(RemovableImage::as_select())

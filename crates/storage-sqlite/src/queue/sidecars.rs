@@ -16,9 +16,9 @@ ON CONFLICT (image_seq, kind) DO UPDATE SET content = excluded.content WHERE con
 
 /// Stores the sidecars of an image; returns whether any is new or differs.
 pub(super) fn store(c: &mut SqliteConnection, seq: i64, sidecars: &[Sidecar]) -> Result<bool, SqliteError> {
-// The last of each kind, so that storing the same ones again changes nothing.
-let of_each_kind =
-SidecarKind::ALL.into_iter().filter_map(|kind| sidecars.iter().rfind(|sidecar| sidecar.kind == kind));
+    // The last of each kind, so that storing the same ones again changes nothing.
+    let of_each_kind =
+        SidecarKind::ALL.into_iter().filter_map(|kind| sidecars.iter().rfind(|sidecar| sidecar.kind == kind));
     let mut changed = 0;
     for sidecar in of_each_kind {
         changed += sql_query(STORE)

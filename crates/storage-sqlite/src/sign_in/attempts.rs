@@ -43,8 +43,8 @@ pub(super) fn locked_until(
         .optional()?;
     let mut until = None;
     for (id, started_at_ms) in of_pair.into_iter().chain(of_address).chain(of_network) {
-    let started_at = RowReader::new("sign_in_attempts", &id).timestamp("at_ms", started_at_ms)?;
-    until = until.max(Some(started_at.plus_millis(limits.window_ms)));
+        let started_at = RowReader::new("sign_in_attempts", &id).timestamp("at_ms", started_at_ms)?;
+        until = until.max(Some(started_at.plus_millis(limits.window_ms)));
     }
     Ok(until)
 }

@@ -68,14 +68,14 @@ pub(super) fn newest(
         .select((seq, kind, address, detail, at_ms, times))
         .load::<(i64, String, Option<String>, Option<String>, i64, i64)>(c)?;
     rows.into_iter()
-        .map(|(number, kind_name, address, detail, last_ms, count)| {
+        .map(|(number, event_kind, client_address, event_detail, last_ms, count)| {
             let reader = RowReader::new("security_events", &number);
             Ok(SecurityEvent {
-                kind: reader.required("kind", SecurityEventKind::from_name(&kind_name))?,
+                kind: reader.required("kind", SecurityEventKind::from_name(&event_kind))?,
                 at: reader.timestamp("at_ms", last_ms)?,
                 count: reader.unsigned("times", count)?,
-                address,
-                detail,
+                address: client_address,
+                detail: event_detail,
             })
         })
         .collect()

@@ -161,7 +161,8 @@ pub(super) fn mark_complete(
     stage: StageId,
     version: &str,
 ) -> Result<bool, SqliteError> {
-    let has_jobs = select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
+    let has_jobs =
+        select(exists(stage_jobs::table.filter(stage_jobs::stage_id.eq(stage.0)))).get_result(c)?;
     if has_jobs {
         return Ok(false);
     }

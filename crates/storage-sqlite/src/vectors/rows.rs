@@ -107,8 +107,7 @@ SELECT encoder_id, account_id, image_seq, vector FROM image_vectors WHERE image_
 ORDER BY id";
 
 /// Gives the vectors of an image new ids, because caches keep its capture time and position with them, and these may
-/// have
-/// changed.
+/// have changed.
 pub(crate) fn renumber(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query(RENUMBER).bind::<BigInt, _>(seq).execute(c)?;
     Ok(())
@@ -151,7 +150,7 @@ pub(crate) fn prune(c: &mut SqliteConnection, names: &[String], max_rows: u32) -
             .limit(i64::try_from(remaining).unwrap_or(i64::MAX))
             .load(c)?;
         for batch in ids.chunks(500) {
-        deleted +=
+            deleted +=
                 diesel::delete(image_vectors::table.filter(image_vectors::id.eq_any(batch))).execute(c)?;
         }
         if ids.len() < remaining {

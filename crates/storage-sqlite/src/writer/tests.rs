@@ -54,24 +54,23 @@ impl TestStore {
 
     /// Blocks the writer until the sender is dropped.
     async fn block(&self) -> (Sender<()>, JoinHandle<Outcome>) {
-    let (release, released) = channel::<()>();
-    let (start, started) = tokio::sync::oneshot::channel();
-    let blocking = self.write(move |_| {
-    start.send(()).unwrap();
-    released.recv().unwrap_err();
-    Ok(())
-    });
-    started.await.unwrap();
-    (release, blocking)
+        let (release, released) = channel::<()>();
+        let (start, started) = tokio::sync::oneshot::channel();
+        let blocking = self.write(move |_| {
+            start.send(()).unwrap();
+            released.recv().unwrap_err();
+            Ok(())
+        });
+        started.await.unwrap();
+        (release, blocking)
     }
 
     async fn numbers(&self) -> Vec<i64> {
         self.store.read(|c| Ok(notes::table.select(notes::n).order(notes::n).load(c)?)).await.unwrap()
     }
 
-    /// The number of transactions in the WAL. The last frame of each contains the size of the file; in other
-    /// frames that
-    /// field is zero.
+    /// The number of transactions in the WAL. The last frame of each contains the size of the file; in other frames
+    /// that field is zero.
     fn commits(&self) -> usize {
         commits(&self.path)
     }
@@ -151,7 +150,9 @@ async fn failed_and_panicking_writes_do_not_affect_others() {
                     }
                     9 => c.transaction(|c| {
                         done(c)?;
-                        c.transaction::<(), SqliteError, _>(|_| panic!("a test of panics in a nested transaction"))
+                        c.transaction::<(), SqliteError, _>(|_| {
+                            panic!("a test of panics in a nested transaction")
+                        })
                     }),
                     _ => done(c),
                 })
@@ -255,8 +256,8 @@ async fn a_running_write_completes_when_its_caller_is_cancelled() {
         start.send(()).unwrap();
         released.recv().unwrap_err();
         note(2)(c)
-        });
-        started.await.unwrap();
+    });
+    started.await.unwrap();
     write.abort();
     assert!(write.await.unwrap_err().is_cancelled());
     drop(release);

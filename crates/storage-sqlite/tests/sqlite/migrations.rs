@@ -115,7 +115,7 @@ async fn the_migration_queues_full_renditions_of_existing_images() {
 }
 
 #[derive(Debug, PartialEq, QueryableByName)]
-struct StoredRendition {
+struct RenditionColumns {
     #[diesel(sql_type = Binary)]
     original: Vec<u8>,
     #[diesel(sql_type = Text)]
@@ -130,7 +130,7 @@ struct StoredRendition {
     height: i64,
 }
 
-fn renditions(path: &Path) -> Vec<StoredRendition> {
+fn renditions(path: &Path) -> Vec<RenditionColumns> {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     sql_query("SELECT * FROM renditions ORDER BY original, name").load(&mut connection).unwrap()
 }
@@ -151,7 +151,10 @@ async fn renditions_survive_the_rebuild_of_their_table() {
     }
     assert_eq!(renditions(&path), stored);
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    let mut rename = || sql_query("UPDATE renditions SET name = 'webp-tiny' WHERE name = 'webp-thumb'").execute(&mut connection);
+    let mut rename = || {
+        sql_query("UPDATE renditions SET name = 'webp-tiny' WHERE name = 'webp-thumb'")
+            .execute(&mut connection)
+    };
     assert!(rename().is_err(), "an older schema restricts the names");
     store.migrate().await.unwrap();
     assert_eq!(renditions(&path), stored);
@@ -173,7 +176,11 @@ async fn concurrent_stores_can_migrate_a_new_file() {
         for task in migrating {
             applied.push(task.await.unwrap());
         }
-        assert_eq!(applied.iter().filter(|count| **count > 0).count(), 1, "one store applied all: {applied:?}");
+        assert_eq!(
+            applied.iter().filter(|count| **count > 0).count(),
+            1,
+            "one store applied all: {applied:?}"
+        );
         assert_eq!(open(&path).await.pending_migrations().await.unwrap(), Vec::<String>::new());
     }
 }

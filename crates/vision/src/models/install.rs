@@ -58,7 +58,7 @@ impl Models {
         let staged = self.stage(name)?;
         for path in paths {
             copy(&folder.join(&path), &staged.folder.join(&path), &mut |bytes, size| {
-                progress(&path, bytes, size)
+                progress(&path, bytes, size);
             })
             .map_err(|error| ModelsError::file(&folder.join(&path), &error))?;
         }

@@ -5,7 +5,7 @@ use crate::{
     plural_keys, query_words, same_stem, single_edits, stem_keys, words_of,
 };
 
-/// Text of many scripts, marks and symbols, without order.
+/// Random text of many scripts, marks and symbols.
 fn any_text() -> impl Strategy<Value = String> {
     let pieces = prop_oneof![
         "\\PC{0,12}",
@@ -25,16 +25,16 @@ fn any_text() -> impl Strategy<Value = String> {
 }
 
 fn exact(query: &str) -> Scorer {
-    let wanted = query_words(query).into_iter().map(|word| {
+    let terms = query_words(query).into_iter().map(|word| {
         let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
         QueryTerm { word, alternatives, document_frequency: 0.1 }
     });
-    Scorer::new(&wanted.collect::<Vec<_>>())
+    Scorer::new(&terms.collect::<Vec<_>>())
 }
 
 proptest! {
     #[test]
-    fn tokens_stand_in_the_text(text in any_text()) {
+    fn tokens_are_ordered_parts_of_the_text(text in any_text()) {
         let mut count = 0;
         let mut position = 0;
         let mut start = 0;
@@ -58,14 +58,14 @@ proptest! {
     }
 
     #[test]
-    fn a_text_is_found_by_each_of_its_words(text in any_text()) {
+    fn text_is_found_by_each_of_its_words(text in any_text()) {
         let fields = Fields { description: Some(&text), ..Fields::default() };
         let mut parts = Vec::new();
         each_token(&text, |token| parts.push((token.folded.to_owned(), text[token.start..token.end].to_owned())));
         for (folded, _) in parts.iter().take(20) {
             prop_assert!(words_of(&fields)[folded].in_content);
         }
-        // What a query makes of the text, the text has.
+        // The text contains all words of a query with the same text.
         for word in query_words(&text) {
             prop_assert!(words_of(&fields).contains_key(&word.word), "{}", word.word);
         }
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn a_passage_is_a_short_part_of_the_text(before in any_text(), word in "[a-z]{3,9}", after in any_text()) {
+    fn passage_is_a_short_part_of_the_text(before in any_text(), word in "[a-z]{3,9}", after in any_text()) {
         let text = format!("{} {word} {}", before.repeat(9), after.repeat(9));
         let fields = Fields { ocr_text: Some(&text), ..Fields::default() };
         let mut first = Vec::new();
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn scores_are_shares(text in any_text(), other in any_text(), query in any_text()) {
+    fn strength_is_between_0_and_1(text in any_text(), other in any_text(), query in any_text()) {
         let fields = Fields { description: Some(&text), ocr_text: Some(&other), place: Some(&query), file_name: None };
         if let Some(score) = exact(&query).score(&fields) {
             prop_assert!(0.0 < score.strength && score.strength <= 1.0);
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn keys_of_any_word_are_made(text in any_text(), other in any_text()) {
+    fn same_stem_and_typo_are_symmetric(text in any_text(), other in any_text()) {
         let (word, other) = (fold(&text), fold(&other));
         prop_assert!(!stem_keys(&word).contains(&word));
         plural_keys(&word);
@@ -108,13 +108,13 @@ proptest! {
     }
 
     #[test]
-    fn slips_are_mutual(word in "[a-z]{4,12}|[а-я]{4,9}", at in any::<prop::sample::Index>()) {
-        let slips = single_edits(&word);
-        prop_assert_eq!(slips.is_empty(), !can_have_typos(&word));
-        if !slips.is_empty() {
-            let slip = at.get(&slips);
-            prop_assert!(slip == &word || is_typo_of(slip, &word));
-            prop_assert!(slip == &word || single_edits(slip).contains(&word));
+    fn single_edits_are_symmetric(word in "[a-z]{4,12}|[а-я]{4,9}", at in any::<prop::sample::Index>()) {
+        let edits = single_edits(&word);
+        prop_assert_eq!(edits.is_empty(), !can_have_typos(&word));
+        if !edits.is_empty() {
+            let edit = at.get(&edits);
+            prop_assert!(edit == &word || is_typo_of(edit, &word));
+            prop_assert!(edit == &word || single_edits(edit).contains(&word));
         }
     }
 }

@@ -1,18 +1,18 @@
 use crate::{Alternative, EXACT, Fields, QueryTerm, SAME_STEM, Score, Scorer, TYPO, Tier, query_words};
 
-/// A search in which each word stands for itself, and further words for others.
-fn search(query: &str, more: &[(&str, &str, f32)]) -> Scorer {
-    let wanted: Vec<QueryTerm> = query_words(query)
+/// A scorer in which each word matches itself, and some words match others.
+fn scorer(query: &str, more: &[(&str, &str, f32)]) -> Scorer {
+    let terms: Vec<QueryTerm> = query_words(query)
         .into_iter()
         .map(|word| {
             let mut alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
-            for (_, other, quality) in more.iter().filter(|(asked, ..)| *asked == word.word) {
+            for (_, other, quality) in more.iter().filter(|(from, ..)| *from == word.word) {
                 alternatives.push(Alternative { word: (*other).to_owned(), quality: *quality });
             }
             QueryTerm { word, alternatives, document_frequency: 0.01 }
         })
         .collect();
-    Scorer::new(&wanted)
+    Scorer::new(&terms)
 }
 
 fn description(text: &str) -> Fields<'_> {
@@ -20,13 +20,13 @@ fn description(text: &str) -> Fields<'_> {
 }
 
 fn strength(query: &str, fields: &Fields<'_>) -> f64 {
-    search(query, &[]).score(fields).map_or(0.0, |score| score.strength)
+    scorer(query, &[]).score(fields).map_or(0.0, |score| score.strength)
 }
 
 #[test]
-fn tiers_say_what_stands_where() {
+fn tier_depends_on_the_fields_of_the_words() {
     let check = |query: &str, fields: Fields<'_>, expected: Option<Tier>| {
-        let tier = search(query, &[]).score(&fields).map(|score| score.tier);
+        let tier = scorer(query, &[]).score(&fields).map(|score| score.tier);
         assert_eq!(tier, expected, "{query} in {fields:?}");
     };
     let all = |description, ocr_text, place, file_name| Fields {
@@ -63,21 +63,21 @@ fn better_matches_are_stronger() {
     ]
     .map(|fields| strength("boat", &fields));
     assert!(in_fields.is_sorted_by(|a, b| a > b), "{in_fields:?}");
-    let search = search("boat", &[("boat", "boats", SAME_STEM), ("boat", "boaat", TYPO)]);
-    let score = |text| search.score(&description(text)).unwrap().strength;
+    let scorer = scorer("boat", &[("boat", "boats", SAME_STEM), ("boat", "boaat", TYPO)]);
+    let score = |text| scorer.score(&description(text)).unwrap().strength;
     assert!(score("boat") > score("boats") && score("boats") > score("boaat"));
 }
 
 #[test]
 fn rare_words_weigh_more() {
     let words = query_words("sea zeppelin");
-    let wanted = words.into_iter().map(|word| {
-        let share = if word.word == "sea" { 0.5 } else { 0.0001 };
+    let terms = words.into_iter().map(|word| {
+        let document_frequency = if word.word == "sea" { 0.5 } else { 0.0001 };
         let alternatives = vec![Alternative { word: word.word.clone(), quality: EXACT }];
-        QueryTerm { word, alternatives, document_frequency: share }
+        QueryTerm { word, alternatives, document_frequency }
     });
-    let search = Scorer::new(&wanted.collect::<Vec<_>>());
-    let score = |text| search.score(&description(text)).unwrap();
+    let scorer = Scorer::new(&terms.collect::<Vec<_>>());
+    let score = |text| scorer.score(&description(text)).unwrap();
     assert!(score("a zeppelin").strength > 2.0 * score("a sea").strength);
     assert_eq!(score("a sea").tier, Tier::SomeInContent);
     let empty = Scorer::new(&[]);
@@ -86,8 +86,8 @@ fn rare_words_weigh_more() {
 }
 
 #[test]
-fn the_passage_that_matched_is_told() {
-    let passage = |query: &str, fields: Fields<'_>| search(query, &[]).passage(&fields);
+fn passage_is_cut_around_the_matching_words() {
+    let passage = |query: &str, fields: Fields<'_>| scorer(query, &[]).passage(&fields);
     let fields = Fields {
         description: Some(" A quiet Canal in autumn "),
         ocr_text: Some("NO ENTRY\nCANAL STREET"),
@@ -97,20 +97,20 @@ fn the_passage_that_matched_is_told() {
     assert_eq!(
         passage("canal", fields).as_deref(),
         Some("A quiet Canal in autumn"),
-        "the description on a tie"
+        "the description wins a tie"
     );
     assert_eq!(passage("canal street", fields).as_deref(), Some("NO ENTRY\nCANAL STREET"));
-    assert_eq!(passage("lisbon", fields), None, "only place and file name have it");
+    assert_eq!(passage("lisbon", fields), None, "only place and file name contain it");
 
     let cat = Fields { description: Some("A portrait of my cat"), ..fields };
-    assert_eq!(passage("photos of lisbon", cat), None, "words that say little are no match");
+    assert_eq!(passage("photos of lisbon", cat), None, "stop words do not match");
     let shop = Fields {
         description: Some("View from the top"),
         ocr_text: Some("RECEIPT No. 7"),
         ..Fields::default()
     };
     assert_eq!(passage("receipt from the hardware store", shop).as_deref(), Some("RECEIPT No. 7"));
-    assert_eq!(passage("from the", shop).as_deref(), Some("View from the top"), "nothing else was asked for");
+    assert_eq!(passage("from the", shop).as_deref(), Some("View from the top"), "a query of stop words only");
 
     let late = format!("the {}lighthouse", "before ".repeat(300));
     let cut = passage("the lighthouse", description(&late)).unwrap();

@@ -1,7 +1,7 @@
 use crate::{can_have_typos, fold, is_typo_of, plural_keys, same_stem, single_edits, stem_keys, typo_prefix};
 
 #[test]
-fn forms_of_a_word_are_one_in_its_language() {
+fn forms_of_a_word_share_a_stem() {
     for (one, other) in [
         // English
         ("boat", "boats"),
@@ -66,7 +66,7 @@ fn forms_of_a_word_are_one_in_its_language() {
 }
 
 #[test]
-fn words_that_only_look_alike_are_not_one() {
+fn similar_words_do_not_share_a_stem() {
     for (one, other) in [
         ("car", "care"),
         ("car", "cara"),
@@ -105,7 +105,7 @@ fn words_with_digits_and_other_scripts_have_no_stems() {
 }
 
 #[test]
-fn a_slip_is_forgiven_in_words_of_five_letters() {
+fn typos_are_tolerated_in_long_words() {
     for (one, other) in [
         ("harbor", "harbour"),
         ("harbuor", "harbour"),
@@ -134,17 +134,17 @@ fn a_slip_is_forgiven_in_words_of_five_letters() {
 }
 
 #[test]
-fn all_words_one_slip_away_are_named() {
+fn single_edits_are_complete() {
     for (word, other) in
         [("harbour", "harbor"), ("harbor", "harbour"), ("reciept", "receipt"), ("hause", "house")]
     {
-        assert!(single_edits(word).iter().any(|named| named == other), "{word} and {other}");
+        assert!(single_edits(word).iter().any(|edit| edit == other), "{word} and {other}");
     }
     for word in ["harbour", "москва", "θαλασσα", "שלוםם", "مدرسةة"] {
         let word = fold(word);
-        let named = single_edits(&word);
-        assert!((50..1500).contains(&named.len()), "{word}: {}", named.len());
-        assert!(named.iter().all(|other| is_typo_of(&word, other) || *other == word), "{word}");
+        let edits = single_edits(&word);
+        assert!((50..1500).contains(&edits.len()), "{word}: {}", edits.len());
+        assert!(edits.iter().all(|other| is_typo_of(&word, other) || *other == word), "{word}");
     }
     assert!(single_edits("boat").is_empty());
     assert!(!can_have_typos("2019a"));

@@ -7,7 +7,7 @@ fn tokens(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_does_not_count_is_folded_away() {
+fn folding_removes_case_accents_width_and_points() {
     for (text, same) in [
         ("Café", "cafe"),
         ("cafe\u{301}", "café"),
@@ -43,7 +43,7 @@ fn what_does_not_count_is_folded_away() {
 }
 
 #[test]
-fn texts_are_cut_into_words() {
+fn texts_are_split_into_tokens() {
     let check = |text: &str, expected: &[&str]| assert_eq!(tokens(text), expected, "{text}");
     check("", &[]);
     check(" \n!? -- ", &[]);
@@ -66,7 +66,7 @@ fn texts_are_cut_into_words() {
 }
 
 #[test]
-fn tokens_say_where_they_stand() {
+fn tokens_have_ranges_and_positions() {
     let text = "Ein Café, 金閣 🙂";
     let mut parts = Vec::new();
     each_token(text, |token| parts.push((&text[token.start..token.end], token.position)));
@@ -74,7 +74,7 @@ fn tokens_say_where_they_stand() {
 }
 
 #[test]
-fn what_is_endless_is_cut() {
+fn long_words_and_texts_are_cut() {
     let long = "x".repeat(5000);
     assert_eq!(tokens(&long), ["x".repeat(MAX_WORD_CHARS)]);
     assert_eq!(tokens(&format!("{long} b")), [&"x".repeat(MAX_WORD_CHARS), "b"]);
@@ -88,7 +88,7 @@ fn what_is_endless_is_cut() {
 }
 
 #[test]
-fn a_query_is_taken_apart() {
+fn queries_are_split_into_words() {
     let words = |query: &str| {
         query_words(query)
             .into_iter()
@@ -104,7 +104,7 @@ fn a_query_is_taken_apart() {
     };
     assert_eq!(words("receipt from the hardware store"), ["receipt", "from?", "the?", "hardware", "store*"]);
     assert_eq!(words("to be or not"), ["to?", "be?", "or?", "not*"]);
-    assert_eq!(words("The Who"), ["the", "who*"], "with nothing else they are what is looked for");
+    assert_eq!(words("The Who"), ["the", "who*"], "stop words count if there are no others");
     assert_eq!(words("red Red RED car"), ["red", "car*"]);
     assert_eq!(words("car red car"), ["car*", "red"]);
     assert_eq!(words("寺"), ["寺"]);

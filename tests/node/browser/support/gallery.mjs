@@ -26,7 +26,7 @@ async function owner(service, name, folder) {
   await service.run(['import', email, folder]);
   const printed = await service.run(['key', 'create', email, '--name', 'host']);
   const key = printed.trim().split('\n').at(-1);
-  const ask = async (method, path, content) => {
+  const request = async (method, path, content) => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const answer = await service.fetch(`/api/ext/v2${path}`, { method, headers, body: content && JSON.stringify(content) });
     return answer.json();
@@ -34,13 +34,13 @@ async function owner(service, name, folder) {
   const ids = new Set();
   for (let end = '', size = -1; ids.size > size; ) {
     size = ids.size;
-    const { results } = await ask('GET', `/images?limit=${MAX_IDS}&endDate=${end}`);
+    const { results } = await request('GET', `/images?limit=${MAX_IDS}&endDate=${end}`);
     for (const { id } of results) ids.add(id);
     end = results.at(-1).capturedAt;
   }
   const all = [...ids];
-  const { result } = await ask('POST', '/albums', { title: 'Everything', imageIds: all.slice(0, MAX_IDS) });
-  if (all.length > MAX_IDS) await ask('PATCH', `/albums/${result.id}`, { addImageIds: all.slice(MAX_IDS) });
+  const { result } = await request('POST', '/albums', { title: 'Everything', imageIds: all.slice(0, MAX_IDS) });
+  if (all.length > MAX_IDS) await request('PATCH', `/albums/${result.id}`, { addImageIds: all.slice(MAX_IDS) });
   return { key, album: result.id };
 }
 

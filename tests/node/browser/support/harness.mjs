@@ -48,7 +48,7 @@ export class World {
   }
 
   /** Creates a new account. */
-  somebody() {
+  newAccount() {
     this.#people += 1;
     return this.service.person(`person-${this.#people}`);
   }

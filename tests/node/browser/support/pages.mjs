@@ -58,7 +58,7 @@ export const consentForm = (page) => ({
 });
 
 /** Opens the confirmation that contains a button. */
-export async function ask(button) {
+export async function openConfirmation(button) {
   if (await button.isVisible()) return;
   await button.page().locator('details', { has: button }).locator('summary').click();
 }
@@ -81,11 +81,11 @@ export function accountPage(page) {
     revokeButton: (name) => button('/account/keys/revoke', `Revoke ${name}`, true),
     disconnectButton: (name) => button('/account/apps/disconnect', `Disconnect ${name}`, true),
     async revoke(name) {
-      await ask(this.revokeButton(name));
+      await openConfirmation(this.revokeButton(name));
       return press(page, this.revokeButton(name));
     },
     async disconnect(name) {
-      await ask(this.disconnectButton(name));
+      await openConfirmation(this.disconnectButton(name));
       return press(page, this.disconnectButton(name));
     },
     async changePassword(current, replacement) {
@@ -98,14 +98,14 @@ export function accountPage(page) {
     /** Opens the confirmation, fills it in and submits it. */
     async deleteAccount(password) {
       const form = forms(page, '/account/delete');
-      await ask(form.getByRole('button', { includeHidden: true }));
+      await openConfirmation(form.getByRole('button', { includeHidden: true }));
       await form.locator('[name="password"]').fill(password);
       await form.getByRole('checkbox').check();
       return press(page, form.getByRole('button'));
     },
     async signOutEverywhere() {
       const everywhere = button('/account/sign-out-everywhere', undefined, true);
-      await ask(everywhere);
+      await openConfirmation(everywhere);
       return press(page, everywhere);
     },
     signOut: () => press(page, button('/sign-out')),

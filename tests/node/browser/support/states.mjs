@@ -1,7 +1,7 @@
 // Every state of every page, for accessibility tests and screenshots.
 
 import { App } from './app.mjs';
-import { accountPage, ask, connect, consentForm, press, setUp, signIn } from './pages.mjs';
+import { accountPage, connect, consentForm, openConfirmation, press, setUp, signIn } from './pages.mjs';
 import { Service } from './service.mjs';
 
 const CALLBACK = 'https://client.example/callback';
@@ -124,7 +124,7 @@ const states = {
   'account-signed-in-elsewhere': signedInTwice,
   'account-about-to-be-deleted': async (visit, person) => {
     await visit.signIn(person);
-    await ask(visit.page.locator('form[action="/account/delete"] button'));
+    await openConfirmation(visit.page.locator('form[action="/account/delete"] button'));
   },
   'account-deleted': async (visit, person) => {
     await visit.signIn(person);
@@ -140,7 +140,7 @@ export async function show(world, name, options, person) {
   const visit = await world.visit(options, ownService);
   visit.ownService = ownService;
   try {
-    await states[name](visit, person ?? (await world.somebody()));
+    await states[name](visit, person ?? (await world.newAccount()));
   } catch (error) {
     await visit.close();
     throw error;

@@ -6,7 +6,7 @@ use std::{
 use ::tests::black_box::AnyError;
 
 /// Sends the next request on its connection and waits for the response. Returns `false` when no request is left.
-pub(crate) type Client = Box<dyn FnMut() -> Result<bool, AnyError> + Send>;
+pub(crate) type LoadClient = Box<dyn FnMut() -> Result<bool, AnyError> + Send>;
 
 /// When a measurement ends.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ pub(crate) struct Figures {
 /// Runs all clients at the same time, each on its own thread, without pauses between requests (a closed loop). `cpu`
 /// returns the processor time that the server has used so far.
 pub(crate) fn measure(
-    clients: &mut [Client],
+    clients: &mut [LoadClient],
     until: Until,
     cpu: impl Fn() -> Duration,
 ) -> Result<Figures, AnyError> {
@@ -55,7 +55,7 @@ pub(crate) fn measure(
     })
 }
 
-fn run(clients: &mut [Client], time: Option<Duration>) -> Result<Vec<Duration>, AnyError> {
+fn run(clients: &mut [LoadClient], time: Option<Duration>) -> Result<Vec<Duration>, AnyError> {
     let end = time.map(|time| Instant::now() + time);
     thread::scope(|scope| {
         let threads: Vec<_> =
@@ -68,7 +68,7 @@ fn run(clients: &mut [Client], time: Option<Duration>) -> Result<Vec<Duration>, 
     })
 }
 
-fn run_client(client: &mut Client, end: Option<Instant>) -> Result<Vec<Duration>, AnyError> {
+fn run_client(client: &mut LoadClient, end: Option<Instant>) -> Result<Vec<Duration>, AnyError> {
     let mut took = Vec::new();
     loop {
         let began = Instant::now();
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn clients_stop_when_done_or_after_the_time() {
-        let client = |mut left: u32| -> Client {
+        let client = |mut left: u32| -> LoadClient {
             Box::new(move || {
                 left = left.saturating_sub(1);
                 thread::sleep(Duration::from_micros(100));
@@ -98,7 +98,7 @@ mod tests {
         let until = Until::Elapsed(Duration::from_millis(20));
         let figures = measure(&mut [client(u32::MAX)], until, cpu).unwrap();
         assert!(figures.requests > 1 && figures.p99_ms >= figures.p50_ms, "{figures:?}");
-        let failing: Client = Box::new(|| Err("no".into()));
+        let failing: LoadClient = Box::new(|| Err("no".into()));
         assert!(measure(&mut [failing], Until::Done, cpu).is_err());
     }
 }

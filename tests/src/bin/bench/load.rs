@@ -12,7 +12,7 @@ use ::tests::black_box::AnyError;
 pub(crate) const CONNECTIONS: usize = 4;
 
 /// Throughput and latency of one kind of request.
-pub(crate) struct Latencies {
+pub(crate) struct LoadFigures {
     pub(crate) per_second: f64,
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
@@ -27,7 +27,7 @@ pub(crate) async fn run(
     key: &str,
     urls: Vec<String>,
     connections: usize,
-) -> Result<Latencies, AnyError> {
+) -> Result<LoadFigures, AnyError> {
     let urls = Arc::new(urls);
     let next = Arc::new(AtomicUsize::new(0));
     let started = Instant::now();
@@ -56,7 +56,7 @@ pub(crate) async fn run(
     let elapsed = started.elapsed();
     took.sort_unstable();
     let percentile = |percent: usize| took.get(took.len() * percent / 100).copied().unwrap_or_default();
-    Ok(Latencies {
+    Ok(LoadFigures {
         per_second: f64::from(u32::try_from(took.len())?) / elapsed.as_secs_f64(),
         p50: percentile(50),
         p99: percentile(99),

@@ -1,4 +1,4 @@
-//! Tools that give each kind of content.
+//! Tools that return each kind of content.
 
 use mcp_protocol::content::ResourceContents;
 use mcp_protocol::jsonrpc::{ErrorObject, MISSING_REQUIRED_CLIENT_CAPABILITY};
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 /// One red pixel.
 pub(crate) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// No sound: the head of a WAV file of 8,000 samples a second, and no samples.
+/// The header of a WAV file with 8,000 samples per second, without samples.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
     builder
-        .tool(simple("test_simple_text", "Gives a text."), |_| {
+        .tool(simple("test_simple_text", "Returns a text."), |_| {
             text("This is a simple text response for testing.")
         })
-        .tool(simple("test_image_content", "Gives a picture."), |_| {
+        .tool(simple("test_image_content", "Returns an image."), |_| {
             blocks(vec![ContentBlock::image(PNG, "image/png")])
         })
-        .tool(simple("test_audio_content", "Gives a sound."), |_| blocks(vec![audio()]))
-        .tool(simple("test_embedded_resource", "Gives a resource itself."), |_| {
+        .tool(simple("test_audio_content", "Returns audio."), |_| blocks(vec![audio()]))
+        .tool(simple("test_embedded_resource", "Returns an embedded resource."), |_| {
             let text = "This is an embedded resource content.";
             blocks(vec![embedded("test://embedded-resource", "text/plain", text)])
         })
-        .tool(simple("test_multiple_content_types", "Gives a text, a picture and a resource."), |_| {
+        .tool(simple("test_multiple_content_types", "Returns a text, an image and a resource."), |_| {
             let text = r#"{"test":"data","value":123}"#;
             blocks(vec![
                 ContentBlock::text("Multiple content types test:"),
@@ -33,16 +33,16 @@ pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
                 embedded("test://mixed-content-resource", "application/json", text),
             ])
         })
-        .tool(simple("test_error_handling", "Fails, always."), |_| {
+        .tool(simple("test_error_handling", "Always fails."), |_| {
             done(CallToolResult::error("This tool intentionally returns an error for testing"))
         })
-        .tool(simple("test_logging_tool", "Would log, were it asked to."), |_| text("Nothing was logged."))
-        .tool(simple("test_missing_capability", "Needs a client that can sample."), |call| {
+        .tool(simple("test_logging_tool", "Logs nothing."), |_| text("Nothing was logged."))
+        .tool(simple("test_missing_capability", "Requires the client capability sampling."), |call| {
             needs_sampling(&call)
         })
         .tool(
-            Tool::new("json_schema_2020_12_tool", "Takes what a schema of every kind says.", every_keyword()),
-            |_| text("The arguments were taken as they came."),
+            Tool::new("json_schema_2020_12_tool", "Has a schema with many keywords.", every_keyword()),
+            |_| text("The arguments were accepted."),
         )
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn simple(name: &str, description: &str) -> Tool {
     Tool::typed::<NoArguments>(name, description)
 }
 
-/// What is ready at once.
+/// A reply that is ready.
 pub(crate) fn done(reply: impl Into<ToolReply>) -> BoxFuture<ToolReply> {
     Box::pin(std::future::ready(reply.into()))
 }
@@ -72,18 +72,20 @@ fn audio() -> ContentBlock {
     ContentBlock::audio(WAV, "audio/wav")
 }
 
-/// The call is refused unless the client says that it can sample.
+/// Refuses the call unless the client declares the capability `sampling`.
 fn needs_sampling(call: &ToolCall<()>) -> BoxFuture<ToolReply> {
     if call.client_capabilities().is_some_and(|capabilities| capabilities.contains_key("sampling")) {
         return text("The client can sample.");
     }
-    let refused =
-        ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, "this tool needs a client that can sample")
-            .with_data(json!({"requiredCapabilities": {"sampling": {}}}));
+    let refused = ErrorObject::new(
+        MISSING_REQUIRED_CLIENT_CAPABILITY,
+        "this tool requires the client capability sampling",
+    )
+    .with_data(json!({"requiredCapabilities": {"sampling": {}}}));
     done(ToolReply::Refused(refused))
 }
 
-/// Keywords that must arrive as they were written.
+/// A schema whose keywords must be listed unchanged.
 fn every_keyword() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,8 +1,8 @@
-//! An MCP server with the tools, resources and prompts that the official conformance suite looks for, on the protocol and
-//! the transport that the service uses. It holds nothing and asks nobody for a token, so it listens on this machine only.
+//! An MCP server with the tools, resources and prompts that the official conformance suite expects, on the protocol crate
+//! and transport of the service. It has no data and requires no token, so it listens on loopback addresses only.
 //!
-//! What it has and what it does is said by the suite: a new tool of the suite is one function in the module of its topic.
-//! Whatever needs an answer that is a stream is left out, since neither the service nor this server gives any.
+//! The suite defines its tools: a new tool of the suite is one function in the module of its topic. Tools that need event
+//! streams are left out, because the service has none.
 
 mod content;
 mod prompts;
@@ -28,9 +28,9 @@ use web::{BaseUrl, HttpLimits};
 
 #[derive(Debug, Parser)]
 #[command(name = "mcp_fixture")]
-#[command(about = "Serves the tools of the MCP conformance suite, to this machine only and without a token.")]
+#[command(about = "Serves the tools of the MCP conformance suite on a loopback address, without a token")]
 struct Options {
-    /// Address of this machine's own, such as 127.0.0.1:8080
+    /// Loopback address to listen on, such as 127.0.0.1:8080
     listen: SocketAddr,
 }
 
@@ -38,7 +38,7 @@ struct Options {
 async fn main() -> Result<(), Box<dyn Error>> {
     let Options { listen } = Options::parse();
     if !listen.ip().is_loopback() {
-        return Err(format!("{listen} is not an address of this machine's own").into());
+        return Err(format!("{listen} is not a loopback address").into());
     }
     let secret = Secret::from_text(&new_session_token(&SystemRandom::new())?)?;
     let server = Arc::new(server(&secret)?);
@@ -68,10 +68,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// All that the suite looks for.
+/// Everything that the suite expects.
 fn server(secret: &Secret) -> Result<Server<()>, RegistryError> {
     let builder = Server::builder(Implementation::new("conformance-fixture", env!("CARGO_PKG_VERSION")))
-        // Of revisions before 2026-07-28; nothing here has anything to log, at any level.
+        // For legacy revisions; this server logs nothing.
         .capability("logging", json!({}))
         .method("logging/setLevel", Eras::Legacy, |_| async { Ok(serde_json::Map::new()) });
     prompts::add(resources::add(questions::add(content::add(builder), secret))).build()

@@ -1,4 +1,4 @@
-//! Prompts, and the completion of their arguments: methods beside those that the protocol's server has by itself.
+//! Prompts and the completion of their arguments: methods that `mcp_protocol::Server` does not have itself.
 
 use mcp_protocol::jsonrpc::{ErrorObject, Params};
 use mcp_protocol::server::{Eras, ServerBuilder};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::content::{PNG, embedded};
 use crate::questions;
 
-/// What the argument of a prompt may be completed to.
+/// The completions of a prompt's argument.
 const WORDS: [&str; 3] = ["test", "testValue1", "testValue2"];
 
 type Members = Result<Map<String, Value>, ErrorObject>;
@@ -37,14 +37,14 @@ fn list(version: ProtocolVersion) -> Map<String, Value> {
             },
             {
                 "name": "test_prompt_with_embedded_resource",
-                "description": "A resource and what to do with it.",
-                "arguments": [argument("resourceUri", "The address of the resource.")],
+                "description": "A resource and an instruction.",
+                "arguments": [argument("resourceUri", "The URI of the resource.")],
             },
-            {"name": "test_prompt_with_image", "description": "A picture and what to do with it."},
+            {"name": "test_prompt_with_image", "description": "An image and an instruction."},
             {"name": questions::PROMPT, "description": "One text that depends on an answer."},
         ]),
     );
-    // Earlier revisions have no words for it.
+    // Legacy revisions do not have these members.
     if !version.is_legacy() {
         members.insert("ttlMs".to_owned(), json!(0));
         members.insert("cacheScope".to_owned(), json!("private"));
@@ -81,11 +81,11 @@ fn get(params: Option<&Params>) -> Members {
             }
             Err(asked) => members(&asked),
         },
-        _ => Err(ErrorObject::invalid_params("there is no prompt of this name")),
+        _ => Err(ErrorObject::invalid_params("unknown prompt")),
     }
 }
 
-/// What a person says, one piece after the other.
+/// Messages of the user, one per block.
 fn messages(pieces: Vec<ContentBlock>) -> Members {
     let messages: Vec<_> =
         pieces.into_iter().map(|content| json!({"role": "user", "content": content})).collect();
@@ -101,7 +101,7 @@ fn complete(params: Option<&Params>) -> Members {
     members(&json!({"completion": {"total": values.len(), "values": values, "hasMore": false}}))
 }
 
-/// The members of what is written as an object.
+/// The members of a result that serialises as an object.
 fn members(result: &impl serde::Serialize) -> Members {
     match serde_json::to_value(result) {
         Ok(Value::Object(members)) => Ok(members),

@@ -1,5 +1,5 @@
-//! Tools, and a prompt, that have to ask the client first: they answer with questions, and the client calls again with the
-//! answers. Nothing is remembered in between: what a tool must know again travels with the client, signed.
+//! Tools and a prompt that require input from the client: they return requests, and the client repeats the call with the
+//! responses. The server stores nothing in between: the client returns a signed state.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use serde_json::{Map, Value, json};
 
 use crate::content::{done, simple};
 
-/// The prompt that asks.
+/// The prompt that requires input.
 pub(crate) const PROMPT: &str = "test_input_required_result_prompt";
 
 type Object = Map<String, Value>;
 
-/// What comes of one round.
+/// The outcome of one round.
 type Outcome = Result<ToolReply, ErrorObject>;
 
-/// What a tool does in each round.
+/// Handles one round of a tool.
 type Run = fn(&Round<'_>) -> Outcome;
 
 const TOOLS: [(&str, &str, Run); 9] = [
-    ("test_input_required_result_elicitation", "Asks a person for a name.", greet),
-    ("test_streaming_elicitation", "Asks a person for a name.", greet),
-    ("test_input_required_result_sampling", "Asks a model for a capital.", capital),
-    ("test_input_required_result_list_roots", "Asks a client for its folders.", roots),
-    ("test_input_required_result_request_state", "Asks a person to confirm.", confirm),
-    ("test_input_required_result_tampered_state", "Asks a person to confirm.", confirm),
+    ("test_input_required_result_elicitation", "Asks the user for a name.", greet),
+    ("test_streaming_elicitation", "Asks the user for a name.", greet),
+    ("test_input_required_result_sampling", "Asks the model for a capital.", capital),
+    ("test_input_required_result_list_roots", "Asks the client for its roots.", roots),
+    ("test_input_required_result_request_state", "Asks the user to confirm.", confirm),
+    ("test_input_required_result_tampered_state", "Asks the user to confirm.", confirm),
     ("test_input_required_result_multiple_inputs", "Asks for three things at once.", three_at_once),
-    ("test_input_required_result_multi_round", "Asks for one thing, then for another.", one_by_one),
-    ("test_input_required_result_capabilities", "Asks for what the client can give.", what_can_be_given),
+    ("test_input_required_result_multi_round", "Asks for two things, one after the other.", one_by_one),
+    ("test_input_required_result_capabilities", "Asks only for what the client supports.", supported_inputs),
 ];
 
 pub(crate) fn add(builder: ServerBuilder<()>, secret: &Secret) -> ServerBuilder<()> {
@@ -52,7 +52,7 @@ pub(crate) fn add(builder: ServerBuilder<()>, secret: &Secret) -> ServerBuilder<
     })
 }
 
-/// One call, the first or a repeated one.
+/// One call: the first, or a repetition with responses.
 struct Round<'a> {
     /// The tool.
     name: &'a str,
@@ -66,17 +66,17 @@ struct Round<'a> {
 type Question = (&'static str, Value);
 
 impl Round<'_> {
-    /// The answer to a question; `None` when there is none.
+    /// The response to a question, if there is one.
     fn answer(&self, question: &str) -> Result<Option<&Object>, ErrorObject> {
         answer(self.answers, question)
     }
 
-    /// What a person filled in, by the name of the only field.
+    /// The user's input in the only field.
     fn filled_in(&self, question: &str, field: &str) -> Result<Option<&Value>, ErrorObject> {
         Ok(self.answer(question)?.and_then(|answer| accepted(answer, field)))
     }
 
-    /// The state that came back with the answers; `None` when there is none.
+    /// The verified state that the client returned, if there is one.
     fn state(&self) -> Result<Option<&str>, ErrorObject> {
         let Some(sealed) = self.state else { return Ok(None) };
         let opened = sealed.split_once('.').filter(|(state, signature)| {
@@ -84,7 +84,7 @@ impl Round<'_> {
         });
         match opened {
             Some((state, _)) => Ok(Some(state)),
-            None => Err(ErrorObject::invalid_params("requestState: is not one that this tool gave out")),
+            None => Err(ErrorObject::invalid_params("requestState: was not issued by this tool")),
         }
     }
 
@@ -92,7 +92,7 @@ impl Round<'_> {
         ask(self.capabilities, questions).map(ToolReply::from)
     }
 
-    /// Asks, and gives a state along that comes back with the answers.
+    /// Asks, with a state that the client returns with the responses.
     fn ask_with_state(&self, questions: Vec<Question>, state: &str) -> Outcome {
         let signature = self.signer.sign(&[self.name.as_bytes(), state.as_bytes()]);
         let asked = ask(self.capabilities, questions)?;
@@ -140,7 +140,7 @@ fn three_at_once(round: &Round<'_>) -> Outcome {
         round.answer("client_roots")?,
     );
     if let (Some(_), Some(name), Some(_), Some(_)) = answers {
-        return text(format!("All is known of {name}."));
+        return text(format!("Received all inputs of {name}."));
     }
     let questions = vec![
         ("user_name", form("What is your name?", "name", "string")),
@@ -153,7 +153,7 @@ fn three_at_once(round: &Round<'_>) -> Outcome {
 fn one_by_one(round: &Round<'_>) -> Outcome {
     let (state, name) = (round.state()?, round.filled_in("step1", "name")?);
     match (state, name, round.filled_in("step2", "color")?) {
-        (Some("second"), _, Some(color)) => text(format!("Somebody likes {color}.")),
+        (Some("second"), _, Some(color)) => text(format!("The favourite colour is {color}.")),
         (Some("second"), _, None) | (Some("first"), Some(_), _) => {
             let question = form("Step 2: What is your favourite colour?", "color", "string");
             round.ask_with_state(vec![("step2", question)], "second")
@@ -163,10 +163,10 @@ fn one_by_one(round: &Round<'_>) -> Outcome {
     }
 }
 
-/// Asks whoever the client says that it can ask.
-fn what_can_be_given(round: &Round<'_>) -> Outcome {
+/// Asks only for inputs that the client supports.
+fn supported_inputs(round: &Round<'_>) -> Outcome {
     if round.answers.is_some() {
-        return text("That is all.");
+        return text("Done.");
     }
     let mut questions = vec![
         ("user_name", form("What is your name?", "name", "string")),
@@ -174,10 +174,10 @@ fn what_can_be_given(round: &Round<'_>) -> Outcome {
         ("client_roots", list_roots()),
     ];
     questions.retain(|(_, request)| can(round.capabilities, request));
-    if questions.is_empty() { text("There is nobody to ask.") } else { round.ask(questions) }
+    if questions.is_empty() { text("The client supports no input.") } else { round.ask(questions) }
 }
 
-/// The context that a person gave for the prompt, or the question for it.
+/// The context that the user entered for the prompt, or the request for it.
 pub(crate) fn context_of_prompt(
     params: Option<&Object>,
 ) -> Result<Result<&str, InputRequiredResult>, ErrorObject> {
@@ -201,12 +201,12 @@ fn answer<'a>(answers: Option<&'a Object>, question: &str) -> Result<Option<&'a 
     }
 }
 
-/// What a person filled in, unless they declined.
+/// The user's input, unless they declined.
 fn accepted<'a>(answer: &'a Object, field: &str) -> Option<&'a Value> {
     (answer.get("action")? == "accept").then(|| answer.get("content")?.get(field)).flatten()
 }
 
-/// Asks only what the client says that it can answer.
+/// Returns the questions, or an error if the client lacks a capability for one.
 fn ask(capabilities: Option<&Object>, questions: Vec<Question>) -> Result<InputRequiredResult, ErrorObject> {
     let missing: Object = questions
         .iter()
@@ -214,7 +214,7 @@ fn ask(capabilities: Option<&Object>, questions: Vec<Question>) -> Result<InputR
         .map(|(_, request)| (capability(request).to_owned(), json!({})))
         .collect();
     if !missing.is_empty() {
-        let message = "the client cannot be asked what has to be known";
+        let message = "the client lacks a required capability";
         return Err(ErrorObject::new(MISSING_REQUIRED_CLIENT_CAPABILITY, message)
             .with_data(json!({"requiredCapabilities": missing})));
     }
@@ -225,13 +225,13 @@ fn can(capabilities: Option<&Object>, request: &Value) -> bool {
     capabilities.is_some_and(|capabilities| capabilities.contains_key(capability(request)))
 }
 
-/// The capability of a client that answers a request: the first part of the method's name.
+/// The client capability for a request: the first part of the method's name.
 fn capability(request: &Value) -> &str {
     let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
     method.split('/').next().unwrap_or_default()
 }
 
-/// A form with one field, for a person.
+/// A form with one field for the user.
 fn form(message: &str, field: &str, kind: &str) -> Value {
     let schema = json!({"type": "object", "properties": {field: {"type": kind}}, "required": [field]});
     json!({"method": "elicitation/create", "params": {"message": message, "requestedSchema": schema}})

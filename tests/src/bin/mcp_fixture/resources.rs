@@ -1,4 +1,4 @@
-//! Resources at fixed addresses, and a family of them.
+//! Resources with fixed URIs, and a resource template.
 
 use mcp_protocol::content::ResourceContents;
 use mcp_protocol::server::{BoxFuture, ServerBuilder};
@@ -13,9 +13,9 @@ const BINARY: &str = "test://static-binary";
 pub(crate) fn add(builder: ServerBuilder<()>) -> ServerBuilder<()> {
     let text = Resource::new(TEXT, "static_text").with_description("A text.").with_mime_type("text/plain");
     let binary =
-        Resource::new(BINARY, "static_binary").with_description("A picture.").with_mime_type("image/png");
+        Resource::new(BINARY, "static_binary").with_description("An image.").with_mime_type("image/png");
     let template = ResourceTemplate::new("test://template/{id}/data", "template_data")
-        .with_description("What is known under a name.")
+        .with_description("Data by id.")
         .with_mime_type("application/json");
     builder
         .resource(text, |()| async {

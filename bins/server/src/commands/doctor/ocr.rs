@@ -45,8 +45,7 @@ fn report(status: &OcrStatus, packages: PackageManager, findings: &mut Findings)
             findings.warn(OCR, &format!("{reason}; {WITHOUT_OCR}. To install it, run `{install}`"));
         }
         OcrStatus::Ready { version, languages, missing, installed } => {
-            let others: Vec<_> =
-                installed.iter().filter(|name| !languages.contains(name)).cloned().collect();
+            let others: Vec<_> = installed.iter().filter(|name| !languages.contains(name)).cloned().collect();
             let also = if others.is_empty() {
                 String::new()
             } else {

@@ -20,7 +20,9 @@ const USER_AGENT: &str = concat!("photo-library/", env!("CARGO_PKG_VERSION"));
 pub(super) enum DownloadError {
     #[error("{url} is not a valid download URL: it must begin with https:// or http://")]
     Address { url: String },
-    #[error("a URL with a user name or password is not supported; use a mirror that is reachable without them")]
+    #[error(
+        "a URL with a user name or password is not supported; use a mirror that is reachable without them"
+    )]
     Credentials,
     #[error("TLS cannot be set up: {0}")]
     Tls(BuildError),
@@ -293,7 +295,10 @@ mod tests {
             assert!(error.contains("reachable without") && !error.contains("hunter2"), "{text}: {error}");
         }
         let error = parse_url("mirror?token=hunter2").unwrap_err().to_string();
-        assert!(error.contains("mirror is not a valid download URL") && !error.contains("hunter2"), "{error}");
+        assert!(
+            error.contains("mirror is not a valid download URL") && !error.contains("hunter2"),
+            "{error}"
+        );
         assert_eq!(parse_url("https://mirror.example.org/%40hub").unwrap().path(), "/%40hub");
     }
 

@@ -68,7 +68,7 @@ pub(super) struct Hub {
 }
 
 #[derive(Deserialize)]
-struct Item {
+struct ListItem {
     #[serde(rename = "type")]
     kind: String,
     path: String,
@@ -83,7 +83,7 @@ struct Lfs {
     size: u64,
 }
 
-impl Item {
+impl ListItem {
     fn into_file(self) -> HubFile {
         match self.lfs {
             Some(lfs) => HubFile { path: self.path, bytes: lfs.size, checksum: Checksum::Sha256(lfs.oid) },
@@ -112,14 +112,16 @@ impl Hub {
                 reason => reason.into(),
             })?;
             let invalid = |reason: String| HubError::List { url: shown(&url), reason };
-            next = response.header("link").and_then(next_page).and_then(|next| response.url().join(next).ok());
+            next =
+                response.header("link").and_then(next_page).and_then(|next| response.url().join(next).ok());
             if next.as_ref().is_some_and(|next| next.origin() != url.origin()) {
                 return Err(invalid("it continues on another host".to_owned()));
             }
             let list = response.bytes(MAX_PAGE_BYTES).await?;
-            let items: Vec<Item> = serde_json::from_slice(&list).map_err(|reason| invalid(reason.to_string()))?;
-            let is_used = |item: &Item| item.kind == "file" && is_model_file(&item.path);
-            files.extend(items.into_iter().filter(is_used).map(Item::into_file));
+            let items: Vec<ListItem> =
+                serde_json::from_slice(&list).map_err(|reason| invalid(reason.to_string()))?;
+            let is_used = |item: &ListItem| item.kind == "file" && is_model_file(&item.path);
+            files.extend(items.into_iter().filter(is_used).map(ListItem::into_file));
         }
         if let Some(file) = missing_file(files.iter().map(|file| file.path.as_str())) {
             return Err(HubError::Incomplete { name: name.to_owned(), file });

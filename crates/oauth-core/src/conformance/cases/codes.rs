@@ -1,6 +1,6 @@
 use crate::{
     CodeStatus, IssuedCode, NewCode, UnixMillis,
-    conformance::fixture::{CODE_LIFE, Fixture, NOW, SUBJECTS, second},
+    conformance::fixture::{CODE_LIFETIME_S, Fixture, NOW, SUBJECTS, second},
 };
 
 pub(crate) async fn a_code_is_stored_with_its_grant(fixture: &Fixture) {
@@ -16,7 +16,7 @@ pub(crate) async fn a_pending_code_can_be_issued_again(fixture: &Fixture) {
     let mut again = new.clone();
     again.code.grant.id = fixture.id();
     again.code.grant.created_at = second(3);
-    again.code.expires_at = second(3 + CODE_LIFE);
+    again.code.expires_at = second(3 + CODE_LIFETIME_S);
     let id = again.code.grant.id.clone();
     assert_eq!(fixture.store().issue_code(again).await.unwrap(), CodeStatus::Pending);
     assert_eq!(fixture.store().code(&new.hash).await.unwrap(), Some(new.code), "nothing changed");
@@ -90,9 +90,9 @@ pub(crate) async fn a_code_is_redeemed_before_it_expires(fixture: &Fixture) {
         assert_eq!(fixture.store().refreshable_grant(&handle).await.unwrap().is_some(), expect);
     };
     check(NOW, true).await;
-    check(second(CODE_LIFE).plus_ms(-1), true).await;
-    check(second(CODE_LIFE), false).await;
-    check(second(CODE_LIFE).plus_ms(1), false).await;
+    check(second(CODE_LIFETIME_S).plus_ms(-1), true).await;
+    check(second(CODE_LIFETIME_S), false).await;
+    check(second(CODE_LIFETIME_S).plus_ms(1), false).await;
 }
 
 pub(crate) async fn a_code_can_be_redeemed_without_a_refresh_token(fixture: &Fixture) {
@@ -135,10 +135,7 @@ pub(crate) async fn a_client_with_a_document_is_stored_with_its_code(fixture: &F
         client.metadata.redirect_uris.truncate(1);
     }
     fixture.redeemed(next.clone()).await;
-    assert!(
-        keeps(fixture, &next).await && !keeps(fixture, &first).await,
-        "its document has changed"
-    );
+    assert!(keeps(fixture, &next).await && !keeps(fixture, &first).await, "its document has changed");
     let connections = fixture.store().connections(SUBJECTS[0]).await.unwrap();
     assert_eq!(connections[0].client_name.as_deref(), Some("Two"));
     fixture.issue(fixture.new_code()).await;

@@ -1,6 +1,6 @@
 use crate::{
     MAX_RECENT_ROTATIONS, UnixMillis,
-    conformance::fixture::{Fixture, NOW, REFRESH_LIFE, second},
+    conformance::fixture::{Fixture, NOW, REFRESH_LIFETIME_S, second},
 };
 
 pub(crate) async fn a_grant_is_found_by_its_handle(fixture: &Fixture) {
@@ -18,10 +18,7 @@ pub(crate) async fn a_token_is_replaced_once(fixture: &Fixture) {
     assert!(fixture.store().rotate_refresh_token(rotation.clone()).await.unwrap());
     assert_eq!(fixture.current(&granted.handle).await, rotation.next);
     let again = fixture.rotation(&granted.grant.id, &granted.token, second(11));
-    assert!(
-        !fixture.store().rotate_refresh_token(again).await.unwrap(),
-        "it is no longer current"
-    );
+    assert!(!fixture.store().rotate_refresh_token(again).await.unwrap(), "it is no longer current");
     assert_eq!(fixture.current(&granted.handle).await, rotation.next, "nothing changed");
     assert!(fixture.is_valid(&granted.grant.id).await);
 }
@@ -31,7 +28,10 @@ pub(crate) async fn only_the_current_token_is_replaced(fixture: &Fixture) {
     let mut of_another = fixture.rotation(&granted.grant.id, &other.token, second(1));
     assert!(!fixture.store().rotate_refresh_token(of_another.clone()).await.unwrap());
     of_another.presented = granted.handle;
-    assert!(!fixture.store().rotate_refresh_token(of_another.clone()).await.unwrap(), "a handle is not a token");
+    assert!(
+        !fixture.store().rotate_refresh_token(of_another.clone()).await.unwrap(),
+        "a handle is not a token"
+    );
     of_another.presented = of_another.next.hash;
     assert!(!fixture.store().rotate_refresh_token(of_another).await.unwrap());
     let unknown = fixture.rotation("unknown", &granted.token, second(1));
@@ -50,9 +50,9 @@ pub(crate) async fn a_token_is_replaced_before_it_expires(fixture: &Fixture) {
         assert_eq!(fixture.current(&granted.handle).await, next);
     };
     check(NOW, true).await;
-    check(second(REFRESH_LIFE).plus_ms(-1), true).await;
-    check(second(REFRESH_LIFE), false).await;
-    check(second(REFRESH_LIFE).plus_ms(1), false).await;
+    check(second(REFRESH_LIFETIME_S).plus_ms(-1), true).await;
+    check(second(REFRESH_LIFETIME_S), false).await;
+    check(second(REFRESH_LIFETIME_S).plus_ms(1), false).await;
 }
 
 pub(crate) async fn the_token_of_a_revoked_grant_is_not_replaced(fixture: &Fixture) {

@@ -1,6 +1,8 @@
 use crate::{
     NewCode, REREGISTRATION_INTERVAL_MS, Sweep, UnixMillis,
-    conformance::fixture::{ACCESS_LIFE, CODE_LIFE, Fixture, NOW, REFRESH_LIFE, SUBJECTS, second},
+    conformance::fixture::{
+        ACCESS_LIFETIME_S, CODE_LIFETIME_S, Fixture, NOW, REFRESH_LIFETIME_S, SUBJECTS, second,
+    },
 };
 
 /// Sweeps with these limits until nothing more is deleted.
@@ -22,9 +24,9 @@ pub(crate) async fn expired_codes_are_swept_with_their_grants(fixture: &Fixture)
     let waiting = fixture.issue(fixture.new_code()).await;
     let redeemed = fixture.new_code();
     fixture.redeemed(redeemed.clone()).await;
-    sweep_before(fixture, second(CODE_LIFE), NEVER, NEVER).await;
+    sweep_before(fixture, second(CODE_LIFETIME_S), NEVER, NEVER).await;
     assert!(is_there(fixture, &waiting).await, "it expires later");
-    sweep_before(fixture, second(CODE_LIFE).plus_ms(1), NEVER, NEVER).await;
+    sweep_before(fixture, second(CODE_LIFETIME_S).plus_ms(1), NEVER, NEVER).await;
     assert!(!is_there(fixture, &waiting).await);
     assert!(is_there(fixture, &redeemed).await, "a redeemed code is deleted only with its grant");
     assert_eq!(fixture.store().connections(SUBJECTS[0]).await.unwrap().len(), 1);
@@ -50,34 +52,34 @@ pub(crate) async fn a_grant_is_swept_after_its_last_tokens_expired(fixture: &Fix
     let mut redemption = fixture.redemption(without_refresh.hash, NOW);
     redemption.refresh = None;
     assert!(fixture.store().redeem_code(redemption).await.unwrap());
-    let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(REFRESH_LIFE - 1));
+    let rotation = fixture.rotation(&granted.grant.id, &granted.token, second(REFRESH_LIFETIME_S - 1));
     assert!(fixture.store().rotate_refresh_token(rotation).await.unwrap());
 
-    sweep_before(fixture, NEVER, second(ACCESS_LIFE), NEVER).await;
+    sweep_before(fixture, NEVER, second(ACCESS_LIFETIME_S), NEVER).await;
     assert!(
         fixture.is_valid(&without_refresh.code.grant.id).await,
         "its access token expires at that moment"
     );
-    sweep_before(fixture, NEVER, second(ACCESS_LIFE).plus_ms(1), NEVER).await;
+    sweep_before(fixture, NEVER, second(ACCESS_LIFETIME_S).plus_ms(1), NEVER).await;
     assert_eq!(fixture.store().grant(&without_refresh.code.grant.id).await.unwrap(), None);
-    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFE - 1), NEVER).await;
+    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFETIME_S - 1), NEVER).await;
     assert!(fixture.is_valid(&granted.grant.id).await, "its refresh token was replaced");
-    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFE), NEVER).await;
+    sweep_before(fixture, NEVER, second(2 * REFRESH_LIFETIME_S), NEVER).await;
     assert_eq!(fixture.store().grant(&granted.grant.id).await.unwrap(), None);
 }
 
 pub(crate) async fn the_longer_lived_token_keeps_a_grant(fixture: &Fixture) {
     let code = fixture.issue(fixture.new_code()).await;
     let mut redemption = fixture.redemption(code.hash, NOW);
-    redemption.access_expires_at = second(2 * REFRESH_LIFE);
+    redemption.access_expires_at = second(2 * REFRESH_LIFETIME_S);
     assert!(fixture.store().redeem_code(redemption).await.unwrap());
-    sweep_before(fixture, NEVER, second(REFRESH_LIFE + 1), NEVER).await;
+    sweep_before(fixture, NEVER, second(REFRESH_LIFETIME_S + 1), NEVER).await;
     assert!(fixture.is_valid(&code.code.grant.id).await);
 }
 
 pub(crate) async fn a_grant_with_a_pending_code_has_not_ended(fixture: &Fixture) {
     let waiting = fixture.issue(fixture.new_code()).await;
-    sweep_before(fixture, NEVER, second(10 * REFRESH_LIFE), NEVER).await;
+    sweep_before(fixture, NEVER, second(10 * REFRESH_LIFETIME_S), NEVER).await;
     assert!(is_there(fixture, &waiting).await);
 }
 
@@ -140,7 +142,7 @@ pub(crate) async fn a_client_with_a_document_is_swept_after_its_last_grant(fixtu
     sweep_before(fixture, NEVER, NEVER, second(5)).await;
     assert!(is_kept().await, "its code is pending");
     let granted = fixture.redeemed(fixture.new_code_with_client("One")).await;
-    sweep_before(fixture, second(CODE_LIFE + 1), NEVER, second(5)).await;
+    sweep_before(fixture, second(CODE_LIFETIME_S + 1), NEVER, second(5)).await;
     assert!(is_kept().await, "it has a grant");
     assert!(fixture.store().revoke_grant(&granted.grant.id, second(1)).await.unwrap());
     sweep_before(fixture, NEVER, second(2), NOW).await;
@@ -171,7 +173,7 @@ pub(crate) async fn a_sweep_deletes_in_batches(fixture: &Fixture) {
         }
         left
     };
-    let [codes_before, grants_before, clients_before] = [second(CODE_LIFE + 1), second(1), second(1)];
+    let [codes_before, grants_before, clients_before] = [second(CODE_LIFETIME_S + 1), second(1), second(1)];
     let sweep = Sweep { codes_before, grants_before, clients_before, max: 3 };
     let mut before = left().await;
     assert_eq!(before, [10; 3]);

@@ -125,7 +125,10 @@ async fn one_of_many_concurrent_exchanges_succeeds() {
     let token = tokens.refresh_token.unwrap();
     let form = format!("grant_type=refresh_token&refresh_token={}&client_id={id}", token.expose());
     let tokens = at_once(&form).await;
-    assert!(test.has_access(tokens.access_token.expose()).await, "the other attempts do not revoke the grant");
+    assert!(
+        test.has_access(tokens.access_token.expose()).await,
+        "the other attempts do not revoke the grant"
+    );
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteE
     let words = vocabulary::add_words(c, account, &words_of(&text.fields()))?;
     reindex::mark_for_newer_version(c, seq)?;
     if words.is_empty() {
-    return Ok(());
+        return Ok(());
     }
     let key = free_key(c, seq, captured_at_ms)?;
     sql_query("INSERT INTO indexed_words (image_seq, key, words) VALUES (?, ?, ?)")
@@ -78,12 +78,12 @@ pub(crate) fn add_text(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteE
 }
 
 fn postings(words: &[(i64, Occurrence)]) -> String {
-let mut tokens = Vec::with_capacity(words.len());
-for &(id, occurrence) in words {
-tokens.extend(occurrence.in_content.then(|| posting(CONTENT, id)));
-tokens.extend(occurrence.in_context.then(|| posting(CONTEXT, id)));
-}
-tokens.join(" ")
+    let mut tokens = Vec::with_capacity(words.len());
+    for &(id, occurrence) in words {
+        tokens.extend(occurrence.in_content.then(|| posting(CONTENT, id)));
+        tokens.extend(occurrence.in_context.then(|| posting(CONTEXT, id)));
+    }
+    tokens.join(" ")
 }
 
 #[derive(QueryableByName)]
@@ -132,7 +132,7 @@ fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i
     let mut random = fastrand::Rng::with_seed(seq.cast_unsigned());
     loop {
         let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(random.i64(0..range))).collect();
-        let free: Option<Key> = sql_query(
+        let free: Option<IndexKey> = sql_query(
             "SELECT value AS key FROM json_each(?)
             WHERE value NOT IN (SELECT key FROM indexed_words WHERE key = value) LIMIT 1",
         )
@@ -146,10 +146,11 @@ fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i
     }
 }
 
+/// The key of an image in the index.
 #[derive(QueryableByName)]
-struct Key {
+pub(super) struct IndexKey {
     #[diesel(sql_type = BigInt)]
-    key: i64,
+    pub(super) key: i64,
 }
 
 #[cfg(test)]

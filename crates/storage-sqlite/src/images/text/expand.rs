@@ -29,8 +29,7 @@ const MAX_CORRECTED_WORDS: usize = 4;
 const MAX_SCANNED_WORDS: i64 = 1024;
 
 /// Maximum number of vocabulary words that are read because they share a prefix with a word within edit distance 2.
-/// Most
-/// of them are excluded by their length.
+/// Most of them are excluded by their length.
 const MAX_TYPO_CANDIDATES: i64 = 4096;
 
 /// A word of a query with its alternatives in the vocabulary.
@@ -57,14 +56,13 @@ impl ExpandedWord {
         self
     }
 
-    /// The ids of the alternatives with at least this quality, or of all if none has it; and whether each is in
-    /// any place
-    /// or file name.
+    /// The ids of the alternatives with at least this quality, or of all if none has it; and whether each is in any
+    /// place or file name.
     pub(super) fn ids(&self, min_quality: f32) -> impl Iterator<Item = (i64, bool)> + '_ {
-    let suffices = move |quality: f32| quality >= min_quality;
-    let any = self.alternatives.iter().any(|(_, quality)| suffices(*quality));
-    let alternatives = self.alternatives.iter().filter(move |(_, quality)| !any || suffices(*quality));
-    alternatives.map(|(known, _)| (known.id, known.context > 0))
+        let suffices = move |quality: f32| quality >= min_quality;
+        let any = self.alternatives.iter().any(|(_, quality)| suffices(*quality));
+        let alternatives = self.alternatives.iter().filter(move |(_, quality)| !any || suffices(*quality));
+        alternatives.map(|(known, _)| (known.id, known.context > 0))
     }
 
     /// The ids and qualities of the alternatives.
@@ -153,14 +151,14 @@ impl WordForms {
         let mut stems = HashSet::new();
         let mut stems_of_words = HashMap::new();
         for term in query {
-        words.insert(term.word.clone());
-        if term.is_word {
-        let stems_of_word = Stems::new(&term.word);
-        let keys = stems_of_word.keys();
-        words.extend(keys.iter().cloned().chain(plural_keys(&term.word)));
-        stems.extend(keys.into_iter().chain([term.word.clone()]));
-        stems_of_words.insert(term.word.clone(), stems_of_word);
-        }
+            words.insert(term.word.clone());
+            if term.is_word {
+                let stems_of_word = Stems::new(&term.word);
+                let keys = stems_of_word.keys();
+                words.extend(keys.iter().cloned().chain(plural_keys(&term.word)));
+                stems.extend(keys.into_iter().chain([term.word.clone()]));
+                stems_of_words.insert(term.word.clone(), stems_of_word);
+            }
         }
         let by_word =
             words_by_text(c, account, words)?.into_iter().map(|known| (known.word.clone(), known)).collect();
@@ -174,16 +172,16 @@ impl WordForms {
 
     /// The word itself and its other inflections.
     fn of(&self, term: &QueryWord) -> Vec<(VocabularyWord, f32)> {
-    let exact = self.by_word.get(&term.word).map(|known| (known.clone(), EXACT));
-    let Some(stems) = self.stems.get(&term.word) else { return exact.into_iter().collect() };
-    let keys = stems.keys();
-    let with_stem = keys.iter().chain([&term.word]).filter_map(|key| self.by_stem.get(key)).flatten();
-    let equal_to_key = plural_keys(&term.word).into_iter().chain(keys.iter().cloned());
-    let equal_to_key = equal_to_key.filter_map(|key| self.by_word.get(&key));
-    let mut seen = HashSet::new();
-    let inflections = with_stem
-    .chain(equal_to_key)
-    .filter(|known| known.word != term.word && seen.insert(known.id))
+        let exact = self.by_word.get(&term.word).map(|known| (known.clone(), EXACT));
+        let Some(stems) = self.stems.get(&term.word) else { return exact.into_iter().collect() };
+        let keys = stems.keys();
+        let with_stem = keys.iter().chain([&term.word]).filter_map(|key| self.by_stem.get(key)).flatten();
+        let equal_to_key = plural_keys(&term.word).into_iter().chain(keys.iter().cloned());
+        let equal_to_key = equal_to_key.filter_map(|key| self.by_word.get(&key));
+        let mut seen = HashSet::new();
+        let inflections = with_stem
+            .chain(equal_to_key)
+            .filter(|known| known.word != term.word && seen.insert(known.id))
             .filter(|known| stems.matches(&known.word))
             .map(|known| (known.clone(), SAME_STEM));
         inflections.chain(exact).collect()
@@ -291,7 +289,7 @@ SELECT id, word, images, context FROM (
 
 /// The range of words with a prefix: from the first value, to below the second.
 fn prefix_range(prefix: &str) -> (&str, String) {
-(prefix, format!("{prefix}{}", char::MAX))
+    (prefix, format!("{prefix}{}", char::MAX))
 }
 
 /// Corrections of a typo: words within edit distance 1, or if there are none and the word is long, within 2.
@@ -303,7 +301,7 @@ fn typo_corrections(
     let mut found = words_by_text(c, account, single_edits(word))?;
     if found.is_empty()
         && let Some(prefix) = typo_prefix(word)
-        {
+    {
         let (first, end) = prefix_range(prefix);
         let length = i64::try_from(word.chars().count()).unwrap_or(i64::MAX);
         found = sql_query(
@@ -330,7 +328,7 @@ fn typo_corrections(
         .collect();
     let forms = WordForms::look_up(c, account, &corrections)?;
     let inflections =
-    corrections.iter().flat_map(|word| forms.of(word)).map(|(known, quality)| (known, quality * TYPO));
+        corrections.iter().flat_map(|word| forms.of(word)).map(|(known, quality)| (known, quality * TYPO));
     let found = found.iter().map(|known| (known.clone(), TYPO));
     Ok(found.chain(inflections).collect())
 }

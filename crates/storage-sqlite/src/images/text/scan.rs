@@ -25,8 +25,7 @@ use crate::{error::SqliteError, schema::album_images, value::json_array};
 pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
 
 /// The images of the album, or in the bounding boxes of the circle. If there are more than [`MAX_SCANNED_IMAGES`],
-/// more
-/// than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
+/// more than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
 pub(super) fn within(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -99,7 +98,9 @@ pub(super) fn candidates(
     let required = RequiredWords::of(expanded);
     let mut matching: Vec<_> = indexed
         .into_iter()
-        .filter_map(|image| Some((required.rank(&image.words, content_only)?, image.captured_at_ms, image.seq)))
+        .filter_map(|image| {
+            Some((required.rank(&image.words, content_only)?, image.captured_at_ms, image.seq))
+        })
         .collect();
     matching.sort_unstable_by_key(|found| Reverse(*found));
     Ok(matching.into_iter().take(POOL).map(|(_, _, seq)| seq).collect())
@@ -107,10 +108,10 @@ pub(super) fn candidates(
 
 /// The words of a query that are not optional, at most 64.
 struct RequiredWords {
-/// By the id of a vocabulary word: the positions of the words that it matches, with the qualities in thousandths.
-by_id: HashMap<i64, Vec<(usize, u16)>>,
-/// Their number.
-count: u32,
+    /// By the id of a vocabulary word: the positions of the words that it matches, with the qualities in thousandths.
+    by_id: HashMap<i64, Vec<(usize, u16)>>,
+    /// Their number.
+    count: u32,
 }
 
 impl RequiredWords {
@@ -118,27 +119,25 @@ impl RequiredWords {
         let mut required = Self { by_id: HashMap::new(), count: 0 };
         let words = expanded.iter().filter(|word| !word.word.optional).take(64);
         for (position, word) in words.enumerate() {
-        for (id, quality) in word.qualities() {
-        required.by_id.entry(id).or_default().push((position, thousandths(quality)));
-        }
-        required.count += 1;
+            for (id, quality) in word.qualities() {
+                required.by_id.entry(id).or_default().push((position, thousandths(quality)));
+            }
+            required.count += 1;
         }
         required
     }
 
-    /// How well an image matches according to the ids of its words, higher is better: whether all words are in
-    /// its content,
-    /// whether all are in any text, how many are in its content, how many are in any text, and the sum of their
-    /// qualities.
-    /// `None` when it has none of the words.
+    /// How well an image matches according to the ids of its words, higher is better: whether all words are in its
+    /// content, whether all are in any text, how many are in its content, how many are in any text, and the sum of
+    /// their qualities. `None` when it has none of the words.
     fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32, u32)> {
         let (mut content, mut anywhere, mut best) = (0_u64, 0_u64, [0_u16; 64]);
         for (id, occurrence) in word_ids::read(words) {
-        let counts = occurrence.in_content || !content_only;
-        for &(position, quality) in self.by_id.get(&id).into_iter().flatten().filter(|_| counts) {
-        anywhere |= 1 << position;
-        content |= u64::from(occurrence.in_content) << position;
-        if let Some(best) = best.get_mut(position) {
+            let counts = occurrence.in_content || !content_only;
+            for &(position, quality) in self.by_id.get(&id).into_iter().flatten().filter(|_| counts) {
+                anywhere |= 1 << position;
+                content |= u64::from(occurrence.in_content) << position;
+                if let Some(best) = best.get_mut(position) {
                     *best = quality.max(*best);
                 }
             }

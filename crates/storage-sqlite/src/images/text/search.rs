@@ -57,12 +57,12 @@ pub(in super::super) fn matches(
 }
 
 fn best(scorer: &Scorer, candidates: Vec<ImageText>, content_only: bool, max: usize) -> Vec<ScoredImage> {
-let scored = |image: ImageText| {
-let fields = image.fields();
-let score = scorer.score(&if content_only { fields.content() } else { fields })?;
-Some(ScoredImage { image, score })
-};
-let mut best: Vec<ScoredImage> = candidates.into_iter().filter_map(scored).collect();
+    let scored = |image: ImageText| {
+        let fields = image.fields();
+        let score = scorer.score(&if content_only { fields.content() } else { fields })?;
+        Some(ScoredImage { image, score })
+    };
+    let mut best: Vec<ScoredImage> = candidates.into_iter().filter_map(scored).collect();
     best.sort_by(|a, b| {
         (a.score.tier.cmp(&b.score.tier))
             .then(b.score.strength.total_cmp(&a.score.strength))

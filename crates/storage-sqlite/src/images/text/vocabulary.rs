@@ -83,7 +83,7 @@ pub(super) fn remove_words(
     words: impl Iterator<Item = (i64, Occurrence)>,
 ) -> Result<(), SqliteError> {
     let words: Vec<(i64, i64)> =
-    words.map(|(id, occurrence)| (id, i64::from(occurrence.in_context))).collect();
+        words.map(|(id, occurrence)| (id, i64::from(occurrence.in_context))).collect();
     if words.is_empty() {
         return Ok(());
     }
@@ -98,7 +98,7 @@ pub(super) fn remove_words(
     .load(c)?;
     let unused = || known.iter().filter(|known| known.images == 0);
     if unused().next().is_none() {
-    return Ok(());
+        return Ok(());
     }
     let ids = json_array(&unused().map(|known| known.id).collect::<Vec<i64>>());
     let (statement, stems) = match version {

@@ -3,16 +3,15 @@
 use words::Occurrence;
 
 /// Encodes ids in ascending order: for each a varint (LEB128) of the difference to the previous id, shifted left by
-/// two
-/// bits that hold the occurrence.
+/// two bits that hold the occurrence.
 pub(super) fn write(words: &[(i64, Occurrence)]) -> Vec<u8> {
-let mut bytes = Vec::with_capacity(words.len() * 2);
-let mut previous = 0;
-for &(id, occurrence) in words {
-let difference = u64::try_from(id.saturating_sub(previous)).unwrap_or(0);
-previous = id;
-let flags = u64::from(occurrence.in_content) | u64::from(occurrence.in_context) << 1;
-let mut left = difference << 2 | flags;
+    let mut bytes = Vec::with_capacity(words.len() * 2);
+    let mut previous = 0;
+    for &(id, occurrence) in words {
+        let difference = u64::try_from(id.saturating_sub(previous)).unwrap_or(0);
+        previous = id;
+        let flags = u64::from(occurrence.in_content) | u64::from(occurrence.in_context) << 1;
+        let mut left = difference << 2 | flags;
         loop {
             let [low, ..] = left.to_le_bytes();
             left >>= 7;
@@ -47,8 +46,8 @@ pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = (i64, Occurrence)> + '_
 
 /// The token of a word in the FTS5 table: the kind, then the id in base 36.
 pub(super) fn posting(kind: char, id: i64) -> String {
-let mut digits = Vec::new();
-let mut left = id.unsigned_abs();
+    let mut digits = Vec::new();
+    let mut left = id.unsigned_abs();
     loop {
         let digit = u32::try_from(left % 36).unwrap_or(0);
         digits.extend(char::from_digit(digit, 36));
@@ -73,17 +72,17 @@ mod tests {
 
     #[test]
     fn ids_round_trip() {
-    let occurrence = |in_content, in_context| Occurrence { in_content, in_context };
-    let words = [
-    (1, occurrence(true, false)),
-    (2, occurrence(true, true)),
-    (130, occurrence(false, true)),
-    (99_999, occurrence(true, false)),
-    (1 << 40, occurrence(false, true)),
-    ];
-    let bytes = write(&words);
-    assert_eq!(read(&bytes).collect::<Vec<_>>(), words);
-    assert_eq!(read(&bytes[..2]).collect::<Vec<_>>(), words[..2]);
+        let occurrence = |in_content, in_context| Occurrence { in_content, in_context };
+        let words = [
+            (1, occurrence(true, false)),
+            (2, occurrence(true, true)),
+            (130, occurrence(false, true)),
+            (99_999, occurrence(true, false)),
+            (1 << 40, occurrence(false, true)),
+        ];
+        let bytes = write(&words);
+        assert_eq!(read(&bytes).collect::<Vec<_>>(), words);
+        assert_eq!(read(&bytes[..2]).collect::<Vec<_>>(), words[..2]);
         assert_eq!(read(&[0x80]).count(), 0);
         assert_eq!(read(&[0xFF; 30]).count(), 0);
         assert!(write(&[]).is_empty());

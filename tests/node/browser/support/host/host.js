@@ -18,7 +18,7 @@ let frame;
 let pings = 0;
 
 /** The client also requests an event stream. The library has none, and the browser would log the failed request. */
-const ask = (url, init) => (init?.method === 'GET' ? new Response(null, { status: 405 }) : fetch(url, init));
+const fetchWithoutStream = (url, init) => (init?.method === 'GET' ? new Response(null, { status: 405 }) : fetch(url, init));
 
 /** Connects to the library and opens a tool's app in its frame. */
 async function open({ url, key, sandbox, tool, capabilities, context }) {
@@ -26,7 +26,7 @@ async function open({ url, key, sandbox, tool, capabilities, context }) {
     capabilities: { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: [RESOURCE_MIME_TYPE] } } },
   });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: ask }));
+  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit, fetch: fetchWithoutStream }));
   const { tools } = await client.listTools();
   const uri = getToolUiResourceUri(tools.find(({ name }) => name === tool));
   const { contents } = await client.readResource({ uri });
@@ -64,7 +64,7 @@ async function open({ url, key, sandbox, tool, capabilities, context }) {
     try {
       return await between(params, (changed) => client.callTool(changed));
     } finally {
-      // In a task of its own, which runs after the bridge has sent the result.
+      // In its own task, which runs after the bridge has sent the result.
       setTimeout(() => (seen.answers += 1));
     }
   };

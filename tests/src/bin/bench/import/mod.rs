@@ -22,7 +22,7 @@ use clap::Args;
 
 use copies::Photos;
 use sharp::{RenditionSet, Sharp};
-use table::{Figures, Table};
+use table::{ImportFigures, ImportTable};
 
 const COMPLETE: &str = "ours, complete";
 const DISPLAYABLE: &str = "ours, displayable";
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
     if sharp.is_some() {
         println!("compared with sharp {}, {} photos at once", sharp::VERSION, sharp::concurrency());
     }
-    let mut table = Table::new();
+    let mut table = ImportTable::new();
     for round in 1..=options.rounds {
         import(&photos, round, &mut table)?;
         if let Some(sharp) = &sharp {
@@ -80,12 +80,12 @@ pub(crate) fn run(options: &Options) -> Result<(), AnyError> {
 }
 
 /// Measures one import and the server's background work.
-fn import(photos: &Photos, round: u32, table: &mut Table) -> Result<(), AnyError> {
+fn import(photos: &Photos, round: u32, table: &mut ImportTable) -> Result<(), AnyError> {
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(folder.path(), &["--ocr-languages", "off"])?;
     let imported = instance.import(&[photos.folder()])?;
     let mut store = StoreReader::open(folder.path())?;
-    let figures = |name, took, used: Usage, bytes| Figures {
+    let figures = |name, took, used: Usage, bytes| ImportFigures {
         name,
         photos: imported.imported,
         failed: imported.failed.len() as u64,

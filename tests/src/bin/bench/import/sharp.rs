@@ -10,7 +10,7 @@ use ::tests::black_box::{AnyError, ProcessOutcome, run};
 use domain::Rendition;
 use serde_json::{Value, json};
 
-use super::{copies::Photos, table::Figures};
+use super::{copies::Photos, table::ImportFigures};
 
 pub(super) const VERSION: &str = "0.35.5";
 const SCRIPT: &str = include_str!("sharp.mjs");
@@ -71,7 +71,7 @@ impl Sharp {
     }
 
     /// Makes renditions of all photos in a Node process.
-    pub(super) fn run(&self, photos: &Photos, set: RenditionSet) -> Result<Figures, AnyError> {
+    pub(super) fn run(&self, photos: &Photos, set: RenditionSet) -> Result<ImportFigures, AnyError> {
         let output = tempfile::tempdir()?;
         let arguments = json!({
             "files": photos.files(),
@@ -91,7 +91,7 @@ impl Sharp {
         let report: Value = serde_json::from_slice(&stdout)?;
         let number =
             |name: &str| report[name].as_u64().ok_or(format!("sharp's script did not report {name}"));
-        Ok(Figures {
+        Ok(ImportFigures {
             name: set.name(),
             photos: number("photos")?,
             failed: number("failed")?,

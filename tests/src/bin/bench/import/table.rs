@@ -7,7 +7,7 @@ use super::copies::Photos;
 
 /// The figures of one run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Figures {
+pub(super) struct ImportFigures {
     pub(super) name: &'static str,
     /// Number of photos processed.
     pub(super) photos: u64,
@@ -30,7 +30,7 @@ struct Row {
 }
 
 impl Row {
-    fn of(figures: &Figures) -> Self {
+    fn of(figures: &ImportFigures) -> Self {
         // A round has fewer than 2^32 photos.
         let photos = f64::from(u32::try_from(figures.photos.max(1)).unwrap_or(u32::MAX));
         Self {
@@ -65,11 +65,11 @@ impl Row {
 }
 
 /// The figures of all rounds. Each row is printed when it is added.
-pub(super) struct Table {
+pub(super) struct ImportTable {
     rows: Vec<(u32, &'static str, Row)>,
 }
 
-impl Table {
+impl ImportTable {
     pub(super) fn new() -> Self {
         println!(
             "{:>6}  {:<24} {:>7} {:>9} {:>13} {:>8} {:>14}",
@@ -78,7 +78,7 @@ impl Table {
         Self { rows: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, round: u32, figures: Figures) {
+    pub(super) fn add(&mut self, round: u32, figures: ImportFigures) {
         let row = Row::of(&figures);
         row.print(&round.to_string(), figures.name);
         self.rows.push((round, figures.name, row));
@@ -151,9 +151,9 @@ mod tests {
 
     #[test]
     fn medians_are_per_name() {
-        let mut table = Table::new();
+        let mut table = ImportTable::new();
         for (round, seconds) in [(1, 10), (2, 30), (3, 20)] {
-            let figures = Figures {
+            let figures = ImportFigures {
                 name: "it",
                 photos: 60,
                 failed: 0,

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use ::tests::black_box::AnyError;
 use serde_json::{Value, json};
 
-use crate::{closed_loop::Client, connection::Connection};
+use crate::{closed_loop::LoadClient, connection::Connection};
 
 /// A JSON-RPC message with its additional HTTP headers.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ pub(super) struct Endpoint<'a> {
 impl Endpoint<'_> {
     /// A client that sends these messages in turn, starting with the one at `first`. Each message is tried once before,
     /// and must give a result that is no error.
-    pub(super) fn client(&self, messages: &[Message], first: usize) -> Result<Client, AnyError> {
+    pub(super) fn client(&self, messages: &[Message], first: usize) -> Result<LoadClient, AnyError> {
         let mut connection = Connection::open(self.base_url)?;
         let (path, token) = (self.path.to_owned(), self.token.map(str::to_owned));
         let send = move |connection: &mut Connection, message: &Message| -> Result<(), AnyError> {

@@ -19,7 +19,7 @@ use self::{
     peer::Peer,
 };
 use crate::{
-    closed_loop::{Client, Until, measure},
+    closed_loop::{LoadClient, Until, measure},
     oauth::access_tokens,
     seeding::{WORDS, seed},
     table::Table,
@@ -63,7 +63,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         let tokens = access_tokens(folder.path(), server.base_url(), usize::from(most)).await?;
         let credentials = Credentials { key: &key, tokens: &tokens };
         for &connections in &options.connections {
-            let mut bench = Bench { options, connections: connections.into(), round, table: &mut table };
+            let mut bench = McpBench { options, connections: connections.into(), round, table: &mut table };
             if let Some(peer) = &peer {
                 bench.measure_peer(peer)?;
             }
@@ -88,14 +88,14 @@ struct Credentials<'a> {
     tokens: &'a [String],
 }
 
-struct Bench<'a> {
+struct McpBench<'a> {
     options: &'a Options,
     connections: usize,
     round: u32,
     table: &'a mut Table,
 }
 
-impl Bench<'_> {
+impl McpBench<'_> {
     fn measure_peer(&mut self, peer: &Peer) -> Result<(), AnyError> {
         let echo = [Message::modern("tools/call", json!({"name": "echo", "arguments": {"text": "hello"}}))];
         let client = |_| peer.endpoint().client(&echo, 0);
@@ -132,7 +132,7 @@ impl Bench<'_> {
     fn measure(
         &mut self,
         name: &str,
-        clients: Result<Vec<Client>, AnyError>,
+        clients: Result<Vec<LoadClient>, AnyError>,
         cpu: impl Fn() -> Duration,
     ) -> Result<(), AnyError> {
         let name = row_name(name, self.connections);

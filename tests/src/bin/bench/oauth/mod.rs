@@ -21,7 +21,7 @@ use peer::Peer;
 use token_clients::{TokenEndpoint, Tokens, once_each, repeated};
 
 use crate::{
-    closed_loop::{Client, Until, measure},
+    closed_loop::{LoadClient, Until, measure},
     connection::Connection,
     table::Table,
 };
@@ -110,7 +110,7 @@ async fn measure_server(options: &Options, round: u32, table: &mut Table) -> Res
     bench.bearer(&key, &access(&first), &access(&second))?;
 
     let refreshers = second.iter().take(connections).map(|tokens| seeded.endpoint.refresher(&tokens.refresh));
-    bench.timed(REFRESHED, &mut refreshers.collect::<Result<Vec<Client>, _>>()?)?;
+    bench.timed(REFRESHED, &mut refreshers.collect::<Result<Vec<LoadClient>, _>>()?)?;
     bench.server.stop()?;
 
     if round == options.rounds {
@@ -161,11 +161,11 @@ impl ServerBench<'_> {
         self.add("tools/list, new access token", &mut new(RESOURCE, first, LIST, 200)?, Until::Done)
     }
 
-    fn timed(&mut self, name: &'static str, clients: &mut [Client]) -> Result<(), AnyError> {
+    fn timed(&mut self, name: &'static str, clients: &mut [LoadClient]) -> Result<(), AnyError> {
         self.add(name, clients, Until::Elapsed(self.time))
     }
 
-    fn add(&mut self, name: &'static str, clients: &mut [Client], until: Until) -> Result<(), AnyError> {
+    fn add(&mut self, name: &'static str, clients: &mut [LoadClient], until: Until) -> Result<(), AnyError> {
         let figures = measure(clients, until, || self.server.usage().cpu)
             .map_err(|error| format!("{name}: {error}"))?;
         self.table.add(self.round, name, figures);

@@ -17,7 +17,7 @@ use storage::AccountStore as _;
 use storage_sqlite::{Durability, SqliteOptions, SqliteStore};
 
 use super::token_clients::{TokenEndpoint, Tokens};
-use crate::{closed_loop::Client as LoadClient, connection::Connection};
+use crate::{closed_loop::LoadClient, connection::Connection};
 
 const REDIRECT_URI: &str = "https://app.example/callback";
 const SCOPE: &str = "mcp:images";

@@ -1,7 +1,7 @@
 use ::tests::black_box::AnyError;
 use serde_json::Value;
 
-use crate::{closed_loop::Client, connection::Connection};
+use crate::{closed_loop::LoadClient, connection::Connection};
 
 /// The tokens of a grant.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ impl TokenEndpoint {
     }
 
     /// A client that refreshes a grant, each time with the token of the refresh before.
-    pub(super) fn refresher(&self, refresh_token: &str) -> Result<Client, AnyError> {
+    pub(super) fn refresher(&self, refresh_token: &str) -> Result<LoadClient, AnyError> {
         let mut connection = Connection::open(&self.base_url)?;
         let (endpoint, mut refresh_token) = (self.clone(), refresh_token.to_owned());
         Ok(Box::new(move || {
@@ -65,7 +65,7 @@ pub(super) fn repeated(
     token: Option<&str>,
     message: &'static str,
     expect: u16,
-) -> Result<Client, AnyError> {
+) -> Result<LoadClient, AnyError> {
     let mut connection = Connection::open(base_url)?;
     let (path, token) = (path.to_owned(), token.map(str::to_owned));
     Ok(Box::new(move || {
@@ -81,7 +81,7 @@ pub(super) fn once_each(
     tokens: Vec<String>,
     message: &'static str,
     expect: u16,
-) -> Result<Client, AnyError> {
+) -> Result<LoadClient, AnyError> {
     let mut connection = Connection::open(base_url)?;
     let (path, mut tokens) = (path.to_owned(), tokens.into_iter());
     Ok(Box::new(move || {

@@ -24,7 +24,7 @@ use ::tests::black_box::{AnyError, Server, megabytes};
 use clap::Args;
 
 use crate::load;
-use queries::Kind;
+use queries::SearchKind;
 pub(crate) use serving::serve;
 
 #[derive(Args, Debug)]
@@ -51,21 +51,21 @@ pub(crate) async fn run(options: &Options) -> Result<(), AnyError> {
         std::fs::create_dir_all(&folder)?;
         println!("\n{images} images");
         let key = seeding::library(&folder, *images).await?;
-        Bench { folder: &folder, key: &key, images: *images, requests: options.requests }.run().await?;
+        SearchBench { folder: &folder, key: &key, images: *images, requests: options.requests }.run().await?;
     }
     Ok(())
 }
 
-struct Bench<'a> {
+struct SearchBench<'a> {
     folder: &'a Path,
     key: &'a str,
     images: u32,
     requests: u16,
 }
 
-impl Bench<'_> {
+impl SearchBench<'_> {
     async fn run(&self) -> Result<(), AnyError> {
-        for kind in [Kind::Text, Kind::Image, Kind::Merged, Kind::MergedInCircle] {
+        for kind in [SearchKind::Text, SearchKind::Image, SearchKind::Merged, SearchKind::MergedInCircle] {
             let server = self.server()?;
             let took = self.request(&server, kind, 0).await?;
             println!("{:<34} {:>9.1} ms for the first search of a new server", kind.name(), ms(took));
@@ -76,7 +76,7 @@ impl Bench<'_> {
             "{:<34} {:>9} {:>10} {:>10} {:>12} {:>12} {:>12}",
             "search", "p50 ms", "p99 ms", "mean hits", "4: p50 ms", "4: p99 ms", "CPU ms/req"
         );
-        for kind in Kind::ALL {
+        for kind in SearchKind::ALL {
             self.measure(&server, kind).await?;
         }
         println!("peak memory {:.0} MB", megabytes(server.usage().peak_bytes));
@@ -92,13 +92,13 @@ impl Bench<'_> {
     /// Prints the memory that an image takes after the first search by image, and the time to load it.
     async fn print_memory(&self, server: &Server) -> Result<(), AnyError> {
         for number in 0..20 {
-            self.request(server, Kind::Text, number).await?;
+            self.request(server, SearchKind::Text, number).await?;
         }
         let before = server.allocated_bytes();
-        let first = self.request(server, Kind::Image, 0).await?;
+        let first = self.request(server, SearchKind::Image, 0).await?;
         let mut later = Duration::MAX;
         for number in 1..10 {
-            later = later.min(self.request(server, Kind::Image, number).await?);
+            later = later.min(self.request(server, SearchKind::Image, number).await?);
         }
         let after = server.allocated_bytes();
         let images = f64::from(self.images);
@@ -112,7 +112,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn measure(&self, server: &Server, kind: Kind) -> Result<(), AnyError> {
+    async fn measure(&self, server: &Server, kind: SearchKind) -> Result<(), AnyError> {
         let http = reqwest::Client::new();
         let urls = |from: u32| -> Vec<String> {
             let numbers = from..from + u32::from(self.requests);
@@ -140,7 +140,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    async fn request(&self, server: &Server, kind: Kind, number: u32) -> Result<Duration, AnyError> {
+    async fn request(&self, server: &Server, kind: SearchKind, number: u32) -> Result<Duration, AnyError> {
         let http = reqwest::Client::new();
         let url = self.url(server, kind, number);
         let began = Instant::now();
@@ -148,7 +148,7 @@ impl Bench<'_> {
         Ok(began.elapsed())
     }
 
-    fn url(&self, server: &Server, kind: Kind, number: u32) -> String {
+    fn url(&self, server: &Server, kind: SearchKind, number: u32) -> String {
         format!("{}/api/ext/v2/search?{}", server.base_url(), kind.query(number))
     }
 }

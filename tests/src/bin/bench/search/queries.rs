@@ -2,7 +2,7 @@ use super::vocabulary::Vocabulary;
 
 /// A kind of search.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum SearchKind {
     Text,
     CommonWord,
     TextOfThreeWords,
@@ -16,7 +16,7 @@ pub(super) enum Kind {
     MergedInAlbum,
 }
 
-impl Kind {
+impl SearchKind {
     pub(super) const ALL: [Self; 11] = [
         Self::Text,
         Self::CommonWord,

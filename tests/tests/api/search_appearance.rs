@@ -1,4 +1,4 @@
-//! Search by what pictures look like.
+//! The image channel of search.
 
 use std::{
     path::PathBuf,
@@ -19,7 +19,7 @@ const RED: [u8; 3] = [200, 20, 25];
 const BLUE: [u8; 3] = [25, 40, 200];
 const GREEN: [u8; 3] = [30, 160, 40];
 
-/// A picture of one colour, unlike any other in its bytes.
+/// A picture of one colour. Its bytes depend on its name.
 fn painted(folder: &std::path::Path, name: &str, colour: [u8; 3]) -> PathBuf {
     let path = folder.join(name);
     let mut picture = RgbImage::from_pixel(640, 480, Rgb(colour));
@@ -49,7 +49,7 @@ fn names(answer: &TestResponse) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pictures_are_found_by_what_they_look_like() {
+async fn photos_are_found_by_appearance() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     import(&app, &ann, &[("1.png", RED), ("2.png", BLUE), ("3.png", RED), ("4.png", GREEN)]).await;
@@ -70,12 +70,12 @@ async fn pictures_are_found_by_what_they_look_like() {
     assert!(search(&app, &ann, "query=red&channels=text").await.ids().is_empty());
     for noun in ["boat", "xyzzy", "%F0%9F%9A%A2"] {
         let found = search(&app, &ann, &format!("query={noun}&channels=image")).await.expect(200);
-        assert!(found.ids().is_empty(), "{noun}: what it does not know it does not guess");
+        assert!(found.ids().is_empty(), "{noun}: unknown words find nothing");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_and_looks_make_one_ranking() {
+async fn channels_are_merged_into_one_ranking() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     import(&app, &ann, &[("plain.png", RED), ("meadow.png", GREEN)]).await;
@@ -86,7 +86,7 @@ async fn words_and_looks_make_one_ranking() {
     let ids = app.seed(&ann, images).await;
     let found = search(&app, &ann, "query=red").await.expect(200);
     assert_eq!(found.ids().len(), 3);
-    assert_eq!(*found.ids().last().unwrap(), ids[1], "a place counts least");
+    assert_eq!(*found.ids().last().unwrap(), ids[1], "a match in the place ranks last");
     let both = search(&app, &ann, "query=red&channels=text,image").await.expect(200);
     assert_eq!(both.ids().len(), 2);
     let scores: Vec<f64> = found.column("score").into_iter().map(|score| score.as_f64().unwrap()).collect();
@@ -95,7 +95,7 @@ async fn words_and_looks_make_one_ranking() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn looks_are_narrowed_like_words() {
+async fn filters_apply_to_the_image_channel() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     import(&app, &ann, &[("1.png", RED), ("2.png", RED), ("3.png", BLUE)]).await;
@@ -119,7 +119,7 @@ async fn looks_are_narrowed_like_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_comes_and_goes_is_seen_by_the_next_search() {
+async fn changes_are_visible_to_the_next_search() {
     let app = TestApp::builder().free_window(2).start().await;
     let ann = app.account("ann").await;
     import(&app, &ann, &[("1.png", RED)]).await;
@@ -134,18 +134,18 @@ async fn what_comes_and_goes_is_seen_by_the_next_search() {
     let listed = app.get("/images", &ann.key).await.ids();
     let mut found = search(&app, &ann, "query=red&channels=image").await.ids();
     found.sort_by_key(|id| listed.iter().position(|known| known == id));
-    assert_eq!(found, listed, "the window holds for looks");
+    assert_eq!(found, listed, "the free window applies to the image channel");
     assert_eq!(listed.len(), 2);
 }
 
-/// Sees nothing but the mean colour, and knows one word.
+/// An encoder of the mean colour, which knows one word.
 #[derive(Debug)]
-struct Squint {
+struct MeanColour {
     name: &'static str,
     word: &'static str,
 }
 
-impl VisualEncoder for Squint {
+impl VisualEncoder for MeanColour {
     fn name(&self) -> &str {
         self.name
     }
@@ -163,8 +163,8 @@ impl VisualEncoder for Squint {
             let values = picture.rgb().iter().skip(channel).step_by(3).map(|value| f32::from(*value));
             values.sum::<f32>() / (255.0 * picture.rgb().len() as f32 / 3.0)
         };
-        if self.name == "blind" || self.name == "picky" && mean(0) > 0.7 {
-            return Err(EncodeError("it sees red".to_owned()));
+        if self.name == "always-fails" || self.name == "fails-on-red" && mean(0) > 0.7 {
+            return Err(EncodeError("the test encoder fails".to_owned()));
         }
         Ok(vec![mean(0), mean(1), mean(2)])
     }
@@ -175,58 +175,56 @@ impl VisualEncoder for Squint {
     }
 }
 
-/// Models that a test installs, changes and breaks.
+/// Models that a test activates, replaces and breaks.
 #[derive(Debug, Default)]
-struct Shelf {
-    in_use: Mutex<Option<Result<SharedEncoderName, String>>>,
-    built_in: AtomicBool,
+struct TestModels {
+    active: Mutex<Option<Result<&'static str, String>>>,
+    built_in_chosen: AtomicBool,
 }
 
-type SharedEncoderName = &'static str;
-
-impl Shelf {
-    fn choose(&self, chosen: Result<SharedEncoderName, &str>) {
-        *self.in_use.lock().unwrap() = Some(chosen.map_err(str::to_owned));
+impl TestModels {
+    fn choose(&self, model: Result<&'static str, &str>) {
+        *self.active.lock().unwrap() = Some(model.map_err(str::to_owned));
     }
 
-    /// Nothing is in use, because it was chosen so or because the shelf is not where it was.
-    fn clear(&self, chosen: bool) {
-        *self.in_use.lock().unwrap() = None;
-        self.built_in.store(chosen, Ordering::Relaxed);
+    /// No model is active, either because the built-in encoder was chosen or because the models are missing.
+    fn clear(&self, built_in_chosen: bool) {
+        *self.active.lock().unwrap() = None;
+        self.built_in_chosen.store(built_in_chosen, Ordering::Relaxed);
     }
 
     fn encoder(name: &'static str) -> SharedEncoder {
-        let word = if name == "squint-1" { "sky" } else { "heaven" };
-        Arc::new(Squint { name, word })
+        let word = if name == "model-1" { "sky" } else { "heaven" };
+        Arc::new(MeanColour { name, word })
     }
 }
 
-impl ModelSource for Shelf {
+impl ModelSource for TestModels {
     fn active_model(&self) -> Result<Option<SharedEncoder>, String> {
-        let in_use = self.in_use.lock().unwrap().clone().transpose()?;
-        Ok(in_use.map(Self::encoder))
+        let active = self.active.lock().unwrap().clone().transpose()?;
+        Ok(active.map(Self::encoder))
     }
 
     fn encoder_by_name(&self, name: &str) -> Option<SharedEncoder> {
-        ["squint-1", "squint-2"].into_iter().find(|known| *known == name).map(Self::encoder)
+        ["model-1", "model-2"].into_iter().find(|known| *known == name).map(Self::encoder)
     }
 
     fn is_built_in_chosen(&self) -> bool {
-        self.built_in.load(Ordering::Relaxed)
+        self.built_in_chosen.load(Ordering::Relaxed)
     }
 }
 
-/// A service with that model in use, and an account.
-async fn with_model(name: SharedEncoderName) -> (Arc<Shelf>, TestApp, TestAccount) {
-    let shelf = Arc::new(Shelf::default());
-    shelf.choose(Ok(name));
-    let app = TestApp::builder().models(shelf.clone()).start().await;
+/// A service with this model, and an account.
+async fn with_model(name: &'static str) -> (Arc<TestModels>, TestApp, TestAccount) {
+    let models = Arc::new(TestModels::default());
+    models.choose(Ok(name));
+    let app = TestApp::builder().models(models.clone()).start().await;
     let ann = app.account("ann").await;
-    (shelf, app, ann)
+    (models, app, ann)
 }
 
-/// Whether that model has seen every image.
-async fn is_complete(app: &TestApp, model: SharedEncoderName) -> bool {
+/// Whether a model has processed every image.
+async fn is_complete(app: &TestApp, model: &str) -> bool {
     let stage = app.store.stage("model").await.unwrap();
     stage.is_some_and(|stage| stage.complete_version.as_deref() == Some(model))
 }
@@ -238,10 +236,10 @@ async fn until(condition: impl AsyncFn() -> bool) {
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("it never came to that");
+    panic!("the condition was not met in time");
 }
 
-/// Has everything indexed that the service has to do, until the condition holds.
+/// Indexes until a condition is met.
 async fn index_until(app: &TestApp, condition: impl AsyncFn() -> bool) {
     let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
     until(condition).await;
@@ -249,17 +247,17 @@ async fn index_until(app: &TestApp, condition: impl AsyncFn() -> bool) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_vision_model_that_breaks_is_502_until_it_is_mended_and_words_are_found_all_the_while() {
-    let (shelf, app, ann) = with_model("squint-1").await;
+async fn unusable_model_is_502_and_the_text_channel_still_works() {
+    let (models, app, ann) = with_model("model-1").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED)]).await;
     app.seed_one(&ann, SeedImage::at("2024-01-01").description("the sky at noon")).await;
-    let by_look = async || search(&app, &ann, "query=sky&channels=image").await;
-    assert_eq!(names(&by_look().await.expect(200)), ["1.png"]);
+    let by_appearance = async || search(&app, &ann, "query=sky&channels=image").await;
+    assert_eq!(names(&by_appearance().await.expect(200)), ["1.png"]);
     assert_eq!(search(&app, &ann, "query=sky").await.ids().len(), 2);
 
-    shelf.choose(Err("its file is torn"));
+    models.choose(Err("its file is damaged"));
     app.advance(Duration::from_secs(3));
-    until(async || by_look().await.status == 502).await;
+    until(async || by_appearance().await.status == 502).await;
     for query in ["query=sky", "query=sky&channels=text,image", "query=sky&channels=image"] {
         let answer = search(&app, &ann, query).await.expect(502);
         assert!(answer.error().contains("channels=text") && answer.header("retry-after").is_some());
@@ -267,40 +265,40 @@ async fn a_vision_model_that_breaks_is_502_until_it_is_mended_and_words_are_foun
     assert_eq!(search(&app, &ann, "query=sky&channels=text").await.expect(200).ids().len(), 1);
     assert_eq!(search(&app, &ann, "latitude=1&longitude=1&radiusMeters=9").await.expect(200).ids().len(), 0);
 
-    shelf.choose(Ok("squint-1"));
+    models.choose(Ok("model-1"));
     app.advance(Duration::from_secs(3));
-    until(async || by_look().await.status == 200).await;
-    assert_eq!(names(&by_look().await), ["1.png"]);
+    until(async || by_appearance().await.status == 200).await;
+    assert_eq!(names(&by_appearance().await), ["1.png"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_model_before_serves_until_the_new_one_has_seen_everything() {
-    let (shelf, app, ann) = with_model("squint-1").await;
+async fn previous_model_serves_until_the_new_one_is_complete() {
+    let (models, app, ann) = with_model("model-1").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED)]).await;
     let found = async |word: &str| names(&search(&app, &ann, &format!("query={word}&channels=image")).await);
-    index_until(&app, async || is_complete(&app, "squint-1").await).await;
+    index_until(&app, async || is_complete(&app, "model-1").await).await;
     assert_eq!(found("sky").await, ["1.png"]);
 
-    shelf.choose(Ok("squint-2"));
+    models.choose(Ok("model-2"));
     app.advance(Duration::from_secs(3));
-    // The search asks for the model, which nobody has indexed with.
+    // Searches refresh the active model, whose stage is not indexed yet.
     until(async || {
         found("sky").await;
-        let told = app.library.search_progress(Some(ann.id)).await.unwrap();
-        told.iter().any(|told| told.stage == SearchStage::Model)
+        let stages = app.library.search_progress(Some(ann.id)).await.unwrap();
+        stages.iter().any(|stage| stage.stage == SearchStage::Model)
     })
     .await;
     assert_eq!((found("sky").await, found("heaven").await), (vec!["1.png".to_owned()], vec![]));
-    index_until(&app, async || is_complete(&app, "squint-2").await).await;
+    index_until(&app, async || is_complete(&app, "model-2").await).await;
     assert_eq!((found("sky").await, found("heaven").await), (vec![], vec!["1.png".to_owned()]));
-    index_until(&app, async || app.store.encoder("squint-1").await.unwrap().is_none()).await;
+    index_until(&app, async || app.store.encoder("model-1").await.unwrap().is_none()).await;
     assert_eq!(found("heaven").await, ["1.png"]);
-    let told = app.library.search_progress(None).await.unwrap();
-    assert!(told.iter().all(|told| told.waiting == 0 && told.failed == 0), "{told:?}");
+    let stages = app.library.search_progress(None).await.unwrap();
+    assert!(stages.iter().all(|stage| stage.waiting == 0 && stage.failed == 0), "{stages:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_index_is_502_where_it_is_asked_for_and_comes_back_by_itself() {
+async fn lost_vectors_are_502_and_computed_again() {
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     import(&app, &ann, &[("1.png", RED), ("2.png", RED)]).await;
@@ -316,7 +314,7 @@ async fn a_lost_index_is_502_where_it_is_asked_for_and_comes_back_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_account_has_an_index_of_its_own_or_is_told_that_it_has_none() {
+async fn accounts_have_separate_indexes() {
     let app = TestApp::start().await;
     let (ann, ben) = (app.account("ann").await, app.account("ben").await);
     search(&app, &ben, "query=red&channels=image").await.expect(200);
@@ -327,73 +325,73 @@ async fn each_account_has_an_index_of_its_own_or_is_told_that_it_has_none() {
     assert_eq!(search(&app, &ben, "query=red").await.expect(200).ids().len(), 1);
 }
 
-/// What waits for the vision model and what it has no vector for.
+/// How many images wait for the vision model, and how many failed.
 async fn model_progress(app: &TestApp) -> (u64, u64) {
-    let told = app.library.search_progress(None).await.unwrap();
-    let model = told.into_iter().find(|told| told.stage == SearchStage::Model).unwrap();
+    let stages = app.library.search_progress(None).await.unwrap();
+    let model = stages.into_iter().find(|stage| stage.stage == SearchStage::Model).unwrap();
     (model.waiting, model.failed)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_picture_that_a_model_cannot_see_holds_up_no_other() {
-    let (_, app, ann) = with_model("picky").await;
+async fn failed_photo_does_not_delay_others() {
+    let (_, app, ann) = with_model("fails-on-red").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
     assert_eq!(model_progress(&app).await, (0, 1));
     assert_eq!(search(&app, &ann, "query=heaven&channels=image").await.ids().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_sees_nothing_rests_and_nobody_waits_for_it() {
-    let (shelf, app, ann) = with_model("blind").await;
+async fn failing_model_is_paused_and_not_waited_for() {
+    let (models, app, ann) = with_model("always-fails").await;
     import(&app, &ann, &[("1.png", BLUE), ("2.png", RED), ("3.png", BLUE)]).await;
-    assert_eq!(model_progress(&app).await, (3, 0), "it is no picture's fault");
+    assert_eq!(model_progress(&app).await, (3, 0), "no photo counts as failed");
     assert_eq!(search(&app, &ann, "query=blue&channels=text,image").await.expect(200).ids().len(), 2);
-    shelf.choose(Ok("squint-1"));
+    models.choose(Ok("model-1"));
     app.advance(Duration::from_secs(11));
-    index_until(&app, async || is_complete(&app, "squint-1").await).await;
+    index_until(&app, async || is_complete(&app, "model-1").await).await;
     assert_eq!(search(&app, &ann, "query=sky&channels=image").await.ids().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_model_saw_is_kept_until_another_is_chosen() {
-    let (shelf, app, ann) = with_model("squint-1").await;
+async fn vectors_of_a_model_are_kept_until_another_is_chosen() {
+    let (models, app, ann) = with_model("model-1").await;
     import(&app, &ann, &[("1.png", BLUE)]).await;
-    index_until(&app, async || is_complete(&app, "squint-1").await).await;
-    shelf.clear(false);
+    index_until(&app, async || is_complete(&app, "model-1").await).await;
+    models.clear(false);
     app.advance(Duration::from_secs(3));
     let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
     tokio::time::sleep(Duration::from_secs(3)).await;
     indexing.stop().await;
-    assert!(app.store.encoder("squint-1").await.unwrap().is_some(), "nobody wanted it gone");
-    let told = app.library.search_progress(None).await.unwrap();
-    assert!(told.iter().all(|told| told.stage != SearchStage::Model), "nobody works on it: {told:?}");
+    assert!(app.store.encoder("model-1").await.unwrap().is_some(), "its vectors are kept");
+    let stages = app.library.search_progress(None).await.unwrap();
+    assert!(stages.iter().all(|stage| stage.stage != SearchStage::Model), "its stage is off: {stages:?}");
 
-    shelf.clear(true);
+    models.clear(true);
     app.advance(Duration::from_secs(3));
-    index_until(&app, async || app.store.encoder("squint-1").await.unwrap().is_none()).await;
-    // Of the first nothing is left that could answer before the second has seen everything.
-    shelf.choose(Ok("squint-2"));
+    index_until(&app, async || app.store.encoder("model-1").await.unwrap().is_none()).await;
+    // No vectors of the first model are left to serve until the second one is complete.
+    models.choose(Ok("model-2"));
     app.advance(Duration::from_secs(3));
-    index_until(&app, async || is_complete(&app, "squint-2").await).await;
-    assert!(app.store.encoder("squint-1").await.unwrap().is_none());
+    index_until(&app, async || is_complete(&app, "model-2").await).await;
+    assert!(app.store.encoder("model-1").await.unwrap().is_none());
     assert_eq!(names(&search(&app, &ann, "query=heaven&channels=image").await), ["1.png"]);
 }
 
-/// The store as a newer program leaves it, which sees with an encoder of its own.
+/// A newer program with another built-in encoder works on the same store.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_newer_program_and_this_one_take_turns_without_starting_anew() {
+async fn stage_of_a_newer_program_is_left_unchanged() {
     const NEWER: &str = "appearance-9";
     let app = TestApp::start().await;
     let ann = app.account("ann").await;
     import(&app, &ann, &[("1.png", RED), ("2.png", BLUE)]).await;
-    let by_look = async || search(&app, &ann, "query=red&channels=image").await.expect(200).ids().len();
-    assert_eq!(by_look().await, 1);
+    let by_appearance = async || search(&app, &ann, "query=red&channels=image").await.expect(200).ids().len();
+    assert_eq!(by_appearance().await, 1);
     let waiting = async || {
-        let told = app.store.stage_progress(None).await.unwrap();
-        told.into_iter().find(|told| told.stage.name == "appearance").unwrap().waiting
+        let stages = app.store.stage_progress(None).await.unwrap();
+        stages.into_iter().find(|stage| stage.stage.name == "appearance").unwrap().waiting
     };
     for turn in 0..2 {
-        // The newer one takes the stage over, and has seen one of the images when it ends.
+        // The newer program takes over the stage, and processes one image before it ends.
         let newer = app.store.open_stage("appearance", NEWER, 9, VersionPolicy::Replace).await.unwrap();
         assert_eq!((newer.version.as_str(), newer.revision), (NEWER, 9));
         while app.store.backfill_stage(newer.id, BackfillFilter::WithoutVector(NEWER), 100).await.unwrap() {}
@@ -407,16 +405,20 @@ async fn a_newer_program_and_this_one_take_turns_without_starting_anew() {
         let left = waiting().await;
         assert_eq!(left, 1);
 
-        // This one adds a photo, searches, and goes through all its idle work.
+        // This program imports a photo, and completes all of its own work.
         let name = format!("more-{turn}.png");
         import(&app, &ann, &[(&name, RED)]).await;
         let indexing = app.library.start_indexing(IndexingScope::Everything).unwrap();
         until(async || app.store.queue_length().await.unwrap().renditions == 0).await;
         indexing.stop().await;
         let stage = app.store.stage("appearance").await.unwrap().unwrap();
-        assert_eq!((stage.version.as_str(), stage.revision), (NEWER, 9), "it is not taken back");
-        assert_eq!(waiting().await, left + 1, "its queue is as it was, with the new photo");
-        assert!(app.store.encoder(NEWER).await.unwrap().is_some(), "what it saw is kept");
-        assert_eq!(by_look().await, 1, "what this one saw before answers");
+        assert_eq!(
+            (stage.version.as_str(), stage.revision),
+            (NEWER, 9),
+            "the stage still belongs to the newer program"
+        );
+        assert_eq!(waiting().await, left + 1, "its queue only gained the new photo");
+        assert!(app.store.encoder(NEWER).await.unwrap().is_some(), "its vectors are kept");
+        assert_eq!(by_appearance().await, 1, "searches use the older vectors");
     }
 }

@@ -1,0 +1,402 @@
+//! The image channel: compares the embedding of a query with the embeddings of images.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use domain::{AccountId, Circle, Position, QueryText, Timestamp};
+use storage::{
+    EncoderId, ImageKey, SearchFilter, StorageError, StoredVector, VectorId, Viewer, VisibleVector,
+};
+use tokio::sync::Semaphore;
+use vectors::{Area, Cache, Index, IndexKey, IndexWriter, KeySet, Row, RowFilter, ScanOptions, dot_f16};
+use vision::{EncodeError, EncodedQuery};
+
+use super::ActiveEncoder;
+use crate::{Library, Settings, encoders::SharedEncoder};
+
+/// How many vectors are read from the store at once.
+const BATCH: u32 = 4096;
+/// The least number of candidates that the first scan returns for exact scoring. The scan compares rounded vectors, so it
+/// may miss a few results at the end of a shorter list.
+const MIN_CANDIDATES: usize = 100;
+/// How many candidates the first scan returns for each requested result.
+const CANDIDATES_PER_RESULT: usize = 2;
+/// An index is read again from the start when it has grown by half, and by at least this many rows, because it also
+/// contains deleted rows.
+const MIN_GROWTH: usize = 65_536;
+/// An upper bound for the difference between a similarity of rounded vectors and the exact one.
+const MAX_ROUNDING_ERROR: f32 = 0.05;
+
+/// A result of the image channel.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ImageResult {
+    pub(super) image: ImageKey,
+    pub(super) captured_at: Timestamp,
+    /// Above 0 and at most 1.
+    pub(super) score: f64,
+}
+
+/// Why the image channel failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AppearanceError {
+    #[error(transparent)]
+    Encoder(#[from] EncodeError),
+    #[error("{0}")]
+    Index(#[from] vectors::Error),
+    #[error("a search panicked")]
+    Panicked,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The cached embeddings of the accounts, and the limits on concurrent computations.
+pub(crate) struct EmbeddingCache {
+    indexes: Cache,
+    /// The number of rows of each index when it was last read from the start.
+    full_rows: Mutex<HashMap<IndexKey, usize>>,
+    /// Limits concurrent scans.
+    scans: Semaphore,
+    /// Limits concurrent encodings of queries.
+    encodings: Semaphore,
+    threads: usize,
+}
+
+impl EmbeddingCache {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let threads = settings.search_threads.max(1);
+        Self {
+            indexes: Cache::new(settings.search_memory_bytes),
+            full_rows: Mutex::default(),
+            scans: Semaphore::new(threads),
+            encodings: Semaphore::new(threads),
+            threads,
+        }
+    }
+
+    fn is_overgrown(&self, key: IndexKey, rows: usize) -> bool {
+        let full_rows = self.full_rows.lock().unwrap_or_else(PoisonError::into_inner);
+        full_rows.get(&key).is_some_and(|full| rows > full + MIN_GROWTH.max(full / 2))
+    }
+
+    fn record_full_rows(&self, key: IndexKey, rows: usize) {
+        let mut full_rows = self.full_rows.lock().unwrap_or_else(PoisonError::into_inner);
+        if full_rows.len() > 2 * self.indexes.len() + 64 {
+            full_rows.clear();
+        }
+        full_rows.insert(key, rows);
+    }
+}
+
+/// The filters and the limit of a search.
+#[derive(Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) viewer: Viewer,
+    pub(super) filter: SearchFilter<'a>,
+    pub(super) limit: usize,
+}
+
+/// The results of one encoder.
+pub(super) struct EncoderResults {
+    index: Index,
+    query: Arc<EncodedQuery>,
+    /// The best results, in no order.
+    pub(super) best: Vec<ImageResult>,
+}
+
+impl Library {
+    /// The images that best match the words, by each encoder that can encode some of them.
+    pub(super) async fn match_appearance(
+        &self,
+        encoders: &[ActiveEncoder],
+        text: &QueryText,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<EncoderResults>, AppearanceError> {
+        let mut queries = Vec::with_capacity(encoders.len());
+        for ActiveEncoder { encoder, id } in encoders {
+            let query = self.encode_query(encoder, text).await?;
+            queries.extend(query.map(|query| (encoder, *id, Arc::new(query))));
+        }
+        if queries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scan_filter = self.scan_filter(scope).await?;
+        let mut results = Vec::with_capacity(queries.len());
+        for (encoder, id, query) in queries {
+            let index = self.embedding_index(scope.viewer.account, id, encoder.dimensions()).await?;
+            let best = self.best_results(&index, id, &query, scope, &scan_filter).await?;
+            results.push(EncoderResults { index, query, best });
+        }
+        Ok(results)
+    }
+
+    /// Encodes words. A model encodes a limited number of queries at once, because each one occupies a thread.
+    async fn encode_query(
+        &self,
+        encoder: &SharedEncoder,
+        text: &QueryText,
+    ) -> Result<Option<EncodedQuery>, AppearanceError> {
+        if encoder.encodes_queries_quickly() {
+            return Ok(encoder.encode_query(text.as_str())?);
+        }
+        let (encoder, text) = (encoder.clone(), text.clone());
+        Ok(run_limited(&self.parts.embeddings.encodings, move || encoder.encode_query(text.as_str()))
+            .await??)
+    }
+
+    /// Adds results for the images of the text channel, however weak. Rounded vectors are exact enough for them: they are
+    /// results already, and this score only changes their order.
+    pub(super) async fn add_results_for(
+        &self,
+        results: &mut EncoderResults,
+        images: &[ImageKey],
+    ) -> Result<(), AppearanceError> {
+        let known: HashSet<ImageKey> = results.best.iter().map(|result| result.image).collect();
+        let others: Vec<i64> =
+            images.iter().filter(|image| !known.contains(image)).map(|image| image.0).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let (index, query) = (results.index.clone(), results.query.clone());
+        let scan = run_limited(&self.parts.embeddings.scans, move || {
+            // An image that was encoded again also has older rows.
+            let options = ScanOptions { best: others.len().saturating_mul(4), threads: 1 };
+            let others: KeySet = others.into_iter().collect();
+            index.scan(&query.vector, &RowFilter { images: Some(&others), ..RowFilter::default() }, options)
+        });
+        let scan = scan.await??;
+        let mut newest: HashMap<i64, vectors::ScoredRow> = HashMap::with_capacity(scan.best.len());
+        for hit in scan.best {
+            let known = newest.entry(hit.image).or_insert(hit);
+            if known.vector < hit.vector {
+                *known = hit;
+            }
+        }
+        results.best.extend(newest.into_values().filter_map(|hit| {
+            let captured_at = Timestamp::from_millis(hit.captured_at_ms)?;
+            image_result(&results.query, ImageKey(hit.image), captured_at, hit.similarity)
+        }));
+        Ok(())
+    }
+
+    /// The index of an account, up to date with the store.
+    async fn embedding_index(
+        &self,
+        account: AccountId,
+        encoder: EncoderId,
+        dimensions: usize,
+    ) -> Result<Index, AppearanceError> {
+        let (store, embeddings) = (&self.parts.store, &self.parts.embeddings);
+        let key = IndexKey { account: account.0, encoder: encoder.0 };
+        let mut writer = embeddings.indexes.fill(key, dimensions).await;
+        if embeddings.is_overgrown(key, writer.len()) {
+            writer.restart();
+        }
+        let is_full_read = writer.is_empty();
+        let mut last = writer.last().map(|last| VectorId(last.0));
+        let newest = store.newest_vector(account, encoder).await?;
+        while last < newest {
+            let rows = store.vectors_after(account, encoder, last, BATCH).await?;
+            let Some(read) = rows.last() else { break };
+            last = Some(read.id);
+            writer = append(writer, rows).await?;
+        }
+        if is_full_read {
+            embeddings.record_full_rows(key, writer.len());
+        }
+        Ok(writer.publish())
+    }
+
+    async fn scan_filter(&self, scope: &Scope<'_>) -> Result<ScanFilter, AppearanceError> {
+        let store = &self.parts.store;
+        let album = match scope.filter.album {
+            None => None,
+            Some(album) => {
+                let keys = store.album_image_keys(scope.viewer, album).await?;
+                Some(Arc::new(keys.iter().map(|key| key.0).collect::<KeySet>()))
+            }
+        };
+        let (range, circle) = (scope.filter.range, scope.filter.circle);
+        let since = store.visible_since(scope.viewer).await?;
+        let first = since.map_or(range.start(), |since| since.max(range.start()));
+        Ok(ScanFilter { first, last: range.end(), circle, album })
+    }
+
+    /// Scans for candidates, checks in the store which of them the viewer can see, and scores them exactly. Scans again for
+    /// more candidates if too few are visible.
+    async fn best_results(
+        &self,
+        index: &Index,
+        encoder: EncoderId,
+        query: &Arc<EncodedQuery>,
+        scope: &Scope<'_>,
+        filter: &ScanFilter,
+    ) -> Result<Vec<ImageResult>, AppearanceError> {
+        let mut max_candidates = MIN_CANDIDATES.max(scope.limit.saturating_mul(CANDIDATES_PER_RESULT));
+        loop {
+            let candidates = self.candidates(index, query, filter.clone(), max_candidates).await?;
+            let store = &self.parts.store;
+            let visible =
+                store.visible_vectors(scope.viewer, encoder, &candidates.vectors, scope.filter).await?;
+            let results: Vec<ImageResult> =
+                visible.iter().filter_map(|visible| exact_result(query, visible)).collect();
+            if results.len() >= scope.limit || candidates.is_complete || max_candidates >= index.len() {
+                return Ok(results);
+            }
+            max_candidates = max_candidates.saturating_mul(4);
+        }
+    }
+
+    async fn candidates(
+        &self,
+        index: &Index,
+        query: &Arc<EncodedQuery>,
+        filter: ScanFilter,
+        max_candidates: usize,
+    ) -> Result<Candidates, AppearanceError> {
+        let (index, query, threads) = (index.clone(), query.clone(), self.parts.embeddings.threads);
+        let scan = run_limited(&self.parts.embeddings.scans, move || {
+            let circle = filter.circle.map(CircleFilter::new);
+            let accepts =
+                circle.as_ref().map(|circle| |position: vectors::PositionE7| circle.contains(position));
+            let areas = circle.as_ref().map(|circle| [circle.area]);
+            let row_filter = RowFilter {
+                captured_ms: Some(filter.first.millis()..=filter.last.millis()),
+                areas: areas.as_ref().map(<[Area; 1]>::as_slice),
+                accepts: accepts
+                    .as_ref()
+                    .map(|accepts| accepts as &(dyn Fn(vectors::PositionE7) -> bool + Sync)),
+                images: filter.album.as_deref(),
+            };
+            let scan =
+                index.scan(&query.vector, &row_filter, ScanOptions { best: max_candidates, threads })?;
+            // A hit below this similarity is no match even after exact scoring. All further hits are below it as well.
+            let min_similarity = query.calibration.min_similarity - MAX_ROUNDING_ERROR;
+            let is_complete = scan.best.len() < max_candidates
+                || scan.best.last().is_some_and(|hit| hit.similarity < min_similarity);
+            // Sorted, because the store reads neighbouring rows faster.
+            let mut vectors: Vec<VectorId> = scan.best.iter().map(|hit| VectorId(hit.vector.0)).collect();
+            vectors.sort_unstable();
+            Ok::<_, vectors::Error>(Candidates { vectors, is_complete })
+        });
+        Ok(scan.await??)
+    }
+}
+
+/// Runs `work` on a blocking thread when a permit is free.
+async fn run_limited<T: Send + 'static>(
+    permits: &Semaphore,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, AppearanceError> {
+    let _permit = permits.acquire().await.map_err(|_| AppearanceError::Panicked)?;
+    tokio::task::spawn_blocking(work).await.map_err(|_| AppearanceError::Panicked)
+}
+
+/// The filters of a scan.
+#[derive(Clone)]
+struct ScanFilter {
+    /// The start of the requested range or of the viewer's free window, whichever is later.
+    first: Timestamp,
+    last: Timestamp,
+    circle: Option<Circle>,
+    album: Option<Arc<KeySet>>,
+}
+
+struct Candidates {
+    vectors: Vec<VectorId>,
+    /// Whether no further images can match.
+    is_complete: bool,
+}
+
+/// Appends rows to an index on a blocking thread. A vector of the wrong length is skipped.
+async fn append(mut writer: IndexWriter, rows: Vec<StoredVector>) -> Result<IndexWriter, AppearanceError> {
+    let appended = tokio::task::spawn_blocking(move || {
+        for row in &rows {
+            let new = Row {
+                vector: vectors::RowId(row.id.0),
+                image: row.image.0,
+                captured_at_ms: row.captured_at.millis(),
+                position: row
+                    .position
+                    .map(|at| vectors::PositionE7::from_degrees(at.latitude(), at.longitude())),
+            };
+            if let Err(error) = writer.push_f16(new, &row.vector) {
+                tracing::warn!(vector = row.id.0, %error, "searches skip an invalid vector");
+            }
+        }
+        writer
+    });
+    appended.await.map_err(|_| AppearanceError::Panicked)
+}
+
+/// Scores a stored vector; `None` if it does not match, or has the wrong length.
+fn exact_result(query: &EncodedQuery, visible: &VisibleVector) -> Option<ImageResult> {
+    image_result(query, visible.image, visible.captured_at, dot_f16(&query.vector, &visible.vector)?)
+}
+
+/// Converts a similarity into a score; `None` for no match.
+fn image_result(
+    query: &EncodedQuery,
+    image: ImageKey,
+    captured_at: Timestamp,
+    similarity: f32,
+) -> Option<ImageResult> {
+    let score = query.calibration.score(similarity)?;
+    Some(ImageResult { image, captured_at, score: f64::from(score) })
+}
+
+/// A circle as a filter of rows. It is slightly enlarged, because the rows have rounded positions; the store checks the
+/// exact ones.
+struct CircleFilter {
+    circle: Circle,
+    area: Area,
+}
+
+impl CircleFilter {
+    /// A lower bound for the length of a degree of latitude.
+    const METRES_PER_DEGREE: f64 = 110_000.0;
+    const ROUNDING_M: f64 = 0.1;
+
+    fn new(circle: Circle) -> Self {
+        let centre = circle.centre();
+        let reach = (circle.radius_m() + Self::ROUNDING_M) / Self::METRES_PER_DEGREE;
+        let (south, north) = (centre.latitude() - reach, centre.latitude() + reach);
+        Self { circle, area: Area::from_degrees(south, -180.0, north, 180.0) }
+    }
+
+    fn contains(&self, position: vectors::PositionE7) -> bool {
+        let (latitude, longitude) = position.degrees();
+        Position::new(latitude, longitude).is_ok_and(|position| {
+            self.circle.centre().distance_m(position) <= self.circle.radius_m() + Self::ROUNDING_M
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circle_filter_contains_positions_in_the_circle() {
+        let circle = |latitude, longitude, radius_m| {
+            CircleFilter::new(Circle::new(Position::new(latitude, longitude).unwrap(), radius_m).unwrap())
+        };
+        let check = |filter: &CircleFilter, latitude, longitude, expect| {
+            let position = vectors::PositionE7::from_degrees(latitude, longitude);
+            assert_eq!(
+                filter.area.contains(position) && filter.contains(position),
+                expect,
+                "{latitude} {longitude}"
+            );
+        };
+        let near = circle(48.8584, 2.2945, 2000.0);
+        check(&near, 48.8606, 2.3376, false);
+        check(&near, 48.8656, 2.3121, true);
+        let across = circle(0.0, 179.9, 50_000.0);
+        check(&across, 0.0, -179.9, true);
+        let pole = circle(89.9, 0.0, 50_000.0);
+        check(&pole, 89.9, 180.0, true);
+        check(&pole, 89.0, 180.0, false);
+    }
+}
