@@ -1,11 +1,10 @@
-//! Broken photo files, made from whole ones.
+//! Makes broken photo files from valid ones.
 //!
-//! [`Mutations`] creates the same files from the same seed and whole files on every machine, so a file that caused a failure
-//! can be created again from its number. Some files are changed at random (bits, cuts, blocks), others in the lengths and
-//! sizes of their format, because decoders allocate by these.
+//! [`Mutations`] gives the same files for the same seed and the same valid files on every machine, so a file that caused
+//! a failure can be made again from its number. Some damage is random (bits, truncation, blocks). Other damage changes
+//! the lengths and sizes in a format, because decoders allocate by them.
 //!
-//! The commonest change is a new format: a walker in `structure` that records its fields and blocks, and a row in
-//! [`structure::of`].
+//! To add a format, write a walker in `structure` that records its fields and blocks, and call it in [`structure::of`].
 
 mod operations;
 mod random;
@@ -15,19 +14,19 @@ use std::{fmt, fs, io, path::Path};
 
 use random::Random;
 
-/// Larger fixtures are left out, because decoding ten thousand of them would take hours.
-const MAX_SEED_BYTES: u64 = 300_000;
+/// Larger fixtures are left out: decoding ten thousand of them would take hours.
+const MAX_SOURCE_BYTES: u64 = 300_000;
 
-/// A whole file.
+/// A valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The name of the file.
+    /// Its name.
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// The kind of change that broke a file.
+/// The kind of damage to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Damage {
     /// Up to eight bits are flipped.
@@ -35,17 +34,17 @@ pub enum Damage {
     /// About one bit in a thousand is flipped.
     ManyFlips,
     /// The end is missing.
-    Cut,
+    Truncated,
     /// The file ends at the start of a block, or a few bytes before or after it.
-    CutAtBlock,
+    TruncatedAtBlock,
     /// The start of this file and the end of another.
     Spliced,
-    /// An integer near the start has another value.
-    FalseNumber,
-    /// A length, count, offset or size of the format has another value.
-    FalseField,
-    /// A block is repeated.
-    Doubled,
+    /// A random integer near the start is changed.
+    WrongNumber,
+    /// A length, count, offset or size of the format is changed.
+    WrongField,
+    /// A block occurs twice.
+    Duplicated,
     /// A block is missing.
     Removed,
     /// A block is all zeros.
@@ -55,16 +54,16 @@ pub enum Damage {
 }
 
 impl Damage {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::FewFlips,
         Self::ManyFlips,
-        Self::Cut,
-        Self::CutAtBlock,
+        Self::Truncated,
+        Self::TruncatedAtBlock,
         Self::Spliced,
-        Self::FalseNumber,
-        Self::FalseField,
-        Self::Doubled,
+        Self::WrongNumber,
+        Self::WrongField,
+        Self::Duplicated,
         Self::Removed,
         Self::Zeroed,
         Self::Inserted,
@@ -75,12 +74,12 @@ impl Damage {
         match self {
             Self::FewFlips => "few-flips",
             Self::ManyFlips => "many-flips",
-            Self::Cut => "cut",
-            Self::CutAtBlock => "cut-at-block",
+            Self::Truncated => "truncated",
+            Self::TruncatedAtBlock => "truncated-at-block",
             Self::Spliced => "spliced",
-            Self::FalseNumber => "false-number",
-            Self::FalseField => "false-field",
-            Self::Doubled => "doubled",
+            Self::WrongNumber => "wrong-number",
+            Self::WrongField => "wrong-field",
+            Self::Duplicated => "duplicated",
             Self::Removed => "removed",
             Self::Zeroed => "zeroed",
             Self::Inserted => "inserted",
@@ -97,47 +96,47 @@ impl fmt::Display for Damage {
 /// A broken file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MutatedFile {
-    /// A unique name with number, damage and whole file, such as `00042-cut-grey.jpg`.
+    /// A unique name of number, damage and source file: `00042-truncated-grey.jpg`.
     pub name: String,
-    /// The index of its whole file.
-    pub seed: usize,
-    /// The first change. A quarter of all files have a second one.
+    /// The index of its source file.
+    pub source: usize,
+    /// The first damage. A quarter of all files are damaged twice.
     pub damage: Damage,
-    /// Its bytes, which differ from those of the whole file.
+    /// Its bytes, which differ from the source file.
     pub bytes: Vec<u8>,
 }
 
-/// An endless series of broken files, each determined by its number.
+/// An endless series of broken files. Each depends only on its number.
 #[derive(Debug, Clone)]
 pub struct Mutations {
     seed: u64,
     corpus: Vec<SourceFile>,
-    /// The indices of the files of each format.
+    /// The indexes of the files of each format.
     formats: Vec<Vec<usize>>,
 }
 
 impl Mutations {
-    /// The series from these whole files.
+    /// The series of a seed, made from these valid files.
     ///
     /// # Panics
-    /// If there is no whole file.
+    /// If there are none.
     pub fn new(seed: u64, corpus: Vec<SourceFile>) -> Self {
-        assert!(!corpus.is_empty(), "broken files are made from whole ones");
+        assert!(!corpus.is_empty(), "broken files need at least one source file");
         let mut formats: Vec<(structure::Kind, Vec<usize>)> = Vec::new();
-        for (index, file) in corpus.iter().enumerate() {
+        for (place, file) in corpus.iter().enumerate() {
             let kind = structure::Kind::of(&file.bytes);
             match formats.iter_mut().find(|(known, _)| *known == kind) {
-                Some((_, indices)) => indices.push(index),
-                None => formats.push((kind, vec![index])),
+                Some((_, places)) => places.push(place),
+                None => formats.push((kind, vec![place])),
             }
         }
-        Self { seed, corpus, formats: formats.into_iter().map(|(_, indices)| indices).collect() }
+        Self { seed, corpus, formats: formats.into_iter().map(|(_, places)| places).collect() }
     }
 
-    /// The series from the photos in the repository, except the largest.
+    /// The series made from the fixtures, except the largest.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub fn of_fixtures(seed: u64) -> io::Result<Self> {
         let mut corpus = Vec::new();
         for folder in ["media", "samples"] {
@@ -146,17 +145,17 @@ impl Mutations {
         Ok(Self::new(seed, corpus))
     }
 
-    /// The whole files.
+    /// The source files.
     pub fn corpus(&self) -> &[SourceFile] {
         &self.corpus
     }
 
-    /// The broken file with this number.
+    /// The broken file with that number.
     pub fn nth(&self, number: u64) -> MutatedFile {
         let mut random = Random::new(self.seed, number);
-        let seed = self.choose(&mut random);
+        let source = self.choose(&mut random);
         let other = self.choose(&mut random);
-        let whole = &self.corpus[seed];
+        let whole = &self.corpus[source];
         let mut bytes = whole.bytes.clone();
         let damage = random.one_of(&Damage::ALL);
         operations::apply(damage, &mut bytes, &self.corpus[other].bytes, &mut random);
@@ -164,7 +163,7 @@ impl Mutations {
             let second = random.one_of(&Damage::ALL);
             operations::apply(second, &mut bytes, &self.corpus[other].bytes, &mut random);
         }
-        // Most decoders stop at a wrong checksum.
+        // Most decoders ignore a chunk with a wrong checksum.
         if !random.one_in(4) {
             operations::repair_png_checksums(&mut bytes);
         }
@@ -174,15 +173,15 @@ impl Mutations {
                 None => bytes.push(0),
             }
         }
-        MutatedFile { name: format!("{number:05}-{damage}-{}", whole.name), seed, damage, bytes }
+        MutatedFile { name: format!("{number:05}-{damage}-{}", whole.name), source, damage, bytes }
     }
 
-    /// Half of the time chooses a format first, so that formats with few files occur too. Of two files it takes the smaller
-    /// one, which decodes faster.
+    /// Chooses a source file. Half of the time chooses the format first, so that rare formats occur often enough. Takes
+    /// the smaller of two random files, which is decoded faster.
     fn choose(&self, random: &mut Random) -> usize {
         let all: Vec<usize> = (0..self.corpus.len()).collect();
-        let indices = if random.one_in(2) { &all } else { &self.formats[random.index(self.formats.len())] };
-        let (one, two) = (random.one_of(indices), random.one_of(indices));
+        let places = if random.one_in(2) { &all } else { &self.formats[random.index(self.formats.len())] };
+        let (one, two) = (random.one_of(places), random.one_of(places));
         if self.corpus[one].bytes.len() <= self.corpus[two].bytes.len() { one } else { two }
     }
 }
@@ -192,7 +191,7 @@ fn read_folder(folder: &Path, corpus: &mut Vec<SourceFile>) -> io::Result<()> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let metadata = entry.metadata()?;
-        if metadata.is_file() && metadata.len() <= MAX_SEED_BYTES {
+        if metadata.is_file() && metadata.len() <= MAX_SOURCE_BYTES {
             let name = entry.file_name().to_string_lossy().into_owned();
             corpus.push(SourceFile { name, bytes: fs::read(entry.path())? });
         }
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_always_gives_the_same_file() {
+    fn same_number_gives_the_same_file() {
         let (one, two, other) = (fixtures(7), fixtures(7), fixtures(8));
         let backwards: Vec<MutatedFile> = (0..200).rev().map(|number| two.nth(number)).collect();
         let forwards: Vec<MutatedFile> = (0..200).map(|number| one.nth(number)).collect();
@@ -224,21 +223,21 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_whole_and_every_damage_and_format_occurs() {
+    fn every_file_is_broken_and_every_damage_and_format_occurs() {
         let mutations = fixtures(1);
         let mut damages: BTreeMap<Damage, u32> = BTreeMap::new();
-        let mut seeds: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut sources: BTreeMap<usize, u32> = BTreeMap::new();
         for number in 0..2_000 {
             let file = mutations.nth(number);
-            assert_ne!(file.bytes, mutations.corpus()[file.seed].bytes, "{}", file.name);
+            assert_ne!(file.bytes, mutations.corpus()[file.source].bytes, "{}", file.name);
             *damages.entry(file.damage).or_default() += 1;
-            *seeds.entry(file.seed).or_default() += 1;
+            *sources.entry(file.source).or_default() += 1;
         }
         assert_eq!(damages.len(), Damage::ALL.len(), "{damages:?}");
-        let kinds = |indices: Vec<usize>| {
-            let mut kinds: Vec<_> = indices
+        let kinds = |places: Vec<usize>| {
+            let mut kinds: Vec<_> = places
                 .into_iter()
-                .map(|index| structure::Kind::of(&mutations.corpus()[index].bytes))
+                .map(|place| structure::Kind::of(&mutations.corpus()[place].bytes))
                 .collect();
             kinds.sort_unstable();
             kinds.dedup();
@@ -246,11 +245,11 @@ mod tests {
         };
         let all = kinds((0..mutations.corpus().len()).collect());
         assert!(all.len() >= 4, "{all:?}");
-        assert_eq!(kinds(seeds.into_keys().collect()), all);
+        assert_eq!(kinds(sources.into_keys().collect()), all);
     }
 
     #[test]
-    fn a_tiny_file_can_be_broken() {
+    fn tiny_files_can_be_broken() {
         for bytes in [vec![], vec![7], b"GIF89a".to_vec()] {
             let mutations = Mutations::new(3, vec![SourceFile { name: "tiny".into(), bytes: bytes.clone() }]);
             for number in 0..500 {

@@ -1,4 +1,4 @@
-//! The ways to break a file.
+//! Damages a file.
 
 use super::{
     Damage,
@@ -6,11 +6,11 @@ use super::{
     structure::{self, Field, Width},
 };
 
-/// Numbers are changed within this many bytes from the start, where headers are.
+/// Assumed length of the headers, where damage matters most.
 const HEADER_BYTES: usize = 4096;
-const MAX_BLOCK_BYTES: usize = 65_536;
+const MAX_BLOCK: usize = 65_536;
 
-/// Breaks a file in place; `other` is a source of foreign bytes.
+/// Damages a file in place. `other` provides bytes for splicing.
 pub(super) fn apply(damage: Damage, file: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     if file.is_empty() {
         return insert(file, random);
@@ -26,22 +26,22 @@ pub(super) fn apply(damage: Damage, file: &mut Vec<u8>, other: &[u8], random: &m
                 flip(file, random);
             }
         }
-        Damage::Cut => file.truncate(random.index(file.len())),
-        Damage::CutAtBlock => {
+        Damage::Truncated => file.truncate(random.index(file.len())),
+        Damage::TruncatedAtBlock => {
             let block = block_start(file, random);
-            let offset = block.saturating_add(random.index(9)).saturating_sub(4);
-            file.truncate(offset.min(file.len() - 1));
+            let beside = block.saturating_add(random.index(9)).saturating_sub(4);
+            file.truncate(beside.min(file.len() - 1));
         }
         Damage::Spliced => {
             file.truncate(block_start(file, random));
             file.extend(other.get(block_start(other, random)..).unwrap_or_default());
         }
-        Damage::FalseNumber => falsify_any_number(file, random),
-        Damage::FalseField => match structure::of(file).fields {
-            fields if fields.is_empty() => falsify_any_number(file, random),
-            fields => falsify(file, random.one_of(&fields), random),
+        Damage::WrongNumber => corrupt_anywhere(file, random),
+        Damage::WrongField => match structure::of(file).fields {
+            fields if fields.is_empty() => corrupt_anywhere(file, random),
+            fields => corrupt(file, random.one_of(&fields), random),
         },
-        Damage::Doubled => {
+        Damage::Duplicated => {
             let (from, to) = block(file, random);
             let copy = file[from..to].to_vec();
             file.splice(to..to, copy);
@@ -59,7 +59,7 @@ pub(super) fn apply(damage: Damage, file: &mut Vec<u8>, other: &[u8], random: &m
 }
 
 fn flip(file: &mut [u8], random: &mut Random) {
-    // Headers are short and matter most.
+    // Headers are short but matter most.
     let end = if random.one_in(3) { file.len().min(HEADER_BYTES) } else { file.len() };
     let at = random.index(end);
     if let Some(byte) = file.get_mut(at) {
@@ -73,18 +73,18 @@ fn insert(file: &mut Vec<u8>, random: &mut Random) {
     file.splice(at..at, bytes);
 }
 
-/// The start of a block of the format, or any offset.
+/// The start of a block, or any position in a file without known blocks.
 fn block_start(file: &[u8], random: &mut Random) -> usize {
     let blocks = structure::of(file).blocks;
     if blocks.is_empty() || random.one_in(4) { random.index(file.len()) } else { random.one_of(&blocks) }
 }
 
-/// The start and end of a block of the format, or of any bytes.
+/// The range of a block, or of any bytes.
 fn block(file: &[u8], random: &mut Random) -> (usize, usize) {
     let mut blocks = structure::of(file).blocks;
     if blocks.is_empty() || random.one_in(2) {
         let from = random.index(file.len());
-        return (from, from + random.length((file.len() - from).min(MAX_BLOCK_BYTES)));
+        return (from, from + random.length((file.len() - from).min(MAX_BLOCK)));
     }
     let from = random.one_of(&blocks);
     blocks.retain(|block| *block > from);
@@ -92,15 +92,15 @@ fn block(file: &[u8], random: &mut Random) -> (usize, usize) {
     (from, to.max(from))
 }
 
-fn falsify_any_number(file: &mut [u8], random: &mut Random) {
+fn corrupt_anywhere(file: &mut [u8], random: &mut Random) {
     let width = random.one_of(&[Width::Two, Width::Four]);
     let end = file.len().min(HEADER_BYTES).saturating_sub(width.bytes()) + 1;
     let field = Field { at: random.index(end), width, big_endian: random.one_in(2) };
-    falsify(file, field, random);
+    corrupt(file, field, random);
 }
 
-/// Overwrites an integer with another value.
-fn falsify(file: &mut [u8], field: Field, random: &mut Random) {
+/// Replaces the value of an integer.
+fn corrupt(file: &mut [u8], field: Field, random: &mut Random) {
     let length = file.len() as u64;
     let Some(bytes) = file.get_mut(field.at..field.at + field.width.bytes()) else { return };
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
@@ -112,15 +112,15 @@ fn falsify(file: &mut [u8], field: Field, random: &mut Random) {
         max,
         max / 2,
         max / 2 + 1,
-        max - random.next() % 32,
+        max - random.number() % 32,
         old.wrapping_add(1),
         old.wrapping_sub(1),
         old.wrapping_mul(2),
         old / 2,
-        old.wrapping_add(random.next() % 4096),
+        old.wrapping_add(random.number() % 4096),
         length,
-        random.next(),
-        random.next() >> random.index(64),
+        random.number(),
+        random.number() >> random.index(64),
     ];
     let value = random.one_of(&values).to_be_bytes();
     let value = &value[8 - bytes.len()..];
@@ -131,7 +131,7 @@ fn falsify(file: &mut [u8], field: Field, random: &mut Random) {
     }
 }
 
-/// Corrects the checksums of the chunks of a PNG, as far as its lengths are valid.
+/// Corrects the checksum of every PNG chunk, up to the first wrong length.
 pub(super) fn repair_png_checksums(file: &mut [u8]) {
     if structure::Kind::of(file) != structure::Kind::Png {
         return;
@@ -148,7 +148,7 @@ pub(super) fn repair_png_checksums(file: &mut [u8]) {
     }
 }
 
-/// The checksum of PNG's chunks (ISO 3309), bit by bit.
+/// The checksum of PNG chunks (ISO 3309), bit by bit.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(
@@ -167,13 +167,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repaired_png_differs_only_in_its_change() {
+    fn repair_changes_only_checksums() {
         assert_eq!(crc32(b"IEND"), 0xAE42_6082);
         let whole = std::fs::read(crate::fixture("media/palette.png")).unwrap();
         let mut broken = whole.clone();
         broken[19] ^= 1;
         repair_png_checksums(&mut broken);
-        assert_ne!(broken[29..33], whole[29..33], "the header's checksum follows its width");
+        assert_ne!(broken[29..33], whole[29..33], "the checksum matches the new width");
         assert_eq!(broken[33..], whole[33..]);
         broken[19] ^= 1;
         repair_png_checksums(&mut broken);
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_keeps_its_width() {
+    fn only_the_bytes_of_the_integer_change() {
         for width in [Width::One, Width::Two, Width::Four, Width::Eight] {
             for big_endian in [true, false] {
                 for number in 0..100 {
                     let mut file = [0xA5; 32];
                     let field = Field { at: 10, width, big_endian };
-                    falsify(&mut file, field, &mut Random::new(5, number));
+                    corrupt(&mut file, field, &mut Random::new(5, number));
                     assert!(file[..10].iter().chain(&file[10 + width.bytes()..]).all(|byte| *byte == 0xA5));
                 }
             }
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_can_be_broken_in_any_way(
+        fn any_bytes_can_be_damaged_in_any_way(
             bytes in proptest::collection::vec(any::<u8>(), 0..600),
             head in 0..7_usize,
             number: u64,

@@ -1,9 +1,10 @@
-//! Imports broken files into a running library, and checks that each is imported or rejected and that nothing else fails.
+//! Imports broken files into a library that is being served. Checks that each gets an outcome and that the server is not
+//! affected.
 //!
-//! The files come from [`tests::mutations`]. `server import` imports them in batches while `server serve` runs on the same
-//! library, so both process them. The checks: every file is imported or rejected with a reason, no process crashes, the
-//! server responds until the end, and memory stays within its limit. The latencies of the API are printed. Exits with 1 if a
-//! check fails. To repeat a file, pass the number in its name with `--first`.
+//! [`tests::mutations`] makes the files. `server import` imports them in batches while `server serve` runs on the same
+//! library, so both process them. Every file must be imported or refused with a reason, no process may crash, the
+//! server must respond until the end, and memory must stay within its limit. API response times are printed. Exits with
+//! 1 if a check fails. To repeat a file, pass the number in its name to `--first`.
 
 mod tally;
 
@@ -22,9 +23,9 @@ use ::tests::{
 use clap::Parser;
 use tally::Tally;
 
-/// Number of files per `server import`.
+/// Files per `server import`.
 const BATCH: u64 = 500;
-/// Low limits, so that the memory limit is meaningful. No whole file needs more; only files with false sizes do.
+/// Low limits, so that the memory check is meaningful. No source file needs more; files with false sizes would.
 const SETTINGS: [&str; 8] = [
     "--decode-workers",
     "2",
@@ -36,19 +37,17 @@ const SETTINGS: [&str; 8] = [
     "--ocr-languages",
     "off",
 ];
-/// Upper bound on the memory of the server or of an import, with all its processes: the limit of decoding in the settings
-/// above, and the same again for everything else.
+/// Maximum memory of the server or an import with all its processes: the memory for decoding, as set above, and as much
+/// again for everything else.
 const MEMORY_LIMIT: u64 = 2 * 256 * 1024 * 1024;
-/// Duration of the measurement without an import.
+/// Duration of the measurement before the import.
 const IDLE: Duration = Duration::from_secs(5);
-/// Time without a finished job after which the jobs count as stuck.
-const STUCK_AFTER: Duration = Duration::from_secs(120);
+/// Maximum time without a finished job.
+const MAX_STALL: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Parser)]
 #[command(name = "mutations", bin_name = "cargo xtask bench mutations")]
-#[command(
-    about = "Imports broken files and checks that each is imported or rejected and nothing else fails."
-)]
+#[command(about = "Import broken files and check that each gets an outcome and the server is not affected")]
 struct Options {
     /// Number of files
     #[arg(long, default_value_t = 300)]
@@ -56,7 +55,7 @@ struct Options {
     /// Number of the first file
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Seed of the random changes
+    /// Seed of the random damage
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -66,7 +65,7 @@ async fn main() -> Result<ExitCode, AnyError> {
     let options = Options::parse();
     let mutations = Mutations::of_fixtures(options.seed)?;
     println!(
-        "{} broken files, made from {} whole ones with seed {}",
+        "{} broken files, made from {} valid ones with seed {}",
         options.count,
         mutations.corpus().len(),
         options.seed
@@ -74,12 +73,12 @@ async fn main() -> Result<ExitCode, AnyError> {
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(&folder.path().join("data"), &SETTINGS)?;
     let key = instance.create_key()?;
-    // Photos for the requests.
+    // Photos for the API requests.
     instance
         .import(&[fixtures().join("samples/polemonium.jpg"), fixtures().join("samples/wood-anemones.jpg")])?;
     let mut server = instance.serve()?;
-    let mut store = StoreReader::open(instance.data_dir())?;
-    store.wait_for_full_renditions(&mut server)?;
+    let mut ledger = StoreReader::open(instance.data_dir())?;
+    ledger.wait_for_full_renditions(&mut server)?;
 
     let urls = urls(server.base_url());
     let prober = Prober::start(&key, urls.clone())?;
@@ -87,13 +86,13 @@ async fn main() -> Result<ExitCode, AnyError> {
     let idle = prober.stop().await?;
 
     let prober = Prober::start(&key, urls)?;
-    let started = Instant::now();
+    let began = Instant::now();
     let batches = folder.path().join("batches");
     let mut tally = tokio::task::block_in_place(|| import(&options, &mutations, &instance, &batches))?;
-    let took = started.elapsed();
+    let took = began.elapsed();
     let loaded = prober.stop().await?;
 
-    tokio::task::block_in_place(|| settle(&mut store, &mut server, &mut tally))?;
+    tokio::task::block_in_place(|| settle(&mut ledger, &mut server, &mut tally))?;
     let prober = Prober::start(&key, self::urls(server.base_url()))?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let afterwards = prober.stop().await?;
@@ -106,14 +105,14 @@ async fn main() -> Result<ExitCode, AnyError> {
     check_memory("the server", server.usage().peak_bytes, &mut tally);
     let importer = tally.importer.peak_bytes;
     check_memory("an import", importer, &mut tally);
-    tally.note_panics("the server", &server.log()?);
+    tally.count_panics("the server", &server.log()?);
     if let Err(error) = server.stop() {
         tally.faults.push(error.to_string());
     }
-    Ok(tally.finish())
+    Ok(tally.judge())
 }
 
-/// The requests of an app that shows photos.
+/// The requests of an app while its user browses photos.
 fn urls(base_url: &str) -> Vec<String> {
     let paths = [
         "/api/ext/v2/images?limit=50",
@@ -147,39 +146,37 @@ fn import(
     Ok(tally)
 }
 
-/// Waits for the remaining jobs and for the full renditions of imported files.
-fn settle(store: &mut StoreReader, server: &mut Server, tally: &mut Tally) -> Result<(), AnyError> {
-    let mut pending = store.image_counts()?.pending;
+/// Waits until the server has processed all imported files and made their full renditions.
+fn settle(ledger: &mut StoreReader, server: &mut Server, tally: &mut Tally) -> Result<(), AnyError> {
+    let mut pending = ledger.image_counts()?.pending;
     let mut since = Instant::now();
-    while pending > 0 && since.elapsed() < STUCK_AFTER && server.exit_status()?.is_none() {
+    while pending > 0 && since.elapsed() < MAX_STALL && server.exit_status()?.is_none() {
         std::thread::sleep(Duration::from_millis(100));
-        let now = store.image_counts()?.pending;
+        let now = ledger.image_counts()?.pending;
         if now != pending {
             (pending, since) = (now, Instant::now());
         }
     }
-    tally.faults.extend(
-        store.pending_files()?.iter().map(|name| format!("{name} was neither imported nor rejected")),
-    );
-    match store.wait_for_full_renditions(server) {
+    tally.faults.extend(ledger.pending_files()?.iter().map(|name| format!("{name} has no outcome")));
+    match ledger.wait_for_full_renditions(server) {
         Ok(missing) => tally.without_full = missing,
         Err(error) => tally.faults.push(error.to_string()),
     }
-    tally.states = store.image_counts()?;
+    tally.states = ledger.image_counts()?;
     Ok(())
 }
 
 fn print_latencies(rows: &[(&str, &Latencies)]) {
-    println!("\n{:<20} {:>8} {:>9} {:>9} {:>9}", "API", "responses", "p50 ms", "p99 ms", "max ms");
+    println!("\n{:<20} {:>9} {:>9} {:>9} {:>9}", "API", "responses", "p50 ms", "p99 ms", "max ms");
     for (name, latencies) in rows {
         let ms = |percent| latencies.percentile(percent).as_secs_f64() * 1e3;
-        println!("{name:<20} {:>8} {:>9.1} {:>9.1} {:>9.1}", latencies.count(), ms(50), ms(99), ms(100));
+        println!("{name:<20} {:>9} {:>9.1} {:>9.1} {:>9.1}", latencies.count(), ms(50), ms(99), ms(100));
     }
 }
 
 fn check_memory(process: &str, peak_bytes: u64, tally: &mut Tally) {
     let (peak, limit) = (megabytes(peak_bytes), megabytes(MEMORY_LIMIT));
-    println!("peak memory of {process}: {peak:.0} MB of at most {limit:.0}");
+    println!("peak memory of {process}: {peak:.0} MB of at most {limit:.0} MB");
     if peak_bytes > MEMORY_LIMIT {
         tally.faults.push(format!("{process} used {peak:.0} MB"));
     }

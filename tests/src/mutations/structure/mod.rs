@@ -1,6 +1,6 @@
-//! The offsets of lengths, counts, offsets and sizes in a file, and of its blocks.
+//! Finds the lengths, counts, offsets and sizes in a file, and the starts of its blocks.
 //!
-//! The walkers may also get broken files, because some files are broken twice. They accept every value, and stop at one that
+//! The walkers also read broken files, because some files are damaged twice. They trust every value and stop where it
 //! leads outside the file.
 
 mod bmff;
@@ -10,17 +10,17 @@ mod png;
 mod riff;
 mod tiff;
 
-/// Upper bound on recorded fields, so that the first ones are chosen often enough.
+/// Maximum number of fields. With more, the first ones would be chosen rarely.
 const MAX_FIELDS: usize = 4096;
 
-/// The format of a file, by its first bytes.
+/// The container format of a file, detected by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Jpeg,
     Png,
     Gif,
     Riff,
-    /// Also the raw photos of most camera makers.
+    /// Also most RAW formats.
     Tiff,
     /// HEIC and AVIF.
     Bmff,
@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// The width of an integer in bytes.
+/// The size of an integer in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     One,
@@ -79,11 +79,11 @@ pub(super) struct Field {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Structure {
     pub(super) fields: Vec<Field>,
-    /// The start of each block, inside the file.
+    /// The starts of blocks, all inside the file.
     pub(super) blocks: Vec<usize>,
 }
 
-/// The structure of a file.
+/// Finds the fields and blocks of a file.
 pub(super) fn of(file: &[u8]) -> Structure {
     let mut walk = Walk { file, found: Structure::default() };
     match Kind::of(file) {
@@ -98,7 +98,7 @@ pub(super) fn of(file: &[u8]) -> Structure {
     walk.found
 }
 
-/// A file and the structure found so far.
+/// A file, with the fields and blocks found so far.
 struct Walk<'f> {
     file: &'f [u8],
     found: Structure,
@@ -123,15 +123,15 @@ impl Walk<'_> {
     }
 
     /// Records integers of two bytes.
-    fn pairs<const N: usize>(&mut self, offsets: [usize; N], big_endian: bool) {
-        for at in offsets {
+    fn pairs<const N: usize>(&mut self, places: [usize; N], big_endian: bool) {
+        for at in places {
             self.field(at, Width::Two, big_endian);
         }
     }
 
     /// Records single bytes.
-    fn bytes(&mut self, offsets: impl IntoIterator<Item = usize>) {
-        for at in offsets {
+    fn bytes(&mut self, places: impl IntoIterator<Item = usize>) {
+        for at in places {
             self.field(at, Width::One, true);
         }
     }
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn exif_inside_a_photo_is_found() {
-        // The tag of the position's directory points to it.
+        // The GPS directory is found through its pointer.
         let few = values("media/grey.jpg").len();
         let many = values("media/date-and-position.jpg").len();
         assert!(many > 30, "{many}");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_names_itself_is_walked_once() {
+    fn circular_directory_is_walked_once() {
         let mut file = b"II*\0\x08\0\0\0\x01\0".to_vec();
         file.extend(*b"\x69\x87\x04\0\x01\0\0\0\x08\0\0\0\x08\0\0\0");
         assert_eq!(of(&file).fields.len(), 6);
