@@ -1,4 +1,4 @@
-//! Flows over the real HTTP surface: one module for each topic, each test named as the rule that it proves.
+//! Tests over the real HTTP surface: one module per topic, each test named after its rule.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "in a test, what cannot go on must fail")]
 
 mod access;
