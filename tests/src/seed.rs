@@ -26,12 +26,10 @@ const RENDITION: &[u8] = b"a rendition that nobody decodes";
 pub struct SeedImage {
     captured_at: Timestamp,
     offset_minutes: Option<i32>,
-    position: Option<Position>,
-    description: Option<String>,
+    details: PhotoDetails,
     text: Option<String>,
     place: Option<String>,
     file_name: Option<String>,
-    camera: Option<(String, String)>,
     size: PixelSize,
 }
 
@@ -49,12 +47,10 @@ impl SeedImage {
         Self {
             captured_at,
             offset_minutes: None,
-            position: None,
-            description: None,
+            details: PhotoDetails::default(),
             text: None,
             place: None,
             file_name: None,
-            camera: None,
             size: PixelSize { width: 4000, height: 3000 },
         }
     }
@@ -75,14 +71,14 @@ impl SeedImage {
     /// Where it was taken, in degrees.
     #[must_use]
     pub fn position(mut self, latitude: f64, longitude: f64) -> Self {
-        self.position = Some(Position::new(latitude, longitude).unwrap());
+        self.details.position = Some(Position::new(latitude, longitude).unwrap());
         self
     }
 
     /// What its metadata say about it.
     #[must_use]
     pub fn description(mut self, description: &str) -> Self {
-        self.description = Some(description.to_owned());
+        self.details.description = Some(description.to_owned());
         self
     }
 
@@ -110,7 +106,8 @@ impl SeedImage {
     /// Who made the camera, and its model.
     #[must_use]
     pub fn camera(mut self, make: &str, model: &str) -> Self {
-        self.camera = Some((make.to_owned(), model.to_owned()));
+        self.details.camera_make = Some(make.to_owned());
+        self.details.camera_model = Some(model.to_owned());
         self
     }
 
@@ -122,7 +119,6 @@ impl SeedImage {
     }
 
     fn indexed(self, renditions: Vec<StoredRendition>) -> IndexedImage {
-        let (make, model) = self.camera.unzip();
         IndexedImage {
             metadata: Metadata {
                 capture: CaptureTime {
@@ -131,12 +127,7 @@ impl SeedImage {
                     offset_minutes: self.offset_minutes,
                     source: CaptureSource::ExifOriginal,
                 },
-                details: PhotoDetails {
-                    position: self.position,
-                    description: self.description,
-                    camera_make: make,
-                    camera_model: model,
-                },
+                details: self.details,
             },
             size: self.size,
             place: self.place,

@@ -2,10 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// What is known about a photo's file besides its content.
+/// Information about a photo's file besides its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileInfo {
-    /// Its name; a path before it is ignored.
+    /// Its name. A path before the name is ignored.
     pub name: Option<String>,
     /// When it was last modified, according to the client that sent it.
     pub modified_at: Option<Timestamp>,
@@ -16,13 +16,13 @@ pub struct FileInfo {
 }
 
 impl FileInfo {
-    /// A file about which only the time of its arrival is known.
+    /// A file of which only the import time is known.
     pub fn added_at(added_at: Timestamp) -> Self {
         Self { name: None, modified_at: None, added_at, sidecars: Vec::new() }
     }
 }
 
-/// A file that describes the photo beside it.
+/// A file with metadata of the photo beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sidecar {
     /// Its format.
@@ -35,9 +35,9 @@ pub struct Sidecar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SidecarKind {
-    /// An XMP packet, as editors and photo managers write it (`x.jpg.xmp`, `x.xmp`).
+    /// An XMP packet of an editor or photo manager (`x.jpg.xmp`, `x.xmp`).
     Xmp,
-    /// JSON of a Google Takeout export (`x.jpg.supplemental-metadata.json`, `x.jpg.json`).
+    /// JSON from a Google Takeout export (`x.jpg.supplemental-metadata.json`, `x.jpg.json`).
     Takeout,
 }
 
@@ -45,7 +45,7 @@ impl SidecarKind {
     /// Both kinds.
     pub const ALL: [Self; 2] = [Self::Xmp, Self::Takeout];
 
-    /// The name under which it is stored.
+    /// The name in the database.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Xmp => "xmp",
@@ -53,7 +53,7 @@ impl SidecarKind {
         }
     }
 
-    /// The kind stored under that name.
+    /// The kind with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == name)
     }

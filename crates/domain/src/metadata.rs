@@ -2,26 +2,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CaptureTime, Position, clean_text};
 
-/// What a photo's file and its sidecars say about it.
+/// Metadata from a photo's file and its sidecars.
 ///
-/// To add a field, say the camera's lens: add it to [`PhotoDetails`], read it in `media::metadata`, store it in the
-/// storage adapter, write it to the API's record. The sandbox protocol carries these structs as they are.
+/// To add a field, for example the lens: add it to [`PhotoDetails`], read it in `media::metadata`, add its column in the
+/// storage adapter, and write it to the API record. The sandbox protocol transfers these structs unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metadata {
-    /// When it was taken. There is always a time; its source tells how it is known.
+    /// The capture time, always present, with its source.
     pub capture: CaptureTime,
     /// Everything else.
     pub details: PhotoDetails,
 }
 
-/// What a photo's file and its sidecars say about it besides the capture time.
+/// All metadata except the capture time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhotoDetails {
     /// Where it was taken.
     pub position: Option<Position>,
-    /// The description its author wrote.
+    /// The description, written by a person.
     pub description: Option<String>,
     /// The manufacturer of the camera.
     pub camera_make: Option<String>,
@@ -30,7 +30,7 @@ pub struct PhotoDetails {
 }
 
 impl PhotoDetails {
-    /// The same with every text passed through [`clean_text`].
+    /// Passes every text through [`clean_text`].
     #[must_use]
     pub fn cleaned(self) -> Self {
         let clean = |text: Option<String>| text.as_deref().and_then(clean_text);

@@ -252,8 +252,7 @@ impl SearchQuery {
     ///
     /// # Errors
     /// [`Invalid`] naming `query` when words, album and circle are all absent; naming `channels` when they are
-    /// present
-    /// without words, or with a circle or an album.
+    /// present without words, or with a circle or an album.
     pub fn new(
         text: Option<QueryText>,
         channels: Option<Channels>,

@@ -1,4 +1,4 @@
-//! Files made for tests: EXIF blocks tag by tag, and small pictures in every format.
+//! Test files: EXIF blocks built tag by tag, and small pictures in every format.
 
 use std::io::Cursor;
 
@@ -129,7 +129,7 @@ pub(crate) fn encode(picture: &DynamicImage, format: Format) -> Vec<u8> {
         Format::Png => ImageFormat::Png,
         Format::WebP => ImageFormat::WebP,
         Format::Gif => ImageFormat::Gif,
-        other => panic!("no small {other:?} can be written"),
+        other => panic!("{other:?} cannot be encoded"),
     };
     picture.write_to(&mut file, format).unwrap();
     file.into_inner()
@@ -152,7 +152,7 @@ pub(crate) fn with_exif(format: Format, file: &[u8], block: &[u8]) -> Vec<u8> {
             let length = u16::try_from(payload.len() + 2).unwrap().to_be_bytes();
             [&file[..2], &[0xFF, 0xE1], &length, &payload, &file[2..]].concat()
         }
-        // Behind the header, which takes 8 + 25 bytes.
+        // After the signature (8 bytes) and the header chunk (25).
         Format::Png => [&file[..33], &png_chunk(b"eXIf", block), &file[33..]].concat(),
         Format::WebP => {
             let size = crate::probe(file, &crate::Limits::default()).unwrap().stored_size;
@@ -189,7 +189,7 @@ pub(crate) fn riff_file(chunks: &[u8]) -> Vec<u8> {
     [b"RIFF", &length[..], b"WEBP", chunks].concat()
 }
 
-/// An image resource of Photoshop.
+/// A Photoshop image resource.
 pub(crate) fn photoshop_resource(id: u16, name: &str, data: &[u8]) -> Vec<u8> {
     let padding = |odd: bool| if odd { &[0][..] } else { &[] };
     let length = u32::try_from(data.len()).unwrap().to_be_bytes();

@@ -214,7 +214,7 @@ mod tests {
     fn truncated_block_gives_its_readable_tags() {
         let block = ExifBlock::default()
             .number(Directory::Primary, tag::ORIENTATION, Number::Short(3))
-            .text(Directory::Primary, tag::MODEL, "a long name that lies behind the directory")
+            .text(Directory::Primary, tag::MODEL, "a long name stored after the directory")
             .build();
         let tags = Tags::read(&block[..block.len() - 10]).unwrap();
         assert_eq!(tags.short(Directory::Primary, tag::ORIENTATION), Some(3));

@@ -1,5 +1,5 @@
-//! The shipped photos, read and rendered.
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails its test")]
+//! Reads and renders the photos in `fixtures`.
+#![expect(clippy::unwrap_used, reason = "an unreadable fixture fails its test")]
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ fn thumb(path: &str) -> RgbImage {
     image::load_from_memory(&rendered.renditions[0].webp).unwrap().to_rgb8()
 }
 
-/// The mean difference of two pictures of one size, in steps of 0 to 255.
+/// The mean difference of two pictures of equal size, in values from 0 to 255.
 fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
     let sum: u64 = a.as_raw().iter().zip(b.as_raw()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
@@ -43,7 +43,7 @@ fn all_orientations_look_the_same() {
         assert_eq!(upright.dimensions(), size);
         for orientation in 2..=8 {
             let turned = thumb(&format!("media/{name}-{orientation}.jpg"));
-            // Each picture has its own number painted on it, and nothing else differs.
+            // The pictures differ only in the number painted on them.
             let difference = difference(&upright, &turned);
             assert!(difference < 4.0, "{name}-{orientation} differs by {difference}");
         }

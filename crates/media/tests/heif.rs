@@ -1,5 +1,5 @@
 //! HEIC and AVIF files, rendered by the system's libheif.
-#![expect(clippy::unwrap_used, reason = "a fixture that cannot be read fails its test")]
+#![expect(clippy::unwrap_used, reason = "an unreadable fixture fails its test")]
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn rgb(picture: &RgbaImage) -> RgbImage {
     image::DynamicImage::from(picture.clone()).to_rgb8()
 }
 
-/// The mean difference of two pictures of one size, in steps of 0 to 255.
+/// The mean difference of two pictures of equal size, in values from 0 to 255.
 fn difference(a: &RgbImage, b: &RgbImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
     let sum: u64 = a.as_raw().iter().zip(b.as_raw()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
@@ -54,8 +54,8 @@ fn formats_and_sizes() {
     }
 }
 
-/// Each picture is stored turned and mirrored in another way, has that written in its middle, and was compressed anew:
-/// they differ by 8, while the wrong way round they would by 38 at least.
+/// Each picture is stored in another rotation, which is also written in its middle, and was compressed separately. They
+/// differ by 8; with a wrong rotation they would differ by at least 38.
 #[test]
 fn rotations_and_mirroring_of_the_container_are_applied() {
     let upright = rgb(&thumb("rot0mir0.avif"));
@@ -76,7 +76,7 @@ fn both_formats_look_the_same() {
     assert!(difference < 6.0, "{difference}");
 }
 
-/// A ramp of colours: from top left in blue to top right in red, from bottom left in cyan to bottom right in yellow.
+/// The picture is a gradient: blue at top left, red at top right, cyan at bottom left, yellow at bottom right.
 #[test]
 fn deep_channels_keep_their_brightness() {
     let picture = thumb("10-bit.heif");
@@ -113,7 +113,7 @@ fn picture_above_the_pixel_limit_is_refused() {
     let file = read("hopper.avif");
     assert!(media::render(&file, &[Rendition::Thumb], &Limits { max_pixels: 128 * 128 }).is_ok());
     let error = media::probe(&file, &Limits { max_pixels: 128 * 128 - 1 }).unwrap_err();
-    assert_eq!(error.to_string(), "the picture has 16384 pixels, more than the 16383 that are allowed");
+    assert_eq!(error.to_string(), "the picture has 16384 pixels; at most 16383 are allowed");
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! Prints how many refresh tokens per second 1, 8 and 64 concurrent clients rotate with durable commits, how long a
-//! write
-//! of another process takes meanwhile, and how long the look-ups take that every request needs.
+//! write of another process takes meanwhile, and how long the look-ups take that every request needs.
 //!
 //! `cargo run --release --example sign_ins -p storage-sqlite [FOLDER]` creates the file in `FOLDER`, whose disk it
 //! measures.

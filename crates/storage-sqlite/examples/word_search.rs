@@ -127,8 +127,7 @@ async fn album(seed: &Seed, ann: Viewer, ids: &[ImageId], images: usize) -> doma
 }
 
 /// CPU time of this process so far in milliseconds; 0 without `/proc`. User and system time, in hundredths of a
-/// second,
-/// are the 14th and 15th fields of `stat`.
+/// second, are the 14th and 15th fields of `stat`.
 fn processor_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let times = stat.split_whitespace().skip(13).take(2);

@@ -34,7 +34,7 @@ impl Durability {
 
 /// What a connection is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum ConnectionRole {
     Writer,
     Reader,
     /// A reader on an async thread: it fails instead of waiting for a lock.
@@ -48,14 +48,21 @@ define_sql_function! {
     ) -> Nullable<Double>;
 }
 
+/// Opens a connection for a pool or for the writer.
+pub(crate) type Connect = dyn Fn() -> ConnectionResult<SqliteConnection> + Send + Sync;
+
 /// Opens and configures a connection.
-pub(crate) fn connect(url: &str, role: Role, durability: Durability) -> ConnectionResult<SqliteConnection> {
+pub(crate) fn connect(
+    url: &str,
+    role: ConnectionRole,
+    durability: Durability,
+) -> ConnectionResult<SqliteConnection> {
     let mut connection = SqliteConnection::establish(url)?;
     configure(&mut connection, role, durability).map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 
-fn configure(c: &mut SqliteConnection, role: Role, durability: Durability) -> QueryResult<()> {
+fn configure(c: &mut SqliteConnection, role: ConnectionRole, durability: Durability) -> QueryResult<()> {
     // First, so that the next statement waits for a lock of another process instead of failing.
     c.batch_execute("PRAGMA busy_timeout = 10000")?;
     enter_wal(c)?;
@@ -66,11 +73,11 @@ fn configure(c: &mut SqliteConnection, role: Role, durability: Durability) -> Qu
     c.batch_execute("PRAGMA journal_size_limit = 67108864")?;
     distance_m_utils::register_impl(c, distance)?;
     match role {
-        Role::Writer => Ok(()),
+        ConnectionRole::Writer => Ok(()),
         // mmap pays off for scans only: a connection maps the file again after every commit, which costs a look-up
         // more than it saves.
-        Role::Reader => c.batch_execute("PRAGMA query_only = ON; PRAGMA mmap_size = 268435456"),
-        Role::InlineReader => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
+        ConnectionRole::Reader => c.batch_execute("PRAGMA query_only = ON; PRAGMA mmap_size = 268435456"),
+        ConnectionRole::InlineReader => c.batch_execute("PRAGMA query_only = ON; PRAGMA busy_timeout = 0"),
     }
 }
 

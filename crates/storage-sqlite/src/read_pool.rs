@@ -7,16 +7,17 @@ use diesel::{
 use storage::StorageError;
 use tokio::{sync::Semaphore, task::spawn_blocking, time::timeout};
 
-use crate::{connection::WAIT_TIMEOUT, error::SqliteError};
+use crate::{
+    connection::{Connect, WAIT_TIMEOUT},
+    error::SqliteError,
+};
 
-type Connect = dyn Fn() -> ConnectionResult<SqliteConnection> + Send + Sync;
-
-/// A pool of connections for operations on tokio's blocking threads. Connections are opened on first use.
+/// A pool of connections for operations on tokio's blocking threads. IdleConnections are opened on first use.
 #[derive(Clone)]
 pub(crate) struct ReadPool {
     /// One permit for each connection that may be in use.
     permits: Arc<Semaphore>,
-    connections: Arc<Connections>,
+    connections: Arc<IdleConnections>,
 }
 
 impl ReadPool {
@@ -26,7 +27,7 @@ impl ReadPool {
     ) -> Self {
         Self {
             permits: Arc::new(Semaphore::new(max_connections.max(1))),
-            connections: Arc::new(Connections { idle: Mutex::default(), connect: Box::new(connect) }),
+            connections: Arc::new(IdleConnections { idle: Mutex::default(), connect: Box::new(connect) }),
         }
     }
 
@@ -57,12 +58,12 @@ impl ReadPool {
     }
 }
 
-struct Connections {
+struct IdleConnections {
     idle: Mutex<Vec<SqliteConnection>>,
     connect: Box<Connect>,
 }
 
-impl Connections {
+impl IdleConnections {
     /// Runs an operation on an idle or a new connection. A connection whose operation panics or leaves a transaction
     /// open is closed.
     fn run<T>(

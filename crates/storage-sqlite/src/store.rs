@@ -8,7 +8,7 @@ use storage::StorageError;
 use tokio::task::spawn_blocking;
 
 use crate::{
-    connection::{Durability, Role, connect},
+    connection::{ConnectionRole, Durability, connect},
     error::{SqliteError, hint, with_hint},
     inline_pool::InlinePool,
     read_pool::ReadPool,
@@ -55,9 +55,9 @@ impl SqliteStore {
             let open = move |role| connect(&url, role, options.durability);
             // The writer first: it switches a new file to WAL and reports a broken one.
             let open_writer = open.clone();
-            let writer = Writer::start(move || open_writer(Role::Writer))?;
-            let inline = InlinePool::open(|| open(Role::InlineReader))?;
-            let readers = ReadPool::new(options.readers, move || open(Role::Reader));
+            let writer = Writer::start(move || open_writer(ConnectionRole::Writer))?;
+            let inline = InlinePool::open(|| open(ConnectionRole::InlineReader))?;
+            let readers = ReadPool::new(options.readers, move || open(ConnectionRole::Reader));
             Ok::<_, StorageError>(Self { readers, inline, writer })
         });
         opening.await.map_err(|error| StorageError::Unavailable(error.to_string()))?.map_err(name_file)

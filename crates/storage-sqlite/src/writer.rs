@@ -15,7 +15,10 @@ use diesel::{
 use storage::StorageError;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{connection::WAIT_TIMEOUT, error::SqliteError};
+use crate::{
+    connection::{Connect, WAIT_TIMEOUT},
+    error::SqliteError,
+};
 
 /// Capacity of the queue; with more writes, callers wait for a place in it.
 const QUEUE_CAPACITY: usize = 256;
@@ -25,8 +28,6 @@ const MAX_BATCH: usize = 128;
 
 /// A transaction that has run for this long takes no further writes.
 const MAX_BATCH_TIME: Duration = Duration::from_millis(3);
-
-type Connect = Box<dyn Fn() -> ConnectionResult<SqliteConnection> + Send>;
 
 /// The thread that makes all writes, with group commit.
 ///
@@ -58,7 +59,7 @@ impl Drop for JoinOnDrop {
 impl Writer {
     /// Opens a connection and starts the thread. `connect` is called again after an error broke the connection.
     pub(crate) fn start(
-        connect: impl Fn() -> ConnectionResult<SqliteConnection> + Send + 'static,
+        connect: impl Fn() -> ConnectionResult<SqliteConnection> + Send + Sync + 'static,
     ) -> Result<Self, StorageError> {
         let connection = connect().map_err(|error| StorageError::Unavailable(error.to_string()))?;
         let (queue, receiver) = mpsc::channel(QUEUE_CAPACITY);
@@ -165,7 +166,7 @@ where
 
 struct WriterThread {
     queue: mpsc::Receiver<Box<dyn Write>>,
-    connect: Connect,
+    connect: Box<Connect>,
     /// `None` after an error broke the connection.
     connection: Option<SqliteConnection>,
 }

@@ -37,9 +37,8 @@ pub enum AlbumWrite {
     ForeignImage,
     /// An id does not belong to an image that is visible to the viewer.
     UnknownImage,
-    /// The account already has [`MAX_ALBUMS_PER_ACCOUNT`](domain::MAX_ALBUMS_PER_ACCOUNT) albums. Takes
-    /// precedence over
-    /// errors about ids.
+    /// The account already has [`MAX_ALBUMS_PER_ACCOUNT`](domain::MAX_ALBUMS_PER_ACCOUNT) albums. Takes precedence
+    /// over errors about ids.
     TooManyAlbums,
 }
 

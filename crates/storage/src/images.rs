@@ -77,9 +77,8 @@ pub struct TextMatch {
     pub captured_at: Timestamp,
     /// How well the words match.
     pub tier: TextTier,
-    /// How well within the tier: above 0 and at most 1, comparable between searches. It depends on how many of
-    /// the words
-    /// match and how exactly, how close together they are, how long the text is, and how rare the words are.
+    /// How well within the tier: above 0 and at most 1, comparable between searches. It depends on how many of the
+    /// words match and how exactly, how close together they are, how long the text is, and how rare the words are.
     pub strength: f64,
     /// The matching part of the description or OCR text, verbatim, with `…` where it was cut; about 200 characters at
     /// most. `None` when only place or file name matched.

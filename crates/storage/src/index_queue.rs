@@ -103,8 +103,8 @@ pub struct IndexJob {
     pub original_bytes: u64,
     /// What is known about its file; the sidecars are in the order of their kinds.
     pub file: FileInfo,
-    /// Its picture, when it is ready and indexed again: a worker whose decoders are no newer can give these back
-    /// with [`IndexedImage`], without renditions, and need not decode anything.
+    /// The decoded picture of a ready image that is indexed again. A worker whose decoders are not newer can return
+    /// it in [`IndexedImage`], without renditions, and skip decoding.
     pub picture: Option<DecodedPicture>,
     /// How many times it has been leased, including this time.
     pub attempts: u32,
@@ -187,44 +187,36 @@ pub trait IndexQueue: Send + Sync + 'static {
 
     /// Adds an image, queues it, keeps its original and stores its sidecars.
     ///
-    /// An image that the account already has is restored if it was deleted, retried if it failed, and indexed
-    /// again if a
-    /// sidecar differs from the stored one. In the last case a worker that is indexing it loses its lease, because it
-    /// works with the old sidecar.
+    /// An image that the account already has is restored if it was deleted, retried if it failed, and indexed again
+    /// if a sidecar differs from the stored one. In the last case a worker that is indexing it loses its lease,
+    /// because it works with the old sidecar.
     async fn add_image(&self, image: NewImage) -> Result<AddOutcome, StorageError>;
 
-    /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new
-    /// sidecar, then
-    /// those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
-    /// are given
-    /// up fail as with [`fail_job`](Self::fail_job), under this version of the decoders.
+    /// Leases queued jobs: first those of images that are not visible yet, then those of images with a new sidecar,
+    /// then those queued by [`requeue_outdated`](Self::requeue_outdated); in each group the oldest first. Jobs that
+    /// are given up fail as with [`fail_job`](Self::fail_job), under this version of the decoders.
     async fn lease_jobs(
         &self,
         request: LeaseRequest<'_>,
         decoder_version: u32,
     ) -> Result<Vec<IndexJob>, StorageError>;
 
-    /// Renews the leases of the jobs that a worker is processing. The caller leaves out jobs whose outcome could
-    /// not be
-    /// stored, so that their leases expire.
+    /// Renews the leases of the jobs that a worker is processing. The caller leaves out jobs whose outcome could not
+    /// be stored, so that their leases expire.
     async fn renew_leases(&self, worker: &str, jobs: &[JobId], until: Timestamp) -> Result<(), StorageError>;
 
-    /// Returns all jobs of a worker to the queue, including those of the
-    /// [`RenditionQueue`](crate::RenditionQueue) and the
-    /// [`StageQueue`](crate::StageQueue). The attempts do not count.
+    /// Returns all jobs of a worker to the queue, including those of the [`RenditionQueue`](crate::RenditionQueue)
+    /// and the [`StageQueue`](crate::StageQueue). The attempts do not count.
     async fn release_leases(&self, worker: &str) -> Result<(), StorageError>;
 
-    /// Returns the jobs of all workers to the queue, including those of the
-    /// [`RenditionQueue`](crate::RenditionQueue) and
-    /// the [`StageQueue`](crate::StageQueue). Only for a process that knows that no other is running, after
-    /// others were
-    /// killed.
+    /// Returns the jobs of all workers to the queue, including those of the [`RenditionQueue`](crate::RenditionQueue)
+    /// and the [`StageQueue`](crate::StageQueue). Only for a process that knows that no other is running, after
+    /// others were killed.
     async fn release_all_leases(&self) -> Result<(), StorageError>;
 
     /// Makes an indexed image visible, keeps its renditions, and queues its full rendition unless that exists. For a
-    /// ready image it replaces everything in [`IndexedImage`]. Returns `false` and changes nothing when the
-    /// worker has
-    /// lost the lease or the blob of a rendition is being removed.
+    /// ready image it replaces everything in [`IndexedImage`]. Returns `false` and changes nothing when the worker
+    /// has lost the lease or the blob of a rendition is being removed.
     async fn complete_job(
         &self,
         job: JobId,
@@ -232,14 +224,12 @@ pub trait IndexQueue: Send + Sync + 'static {
         indexed: IndexedImage,
     ) -> Result<bool, StorageError>;
 
-    /// Returns a job to the queue for a retry at `not_before` or later. The attempt does not count: the image was
-    /// not the
-    /// cause.
+    /// Returns a job to the queue for a retry at `not_before` or later. The attempt does not count: the image was not
+    /// the cause.
     async fn retry_job(&self, job: JobId, worker: &str, not_before: Timestamp) -> Result<(), StorageError>;
 
     /// Fails a job with a reason for the image's owner. A ready image stays unchanged and is not queued again for
-    /// this
-    /// version of the decoders.
+    /// this version of the decoders.
     async fn fail_job(
         &self,
         job: JobId,
@@ -251,10 +241,9 @@ pub trait IndexQueue: Send + Sync + 'static {
     /// Queues images that failed under decoders older than this; returns their number.
     async fn requeue_failed(&self, decoder_version: u32, at: Timestamp) -> Result<u32, StorageError>;
 
-    /// Queues up to `max` ready images that were decoded by decoders older than this; returns their number.
-    /// Images that
-    /// are queued or deleted, and images of deleted accounts, are left out. A call scans past all queued images, so
-    /// request the next batch when this one is done.
+    /// Queues up to `max` ready images that were decoded by decoders older than this; returns their number. Images
+    /// that are queued or deleted, and images of deleted accounts, are left out. A call scans past all queued images,
+    /// so request the next batch when this one is done.
     async fn requeue_outdated(
         &self,
         decoder_version: u32,

@@ -1,4 +1,4 @@
-//! The storage traits of the photo library: the operations that it needs from a metadata store.
+//! The storage ports of the photo library: traits with the operations that it needs from a metadata store.
 //!
 //! Each method is one atomic operation: an adapter runs it in one transaction or one read snapshot, and callers
 //! never hold a transaction. There are no methods per table. Each call sees what other processes have committed;

@@ -43,9 +43,8 @@ pub struct SecurityEvent {
 #[async_trait]
 pub trait SecurityEventStore: Send + Sync + 'static {
     /// Records an event. If the newest event of its kind has the same address and detail and is not older than
-    /// [`EVENT_MERGE_WINDOW_MS`], its count is incremented instead. The newest [`MAX_EVENTS_PER_KIND`] of the
-    /// kind are
-    /// kept. Does nothing when the account does not exist.
+    /// [`EVENT_MERGE_WINDOW_MS`], its count is incremented instead. The newest [`MAX_EVENTS_PER_KIND`] of the kind
+    /// are kept. Does nothing when the account does not exist.
     async fn record_security_event(&self, event: NewSecurityEvent) -> Result<(), StorageError>;
 
     /// The newest events of an account, newest first.

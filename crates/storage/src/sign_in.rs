@@ -43,10 +43,9 @@ pub enum SignInDecision {
 /// Limits failed attempts to sign in, so that passwords cannot be guessed.
 #[async_trait]
 pub trait SignInStore: Send + Sync + 'static {
-    /// Starts an attempt, unless the failed attempts of its pair, address or network have reached their limit
-    /// within the
-    /// window. An attempt counts as failed as soon as it starts, so that concurrent attempts cannot exceed the limit.
-    /// Attempts later than `at` do not count: the clock was set back.
+    /// Starts an attempt, unless the failed attempts of its pair, address or network have reached their limit within
+    /// the window. An attempt counts as failed as soon as it starts, so that concurrent attempts cannot exceed the
+    /// limit. Attempts later than `at` do not count: the clock was set back.
     async fn begin_sign_in(
         &self,
         attempt: &SignInAttempt,

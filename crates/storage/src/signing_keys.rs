@@ -32,8 +32,7 @@ pub trait SigningKeyStore: Send + Sync + 'static {
     async fn signing_keys(&self) -> Result<Vec<StoredSigningKey>, StorageError>;
 
     /// Adds a key as the active one and retires the previous active key. With `only_if_none_active` it returns
-    /// `false` and
-    /// changes nothing when a key is active.
+    /// `false` and changes nothing when a key is active.
     async fn add_signing_key(
         &self,
         key: NewSigningKey,

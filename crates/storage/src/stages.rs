@@ -95,11 +95,9 @@ pub struct StageProgress {
 pub trait StageQueue: Send + Sync + 'static {
     /// The stage of that name, created if it does not exist.
     ///
-    /// `version` names what does the work, such as the operator's choice of a model or of languages. It may
-    /// change in any
-    /// way. `revision` numbers the program's part in the work and only increases: a stage with a higher revision
-    /// belongs
-    /// to a newer program and stays unchanged. Two revisions never have the same version.
+    /// `version` names what does the work, such as the operator's choice of a model or of languages. It may change in
+    /// any way. `revision` numbers the program's part in the work and only increases: a stage with a higher revision
+    /// belongs to a newer program and stays unchanged. Two revisions never have the same version.
     async fn open_stage(
         &self,
         name: &str,
@@ -141,9 +139,8 @@ pub trait StageQueue: Send + Sync + 'static {
         until: Timestamp,
     ) -> Result<(), StorageError>;
 
-    /// Completes a job and stores its result. Returns `false` and changes nothing when the worker has lost the
-    /// lease or
-    /// the stage now has another version.
+    /// Completes a job and stores its result. Returns `false` and changes nothing when the worker has lost the lease
+    /// or the stage now has another version.
     async fn complete_stage_job(
         &self,
         job: JobId,

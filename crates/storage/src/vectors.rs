@@ -62,9 +62,8 @@ pub trait VectorStore: Send + Sync + 'static {
         max: u32,
     ) -> Result<Vec<StoredVector>, StorageError>;
 
-    /// The vectors among these, of one encoder, that still exist and whose images are visible to the viewer and
-    /// pass the
-    /// filter; in any order.
+    /// The vectors among these, of one encoder, that still exist and whose images are visible to the viewer and pass
+    /// the filter; in any order.
     async fn visible_vectors(
         &self,
         viewer: Viewer,

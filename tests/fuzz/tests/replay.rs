@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use fastrand::Rng;
+
 /// Mutations per file.
 const MUTATIONS: u64 = 24;
 /// Further mutations per file of a target with a dictionary. Such files are short and quick to read.
@@ -46,39 +48,22 @@ fn corpus(target: &str) -> Vec<PathBuf> {
     own.into_iter().chain(fixtures.concat().into_iter().filter(has_extension)).collect()
 }
 
-/// A generator of numbers that look random (SplitMix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.next() % end.max(1) as u64).unwrap()
-    }
-}
-
 /// Truncates the file, or overwrites up to eight places. Most places are near the start, where the headers are.
-fn mutate(bytes: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+fn mutate(bytes: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    if numbers.below(4) == 0 {
-        bytes.truncate(numbers.below(bytes.len()));
+    if bytes.is_empty() || random.usize(..4) == 0 {
+        bytes.truncate(random.usize(..=bytes.len()));
         return bytes;
     }
-    for _ in 0..=numbers.below(8) {
-        let end = if numbers.below(3) > 0 { bytes.len().min(2048) } else { bytes.len() };
-        let at = numbers.below(end);
-        let value = match numbers.below(4) {
+    for _ in 0..=random.usize(..8) {
+        let end = if random.usize(..3) > 0 { bytes.len().min(2048) } else { bytes.len() };
+        let at = random.usize(..end);
+        let value = match random.usize(..4) {
             0 => 0,
             1 => 0xFF,
-            _ => numbers.next().to_le_bytes()[0],
+            _ => random.u8(..),
         };
-        let width = 1 << numbers.below(4);
+        let width = 1 << random.usize(..4);
         bytes.iter_mut().skip(at).take(width).for_each(|byte| *byte = value);
     }
     bytes
@@ -108,12 +93,12 @@ fn token(line: &str) -> Option<Vec<u8>> {
 }
 
 /// Inserts up to four tokens, or overwrites bytes with them.
-fn mutate_by_tokens(bytes: &[u8], tokens: &[Vec<u8>], numbers: &mut Numbers) -> Vec<u8> {
+fn mutate_by_tokens(bytes: &[u8], tokens: &[Vec<u8>], random: &mut Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    for _ in 0..=numbers.below(4) {
-        let token = &tokens[numbers.below(tokens.len())];
-        let at = numbers.below(bytes.len() + 1);
-        let replaced = if numbers.below(2) == 0 { 0 } else { token.len().min(bytes.len() - at) };
+    for _ in 0..=random.usize(..4) {
+        let token = &tokens[random.usize(..tokens.len())];
+        let at = random.usize(..=bytes.len());
+        let replaced = if random.bool() { 0 } else { token.len().min(bytes.len() - at) };
         bytes.splice(at..at + replaced, token.iter().copied());
     }
     bytes
@@ -130,12 +115,12 @@ fn targets_survive_their_corpus_and_mutations_of_it() {
             if bytes.len() > MAX_MUTATED_BYTES {
                 continue;
             }
-            let mut numbers = Numbers(bytes.len() as u64);
+            let mut random = Rng::with_seed(bytes.len() as u64);
             for _ in 0..MUTATIONS {
-                target(&mutate(&bytes, &mut numbers));
+                target(&mutate(&bytes, &mut random));
             }
             for _ in 0..if tokens.is_empty() { 0 } else { TOKEN_MUTATIONS } {
-                target(&mutate_by_tokens(&bytes, &tokens, &mut numbers));
+                target(&mutate_by_tokens(&bytes, &tokens, &mut random));
             }
         }
     }

@@ -1,33 +1,32 @@
-//! Broken photo files, made from whole ones.
+//! Makes broken photo files from valid ones.
 //!
-//! [`Mutations`] gives the same files for the same seed and the same whole files, on every machine: a file that did
-//! harm is made again from its number. Some files are broken blindly (bits, cuts, blocks), others where their format
-//! says how long or how large something is, which is where decoders allocate.
+//! [`Mutations`] gives the same files for the same seed and the same valid files on every machine, so a file that caused
+//! a failure can be made again from its number. Some damage is random (bits, truncation, blocks). Other damage changes
+//! the lengths and sizes in a format, because decoders allocate by them.
 //!
-//! The commonest change is a new format: a walker in `structure` that notes its fields and blocks, and a row in
-//! [`structure::of`].
+//! To add a format, write a walker in `structure` that records its fields and blocks, and call it in [`structure::of`].
 
-mod dice;
 mod operations;
+mod random;
 mod structure;
 
 use std::{fmt, fs, io, path::Path};
 
-use dice::Dice;
+use random::Random;
 
-/// Longer fixtures are left out: ten thousand of them would take hours to decode.
-const MAX_SEED_BYTES: u64 = 300_000;
+/// Larger fixtures are left out: decoding ten thousand of them would take hours.
+const MAX_SOURCE_BYTES: u64 = 300_000;
 
-/// A whole file.
+/// A valid file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The name of the file.
+    /// Its name.
     pub name: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// How a file was broken.
+/// The kind of damage to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Damage {
     /// Up to eight bits are flipped.
@@ -35,52 +34,52 @@ pub enum Damage {
     /// About one bit in a thousand is flipped.
     ManyFlips,
     /// The end is missing.
-    Cut,
-    /// The file ends where one of its blocks begins, or a few bytes beside it.
-    CutAtBlock,
-    /// The beginning of this file, and the end of another.
+    Truncated,
+    /// The file ends at the start of a block, or a few bytes before or after it.
+    TruncatedAtBlock,
+    /// The start of this file and the end of another.
     Spliced,
-    /// Some integer near the beginning has another value.
-    LyingNumber,
-    /// A length, a count, an offset or a size that the format knows of has another value.
-    LyingField,
-    /// A block stands there twice.
-    Doubled,
+    /// A random integer near the start is changed.
+    WrongNumber,
+    /// A length, count, offset or size of the format is changed.
+    WrongField,
+    /// A block occurs twice.
+    Duplicated,
     /// A block is missing.
     Removed,
     /// A block is all zeros.
     Zeroed,
-    /// Random bytes stand where none belong.
+    /// Random bytes are inserted.
     Inserted,
 }
 
 impl Damage {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::FewFlips,
         Self::ManyFlips,
-        Self::Cut,
-        Self::CutAtBlock,
+        Self::Truncated,
+        Self::TruncatedAtBlock,
         Self::Spliced,
-        Self::LyingNumber,
-        Self::LyingField,
-        Self::Doubled,
+        Self::WrongNumber,
+        Self::WrongField,
+        Self::Duplicated,
         Self::Removed,
         Self::Zeroed,
         Self::Inserted,
     ];
 
-    /// The name, as it stands in names of files.
+    /// The name in file names.
     pub const fn name(self) -> &'static str {
         match self {
             Self::FewFlips => "few-flips",
             Self::ManyFlips => "many-flips",
-            Self::Cut => "cut",
-            Self::CutAtBlock => "cut-at-block",
+            Self::Truncated => "truncated",
+            Self::TruncatedAtBlock => "truncated-at-block",
             Self::Spliced => "spliced",
-            Self::LyingNumber => "lying-number",
-            Self::LyingField => "lying-field",
-            Self::Doubled => "doubled",
+            Self::WrongNumber => "wrong-number",
+            Self::WrongField => "wrong-field",
+            Self::Duplicated => "duplicated",
             Self::Removed => "removed",
             Self::Zeroed => "zeroed",
             Self::Inserted => "inserted",
@@ -97,32 +96,32 @@ impl fmt::Display for Damage {
 /// A broken file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MutatedFile {
-    /// A name of its own, which tells number, damage and whole file: `00042-cut-grey.jpg`.
+    /// A unique name of number, damage and source file: `00042-truncated-grey.jpg`.
     pub name: String,
-    /// The place of its whole file among the whole files.
-    pub seed: usize,
-    /// How it was broken first; a quarter of all files are broken twice.
+    /// The index of its source file.
+    pub source: usize,
+    /// The first damage. A quarter of all files are damaged twice.
     pub damage: Damage,
-    /// Its bytes, unlike those of the whole file.
+    /// Its bytes, which differ from the source file.
     pub bytes: Vec<u8>,
 }
 
-/// An endless series of broken files, each made from its number alone.
+/// An endless series of broken files. Each depends only on its number.
 #[derive(Debug, Clone)]
 pub struct Mutations {
     seed: u64,
     corpus: Vec<SourceFile>,
-    /// The places of the files of each format, by how they begin.
+    /// The indexes of the files of each format.
     formats: Vec<Vec<usize>>,
 }
 
 impl Mutations {
-    /// The series of a seed over some whole files.
+    /// The series of a seed, made from these valid files.
     ///
     /// # Panics
-    /// When there is no whole file.
+    /// If there are none.
     pub fn new(seed: u64, corpus: Vec<SourceFile>) -> Self {
-        assert!(!corpus.is_empty(), "broken files are made from whole ones");
+        assert!(!corpus.is_empty(), "broken files need at least one source file");
         let mut formats: Vec<(structure::Kind, Vec<usize>)> = Vec::new();
         for (place, file) in corpus.iter().enumerate() {
             let kind = structure::Kind::of(&file.bytes);
@@ -134,10 +133,10 @@ impl Mutations {
         Self { seed, corpus, formats: formats.into_iter().map(|(_, places)| places).collect() }
     }
 
-    /// The series over the photos that ship with the source, but for the largest.
+    /// The series made from the fixtures, except the largest.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// If they cannot be read.
     pub fn of_fixtures(seed: u64) -> io::Result<Self> {
         let mut corpus = Vec::new();
         for folder in ["media", "samples"] {
@@ -146,26 +145,26 @@ impl Mutations {
         Ok(Self::new(seed, corpus))
     }
 
-    /// The whole files.
+    /// The source files.
     pub fn corpus(&self) -> &[SourceFile] {
         &self.corpus
     }
 
-    /// The broken file of that number.
+    /// The broken file with that number.
     pub fn nth(&self, number: u64) -> MutatedFile {
-        let mut dice = Dice::new(self.seed, number);
-        let seed = self.choose(&mut dice);
-        let other = self.choose(&mut dice);
-        let whole = &self.corpus[seed];
+        let mut random = Random::new(self.seed, number);
+        let source = self.choose(&mut random);
+        let other = self.choose(&mut random);
+        let whole = &self.corpus[source];
         let mut bytes = whole.bytes.clone();
-        let damage = dice.one_of(&Damage::ALL);
-        operations::apply(damage, &mut bytes, &self.corpus[other].bytes, &mut dice);
-        if dice.one_in(4) {
-            let second = dice.one_of(&Damage::ALL);
-            operations::apply(second, &mut bytes, &self.corpus[other].bytes, &mut dice);
+        let damage = random.one_of(&Damage::ALL);
+        operations::apply(damage, &mut bytes, &self.corpus[other].bytes, &mut random);
+        if random.one_in(4) {
+            let second = random.one_of(&Damage::ALL);
+            operations::apply(second, &mut bytes, &self.corpus[other].bytes, &mut random);
         }
-        // Behind a wrong checksum most decoders look at nothing.
-        if !dice.one_in(4) {
+        // Most decoders ignore a chunk with a wrong checksum.
+        if !random.one_in(4) {
             operations::repair_png_checksums(&mut bytes);
         }
         if bytes == whole.bytes {
@@ -174,15 +173,15 @@ impl Mutations {
                 None => bytes.push(0),
             }
         }
-        MutatedFile { name: format!("{number:05}-{damage}-{}", whole.name), seed, damage, bytes }
+        MutatedFile { name: format!("{number:05}-{damage}-{}", whole.name), source, damage, bytes }
     }
 
-    /// Half of the time a format first, so that one with few files gets its share; of two files the smaller one,
-    /// which is decoded sooner.
-    fn choose(&self, dice: &mut Dice) -> usize {
+    /// Chooses a source file. Half of the time chooses the format first, so that rare formats occur often enough. Takes
+    /// the smaller of two random files, which is decoded faster.
+    fn choose(&self, random: &mut Random) -> usize {
         let all: Vec<usize> = (0..self.corpus.len()).collect();
-        let places = if dice.one_in(2) { &all } else { &self.formats[dice.index(self.formats.len())] };
-        let (one, two) = (dice.one_of(places), dice.one_of(places));
+        let places = if random.one_in(2) { &all } else { &self.formats[random.index(self.formats.len())] };
+        let (one, two) = (random.one_of(places), random.one_of(places));
         if self.corpus[one].bytes.len() <= self.corpus[two].bytes.len() { one } else { two }
     }
 }
@@ -192,7 +191,7 @@ fn read_folder(folder: &Path, corpus: &mut Vec<SourceFile>) -> io::Result<()> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let metadata = entry.metadata()?;
-        if metadata.is_file() && metadata.len() <= MAX_SEED_BYTES {
+        if metadata.is_file() && metadata.len() <= MAX_SOURCE_BYTES {
             let name = entry.file_name().to_string_lossy().into_owned();
             corpus.push(SourceFile { name, bytes: fs::read(entry.path())? });
         }
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_gives_the_same_file_each_time() {
+    fn same_number_gives_the_same_file() {
         let (one, two, other) = (fixtures(7), fixtures(7), fixtures(8));
         let backwards: Vec<MutatedFile> = (0..200).rev().map(|number| two.nth(number)).collect();
         let forwards: Vec<MutatedFile> = (0..200).map(|number| one.nth(number)).collect();
@@ -224,15 +223,15 @@ mod tests {
     }
 
     #[test]
-    fn no_file_is_whole_and_every_damage_and_format_occurs() {
+    fn every_file_is_broken_and_every_damage_and_format_occurs() {
         let mutations = fixtures(1);
         let mut damages: BTreeMap<Damage, u32> = BTreeMap::new();
-        let mut seeds: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut sources: BTreeMap<usize, u32> = BTreeMap::new();
         for number in 0..2_000 {
             let file = mutations.nth(number);
-            assert_ne!(file.bytes, mutations.corpus()[file.seed].bytes, "{}", file.name);
+            assert_ne!(file.bytes, mutations.corpus()[file.source].bytes, "{}", file.name);
             *damages.entry(file.damage).or_default() += 1;
-            *seeds.entry(file.seed).or_default() += 1;
+            *sources.entry(file.source).or_default() += 1;
         }
         assert_eq!(damages.len(), Damage::ALL.len(), "{damages:?}");
         let kinds = |places: Vec<usize>| {
@@ -246,11 +245,11 @@ mod tests {
         };
         let all = kinds((0..mutations.corpus().len()).collect());
         assert!(all.len() >= 4, "{all:?}");
-        assert_eq!(kinds(seeds.into_keys().collect()), all);
+        assert_eq!(kinds(sources.into_keys().collect()), all);
     }
 
     #[test]
-    fn a_tiny_file_can_be_broken_too() {
+    fn tiny_files_can_be_broken() {
         for bytes in [vec![], vec![7], b"GIF89a".to_vec()] {
             let mutations = Mutations::new(3, vec![SourceFile { name: "tiny".into(), bytes: bytes.clone() }]);
             for number in 0..500 {

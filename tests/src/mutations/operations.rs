@@ -1,106 +1,106 @@
-//! The ways to break a file.
+//! Damages a file.
 
 use super::{
     Damage,
-    dice::Dice,
+    random::Random,
     structure::{self, Field, Width},
 };
 
-/// Where headers stand: numbers are changed in so many bytes at the beginning.
+/// Assumed length of the headers, where damage matters most.
 const HEADER_BYTES: usize = 4096;
-const LONGEST_BLOCK: usize = 65_536;
+const MAX_BLOCK: usize = 65_536;
 
-/// Breaks a file in place; `other` is a file that it may get bytes of.
-pub(super) fn apply(damage: Damage, file: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
+/// Damages a file in place. `other` provides bytes for splicing.
+pub(super) fn apply(damage: Damage, file: &mut Vec<u8>, other: &[u8], random: &mut Random) {
     if file.is_empty() {
-        return insert(file, dice);
+        return insert(file, random);
     }
     match damage {
         Damage::FewFlips => {
-            for _ in 0..=dice.index(8) {
-                flip(file, dice);
+            for _ in 0..=random.index(8) {
+                flip(file, random);
             }
         }
         Damage::ManyFlips => {
             for _ in 0..=file.len() / 128 {
-                flip(file, dice);
+                flip(file, random);
             }
         }
-        Damage::Cut => file.truncate(dice.index(file.len())),
-        Damage::CutAtBlock => {
-            let block = block_start(file, dice);
-            let beside = block.saturating_add(dice.index(9)).saturating_sub(4);
+        Damage::Truncated => file.truncate(random.index(file.len())),
+        Damage::TruncatedAtBlock => {
+            let block = block_start(file, random);
+            let beside = block.saturating_add(random.index(9)).saturating_sub(4);
             file.truncate(beside.min(file.len() - 1));
         }
         Damage::Spliced => {
-            file.truncate(block_start(file, dice));
-            file.extend(other.get(block_start(other, dice)..).unwrap_or_default());
+            file.truncate(block_start(file, random));
+            file.extend(other.get(block_start(other, random)..).unwrap_or_default());
         }
-        Damage::LyingNumber => lie_anywhere(file, dice),
-        Damage::LyingField => match structure::of(file).fields {
-            fields if fields.is_empty() => lie_anywhere(file, dice),
-            fields => lie(file, dice.one_of(&fields), dice),
+        Damage::WrongNumber => corrupt_anywhere(file, random),
+        Damage::WrongField => match structure::of(file).fields {
+            fields if fields.is_empty() => corrupt_anywhere(file, random),
+            fields => corrupt(file, random.one_of(&fields), random),
         },
-        Damage::Doubled => {
-            let (from, to) = block(file, dice);
+        Damage::Duplicated => {
+            let (from, to) = block(file, random);
             let copy = file[from..to].to_vec();
             file.splice(to..to, copy);
         }
         Damage::Removed => {
-            let (from, to) = block(file, dice);
+            let (from, to) = block(file, random);
             file.drain(from..to);
         }
         Damage::Zeroed => {
-            let (from, to) = block(file, dice);
+            let (from, to) = block(file, random);
             file[from..to].fill(0);
         }
-        Damage::Inserted => insert(file, dice),
+        Damage::Inserted => insert(file, random),
     }
 }
 
-fn flip(file: &mut [u8], dice: &mut Dice) {
-    // Headers are short and matter most.
-    let end = if dice.one_in(3) { file.len().min(HEADER_BYTES) } else { file.len() };
-    let at = dice.index(end);
+fn flip(file: &mut [u8], random: &mut Random) {
+    // Headers are short but matter most.
+    let end = if random.one_in(3) { file.len().min(HEADER_BYTES) } else { file.len() };
+    let at = random.index(end);
     if let Some(byte) = file.get_mut(at) {
-        *byte ^= 1 << dice.index(8);
+        *byte ^= 1 << random.index(8);
     }
 }
 
-fn insert(file: &mut Vec<u8>, dice: &mut Dice) {
-    let at = dice.index(file.len() + 1);
-    let bytes: Vec<u8> = (0..dice.length(256)).map(|_| dice.byte()).collect();
+fn insert(file: &mut Vec<u8>, random: &mut Random) {
+    let at = random.index(file.len() + 1);
+    let bytes: Vec<u8> = (0..random.length(256)).map(|_| random.byte()).collect();
     file.splice(at..at, bytes);
 }
 
-/// Where a block of the format begins, or any place in a file of which no format is known.
-fn block_start(file: &[u8], dice: &mut Dice) -> usize {
+/// The start of a block, or any position in a file without known blocks.
+fn block_start(file: &[u8], random: &mut Random) -> usize {
     let blocks = structure::of(file).blocks;
-    if blocks.is_empty() || dice.one_in(4) { dice.index(file.len()) } else { dice.one_of(&blocks) }
+    if blocks.is_empty() || random.one_in(4) { random.index(file.len()) } else { random.one_of(&blocks) }
 }
 
-/// From where to where a block reaches: one of the format, or any bytes.
-fn block(file: &[u8], dice: &mut Dice) -> (usize, usize) {
+/// The range of a block, or of any bytes.
+fn block(file: &[u8], random: &mut Random) -> (usize, usize) {
     let mut blocks = structure::of(file).blocks;
-    if blocks.is_empty() || dice.one_in(2) {
-        let from = dice.index(file.len());
-        return (from, from + dice.length((file.len() - from).min(LONGEST_BLOCK)));
+    if blocks.is_empty() || random.one_in(2) {
+        let from = random.index(file.len());
+        return (from, from + random.length((file.len() - from).min(MAX_BLOCK)));
     }
-    let from = dice.one_of(&blocks);
+    let from = random.one_of(&blocks);
     blocks.retain(|block| *block > from);
     let to = blocks.into_iter().min().unwrap_or(file.len());
     (from, to.max(from))
 }
 
-fn lie_anywhere(file: &mut [u8], dice: &mut Dice) {
-    let width = dice.one_of(&[Width::Two, Width::Four]);
+fn corrupt_anywhere(file: &mut [u8], random: &mut Random) {
+    let width = random.one_of(&[Width::Two, Width::Four]);
     let end = file.len().min(HEADER_BYTES).saturating_sub(width.bytes()) + 1;
-    let field = Field { at: dice.index(end), width, big_endian: dice.one_in(2) };
-    lie(file, field, dice);
+    let field = Field { at: random.index(end), width, big_endian: random.one_in(2) };
+    corrupt(file, field, random);
 }
 
-/// Writes another value where an integer stands.
-fn lie(file: &mut [u8], field: Field, dice: &mut Dice) {
+/// Replaces the value of an integer.
+fn corrupt(file: &mut [u8], field: Field, random: &mut Random) {
     let length = file.len() as u64;
     let Some(bytes) = file.get_mut(field.at..field.at + field.width.bytes()) else { return };
     let fold = |value: u64, byte: &u8| value << 8 | u64::from(*byte);
@@ -112,17 +112,17 @@ fn lie(file: &mut [u8], field: Field, dice: &mut Dice) {
         max,
         max / 2,
         max / 2 + 1,
-        max - dice.next() % 32,
+        max - random.number() % 32,
         old.wrapping_add(1),
         old.wrapping_sub(1),
         old.wrapping_mul(2),
         old / 2,
-        old.wrapping_add(dice.next() % 4096),
+        old.wrapping_add(random.number() % 4096),
         length,
-        dice.next(),
-        dice.next() >> dice.index(64),
+        random.number(),
+        random.number() >> random.index(64),
     ];
-    let value = dice.one_of(&values).to_be_bytes();
+    let value = random.one_of(&values).to_be_bytes();
     let value = &value[8 - bytes.len()..];
     if field.big_endian {
         bytes.copy_from_slice(value);
@@ -131,7 +131,7 @@ fn lie(file: &mut [u8], field: Field, dice: &mut Dice) {
     }
 }
 
-/// Makes the checksum of every chunk of a PNG right, as far as its lengths lead.
+/// Corrects the checksum of every PNG chunk, up to the first wrong length.
 pub(super) fn repair_png_checksums(file: &mut [u8]) {
     if structure::Kind::of(file) != structure::Kind::Png {
         return;
@@ -148,7 +148,7 @@ pub(super) fn repair_png_checksums(file: &mut [u8]) {
     }
 }
 
-/// The checksum of PNG's chunks (ISO 3309), bit by bit.
+/// The checksum of PNG chunks (ISO 3309), bit by bit.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, byte| {
         (0..8).fold(
@@ -167,13 +167,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repaired_png_is_whole_but_for_what_it_says() {
+    fn repair_changes_only_checksums() {
         assert_eq!(crc32(b"IEND"), 0xAE42_6082);
         let whole = std::fs::read(crate::fixture("media/palette.png")).unwrap();
         let mut broken = whole.clone();
         broken[19] ^= 1;
         repair_png_checksums(&mut broken);
-        assert_ne!(broken[29..33], whole[29..33], "the header's checksum follows its width");
+        assert_ne!(broken[29..33], whole[29..33], "the checksum matches the new width");
         assert_eq!(broken[33..], whole[33..]);
         broken[19] ^= 1;
         repair_png_checksums(&mut broken);
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn an_integer_is_written_as_wide_as_it_is() {
+    fn only_the_bytes_of_the_integer_change() {
         for width in [Width::One, Width::Two, Width::Four, Width::Eight] {
             for big_endian in [true, false] {
                 for number in 0..100 {
                     let mut file = [0xA5; 32];
                     let field = Field { at: 10, width, big_endian };
-                    lie(&mut file, field, &mut Dice::new(5, number));
+                    corrupt(&mut file, field, &mut Random::new(5, number));
                     assert!(file[..10].iter().chain(&file[10 + width.bytes()..]).all(|byte| *byte == 0xA5));
                 }
             }
@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_can_be_broken_in_any_way(
+        fn any_bytes_can_be_damaged_in_any_way(
             bytes in proptest::collection::vec(any::<u8>(), 0..600),
             head in 0..7_usize,
             number: u64,
@@ -205,10 +205,10 @@ mod tests {
                 [b"", b"\xff\xd8\xff\xe1\x00\x40Exif\0\0II*\0\x08\0\0\0", b"\x89PNG\r\n\x1a\n", b"GIF89a",
                  b"RIFF\x10\x01\0\0WEBPVP8X", b"MM\0*\0\0\0\x08", b"\0\0\0\x10ftypheic\0\0\0\0"];
             let file = [heads[head], &bytes].concat();
-            let mut dice = Dice::new(number, 0);
+            let mut random = Random::new(number, 0);
             for damage in Damage::ALL {
                 let mut broken = file.clone();
-                apply(damage, &mut broken, &bytes, &mut dice);
+                apply(damage, &mut broken, &bytes, &mut random);
                 repair_png_checksums(&mut broken);
                 prop_assert!(broken.len() <= 2 * file.len() + bytes.len() + 256);
             }

@@ -294,7 +294,7 @@ async fn previous_model_serves_until_the_new_one_is_complete() {
     index_until(&app, async || app.store.encoder("model-1").await.unwrap().is_none()).await;
     assert_eq!(found("heaven").await, ["1.png"]);
     let stages = app.library.search_progress(None).await.unwrap();
-    assert!(stages.iter().all(|stage| stage.waiting == 0 && stages.failed == 0), "{stages:?}");
+    assert!(stages.iter().all(|stage| stage.waiting == 0 && stage.failed == 0), "{stages:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

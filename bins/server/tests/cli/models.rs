@@ -134,7 +134,7 @@ fn a_model_is_downloaded_used_and_removed() {
     hub.set("/elsewhere/1", StubResponse::redirect("/elsewhere/2?signature=1"));
     hub.set("/elsewhere/2", StubResponse::ok(weights));
     hub.file("visual/model.onnx", |response| {
-        *response = StubResponse::redirect(&format!("{}/elsewhere/1", hub.address))
+        *response = StubResponse::redirect(&format!("{}/elsewhere/1", hub.address));
     });
 
     let installed = hub.install(&instance);
@@ -188,16 +188,16 @@ fn failed_downloads_are_reported_and_removed() {
     check(
         &|hub| {
             hub.file("textual/model.onnx", |response| {
-                *response = StubResponse::ok(response.body[..1000].to_vec())
-            })
+                *response = StubResponse::ok(response.body[..1000].to_vec());
+            });
         },
         "textual/model.onnx has 1000 bytes instead of 2",
     );
     check(
         &|hub| {
             hub.file("textual/tokenizer.json", |response| {
-                *response = StubResponse::ok(b"{}{}".repeat(1 << 20))
-            })
+                *response = StubResponse::ok(b"{}{}".repeat(1 << 20));
+            });
         },
         "textual/tokenizer.json has ",
     );

@@ -1,5 +1,5 @@
-//! Against Little CMS: `fixtures/colour` has pictures of 256 patches with a profile, and the same in sRGB as Little CMS
-//! 2.19 converts them.
+//! Compares with Little CMS: `fixtures/colour` has pictures of 256 patches with a profile, and the same pictures
+//! converted to sRGB by Little CMS 2.19.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -31,7 +31,7 @@ fn read(path: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(path)).unwrap()
 }
 
-/// The pixels as stored, and what describes their colours.
+/// The pixels as stored, with their colour space.
 fn stored(file: &[u8]) -> (Pixels, Option<Colour<'_>>) {
     let crate::probe::ParsedHeaders { probe, header, blocks } =
         crate::probe::parse_headers(file, &Limits::default()).unwrap();
@@ -56,7 +56,7 @@ fn pixels(layout: Layout, bytes: &[u8]) -> Pixels {
     Pixels { size: PixelSize { width, height: 1 }, layout, bytes: bytes.to_vec() }
 }
 
-/// Red, green and blue of 256 patches, one pixel each; patches of ink are blocks of 8 × 8 pixels.
+/// Red, green and blue of 256 patches. A patch is a pixel; in CMYK it is a block of 8 × 8 pixels.
 fn patches(pixels: &Pixels) -> Vec<[u8; 3]> {
     let side = usize::try_from(pixels.size.width).unwrap();
     let block = side / 16;
@@ -229,7 +229,7 @@ fn code_points_equal_the_matching_profile() {
 #[test]
 fn hdr_profile_is_tone_mapped() {
     let mut profile = profile("display-p3.png");
-    // Its description becomes the tag of code points.
+    // Replaces its description by a tag with code points.
     let entry = profile.windows(4).position(|name| name == b"desc").unwrap();
     let at = profile.windows(4).position(|name| name == b"mluc").unwrap();
     profile[entry..entry + 4].copy_from_slice(b"cicp");
@@ -239,7 +239,7 @@ fn hdr_profile_is_tone_mapped() {
     assert!(matches!(icc::conversion(&profile), Ok(Conversion::Rgb(RgbConversion::Transform(_)))));
 }
 
-/// A file of one colour with a profile, in each format that has a place for it.
+/// A file of one colour with a profile, in each format that supports profiles.
 fn with_profile(colour: [u8; 3], profile: &[u8]) -> Vec<(Format, Vec<u8>)> {
     let picture = DynamicImage::from(RgbImage::from_pixel(64, 64, Rgb(colour)));
     let jpeg = encode_file(&picture, Format::Jpeg);
@@ -271,7 +271,7 @@ fn with_profile(colour: [u8; 3], profile: &[u8]) -> Vec<(Format, Vec<u8>)> {
 
 #[test]
 fn renditions_are_in_srgb() {
-    // As Little CMS has it.
+    // The values of Little CMS.
     let (p3, srgb) = ([200, 80, 60], [216, 72, 49]);
     for (format, file) in with_profile(p3, &profile("display-p3.png")) {
         let rendered = render(&file, &[Rendition::Medium, Rendition::Thumb], &Limits::default()).unwrap();
@@ -289,13 +289,13 @@ fn renditions_are_in_srgb() {
 fn broken_profile_is_reported_and_the_picture_kept() {
     for (format, file) in with_profile([200, 80, 60], &[7; 3000]) {
         let rendered = render(&file, &[Rendition::Thumb], &Limits::default()).unwrap();
-        let note = "its colour profile is unreadable; its colours are taken as sRGB";
+        let note = "the colour profile is unreadable; the colours are treated as sRGB";
         assert_eq!(rendered.damaged.as_deref(), Some(note), "{format:?}");
         assert_eq!(rendered.renditions.len(), 1);
     }
 }
 
-/// Prepares a conversion and sends all pixels through it that there are.
+/// Converts pixels of every layout with a profile.
 fn use_profile(profile: &[u8]) {
     let Ok(conversion) = icc::conversion(profile) else { return };
     let bytes: Vec<u8> = (0..=255).chain((0..=255).rev()).chain([255; 256]).collect();

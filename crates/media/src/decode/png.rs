@@ -15,7 +15,7 @@ use crate::render::{Layout, Pixels};
 const MAX_AUXILIARY_BYTES: usize = 64 << 20;
 
 /// The reason for a file with a wrong checksum.
-const WRONG_CHECKSUM: &str = "a checksum in it is wrong";
+const WRONG_CHECKSUM: &str = "a checksum is wrong";
 
 /// Whether the decoder stops at a wrong checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,7 +222,7 @@ mod tests {
                 let mut chunks = chunks.clone();
                 wrong.iter().for_each(|place| spoil(&mut chunks[*place]));
                 let read = made.decoded(&chunks);
-                assert_eq!(read.damaged.as_deref(), Some("a checksum in it is wrong"), "{made:?} {wrong:?}");
+                assert_eq!(read.damaged.as_deref(), Some("a checksum is wrong"), "{made:?} {wrong:?}");
                 assert_eq!(read.pixels.bytes, whole.pixels.bytes, "{made:?} {wrong:?}");
             }
             // The checksum of the inflated data is its last four bytes.

@@ -8,7 +8,7 @@ use date_cases::{DATE_CASES_ADDED, DateCase};
 use xmp::samples::packet_of;
 
 #[path = "../../../../tests/src/date_cases.rs"]
-#[expect(unreachable_pub, reason = "it belongs to another crate, too")]
+#[expect(unreachable_pub, reason = "another crate uses it as well")]
 mod date_cases;
 
 fn cases() -> Vec<DateCase> {
@@ -151,7 +151,7 @@ fn sidecars_are_detected_by_content() {
     check(SidecarKind::Takeout, &packet_of(""), false);
 }
 
-/// What a PNG with these chunks before its picture says.
+/// The metadata of a PNG with these chunks before its picture.
 fn of_png(chunks: &[Vec<u8>], file_name: Option<&str>) -> Metadata {
     let picture = crate::samples::encode(&crate::samples::quarters(8, 8).into(), crate::Format::Png);
     let info = FileInfo { name: file_name.map(ToOwned::to_owned), ..added() };
@@ -199,9 +199,9 @@ fn png_text_gives_the_description() {
     check(&[title.clone(), comment.clone()], Some("A comment"));
     check(&[title.clone(), comment.clone(), packed_text("Description", b"Words")], Some("Words"));
     check(&[title.clone(), plain_text("Description", b"   ")], Some("A title"));
-    // The first of a kind.
+    // The first text of a kind counts.
     check(&[plain_text("Title", b"one"), plain_text("Title", b"two")], Some("one"));
-    // What programs fill in.
+    // Boilerplate of programs.
     for comment in ["Created with GIMP", "Created with The GIMP", "{\"prompt\": 1}"] {
         check(&[plain_text("Comment", comment.as_bytes())], None);
     }

@@ -1,7 +1,7 @@
 use std::fmt::Display;
 
 use domain::PixelSize;
-use fast_image_resize::images::{TypedImage, TypedImageRef};
+use fast_image_resize::images::TypedImage;
 use fast_image_resize::pixels::{InnerPixel, U8, U8x2, U8x3, U8x4};
 use fast_image_resize::{FilterType, MulDiv, PixelTrait, ResizeAlg, ResizeOptions, Resizer};
 
@@ -75,17 +75,18 @@ impl Pixels {
 
     fn resize_typed<P: InnerPixel + PixelTrait>(mut self, size: PixelSize) -> Result<Self, MediaError> {
         let has_alpha = self.layout.has_alpha();
+        // A `TypedImageRef` would do, but the resizer's temporary images are `TypedImage`: with another type, its code
+        // would be compiled twice.
+        let mut source = typed::<P>(self.size, &mut self.bytes)?;
         // Colours of transparent pixels must not bleed. Done in place: the resizer itself would copy all pixels.
         if has_alpha {
-            let mut source = typed::<P>(self.size, &mut self.bytes)?;
             MulDiv::new().multiply_alpha_inplace_typed(&mut source).map_err(failed)?;
         }
-        let source = TypedImageRef::<P>::from_buffer(self.size.width, self.size.height, &self.bytes);
         let mut bytes = zeroed(size, self.layout.channels())?;
         let mut target = typed::<P>(size, &mut bytes)?;
         let options =
             ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3)).use_alpha(false);
-        Resizer::new().resize_typed(&source.map_err(failed)?, &mut target, &options).map_err(failed)?;
+        Resizer::new().resize_typed(&source, &mut target, &options).map_err(failed)?;
         if has_alpha {
             MulDiv::new().divide_alpha_inplace_typed(&mut target).map_err(failed)?;
         }

@@ -210,7 +210,7 @@ fn webp_stream_of_another_size_than_its_canvas_is_refused() {
     let hidden_in_frame = riff_file(&[canvas, frame].concat());
     for file in [hidden, hidden_in_frame] {
         let error = probe(&file, &Limits::default()).unwrap_err();
-        assert_eq!(error, MediaError::Corrupt("its WebP frame does not fit its canvas".into()));
+        assert_eq!(error, MediaError::Corrupt("the WebP frame does not fit its canvas".into()));
     }
 }
 
@@ -220,7 +220,7 @@ fn picture_above_the_pixel_limit_is_refused() {
     assert!(probe(&file, &Limits { max_pixels: 200 }).is_ok());
     let error = probe(&file, &Limits { max_pixels: 199 }).unwrap_err();
     assert_eq!(error, MediaError::TooManyPixels { pixels: 200, limit: 199 });
-    assert_eq!(error.to_string(), "the picture has 200 pixels, more than the 199 that are allowed");
+    assert_eq!(error.to_string(), "the picture has 200 pixels; at most 199 are allowed");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn too_many_scans_are_refused() {
 #[test]
 fn compressed_text_is_not_inflated_for_decoding() {
     let file = encode(&DynamicImage::from(quarters(32, 32)), Format::Png);
-    // Ten megabytes of claimed compressed data that are none: a reader would fail or blow up.
+    // Ten megabytes of invalid compressed data: inflating them would fail or take long.
     let text = png_chunk(b"zTXt", &[b"Comment\0\0", &vec![0xAA; 10 << 20][..]].concat());
     let profile = png_chunk(b"iCCP", &[b"x\0\0", &vec![0xAA; 10 << 20][..]].concat());
     let bomb = [&file[..33], &profile, &text, &file[33..]].concat();
@@ -258,7 +258,7 @@ fn memory_estimate_grows_with_the_renditions() {
     assert!(bytes(&file, &[Medium]) < bytes(&file, &[Full]));
 }
 
-/// Everything that may be asked of a file, on a limit that keeps a test small.
+/// Calls every function on a file, with a small limit.
 fn call_everything(file: &[u8]) {
     let limits = Limits { max_pixels: 4_000_000 };
     let _ = metadata(file, &FileInfo::added_at(Timestamp::MAX));

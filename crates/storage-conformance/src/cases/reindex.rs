@@ -1,6 +1,4 @@
-use domain::{
-    AlbumId, Image, ImageId, PhotoDetails, Plan, Position, Rendition, Sidecar, SidecarKind, UtcOffset,
-};
+use domain::{AlbumId, Image, ImageId, PhotoDetails, Plan, Rendition, Sidecar, SidecarKind, UtcOffset};
 use storage::{
     AddOutcome, ExistingImage, ImageState, IndexJob, IndexedImage, LeaseRequest, QueueLength, SearchFilter,
     Viewer,
@@ -51,8 +49,12 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
     let newer = Photo::at_second(5).position(-30.0, 40.0).description("a lighthouse").place("There, Nowhere");
     let job = outdated_job(seed, "w", &id).await;
     let mut found = IndexedImage { decoder_version: DECODERS, ..reindexed(&newer) };
-    let details = &mut found.metadata.details;
-    (details.camera_make, details.camera_model) = (None, Some("Other 2".to_owned()));
+    let details = PhotoDetails {
+        camera_make: None,
+        camera_model: Some("Other 2".to_owned()),
+        ..found.metadata.details
+    };
+    found.metadata.details = details.clone();
     found.metadata.capture.offset_minutes = Some(345);
     assert!(seed.store().complete_job(job.id, "w", found).await.unwrap());
     let expected = Image {
@@ -61,12 +63,7 @@ pub(crate) async fn metadata_is_replaced_and_ocr_text_kept(seed: &Seed) {
         utc_offset: UtcOffset::from_minutes(345),
         added_at: NOW,
         size: newer.size,
-        details: PhotoDetails {
-            position: Some(Position::new(-30.0, 40.0).unwrap()),
-            description: Some("a lighthouse".to_owned()),
-            camera_make: None,
-            camera_model: Some("Other 2".to_owned()),
-        },
+        details,
         place: Some("There, Nowhere".to_owned()),
         text: Some("STOP".to_owned()),
         file_name: Some("a.jpg".to_owned()),

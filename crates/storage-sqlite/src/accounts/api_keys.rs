@@ -49,7 +49,7 @@ pub(super) fn create(c: &mut SqliteConnection, key: &NewKey) -> Result<Creation,
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = api_keys, check_for_backend(diesel::sqlite::Sqlite))]
-struct KeyRow {
+struct ApiKeyRow {
     id: i64,
     name: String,
     created_at_ms: i64,
@@ -57,10 +57,10 @@ struct KeyRow {
     revoked_at_ms: Option<i64>,
 }
 
-impl TryFrom<KeyRow> for KeyInfo {
+impl TryFrom<ApiKeyRow> for KeyInfo {
     type Error = SqliteError;
 
-    fn try_from(row: KeyRow) -> Result<Self, SqliteError> {
+    fn try_from(row: ApiKeyRow) -> Result<Self, SqliteError> {
         let reader = RowReader::new("api_keys", &row.id);
         Ok(Self {
             name: KeyName::parse(&row.name).map_err(|_| reader.unreadable("name"))?,
@@ -75,7 +75,7 @@ pub(super) fn all(c: &mut SqliteConnection, account: AccountId) -> Result<Vec<Ke
     api_keys::table
         .filter(api_keys::account_id.eq(account.0))
         .order((api_keys::created_at_ms.desc(), api_keys::id.desc()))
-        .select(KeyRow::as_select())
+        .select(ApiKeyRow::as_select())
         .load(c)?
         .into_iter()
         .map(KeyInfo::try_from)

@@ -5,7 +5,7 @@ use storage::{AlbumWrite, Lookup, NewAlbum, Viewer};
 use super::rows;
 use crate::{
     error::SqliteError,
-    images::{Resolver, Visibility, VisibleImage},
+    images::{ImageResolver, Visibility, VisibleImage},
     schema::{album_images, albums},
 };
 
@@ -21,7 +21,7 @@ fn resolve<'a>(
     viewer: Viewer,
     ids: impl Iterator<Item = &'a String>,
 ) -> Result<Resolved, SqliteError> {
-    let mut resolver = Resolver::new(viewer);
+    let mut resolver = ImageResolver::new(viewer);
     let mut seen = Vec::new();
     let mut unknown = false;
     for id in ids {

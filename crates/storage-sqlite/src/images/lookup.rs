@@ -84,12 +84,12 @@ pub(crate) struct VisibleImage {
 }
 
 /// Looks up ids for one viewer. The free window of each account is read once.
-pub(crate) struct Resolver {
+pub(crate) struct ImageResolver {
     viewer: Viewer,
     by_account: HashMap<i64, Visibility>,
 }
 
-impl Resolver {
+impl ImageResolver {
     pub(crate) fn new(viewer: Viewer) -> Self {
         Self { viewer, by_account: HashMap::new() }
     }
@@ -122,7 +122,7 @@ pub(super) fn image(
     viewer: Viewer,
     id: &ImageId,
 ) -> Result<Lookup<Image>, SqliteError> {
-    let found = match Resolver::new(viewer).resolve(c, id.as_str())? {
+    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
         Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),

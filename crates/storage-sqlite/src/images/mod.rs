@@ -20,7 +20,7 @@ use crate::SqliteStore;
 
 pub(crate) use details::DetailsRow;
 pub(crate) use filter::OwnedFilter;
-pub(crate) use lookup::{Resolver, VisibleImage};
+pub(crate) use lookup::{ImageResolver, VisibleImage};
 pub(crate) use places::{add_place, latitudes, remove_place};
 pub(crate) use removal::{set_capture_time_in_albums, undelete};
 pub(crate) use renditions::replace as replace_renditions;

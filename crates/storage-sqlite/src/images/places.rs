@@ -12,8 +12,7 @@ use super::filter::ResolvedFilter;
 use crate::{error::SqliteError, schema::image_places, value::json_array};
 
 /// Up to this many places in the bounding boxes are checked one by one. With more, the timeline is scanned, which
-/// then
-/// soon reaches places in the circle.
+/// then soon reaches places in the circle.
 const MAX_CANDIDATES: usize = 5000;
 
 #[derive(QueryableByName)]

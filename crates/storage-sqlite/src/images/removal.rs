@@ -3,7 +3,7 @@ use domain::{AccountId, ImageId, Timestamp};
 use storage::{BlobKind, Lookup, Viewer};
 
 use super::{
-    lookup::Resolver,
+    lookup::ImageResolver,
     places::remove_place,
     renditions,
     text::{add_text, remove_text},
@@ -23,7 +23,7 @@ pub(super) fn delete(
     id: &ImageId,
     at: Timestamp,
 ) -> Result<Lookup<()>, SqliteError> {
-    let found = match Resolver::new(viewer).resolve(c, id.as_str())? {
+    let found = match ImageResolver::new(viewer).resolve(c, id.as_str())? {
         Lookup::Found(found) => found,
         Lookup::Foreign => return Ok(Lookup::Foreign),
         Lookup::Missing => return Ok(Lookup::Missing),

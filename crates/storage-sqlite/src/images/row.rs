@@ -26,8 +26,7 @@ pub(crate) struct ImageRow {
 }
 
 /// An image that was looked up by a key, with the data that decides its visibility. That is not a condition of the
-/// query,
-/// because SQLite would then scan the account's whole timeline instead of looking up the keys.
+/// query, because SQLite would then scan the account's whole timeline instead of looking up the keys.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = images, check_for_backend(diesel::sqlite::Sqlite))]
 pub(crate) struct ImageRowWithOwner {

@@ -6,8 +6,7 @@ use oauth_core::{
 use crate::{error::SqliteError, schema::oauth_clients, value::RowReader};
 
 /// Deletes the oldest clients that never had a grant, beyond the newest `?2` of these. An older version of the
-/// program,
-/// which may use the same file, does not record the first grant, so the grants are checked too.
+/// program, which may use the same file, does not record the first grant, so the grants are checked too.
 const EVICT: &str = "
 DELETE FROM oauth_clients WHERE seq IN (
     SELECT seq FROM oauth_clients

@@ -59,8 +59,7 @@ WHERE a.account_id = ?1 AND a.captured_at_ms <= ?2 AND NOT EXISTS (
 ORDER BY a.captured_at_ms DESC LIMIT 1";
 
 /// `from_ms` if it is unused, otherwise the first unused millisecond next to the run of used ones around it. The
-/// image's
-/// own current time counts as unused.
+/// image's own current time counts as unused.
 fn next_free(
     c: &mut SqliteConnection,
     query: &str,

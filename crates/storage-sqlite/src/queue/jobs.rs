@@ -23,8 +23,7 @@ pub(super) fn enqueue(c: &mut SqliteConnection, seq: i64, not_before: Timestamp)
 }
 
 // A worker that is indexing the image has the old sidecar. So its job is replaced by one with a new id, which the
-// same
-// worker may lease next; the attempt does not count.
+// same worker may lease next; the attempt does not count.
 const REQUEUE_WITH_SIDECAR: &str = "
 INSERT OR REPLACE INTO index_jobs (image_seq, priority, attempts, not_before_ms)
 SELECT i.seq, i.state <> 'pending', coalesce(j.attempts - (j.leased_by IS NOT NULL), 0), ?2

@@ -10,17 +10,17 @@ use crate::{
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = signing_keys, check_for_backend(diesel::sqlite::Sqlite))]
-struct KeyRow {
+struct SigningKeyRow {
     kid: String,
     sealed: Vec<u8>,
     created_at_ms: i64,
     retired_at_ms: Option<i64>,
 }
 
-impl TryFrom<KeyRow> for StoredSigningKey {
+impl TryFrom<SigningKeyRow> for StoredSigningKey {
     type Error = SqliteError;
 
-    fn try_from(row: KeyRow) -> Result<Self, SqliteError> {
+    fn try_from(row: SigningKeyRow) -> Result<Self, SqliteError> {
         let reader = RowReader::new("signing_keys", &row.kid);
         Ok(Self {
             created_at: reader.timestamp("created_at_ms", row.created_at_ms)?,
@@ -34,7 +34,7 @@ impl TryFrom<KeyRow> for StoredSigningKey {
 pub(super) fn all(c: &mut SqliteConnection) -> Result<Vec<StoredSigningKey>, SqliteError> {
     signing_keys::table
         .order(signing_keys::seq.desc())
-        .select(KeyRow::as_select())
+        .select(SigningKeyRow::as_select())
         .load(c)?
         .into_iter()
         .map(StoredSigningKey::try_from)

@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[derive(QueryableByName)]
-struct Counts {
+struct StageCounts {
     #[diesel(sql_type = BigInt)]
     queued: i64,
     #[diesel(sql_type = BigInt)]
@@ -53,7 +53,7 @@ pub(super) fn progress(
         .into_iter()
         .map(|row| {
             let stage = Stage::try_from(row)?;
-            let counts: Counts = sql_query(COUNTS)
+            let counts: StageCounts = sql_query(COUNTS)
                 .bind::<BigInt, _>(stage.id.0)
                 .bind::<Nullable<BigInt>, _>(account.map(|account| account.0))
                 .get_result(c)?;

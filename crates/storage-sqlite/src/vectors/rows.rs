@@ -107,8 +107,7 @@ SELECT encoder_id, account_id, image_seq, vector FROM image_vectors WHERE image_
 ORDER BY id";
 
 /// Gives the vectors of an image new ids, because caches keep its capture time and position with them, and these may
-/// have
-/// changed.
+/// have changed.
 pub(crate) fn renumber(c: &mut SqliteConnection, seq: i64) -> Result<(), SqliteError> {
     sql_query(RENUMBER).bind::<BigInt, _>(seq).execute(c)?;
     Ok(())

@@ -69,9 +69,8 @@ impl TestStore {
         self.store.read(|c| Ok(notes::table.select(notes::n).order(notes::n).load(c)?)).await.unwrap()
     }
 
-    /// The number of transactions in the WAL. The last frame of each contains the size of the file; in other
-    /// frames that
-    /// field is zero.
+    /// The number of transactions in the WAL. The last frame of each contains the size of the file; in other frames
+    /// that field is zero.
     fn commits(&self) -> usize {
         commits(&self.path)
     }

@@ -115,7 +115,7 @@ async fn the_migration_queues_full_renditions_of_existing_images() {
 }
 
 #[derive(Debug, PartialEq, QueryableByName)]
-struct StoredRendition {
+struct RenditionColumns {
     #[diesel(sql_type = Binary)]
     original: Vec<u8>,
     #[diesel(sql_type = Text)]
@@ -130,7 +130,7 @@ struct StoredRendition {
     height: i64,
 }
 
-fn renditions(path: &Path) -> Vec<StoredRendition> {
+fn renditions(path: &Path) -> Vec<RenditionColumns> {
     let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     sql_query("SELECT * FROM renditions ORDER BY original, name").load(&mut connection).unwrap()
 }

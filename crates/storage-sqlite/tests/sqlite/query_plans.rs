@@ -53,15 +53,14 @@ diesel::define_sql_function! {
 }
 
 #[derive(QueryableByName)]
-struct Step {
+struct PlanStep {
     #[diesel(sql_type = Text)]
     detail: String,
 }
 
 /// Each of these look-ups uses an index that has exactly the wanted rows, in the wanted order: a page, the end of the
-/// free
-/// window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems, prefixes,
-/// and images by their words.
+/// free window, the count of an album, a page of an album, jobs to lease, images to index again, words, stems,
+/// prefixes, and images by their words.
 const EXPECTED: [&str; 13] = [
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=? AND captured_at_ms>? AND captured_at_ms<?)",
     "SEARCH images USING INDEX images_timeline (account_id=? AND live=?)",
@@ -80,7 +79,7 @@ const EXPECTED: [&str; 13] = [
 ];
 
 fn plan(connection: &mut SqliteConnection, sql: &str) -> Vec<String> {
-    let steps: Vec<Step> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
+    let steps: Vec<PlanStep> = sql_query(format!("EXPLAIN QUERY PLAN {sql}"))
         .load(connection)
         .unwrap_or_else(|error| panic!("{error}: {sql}"));
     steps.into_iter().map(|step| step.detail).collect()

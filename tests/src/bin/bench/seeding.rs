@@ -146,8 +146,8 @@ fn indexed(
                     11.0 + 6.0 * spread(bytes[3]),
                 )?),
                 description: Some(format!("{} {} {}", word(bytes[4]), word(bytes[5]), word(bytes[6]))),
-                camera_make: Some("Maker".into()),
                 camera_model: Some("Model".into()),
+                ..PhotoDetails::default()
             },
         },
         size: PixelSize { width: 4000, height: 3000 },

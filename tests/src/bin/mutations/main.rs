@@ -1,10 +1,10 @@
-//! Imports broken files into a library that is being served, and sees that every one of them gets an outcome and
-//! nothing else suffers.
+//! Imports broken files into a library that is being served. Checks that each gets an outcome and that the server is not
+//! affected.
 //!
-//! The files come from [`tests::mutations`]; `server import` brings them in batches while `server serve` runs on the
-//! same library, so both meet them. Judged: every file is imported or refused with a reason, no process crashes, the
-//! server answers until the end, and memory stays within its limit. How long the API's answers took meanwhile is
-//! printed. Exits with 1 when something is wrong; a file is found again by the number in its name with `--first`.
+//! [`tests::mutations`] makes the files. `server import` imports them in batches while `server serve` runs on the same
+//! library, so both process them. Every file must be imported or refused with a reason, no process may crash, the
+//! server must respond until the end, and memory must stay within its limit. API response times are printed. Exits with
+//! 1 if a check fails. To repeat a file, pass the number in its name to `--first`.
 
 mod tally;
 
@@ -23,9 +23,9 @@ use ::tests::{
 use clap::Parser;
 use tally::Tally;
 
-/// Files that one `server import` brings in.
+/// Files per `server import`.
 const BATCH: u64 = 500;
-/// Small numbers, so that a limit on memory says something: no file of the seeds needs more, only lying ones would.
+/// Low limits, so that the memory check is meaningful. No source file needs more; files with false sizes would.
 const SETTINGS: [&str; 8] = [
     "--decode-workers",
     "2",
@@ -33,29 +33,29 @@ const SETTINGS: [&str; 8] = [
     "256",
     "--max-pixels",
     "24000000",
-    // Reading takes a second a photo and has tests of its own.
+    // OCR takes a second per photo and has its own tests.
     "--ocr-languages",
     "off",
 ];
-/// What the server, or an import, may have at once with all its processes: what decoding may take by the settings above,
-/// and as much again for everything else.
+/// Maximum memory of the server or an import with all its processes: the memory for decoding, as set above, and as much
+/// again for everything else.
 const MEMORY_LIMIT: u64 = 2 * 256 * 1024 * 1024;
-/// How long the API is asked while nothing else happens.
+/// Duration of the measurement before the import.
 const IDLE: Duration = Duration::from_secs(5);
-/// Jobs of which none ends for so long will not end.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Maximum time without a finished job.
+const MAX_STALL: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Parser)]
 #[command(name = "mutations", bin_name = "cargo xtask bench mutations")]
-#[command(about = "Imports broken files and checks that each gets an outcome and nothing else suffers.")]
+#[command(about = "Import broken files and check that each gets an outcome and the server is not affected")]
 struct Options {
-    /// How many files
+    /// Number of files
     #[arg(long, default_value_t = 300)]
     count: u64,
     /// Number of the first file
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Other seeds give other files
+    /// Seed of the random damage
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -65,7 +65,7 @@ async fn main() -> Result<ExitCode, AnyError> {
     let options = Options::parse();
     let mutations = Mutations::of_fixtures(options.seed)?;
     println!(
-        "{} broken files, made of {} whole ones with seed {}",
+        "{} broken files, made from {} valid ones with seed {}",
         options.count,
         mutations.corpus().len(),
         options.seed
@@ -73,7 +73,7 @@ async fn main() -> Result<ExitCode, AnyError> {
     let folder = tempfile::tempdir()?;
     let instance = Instance::create(&folder.path().join("data"), &SETTINGS)?;
     let key = instance.create_key()?;
-    // Something to ask for.
+    // Photos for the API requests.
     instance
         .import(&[fixtures().join("samples/polemonium.jpg"), fixtures().join("samples/wood-anemones.jpg")])?;
     let mut server = instance.serve()?;
@@ -93,24 +93,26 @@ async fn main() -> Result<ExitCode, AnyError> {
     let loaded = prober.stop().await?;
 
     tokio::task::block_in_place(|| settle(&mut ledger, &mut server, &mut tally))?;
-    let answering = Prober::start(&key, self::urls(server.base_url()))?;
+    let prober = Prober::start(&key, self::urls(server.base_url()))?;
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let afterwards = answering.stop().await?;
+    let afterwards = prober.stop().await?;
 
     tally.print(took);
     print_latencies(&[("idle", &idle), ("during the import", &loaded), ("afterwards", &afterwards)]);
-    tally.faults.extend([&idle, &loaded, &afterwards].into_iter().flat_map(|asked| asked.faults.clone()));
+    tally
+        .faults
+        .extend([&idle, &loaded, &afterwards].into_iter().flat_map(|latencies| latencies.faults.clone()));
     check_memory("the server", server.usage().peak_bytes, &mut tally);
     let importer = tally.importer.peak_bytes;
     check_memory("an import", importer, &mut tally);
-    tally.note_panics("the server", &server.log()?);
+    tally.count_panics("the server", &server.log()?);
     if let Err(error) = server.stop() {
         tally.faults.push(error.to_string());
     }
     Ok(tally.judge())
 }
 
-/// What an app asks for while its owner looks at photos.
+/// The requests of an app while its user browses photos.
 fn urls(base_url: &str) -> Vec<String> {
     let paths = [
         "/api/ext/v2/images?limit=50",
@@ -144,11 +146,11 @@ fn import(
     Ok(tally)
 }
 
-/// Waits for what imports left to the server, and for the full renditions of what came in.
+/// Waits until the server has processed all imported files and made their full renditions.
 fn settle(ledger: &mut StoreReader, server: &mut Server, tally: &mut Tally) -> Result<(), AnyError> {
     let mut pending = ledger.image_counts()?.pending;
     let mut since = Instant::now();
-    while pending > 0 && since.elapsed() < PATIENCE && server.exit_status()?.is_none() {
+    while pending > 0 && since.elapsed() < MAX_STALL && server.exit_status()?.is_none() {
         std::thread::sleep(Duration::from_millis(100));
         let now = ledger.image_counts()?.pending;
         if now != pending {
@@ -157,7 +159,7 @@ fn settle(ledger: &mut StoreReader, server: &mut Server, tally: &mut Tally) -> R
     }
     tally.faults.extend(ledger.pending_files()?.iter().map(|name| format!("{name} has no outcome")));
     match ledger.wait_for_full_renditions(server) {
-        Ok(lacking) => tally.without_full = lacking,
+        Ok(missing) => tally.without_full = missing,
         Err(error) => tally.faults.push(error.to_string()),
     }
     tally.states = ledger.image_counts()?;
@@ -165,17 +167,17 @@ fn settle(ledger: &mut StoreReader, server: &mut Server, tally: &mut Tally) -> R
 }
 
 fn print_latencies(rows: &[(&str, &Latencies)]) {
-    println!("\n{:<20} {:>8} {:>9} {:>9} {:>9}", "API", "answers", "p50 ms", "p99 ms", "max ms");
-    for (name, asked) in rows {
-        let ms = |percent| asked.percentile(percent).as_secs_f64() * 1e3;
-        println!("{name:<20} {:>8} {:>9.1} {:>9.1} {:>9.1}", asked.count(), ms(50), ms(99), ms(100));
+    println!("\n{:<20} {:>9} {:>9} {:>9} {:>9}", "API", "responses", "p50 ms", "p99 ms", "max ms");
+    for (name, latencies) in rows {
+        let ms = |percent| latencies.percentile(percent).as_secs_f64() * 1e3;
+        println!("{name:<20} {:>9} {:>9.1} {:>9.1} {:>9.1}", latencies.count(), ms(50), ms(99), ms(100));
     }
 }
 
-fn check_memory(who: &str, peak_bytes: u64, tally: &mut Tally) {
+fn check_memory(process: &str, peak_bytes: u64, tally: &mut Tally) {
     let (peak, limit) = (megabytes(peak_bytes), megabytes(MEMORY_LIMIT));
-    println!("peak memory of {who} {peak:.0} MB, of at most {limit:.0}");
+    println!("peak memory of {process}: {peak:.0} MB of at most {limit:.0} MB");
     if peak_bytes > MEMORY_LIMIT {
-        tally.faults.push(format!("{who} took {peak:.0} MB"));
+        tally.faults.push(format!("{process} used {peak:.0} MB"));
     }
 }

@@ -2,24 +2,24 @@ use std::{ops::Range, process::ExitCode, time::Duration};
 
 use ::tests::black_box::{AnyError, ImageCounts, ImportOutcome, Reasons, Usage};
 
-/// So many reasons, and so many faults, are shown.
+/// Maximum number of reasons and of faults to print.
 const SHOWN: usize = 25;
 
-/// What became of the files.
+/// The outcomes of the files.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     files: u64,
     imported: u64,
     duplicates: u64,
     refused: Reasons,
-    /// What all imports used, one after the other.
+    /// Resources of all imports, which run one after another.
     pub(super) importer: Usage,
-    /// The library in the end.
+    /// The images of the library at the end.
     pub(super) states: ImageCounts,
     /// Photos whose full rendition was not made.
     pub(super) without_full: u64,
     panics: u64,
-    /// What is wrong.
+    /// Failed checks.
     pub(super) faults: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Tally {
         self.imported += imported.imported;
         self.duplicates += imported.duplicates;
         self.importer = self.importer + imported.usage;
-        self.note_panics(&batch, &imported.stderr);
+        self.count_panics(&batch, &imported.stderr);
         for file in imported.failed {
             let name = file.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if file.reason.trim().is_empty() {
@@ -49,12 +49,12 @@ impl Tally {
         }
     }
 
-    /// A panic that was contained is an outcome, but a flaw all the same.
-    pub(super) fn note_panics(&mut self, who: &str, log: &str) {
+    /// Counts contained panics in a log. The file still has an outcome, but each is a bug.
+    pub(super) fn count_panics(&mut self, process: &str, log: &str) {
         for line in log.lines().filter(|line| line.contains("panicked at")) {
             self.panics += 1;
             if self.panics <= 5 {
-                println!("{who}: {line}");
+                println!("{process}: {line}");
             }
         }
     }
@@ -75,7 +75,7 @@ impl Tally {
         self.refused.print("why files were refused", SHOWN, 1);
     }
 
-    /// Prints what is wrong.
+    /// Prints the failed checks.
     pub(super) fn judge(&self) -> ExitCode {
         for fault in self.faults.iter().take(SHOWN) {
             println!("FAULT {fault}");

@@ -1,10 +1,10 @@
-//! HEIF and AVIF (ISO/IEC 14496-12): boxes of size, name and payload, some of them full of boxes.
+//! HEIF and AVIF (ISO/IEC 14496-12): boxes with size, name and payload, some of which contain boxes.
 
 use super::{Walk, Width};
 
-/// Boxes in boxes in boxes: real files need five.
+/// Maximum nesting. Real files have five levels.
 const MAX_DEPTH: usize = 8;
-/// So much of a box that holds no boxes is taken for integers.
+/// Bytes at the start of a box without boxes that are recorded as integers.
 const PAYLOAD_BYTES: usize = 48;
 
 pub(super) fn walk(walk: &mut Walk<'_>) {
@@ -33,7 +33,7 @@ fn boxes(walk: &mut Walk<'_>, mut at: usize, end: usize, depth: usize) {
     }
 }
 
-/// Behind how many bytes of its payload the boxes begin that a box holds.
+/// The offset of the inner boxes in the payload; `None` if the box has none.
 fn inner(name: Option<&[u8]>) -> Option<usize> {
     match name? {
         b"moov" | b"trak" | b"mdia" | b"minf" | b"stbl" | b"dinf" | b"iprp" | b"ipco" | b"grpl" => Some(0),
@@ -44,7 +44,7 @@ fn inner(name: Option<&[u8]>) -> Option<usize> {
     }
 }
 
-/// Picture sizes, counts, item places: all are whole numbers of two or four bytes.
+/// Picture sizes, counts and item locations are integers of two or four bytes.
 fn integers(walk: &mut Walk<'_>, payload: usize, end: usize) {
     let end = end.min(payload + PAYLOAD_BYTES);
     for at in (payload..end).step_by(2) {

@@ -1,4 +1,4 @@
-//! GIF (CompuServe, version 89a): a screen, then extensions and images of short sub-blocks.
+//! GIF (CompuServe, version 89a): a screen, then extensions and images with sub-blocks.
 
 use super::{Walk, Width};
 
@@ -18,7 +18,7 @@ pub(super) fn walk(walk: &mut Walk<'_>) {
     }
 }
 
-/// An image's place, size, colours and code size; where it ends.
+/// Records an image's position, size, colours and code size. Returns its end.
 fn image(walk: &mut Walk<'_>, at: usize) -> Option<usize> {
     walk.pairs([at + 1, at + 3, at + 5, at + 7], false);
     let flags = walk.field(at + 9, Width::One, true)?;
@@ -31,7 +31,7 @@ fn colour_table_bytes(flags: usize) -> usize {
     if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
 }
 
-/// Where the sub-blocks that begin here end.
+/// The end of the sub-blocks that start here.
 fn sub_blocks(walk: &mut Walk<'_>, mut at: usize) -> Option<usize> {
     loop {
         let length = walk.field(at, Width::One, true)?;

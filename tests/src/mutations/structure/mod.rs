@@ -1,7 +1,7 @@
-//! Where a file's format keeps its lengths, counts, offsets and sizes, and where its blocks begin.
+//! Finds the lengths, counts, offsets and sizes in a file, and the starts of its blocks.
 //!
-//! The walkers read whole files but meet broken ones too, when a file is broken twice: they take every byte for what
-//! it says, and stop where that leads outside the file.
+//! The walkers also read broken files, because some files are damaged twice. They trust every value and stop where it
+//! leads outside the file.
 
 mod bmff;
 mod gif;
@@ -10,17 +10,17 @@ mod png;
 mod riff;
 mod tiff;
 
-/// More fields than these would only make the first ones rare.
+/// Maximum number of fields. With more, the first ones would be chosen rarely.
 const MAX_FIELDS: usize = 4096;
 
-/// What a file is, by its first bytes.
+/// The container format of a file, detected by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Jpeg,
     Png,
     Gif,
     Riff,
-    /// Raw photos of most makers are TIFF files as well.
+    /// Also most RAW formats.
     Tiff,
     /// HEIC and AVIF.
     Bmff,
@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-/// How many bytes an integer takes.
+/// The size of an integer in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     One,
@@ -67,7 +67,7 @@ impl Width {
     }
 }
 
-/// Where an integer stands.
+/// The position of an integer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Field {
     pub(super) at: usize,
@@ -75,15 +75,15 @@ pub(super) struct Field {
     pub(super) big_endian: bool,
 }
 
-/// What a walker found.
+/// The fields and blocks of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Structure {
     pub(super) fields: Vec<Field>,
-    /// Where blocks begin, all inside the file.
+    /// The starts of blocks, all inside the file.
     pub(super) blocks: Vec<usize>,
 }
 
-/// What is known of a file.
+/// Finds the fields and blocks of a file.
 pub(super) fn of(file: &[u8]) -> Structure {
     let mut walk = Walk { file, found: Structure::default() };
     match Kind::of(file) {
@@ -98,7 +98,7 @@ pub(super) fn of(file: &[u8]) -> Structure {
     walk.found
 }
 
-/// A file and what was found in it so far.
+/// A file, with the fields and blocks found so far.
 struct Walk<'f> {
     file: &'f [u8],
     found: Structure,
@@ -113,7 +113,7 @@ impl Walk<'_> {
         usize::try_from(value).ok()
     }
 
-    /// Notes an integer and reads it.
+    /// Records an integer and reads it.
     fn field(&mut self, at: usize, width: Width, big_endian: bool) -> Option<usize> {
         let value = self.read(at, width, big_endian)?;
         if self.found.fields.len() < MAX_FIELDS {
@@ -122,14 +122,14 @@ impl Walk<'_> {
         Some(value)
     }
 
-    /// Notes integers of two bytes.
+    /// Records integers of two bytes.
     fn pairs<const N: usize>(&mut self, places: [usize; N], big_endian: bool) {
         for at in places {
             self.field(at, Width::Two, big_endian);
         }
     }
 
-    /// Notes single bytes.
+    /// Records single bytes.
     fn bytes(&mut self, places: impl IntoIterator<Item = usize>) {
         for at in places {
             self.field(at, Width::One, true);
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn exif_inside_a_photo_is_found() {
-        // The tag of the position's directory points to it.
+        // The GPS directory is found through its pointer.
         let few = values("media/grey.jpg").len();
         let many = values("media/date-and-position.jpg").len();
         assert!(many > 30, "{many}");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_names_itself_is_walked_once() {
+    fn circular_directory_is_walked_once() {
         let mut file = b"II*\0\x08\0\0\0\x01\0".to_vec();
         file.extend(*b"\x69\x87\x04\0\x01\0\0\0\x08\0\0\0\x08\0\0\0");
         assert_eq!(of(&file).fields.len(), 6);

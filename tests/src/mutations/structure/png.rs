@@ -1,4 +1,4 @@
-//! PNG (ISO/IEC 15948, 5.3): chunks of length, name, data and checksum.
+//! PNG (ISO/IEC 15948, 5.3): chunks with length, name, data and checksum.
 
 use super::{Walk, Width, tiff};
 

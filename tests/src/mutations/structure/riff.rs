@@ -1,4 +1,4 @@
-//! WebP (RFC 9649): chunks of name, length and data.
+//! WebP (RFC 9649): chunks with name, length and data.
 
 use super::{Walk, Width, tiff};
 
@@ -9,17 +9,17 @@ pub(super) fn walk(walk: &mut Walk<'_>) {
         walk.block(at);
         let data = at + 8;
         match walk.file.get(at..at + 4) {
-            // Behind the frame's tag and start code: width, height. The tag holds the first partition's length.
+            // The frame tag with the length of the first partition, then after the start code width and height.
             Some(b"VP8 ") => walk.pairs([data, data + 6, data + 8], false),
             Some(b"VP8L") => {
                 walk.field(data + 1, Width::Four, false);
             }
-            // Flags, then width and height of the canvas in three bytes each.
+            // Flags, then canvas width and height of three bytes each.
             Some(b"VP8X") => {
                 walk.bytes([data]);
                 walk.pairs([data + 4, data + 7], false);
             }
-            // A frame's place and size in three bytes each, then a chunk of its own.
+            // Position and size of a frame, three bytes each, then a nested chunk.
             Some(b"ANMF") => {
                 walk.pairs([data, data + 3, data + 6, data + 9], false);
                 walk.field(data + 20, Width::Four, false);

@@ -1,14 +1,15 @@
-//! TIFF 6.0, section 2, as a file and inside others: directories of entries with a type, a count and a value.
+//! TIFF (6.0, section 2), as a file or inside another: directories of entries with type, count and value.
 
 use super::{Walk, Width};
 
-/// Directories and entries in each, at most: enough for any camera.
+/// Maximum number of directories; enough for any camera.
 const MAX_DIRECTORIES: usize = 32;
+/// Maximum number of entries in a directory.
 const MAX_ENTRIES: usize = 256;
-/// Entries whose value is the place of another directory: sub-directories, EXIF, GPS.
+/// Tags whose value is the offset of another directory: sub-directories, EXIF, GPS.
 const POINTERS: [usize; 3] = [0x014A, 0x8769, 0x8825];
 
-/// Walks what begins at `base`, from which all offsets count.
+/// Walks the structure at `base`. Offsets are relative to `base`.
 pub(super) fn walk(walk: &mut Walk<'_>, base: usize) {
     let big_endian = walk.starts_with(base, b"MM");
     let Some(first) = walk.field(base.saturating_add(4), Width::Four, big_endian) else { return };

@@ -11,7 +11,7 @@ use crate::{Format, Limits};
 const HOPPER_HEIC: &[u8] = include_bytes!("../../../../../fixtures/media/hopper.heif");
 const HOPPER_AVIF: &[u8] = include_bytes!("../../../../../fixtures/media/hopper.avif");
 
-/// Builds a file item by item. Numbers of items and properties count from 1.
+/// Builds a file item by item. Item and property numbers start at 1.
 #[derive(Debug, Clone, Default)]
 struct File {
     items: Vec<Entry>,
@@ -50,7 +50,7 @@ impl File {
         self
     }
 
-    /// A picture that is coded as [`HOPPER_HEIC`] is, which has 128 × 128 pixels.
+    /// Adds the coded picture of [`HOPPER_HEIC`], 128 × 128 pixels.
     fn hopper(&mut self) -> u16 {
         let (configuration, data) = coded(HOPPER_HEIC, b"hvcC");
         let id = self.item(b"hvc1", &data);
@@ -58,7 +58,7 @@ impl File {
         id
     }
 
-    /// A grid of so many rows and columns of that picture.
+    /// Adds a grid of that picture.
     fn grid(&mut self, rows: u8, columns: u8, (width, height): (u16, u16)) -> u16 {
         let tile = self.hopper();
         let data = [&[0, 0, rows - 1, columns - 1][..], &width.to_be_bytes(), &height.to_be_bytes()].concat();
@@ -134,7 +134,7 @@ fn clap(numbers: [i32; 8]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_be_bytes()).collect()
 }
 
-/// The configuration and the data of a file's picture.
+/// The decoder configuration and data of a file's primary picture.
 fn coded(file: &[u8], configuration: &FourCc) -> (Vec<u8>, Vec<u8>) {
     let meta = find_meta(file).unwrap();
     let primary = meta.primary.unwrap();
@@ -171,7 +171,7 @@ fn real_headers_are_read() {
     }
 }
 
-/// What the header foretells is what the decoder gives.
+/// The decoded size must be the one in the header.
 #[test]
 fn header_predicts_crops_and_rotations() {
     let check = |properties: &[(&FourCc, &[u8])], expect: (u32, u32)| {
@@ -223,7 +223,7 @@ fn size_of_a_grid_is_its_declared_size() {
     let mut fewer = file.clone();
     fewer.references[0].2.pop();
     assert_eq!(probed(&fewer.build(grid)), corrupt("tiles of the grid are missing"));
-    // Sixteen thousand pixels a tile, 65,000 tiles, none of which is seen.
+    // 65,000 tiles of 16,000 pixels, for a small picture.
     let mut small = File::default();
     let grid = small.grid(255, 100, (1, 1));
     assert_eq!(probed(&small.build(grid)), corrupt("the tiles do not fit the grid"));
@@ -231,7 +231,7 @@ fn size_of_a_grid_is_its_declared_size() {
 
 #[test]
 fn picture_larger_than_declared_is_refused() {
-    // A reduced AV1 sequence header of 65,536 × 65,536: sides in 16 bits, all of which are 1.
+    // A reduced AV1 sequence header of 65,536 × 65,536: two sides of 16 bits, all set.
     let header = [0x0A, 7, 0x18, 0x3F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFC];
     let refused = |file: &[u8]| matches!(probed(file), Err(MediaError::TooManyPixels { .. }));
     for in_configuration in [false, true] {
@@ -246,7 +246,7 @@ fn picture_larger_than_declared_is_refused() {
         );
         assert!(refused(&file.build(id)));
 
-        // As a tile, and as the transparency of another picture.
+        // As a tile, and as the alpha of another picture.
         let tile = id;
         let identity = file.item(b"iden", &[]);
         file.property(identity, b"ispe", &ispe(64, 64)).refer(b"dimg", identity, &[tile]);
@@ -260,7 +260,7 @@ fn picture_larger_than_declared_is_refused() {
     let mut file = File::default();
     let id = file.item(b"av01", &[]);
     file.property(id, b"ispe", &ispe(17_000, 17_000));
-    // A crop does not make it smaller for the decoder.
+    // The decoder still needs the uncropped size.
     file.property(id, b"clap", &clap([10, 1, 10, 1, 0, 1, 0, 1]));
     assert!(refused(&file.build(id)));
 }
@@ -286,10 +286,10 @@ fn missing_parts_are_reported() {
     check(&whole[..30], Err(MediaError::Truncated));
     check(&whole[..60], Err(MediaError::Truncated));
     check(&whole[..24], corrupt("it has no still picture"));
-    check(&file.build(7), corrupt("it does not say which picture it is about"));
+    check(&file.build(7), corrupt("it does not name its primary picture"));
     let mut unsized_file = file.clone();
     unsized_file.entry(id).properties.pop();
-    check(&unsized_file.build(id), corrupt("it does not say how large its picture is"));
+    check(&unsized_file.build(id), corrupt("the size of its picture is missing"));
     for (width, height) in [(0, 64), (64, 0)] {
         file.properties.last_mut().unwrap().1 = ispe(width, height);
         check(&file.build(id), Err(MediaError::NoPixels));
@@ -310,14 +310,14 @@ fn decoder_errors_are_reported() {
     let id = file.item(b"new1", &[1, 2, 3]);
     file.property(id, b"ispe", &ispe(64, 64));
     let error = MediaError::NoDecoder {
-        format: "such HEIF",
-        missing: "a libheif that knows how they are coded",
+        format: "these HEIF",
+        missing: "a libheif with their codec",
         install: "a newer libheif1",
     };
     check(&file.build(id), error);
 }
 
-/// A picture, and behind it what phones put there: a map of gains, EXIF, XMP and a video.
+/// A picture followed by a gain map, EXIF, XMP and a video, as phones write them.
 fn with_trailing_items() -> Vec<u8> {
     let mut file = File::default();
     let picture = file.hopper();
@@ -330,7 +330,7 @@ fn with_trailing_items() -> Vec<u8> {
     [file.build(picture), plain_box(b"mpvd", &[7; 5000])].concat()
 }
 
-/// Where the data of the picture end that a file is about.
+/// The end of the data of the primary picture.
 fn end_of_picture(file: &[u8]) -> usize {
     let meta = find_meta(file).unwrap();
     let data = meta.head(meta.primary.unwrap());
@@ -383,7 +383,7 @@ fn padding_is_limited() {
     let picture = file.hopper();
     let exif = file.item(b"Exif", &[1; 64]);
     let mut bytes = file.build(picture);
-    // The offset of the second item: 4 GB away.
+    // Moves the second item 4 GB away.
     let is_it =
         |window: &[u8]| window.starts_with(&[0, 2, 0, 0, 0, 0, 0, 1]) && window.ends_with(&[0, 0, 0, 64]);
     let at = bytes.windows(16).position(is_it).unwrap() + 8;
@@ -402,7 +402,7 @@ fn exif_is_found_at_wrong_offsets() {
         let data = [&offset.to_be_bytes()[..], before, &block].concat();
         let exif = file.item(b"Exif", &data);
         file.refer(b"cdsc", exif, &[picture]);
-        // In one part, and in three.
+        // In one extent, and in three.
         for cuts in [vec![], vec![9, 11]] {
             let parts = file.entry(exif);
             parts.parts = cuts.iter().rev().fold(vec![data.clone()], |mut parts, cut| {
@@ -466,7 +466,7 @@ fn colours_come_from_profile_or_code_points() {
             file.property(picture, b"colr", body);
         }
         assert_eq!(blocks(&file.build(picture)).colour, expect, "{boxes:?}");
-        // A grid that says nothing has the colours of its tiles.
+        // A grid without a colour space has that of its tiles.
         let grid = file.item(b"grid", &[]);
         file.refer(b"dimg", grid, &[picture]);
         assert_eq!(blocks(&file.build(grid)).colour, expect, "{boxes:?}");
@@ -488,7 +488,7 @@ fn declared_counts_do_not_allocate() {
     let huge = u32::MAX.to_be_bytes();
     let boxes = [
         full_box(b"pitm", 1, 0, &huge),
-        // Extents without any bytes.
+        // Extents of zero bytes.
         full_box(
             b"iloc",
             2,
@@ -500,9 +500,9 @@ fn declared_counts_do_not_allocate() {
         plain_box(b"iprp", &full_box(b"ipma", 1, 1, &[&huge[..], &huge, &[255]].concat())),
     ];
     let file = [plain_box(b"ftyp", b"heic\0\0\0\0"), full_box(b"meta", 0, 0, &boxes.concat())].concat();
-    assert_eq!(probed(&file), corrupt("it does not say which picture it is about"));
+    assert_eq!(probed(&file), corrupt("it does not name its primary picture"));
 
-    // As many items, properties and references as fit into 4 MB.
+    // The maximum number of items, properties and references in 4 MB.
     let entries: Vec<u8> =
         (0..400_000_u32).flat_map(|id| [&id.to_be_bytes()[..], &[1, 1]].concat()).collect();
     let boxes = [
@@ -518,10 +518,10 @@ fn declared_counts_do_not_allocate() {
         ),
     ];
     let file = [plain_box(b"ftyp", b"heic\0\0\0\0"), full_box(b"meta", 0, 0, &boxes.concat())].concat();
-    assert_eq!(probed(&file), corrupt("it does not say which picture it is about"));
+    assert_eq!(probed(&file), corrupt("it does not name its primary picture"));
 }
 
-/// Everything that is read without a decoder.
+/// Calls every function that needs no decoder.
 fn call_everything(file: &[u8]) {
     let _ = header(file);
     let _ = coding(file);

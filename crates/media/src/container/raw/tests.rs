@@ -13,7 +13,7 @@ fn jpeg(width: u32, height: u32) -> Vec<u8> {
     encode(&DynamicImage::from(quarters(width, height)), Format::Jpeg)
 }
 
-/// The beginning of a lossless JPEG, as which raw data are often packed: larger than any preview.
+/// The start of a lossless JPEG, larger than any preview. Sensor data are often stored so.
 fn lossless() -> Vec<u8> {
     let mut jpeg = jpeg(8, 8);
     let frame = jpeg.windows(2).position(|bytes| bytes == [0xFF, 0xC0]).unwrap();
@@ -30,7 +30,7 @@ fn place(writer: &mut Writer, data: &[u8], (start, length): (u16, u16)) -> Vec<(
     vec![(start, Value::Longs(vec![writer.data(data)])), (length, number(data.len()))]
 }
 
-/// What a directory of sensor data says.
+/// The entries of a directory with sensor data.
 fn sensor(writer: &mut Writer, compression: u16) -> Vec<(u16, Value)> {
     let mut entries = place(writer, &lossless(), (273, 279));
     entries.extend([
@@ -55,7 +55,7 @@ fn shot(writer: &mut Writer) -> u32 {
     writer.directory(&[(tag::DATE_TIME_ORIGINAL, Value::Text("2019:07:04 18:03:22"))], 0)
 }
 
-/// Where each kind of camera hides its picture of 800 × 600 pixels among smaller ones.
+/// A file in each RAW format, with a preview of 800 × 600 pixels among smaller ones.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let (large, small) = (jpeg(800, 600), jpeg(160, 120));
     let by_tiff = |signature: Option<&[u8]>, big_endian, build: &dyn Fn(&mut Writer) -> u32| {
@@ -64,7 +64,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         let writer = if let Some(signature) = signature { writer.signed(signature) } else { writer };
         writer.finish(first)
     };
-    // A thumbnail in pixels first, the preview and the sensor's data in its children.
+    // First an uncompressed thumbnail; the preview and the sensor data are in its sub-directories.
     let nef = |writer: &mut Writer| {
         let exif = shot(writer);
         let raw = sensor(writer, 34_713);
@@ -82,7 +82,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ]);
         writer.directory(&first, 0)
     };
-    // The preview as the only strip of a picture, and a thumbnail in a child of the child.
+    // The preview is the only strip of a picture; the thumbnail is in a nested sub-directory.
     let dng = |writer: &mut Writer| {
         let exif = shot(writer);
         let mut preview = place(writer, &large, (273, 279));
@@ -98,7 +98,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ]);
         writer.directory(&first, 0)
     };
-    // Everything in one chain; the raw data are a lossless JPEG.
+    // All directories in one chain; the sensor data are a lossless JPEG.
     let cr2 = |writer: &mut Writer| {
         writer.data(b"CR\x02\0\0\0\0\0");
         let exif = shot(writer);
@@ -117,7 +117,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         first.push((0x002E, Value::Undefined(large.clone())));
         writer.directory(&first, 0)
     };
-    // Known only to the maker's own notes, which are not read.
+    // Only the maker note, which is not read, refers to the preview.
     let orf = |writer: &mut Writer| {
         let exif = shot(writer);
         writer.data(&[&[0xFF, 0xD8, 0xFF, 0xD8, 0xFF, 0x11][..], &small, &large, &lossless()].concat());
@@ -138,7 +138,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("CR2", by_tiff(None, false, &cr2)),
         ("RW2", by_tiff(Some(b"IIU\0"), false, &rw2)),
         ("ORF", by_tiff(Some(b"IIRO"), false, &orf)),
-        ("ORF of old", by_tiff(Some(b"MMOR"), true, &orf)),
+        ("old ORF", by_tiff(Some(b"MMOR"), true, &orf)),
         ("RAF", raf),
         ("CR3", cr3(&[(&large, true)], Some(&small))),
         ("CR3 without its full picture", cr3(&[], Some(&large))),
@@ -167,7 +167,7 @@ fn own(uuid: u128, content: &[u8]) -> Vec<u8> {
 fn cr3(tracks: &[(&[u8], bool)], preview: Option<&[u8]>) -> Vec<u8> {
     let part = |directory, exif: bool| {
         let block = if exif {
-            // In its own structure a directory is the first one.
+            // Each directory is the first one of its structure.
             ExifBlock::default().text(Directory::Primary, tag::DATE_TIME_ORIGINAL, "2019:07:04 18:03:22")
         } else {
             ExifBlock::default().text(Directory::Primary, tag::MAKE, "Camera maker").number(
@@ -215,7 +215,7 @@ fn cr3(tracks: &[(&[u8], bool)], preview: Option<&[u8]>) -> Vec<u8> {
             tables.extend(track(starts, sample.len(), *wide));
             starts += sample.len();
         }
-        // Raw data look like nothing.
+        // A track of sensor data.
         tables.extend(track(starts, 64, true));
         let movie = boxed(b"moov", &[&metadata[..], &tables].concat());
         let preview = preview.map(|preview| {
@@ -228,7 +228,7 @@ fn cr3(tracks: &[(&[u8], bool)], preview: Option<&[u8]>) -> Vec<u8> {
         let xmp = own(0xBE7A_CFCB_97A9_42E8_9C71_9994_91E3_AFAC, b"<x:xmpmeta/>");
         [boxed(b"ftyp", b"crx \0\0\0\x01crx isom"), movie, xmp, preview.unwrap_or_default()].concat()
     };
-    // The samples lie behind everything else.
+    // The samples follow everything else.
     let head = file(0).len() + 8;
     let samples: Vec<u8> = tracks.iter().flat_map(|(sample, _)| *sample).copied().chain([0x5A; 64]).collect();
     [file(head), boxed(b"mdat", &samples)].concat()
@@ -245,7 +245,7 @@ fn largest_preview_is_decoded() {
         assert_eq!(probe.orientation, Orientation::Rotate270, "{kind}");
         let rendered = crate::render(&file, &[domain::Rendition::Medium], &Limits::default()).unwrap();
         assert_eq!(rendered.damaged, None, "{kind}");
-        // Red lies at the lower left when the top is turned to the left.
+        // Upright, red is at the lower left.
         let shown = image::load_from_memory(&rendered.renditions[0].webp).unwrap().to_rgb8();
         let [r, g, b] = shown.get_pixel(100, 700).0;
         assert!(r > 150 && g < 80 && b < 80, "{kind}: {r} {g} {b}");
@@ -302,7 +302,7 @@ fn raw_without_preview_is_refused() {
     let error = crate::probe(&raw(8), &Limits::default()).unwrap_err();
     assert_eq!(error, MediaError::NoPreview);
     assert_eq!(error.to_string(), "the RAW file has no embedded preview");
-    // The preview lies behind the cut.
+    // The preview starts after the end of the file.
     assert_eq!(crate::probe(&raw(1 << 20), &Limits::default()).unwrap_err(), MediaError::Truncated);
     for signature in [&b"FUJIFILMCCD-RAW "[..], b"\0\0\0\x18ftypcrx \0\0\0\x01", b"FOVb", b"IIU\0"] {
         assert_eq!(crate::probe(signature, &Limits::default()).unwrap_err(), MediaError::NoPreview);
@@ -319,13 +319,13 @@ fn truncated_preview_is_damaged() {
 
 #[test]
 fn search_for_previews_is_bounded() {
-    // Each beginning has as many segments as are looked at.
-    let begun = std::time::Instant::now();
+    // Each start of a JPEG has more segments than the maximum.
+    let start = std::time::Instant::now();
     let file = [&b"FOVb"[..], &[0xFF, 0xD8, 0xFF, 0xE0, 0, 2].repeat(2_000_000)].concat();
     assert_eq!(crate::probe(&file, &Limits::default()).unwrap_err(), MediaError::NoPreview);
     let file = [&b"FOVb\xFF\xD8"[..], &[0xFF, 0xE0, 0, 2].repeat(2_000_000)].concat();
     assert_eq!(crate::probe(&file, &Limits::default()).unwrap_err(), MediaError::NoPreview);
-    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
 }
 
 proptest! {
@@ -338,7 +338,7 @@ proptest! {
         let files = files();
         let (_, file) = &files[place.index(files.len())];
         let mut file = file.clone();
-        // Most of what can be broken lies around the pixels.
+        // Changes mostly the start and end, because the middle is pixels.
         for (at, byte) in changes {
             let at = at.index(file.len());
             let near = if at % 2 == 0 { at % 400 } else { file.len() - 1 - at % 400 };

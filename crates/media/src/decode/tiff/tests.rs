@@ -13,11 +13,11 @@ mod broken;
 mod colours;
 mod packed;
 
-/// A TIFF file to be written.
+/// Describes a TIFF file to write.
 #[derive(Debug, Clone)]
 struct Sketch {
     size: (u32, u32),
-    /// The value of the sample at x, y of that number, in so many bits.
+    /// The value of a sample, by x, y and sample number.
     value: fn(u32, u32, u32) -> u64,
     bits: u16,
     samples: u32,
@@ -25,7 +25,7 @@ struct Sketch {
     compression: u16,
     predictor: u16,
     planar: bool,
-    /// The size of its tiles; strips otherwise.
+    /// The tile size; `None` for strips.
     tiles: Option<(u32, u32)>,
     rows_per_strip: u32,
     big_endian: bool,
@@ -54,7 +54,7 @@ impl Default for Sketch {
     }
 }
 
-/// Some byte for each place.
+/// Varies with position and sample.
 fn gradient(x: u32, y: u32, sample: u32) -> u64 {
     u64::from((x * 13 + y * 29 + sample * 71) % 256)
 }
@@ -129,7 +129,7 @@ impl Sketch {
             entries.push((278, Value::Longs(vec![self.rows_per_strip])));
             entries.push((279, Value::Longs(lengths)));
         }
-        // What is added wins.
+        // Entries in `more` replace others.
         entries.retain(|(tag, _)| self.more.iter().all(|(added, _)| added != tag));
         entries.extend(self.more.iter().cloned());
         writer.directory(&entries, next)
@@ -263,7 +263,7 @@ fn full_picture_is_preferred_to_its_thumbnail() {
         assert_eq!(unpack_file(&file).unwrap().pixels.bytes, expect);
     }
 
-    // Of full pictures it is the first, and a thumbnail is better than nothing.
+    // The first full picture counts, or a thumbnail if there is none.
     let mut two = Writer::new(false, false);
     let other = Sketch { size: (4, 3), ..Sketch::default() };
     let second = other.write(&mut two, 0);
@@ -276,7 +276,7 @@ fn full_picture_is_preferred_to_its_thumbnail() {
 fn tiles_listed_as_strips() {
     let tiled = Sketch { tiles: Some((16, 16)), ..Sketch::default() };
     let file = tiled.file();
-    // The tags of tiles become those of strips.
+    // Replaces the tile tags by strip tags.
     let renamed = [(324, 273), (325, 279)].into_iter().fold(file, |file, (from, to): (u16, u16)| {
         let entry = [&from.to_le_bytes()[..], &[4, 0, 4, 0, 0, 0]].concat();
         let at = file.windows(8).position(|bytes| bytes == entry).unwrap();
@@ -288,7 +288,7 @@ fn tiles_listed_as_strips() {
 #[test]
 fn strips_without_lengths_are_read() {
     for compression in [1, 5, 8, 32_773] {
-        // In the place of the list there is something else.
+        // Another tag replaces the list.
         let sketch = Sketch { compression, more: vec![(279, Value::Text("none"))], ..Sketch::default() };
         check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
     }

@@ -10,7 +10,7 @@ fn moment(text: &str) -> Timestamp {
     Timestamp::parse_iso(text).unwrap()
 }
 
-/// What a file says about its time; blank means absent.
+/// The time sources of a file; blank means absent.
 #[derive(Clone, Copy, Default)]
 struct Says<'a> {
     original: &'a str,
@@ -144,7 +144,7 @@ fn plausible_times() {
     check("1970:01:01 00:00:01", "", "1970-01-01T00:00:01.000Z", None);
     check("1931:06:01 12:00:00", "", "1931-06-01T12:00:00.000Z", None);
     check("1826:01:01 00:00:00", "", "1826-01-01T00:00:00.000Z", None);
-    // A clock that is a day ahead is one in another zone.
+    // A clock may be a day ahead in another time zone.
     check("2024:05:02 12:00:00", "", "2024-05-02T12:00:00.000Z", None);
     check("2024:05:02 13:00:00", "+02:00", "2024-05-02T11:00:00.000Z", Some(120));
 }
@@ -180,7 +180,7 @@ fn the_offset_from_gps() {
     check("2019:07:05", (4, 3, 22), "2019-07-05T04:03:22.000Z", Some(-600));
     check("2019:07:04", (4, 3, 22), "2019-07-04T04:03:22.000Z", Some(840));
     check("2019:07:04", (18, 3, 0), "2019-07-04T18:03:22.000Z", Some(0));
-    // An old fix, another day, and more than fourteen hours say nothing.
+    // An old fix, another day, and a difference of more than fourteen hours give no offset.
     check("2019:07:04", (15, 55, 50), "2019-07-04T18:03:22.000Z", None);
     check("2019:07:01", (16, 3, 20), "2019-07-04T18:03:22.000Z", None);
     check("2019:07:04", (3, 3, 22), "2019-07-04T18:03:22.000Z", None);

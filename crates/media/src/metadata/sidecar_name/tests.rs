@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The names of each photo's XMP and Takeout sidecars, and of those that belong to none.
+/// The names of each photo's XMP and Takeout sidecars, and of the unmatched ones.
 fn matched<'a>(photos: &[&str], sidecars: &[&'a str]) -> (Vec<(&'a str, &'a str)>, Vec<&'a str>) {
     let found = match_sidecars(photos, sidecars);
     let name = |position: Option<usize>| position.map_or("", |position| sidecars[position]);
@@ -43,7 +43,7 @@ fn takeout_files() {
     check("IMG_1.jpg", "IMG_1.jpg.json");
     check("IMG_1.jpg", "IMG_1.json");
     check("IMG_1.jpg", "IMG_1.jpg.supplemental-metadata.json");
-    // Cut at 46 characters.
+    // Truncated to 46 characters.
     check("Screenshot_2017-07-05-10-05-26.png", "Screenshot_2017-07-05-10-05-26.png.supplementa.json");
     check("D7157814-D2D5-4A62-AFCE-9CF465CB7D66.jpeg", "D7157814-D2D5-4A62-AFCE-9CF465CB7D66.jpeg.supp.json");
     check("PXL_20210102_221126856.jpg", "PXL_20210102_221126856.jpg.supplemental-metada.json");
@@ -86,7 +86,7 @@ fn takeout_files() {
         "Backyard_wedding_photography_of_two_people_xxxx_m(494).jpg",
         "Backyard_wedding_photography_of_two_people_xxx(494).json",
     );
-    // Edits.
+    // Edited photos.
     check("IMG_1-edited.jpg", "IMG_1.jpg.json");
     check("IMG_1-EDITED.jpg", "IMG_1.jpg.supplemental-metadata.json");
     check("IMG_1-bearbeitet.jpg", "IMG_1.jpg.json");
@@ -95,7 +95,7 @@ fn takeout_files() {
     check("IMG_1-編集済み.jpg", "IMG_1.jpg.json");
     check("IMG_1-edited(2).jpg", "IMG_1.jpg(2).json");
     check("IMG_1(2)-edited.jpg", "IMG_1.jpg.supplemental-metadata(2).json");
-    // Letters.
+    // Upper and lower case.
     check("img_1.JPG", "IMG_1.jpg.json");
     check("IMG_1.jpg", "IMG_1.jpg.JSON");
 }
@@ -119,7 +119,7 @@ fn unmatched_sidecars() {
     check("IMG_1.jpg", "IMG_1.jpg.supplemental-x.json");
     check("IMG_12.jpg", "IMG_1.json");
     check("-edited.jpg", ".jpg.json");
-    // Shorter than an export would cut it.
+    // Shorter than an export truncates it.
     check(
         "123456789_123456789_123456789_123456789_123456_P.jpg",
         "123456789_123456789_123456789_123456789_.json",

@@ -47,7 +47,7 @@ fn names_are_compared_by_namespace() {
         "<rdf:Description><description xmlns='http://purl.org/dc/elements/1.1/'>beach</description></rdf:Description>",
         Some("beach"),
     );
-    // A default namespace is none of an attribute's.
+    // A default namespace does not apply to attributes.
     check("<rdf:Description xmlns='http://purl.org/dc/elements/1.1/' description='beach'/>", None);
     check("<rdf:Description unknown:description='beach'/>", None);
     let other = "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' xmlns:d='http://purl.org/dc/elements/1.1/'>\

@@ -132,7 +132,7 @@ fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i
     let mut random = fastrand::Rng::with_seed(seq.cast_unsigned());
     loop {
         let candidates: Vec<i64> = (0..4).map(|_| first.saturating_add(random.i64(0..range))).collect();
-        let free: Option<Key> = sql_query(
+        let free: Option<IndexKey> = sql_query(
             "SELECT value AS key FROM json_each(?)
             WHERE value NOT IN (SELECT key FROM indexed_words WHERE key = value) LIMIT 1",
         )
@@ -146,10 +146,11 @@ fn free_key(c: &mut SqliteConnection, seq: i64, captured_at_ms: i64) -> Result<i
     }
 }
 
+/// The key of an image in the index.
 #[derive(QueryableByName)]
-struct Key {
+pub(super) struct IndexKey {
     #[diesel(sql_type = BigInt)]
-    key: i64,
+    pub(super) key: i64,
 }
 
 #[cfg(test)]

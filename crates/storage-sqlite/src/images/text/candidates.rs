@@ -1,7 +1,7 @@
 //! Selects the images that a search scores.
 
 use diesel::{
-    OptionalExtension, QueryableByName, SqliteConnection,
+    OptionalExtension, SqliteConnection,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Double, Nullable, Text},
@@ -12,7 +12,7 @@ use words::{EXACT, SAME_STEM};
 
 use super::{
     super::{filter::ResolvedFilter, places::latitudes},
-    add::{ImageText, keys_between},
+    add::{ImageText, IndexKey, keys_between},
     expand::ExpandedWord,
     scan,
     word_ids::{CONTENT, CONTEXT, posting},
@@ -51,20 +51,20 @@ pub(super) fn candidates(
     }
     let mut pool: Vec<ImageText> = Vec::new();
     let mut oldest = None;
-    for step in steps(expanded, content_only) {
-        let wanted = if step.all { max } else { POOL };
+    for query in queries(expanded, content_only) {
+        let wanted = if query.all { max } else { POOL };
         if pool.len() >= wanted {
             break;
         }
         let (mut first, last) = keys_between(filter.start_ms, filter.end_ms);
-        if let Some(rarest) = &step.rarest {
+        if let Some(rarest) = &query.rarest {
             let known = match oldest {
                 Some(known) => known,
                 None => *oldest.insert(scan_end(c, rarest, (first, last))?),
             };
             first = first.max(known);
         }
-        pool.extend(hits(c, filter, &step.expression, (first, last), &pool)?);
+        pool.extend(hits(c, filter, &query.expression, (first, last), &pool)?);
     }
     // All checked hits of a common word may be outside the album or the circle.
     let is_common = |word: &ExpandedWord| word.images() > MAX_HITS;
@@ -93,7 +93,7 @@ fn load_texts(c: &mut SqliteConnection, seqs: &[i64]) -> Result<Vec<ImageText>, 
 
 /// One query of the index.
 #[derive(Debug, PartialEq, Eq)]
-struct Step {
+struct IndexQuery {
     expression: String,
     /// Whether its hits have all words, so that one page of them is enough.
     all: bool,
@@ -101,27 +101,27 @@ struct Step {
     rarest: Option<String>,
 }
 
-impl Step {
+impl IndexQuery {
     fn new(expression: String) -> Self {
         Self { expression, all: false, rarest: None }
     }
 }
 
 /// The queries of the index, best first: images with all words; with all but one; with one, the rarest word first.
-fn steps(expanded: &[ExpandedWord], content_only: bool) -> Vec<Step> {
+fn queries(expanded: &[ExpandedWord], content_only: bool) -> Vec<IndexQuery> {
     let needed: Vec<&ExpandedWord> = expanded.iter().filter(|word| !word.word.optional).collect();
     let mut known: Vec<&ExpandedWord> = needed.iter().copied().filter(|word| word.is_known()).collect();
     known.sort_by_key(|word| word.images());
-    let mut steps = Vec::new();
+    let mut queries = Vec::new();
     let all = known.len() == needed.len();
     let is_common = |word: &ExpandedWord| word.images() > MAX_SCAN;
     let rarest = known.first().filter(|rarest| known.len() > 1 && is_common(rarest));
     let rarest = rarest.and_then(|rarest| all_of(&[*rarest], !content_only, 0.0));
     for expression in content_then_anywhere(&known, content_only) {
-        steps.push(Step { expression, all, rarest: rarest.clone() });
+        queries.push(IndexQuery { expression, all, rarest: rarest.clone() });
     }
     if known.len() < 2 {
-        return steps;
+        return queries;
     }
     if (3..=MAX_LEAVING_OUT).contains(&known.len()) {
         // Leave out the most common word first, so that the remaining words are the rarest.
@@ -129,19 +129,18 @@ fn steps(expanded: &[ExpandedWord], content_only: bool) -> Vec<Step> {
             let others: Vec<&ExpandedWord> =
                 known.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, word)| *word).collect();
             if others.first().is_none_or(|rarest| !is_common(rarest)) {
-                steps.extend(all_of(&others, !content_only, 0.0).map(Step::new));
+                queries.extend(all_of(&others, !content_only, 0.0).map(IndexQuery::new));
             }
         }
     }
     for word in known.iter().take(MAX_SINGLES) {
-        steps.extend(content_then_anywhere(&[*word], content_only).into_iter().map(Step::new));
+        queries.extend(content_then_anywhere(&[*word], content_only).into_iter().map(IndexQuery::new));
     }
-    steps
+    queries
 }
 
 /// Expressions for images that have each of these words in their content, then in any text, if that may find others.
-/// If
-/// there may be more than are scored, exact words come first, then other inflections, then longer words with this
+/// If there may be more than are scored, exact words come first, then other inflections, then longer words with this
 /// prefix.
 fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<String> {
     let few = words.iter().any(|word| word.images() <= i64::from(MAX_TEXT_MATCHES));
@@ -157,8 +156,7 @@ fn content_then_anywhere(words: &[&ExpandedWord], content_only: bool) -> Vec<Str
 }
 
 /// The expression for images that have each of these words or an alternative of at least this quality; all
-/// alternatives
-/// of a word count if none has that quality. `None` for no words.
+/// alternatives of a word count if none has that quality. `None` for no words.
 fn all_of(words: &[&ExpandedWord], anywhere: bool, min_quality: f32) -> Option<String> {
     let any_of = |word: &&ExpandedWord| {
         let tokens = word.ids(min_quality).flat_map(|(id, in_context)| {
@@ -191,19 +189,13 @@ WHERE w.image_seq NOT IN (SELECT value FROM json_each(?15))
     ))
 LIMIT ?14";
 
-#[derive(QueryableByName)]
-struct Key {
-    #[diesel(sql_type = BigInt)]
-    key: i64,
-}
-
 /// The key at which the scan of the images of a common word ends.
 fn scan_end(
     c: &mut SqliteConnection,
     expression: &str,
     (first, last): (i64, i64),
 ) -> Result<i64, SqliteError> {
-    let end: Option<Key> = sql_query(
+    let end: Option<IndexKey> = sql_query(
         "SELECT rowid AS key FROM image_words
         WHERE image_words MATCH ? AND rowid BETWEEN ? AND ?
         ORDER BY rowid DESC LIMIT 1 OFFSET ?",
@@ -254,30 +246,30 @@ mod tests {
 
     use super::*;
 
-    /// The steps of a query whose words are in this many images each, which is also their id.
-    fn steps_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
+    /// The index queries of a search whose words are in this many images each, which is also their id.
+    fn queries_of(query: &str, images: &[i64], content_only: bool) -> Vec<String> {
         let words: Vec<QueryWord> = query_words(query);
         let expanded: Vec<ExpandedWord> =
             words.into_iter().zip(images).map(|(word, images)| ExpandedWord::of(word, *images)).collect();
-        steps(&expanded, content_only)
+        queries(&expanded, content_only)
             .into_iter()
-            .map(|step| {
-                let all = if step.all { "!" } else { "" };
-                let rarest = step.rarest.map(|rarest| format!(" from {rarest}")).unwrap_or_default();
-                format!("{}{all}{rarest}", step.expression)
+            .map(|query| {
+                let all = if query.all { "!" } else { "" };
+                let rarest = query.rarest.map(|rarest| format!(" from {rarest}")).unwrap_or_default();
+                format!("{}{all}{rarest}", query.expression)
             })
             .collect()
     }
 
     #[test]
     fn images_with_all_words_come_first_and_rare_words_next() {
-        assert_eq!(steps_of("red", &[7], true), ["(c7)!"]);
-        assert_eq!(steps_of("red", &[7], false), ["(c7)!", "(c7 OR x7)!"]);
-        assert_eq!(steps_of("red", &[8], false), ["(c8)!"], "the word is in no place or file name");
-        assert_eq!(steps_of("red", &[0], false), [""; 0]);
-        assert_eq!(steps_of("the red", &[9, 7], true), ["(c7)!"], "stop words are optional");
-        assert_eq!(steps_of("red car", &[7, 3], true), ["(c3) AND (c7)!", "(c3)", "(c7)"]);
-        assert_eq!(steps_of("red car", &[7, 0], true), ["(c7)"]);
+        assert_eq!(queries_of("red", &[7], true), ["(c7)!"]);
+        assert_eq!(queries_of("red", &[7], false), ["(c7)!", "(c7 OR x7)!"]);
+        assert_eq!(queries_of("red", &[8], false), ["(c8)!"], "the word is in no place or file name");
+        assert_eq!(queries_of("red", &[0], false), [""; 0]);
+        assert_eq!(queries_of("the red", &[9, 7], true), ["(c7)!"], "stop words are optional");
+        assert_eq!(queries_of("red car", &[7, 3], true), ["(c3) AND (c7)!", "(c3)", "(c7)"]);
+        assert_eq!(queries_of("red car", &[7, 0], true), ["(c7)"]);
         let three = [
             "(c1) AND (c2) AND (c3)!",
             "(c1) AND (c2)",
@@ -287,7 +279,7 @@ mod tests {
             "(c2)",
             "(c3)",
         ];
-        assert_eq!(steps_of("red car sea", &[1, 2, 3], true), three);
+        assert_eq!(queries_of("red car sea", &[1, 2, 3], true), three);
     }
 
     #[test]
@@ -295,7 +287,7 @@ mod tests {
         let [sun] = query_words("sun").try_into().unwrap();
         let of = |each: i64| {
             let word = ExpandedWord::of(sun.clone(), each).or(each + 2, SAME_STEM).or(each + 4, 0.5);
-            steps(&[word], true).into_iter().map(|step| step.expression).collect::<Vec<_>>()
+            queries(&[word], true).into_iter().map(|query| query.expression).collect::<Vec<_>>()
         };
         assert_eq!(of(10), ["(ca OR cc OR ce)"], "all are scored");
         assert_eq!(of(216), ["(c60)", "(c60 OR c62)", "(c60 OR c62 OR c64)"]);
@@ -305,12 +297,12 @@ mod tests {
     fn scans_of_common_words_are_limited() {
         let common = MAX_SCAN + 1;
         let (name, other) = (posting(CONTENT, common), posting(CONTENT, common + 1));
-        assert_eq!(steps_of("red", &[common], true), [format!("({name})!")], "one word needs no scan");
+        assert_eq!(queries_of("red", &[common], true), [format!("({name})!")], "one word needs no scan");
         assert_eq!(
-            steps_of("red car", &[common + 1, common], true),
+            queries_of("red car", &[common + 1, common], true),
             [format!("({name}) AND ({other})! from ({name})"), format!("({name})"), format!("({other})")]
         );
-        let with_rare = steps_of("red car sea", &[common + 1, common, 3], true);
+        let with_rare = queries_of("red car sea", &[common + 1, common, 3], true);
         assert_eq!(with_rare[0], format!("(c3) AND ({name}) AND ({other})!"));
         assert_eq!(with_rare[1..3], [format!("(c3) AND ({name})"), format!("(c3) AND ({other})")]);
         assert_eq!(with_rare[3..].len(), 3, "the two common words are not intersected");

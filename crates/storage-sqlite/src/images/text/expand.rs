@@ -29,8 +29,7 @@ const MAX_CORRECTED_WORDS: usize = 4;
 const MAX_SCANNED_WORDS: i64 = 1024;
 
 /// Maximum number of vocabulary words that are read because they share a prefix with a word within edit distance 2.
-/// Most
-/// of them are excluded by their length.
+/// Most of them are excluded by their length.
 const MAX_TYPO_CANDIDATES: i64 = 4096;
 
 /// A word of a query with its alternatives in the vocabulary.
@@ -57,9 +56,8 @@ impl ExpandedWord {
         self
     }
 
-    /// The ids of the alternatives with at least this quality, or of all if none has it; and whether each is in
-    /// any place
-    /// or file name.
+    /// The ids of the alternatives with at least this quality, or of all if none has it; and whether each is in any
+    /// place or file name.
     pub(super) fn ids(&self, min_quality: f32) -> impl Iterator<Item = (i64, bool)> + '_ {
         let suffices = move |quality: f32| quality >= min_quality;
         let any = self.alternatives.iter().any(|(_, quality)| suffices(*quality));

@@ -1,11 +1,9 @@
 //! The full-text index of images, and the search in it.
 //!
 //! When an image is added ([`add`]), its distinct words enter the account's [`vocabulary`], and their ids become a
-//! row of
-//! an FTS5 table that contains only postings. A [`search`] expands the query's words with the vocabulary
-//! ([`expand`]),
-//! takes a bounded number of [`candidates`] from the postings, newest first, and scores their texts with the crate
-//! `words`.
+//! row of an FTS5 table that contains only postings. A [`search`] expands the query's words with the vocabulary
+//! ([`expand`]), takes a bounded number of [`candidates`] from the postings, newest first, and scores their texts
+//! with the crate `words`.
 
 mod add;
 mod candidates;

@@ -12,7 +12,7 @@ use crate::{error::SqliteError, schema::images};
 
 /// The progress of a rebuild; see the table `word_index`.
 #[derive(QueryableByName)]
-struct State {
+struct IndexState {
     #[diesel(sql_type = BigInt)]
     version: i64,
     #[diesel(sql_type = BigInt)]
@@ -23,18 +23,18 @@ struct State {
     stale_to: i64,
 }
 
-fn state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
+fn state(c: &mut SqliteConnection) -> Result<IndexState, SqliteError> {
     Ok(sql_query("SELECT version, indexed_to, until, stale_to FROM word_index").get_result(c)?)
 }
 
-impl State {
+impl IndexState {
     fn is_newer(&self) -> bool {
         self.version > i64::from(words::VERSION)
     }
 }
 
 /// The state. If the index is of an older version, starts its rebuild first.
-fn current_state(c: &mut SqliteConnection) -> Result<State, SqliteError> {
+fn current_state(c: &mut SqliteConnection) -> Result<IndexState, SqliteError> {
     let state = state(c)?;
     if state.version >= i64::from(words::VERSION) {
         return Ok(state);

@@ -25,8 +25,7 @@ use crate::{error::SqliteError, schema::album_images, value::json_array};
 pub(super) const MAX_SCANNED_IMAGES: usize = 2000;
 
 /// The images of the album, or in the bounding boxes of the circle. If there are more than [`MAX_SCANNED_IMAGES`],
-/// more
-/// than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
+/// more than that many of them: the newest of the album, or any in the boxes. Some may not pass the filter.
 pub(super) fn within(
     c: &mut SqliteConnection,
     filter: &ResolvedFilter,
@@ -128,11 +127,9 @@ impl RequiredWords {
         required
     }
 
-    /// How well an image matches according to the ids of its words, higher is better: whether all words are in
-    /// its content,
-    /// whether all are in any text, how many are in its content, how many are in any text, and the sum of their
-    /// qualities.
-    /// `None` when it has none of the words.
+    /// How well an image matches according to the ids of its words, higher is better: whether all words are in its
+    /// content, whether all are in any text, how many are in its content, how many are in any text, and the sum of
+    /// their qualities. `None` when it has none of the words.
     fn rank(&self, words: &[u8], content_only: bool) -> Option<(bool, bool, u32, u32, u32)> {
         let (mut content, mut anywhere, mut best) = (0_u64, 0_u64, [0_u16; 64]);
         for (id, occurrence) in word_ids::read(words) {

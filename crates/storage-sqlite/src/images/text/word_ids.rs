@@ -3,8 +3,7 @@
 use words::Occurrence;
 
 /// Encodes ids in ascending order: for each a varint (LEB128) of the difference to the previous id, shifted left by
-/// two
-/// bits that hold the occurrence.
+/// two bits that hold the occurrence.
 pub(super) fn write(words: &[(i64, Occurrence)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(words.len() * 2);
     let mut previous = 0;

@@ -1,4 +1,4 @@
-//! Files that are cut, refused, or lie.
+//! Truncated files, unsupported features and false sizes.
 
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,7 @@ fn with_pixels_last(sketch: &Sketch) -> (Vec<u8>, usize) {
     let behind = u64::try_from(file.len() - 8).unwrap();
     let offsets = offsets.numbers().map(|offset| u32::try_from(offset + behind).unwrap()).collect();
     let more = [sketch.more.clone(), vec![(tag, Value::Longs(offsets))]].concat();
-    // The lengths stay as they are.
+    // The lengths do not change.
     let moved = Sketch { more, ..sketch.clone() }.file();
     ([&moved, pixels].concat(), pixels.len())
 }
@@ -46,34 +46,34 @@ fn with_pixels_last(sketch: &Sketch) -> (Vec<u8>, usize) {
 fn unsupported_features_are_named() {
     let check = |more: Vec<(u16, Value)>, expect: &str| {
         let error = unpack_file(&Sketch { more, ..Sketch::default() }.file()).unwrap_err();
-        assert_eq!(error.to_string(), format!("the picture is damaged: {expect}"));
+        assert_eq!(error.to_string(), format!("the picture cannot be read: {expect}"));
     };
     let short = |tag, value| vec![(tag, Value::Shorts(vec![value]))];
-    check(short(259, 34_712), "its compression (JPEG 2000) is not supported");
-    check(short(259, 50_000), "its compression (Zstandard) is not supported");
-    check(short(259, 6), "its compression (JPEG of TIFF 6.0) is not supported");
-    check(short(259, 4711), "its compression (number 4711) is not supported");
-    check(short(262, 32_845), "its way of storing colours (number 32845) is not supported");
-    check(short(262, 3), "its way of storing pixels is not supported");
+    check(short(259, 34_712), "JPEG 2000 compression is not supported");
+    check(short(259, 50_000), "Zstandard compression is not supported");
+    check(short(259, 6), "JPEG of TIFF 6.0 compression is not supported");
+    check(short(259, 4711), "compression 4711 is not supported");
+    check(short(262, 32_845), "colour space 32845 is not supported");
+    check(short(262, 3), "this pixel format is not supported");
     check(short(262, 5), "it has too few samples for its colours");
     check(short(277, 60_000), "it has 60000 samples in each pixel");
     check(short(277, 0), "it has 0 samples in each pixel");
-    check(short(339, 2), "its signed numbers are not supported");
-    check(short(339, 3), "its way of storing pixels is not supported");
-    check(vec![(258, Value::Shorts(vec![5, 6, 5]))], "its samples of different lengths are not supported");
+    check(short(339, 2), "signed samples are not supported");
+    check(short(339, 3), "this pixel format is not supported");
+    check(vec![(258, Value::Shorts(vec![5, 6, 5]))], "samples of different lengths are not supported");
 }
 
-/// Fails, or gives the little that there is, at once and with a small part of the memory that is announced.
+/// A file with false sizes is refused or read in part, quickly and without allocating what it declares.
 #[test]
 fn false_sizes() {
     let long = |tag, value| (tag, Value::Longs(vec![value]));
     let check = |what: &str, more: Vec<(u16, Value)>, sketch: Sketch| {
         let file = Sketch { more, ..sketch }.file();
-        let begun = Instant::now();
+        let start = Instant::now();
         let limits = crate::Limits { max_pixels: 1_000_000 };
         let _ = crate::probe(&file, &limits);
         let _ = crate::render(&file, &[domain::Rendition::Thumb], &limits);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{what} took {:?}", begun.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(2), "{what} took {:?}", start.elapsed());
     };
     for compression in [1, 5, 7, 8, 32_773] {
         let plain = Sketch { compression, ..Sketch::default() };
@@ -110,7 +110,7 @@ fn too_many_chunks() {
     ];
     let sketch = Sketch { tiles: Some((16, 16)), more, ..Sketch::default() };
     let error = unpack_file(&sketch.file()).unwrap_err();
-    assert_eq!(error.to_string(), "the picture is damaged: it is cut into 3125000 pieces");
+    assert_eq!(error.to_string(), "the picture cannot be read: it has 3125000 strips or tiles");
 }
 
 #[test]

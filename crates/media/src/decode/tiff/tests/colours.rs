@@ -1,4 +1,4 @@
-//! Every way in which samples make a colour.
+//! Every colour space and sample format.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn floating_point_numbers() {
             check(&sketch, Layout::Rgb, &gradient_bytes(&sketch));
         }
     }
-    // Beyond black and white, not numbers at all, and halves.
+    // Out of range, not a number, and half precision.
     let bytes = |value: f32| unit_to_byte_of(32, u64::from(value.to_bits()));
     assert_eq!([-1.0, 0.5, 7.0, f32::NAN, f32::INFINITY].map(bytes), [0, 128, 255, 0, 255]);
     assert_eq!(
@@ -47,9 +47,9 @@ fn floating_point_numbers() {
     );
 }
 
-/// What a single grey sample becomes.
+/// The byte for a grey sample.
 fn unit_to_byte_of(bits: u16, stored: u64) -> u8 {
-    // Beside it lies white, or the picture would be uniform.
+    // The pixel beside it is white, because a uniform picture counts as not decoded.
     let mut writer = Writer::new(true, false);
     let data = writer.data(&ordered(stored, usize::from(bits / 8), true));
     let entries = [
@@ -68,7 +68,7 @@ fn unit_to_byte_of(bits: u16, stored: u64) -> u8 {
 fn palettes() {
     for bits in [1_u16, 2, 4, 8, 16] {
         let colours = 1_u32 << bits;
-        // The colour of an index: red is as bright as it is high, green the other way, blue from its last bit.
+        // Red rises with the index, green falls, blue is its lowest bit.
         let red = (0..colours).map(|index| index * 255 / (colours - 1));
         let green = red.clone().map(|red| 255 - red);
         let blue = (0..colours).map(|index| (index & 1) * 200);
@@ -131,7 +131,7 @@ fn alpha_and_other_samples() {
             let channels = u32::try_from(layout.channels()).unwrap();
             check(&sketch, layout, &first(&sketch, channels));
         }
-        // White is zero, but full alpha is not.
+        // Inverted grey does not invert alpha.
         let sketch = with(0, 2, &[2], planar);
         let expect =
             first(&sketch, 2).chunks(2).flat_map(|pixel| [255 - pixel[0], pixel[1]]).collect::<Vec<_>>();
@@ -164,7 +164,7 @@ fn premultiplied_alpha() {
 
 #[test]
 fn lab() {
-    // A grey and a red, signed and unsigned, of 8 and 16 bits.
+    // A grey and a red, signed and unsigned, with 8 and 16 bits.
     fn signed(x: u32, _: u32, sample: u32) -> u64 {
         [[137, 0, 0], [137, 81, 70]][usize::try_from(x % 2).unwrap()][usize::try_from(sample).unwrap()]
     }

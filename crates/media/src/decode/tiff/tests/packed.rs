@@ -6,13 +6,13 @@ use image::{DynamicImage, RgbImage};
 
 use super::*;
 
-/// Literals and repeats in turns.
+/// Alternates literals and repeats.
 pub(super) fn pack_bits(row: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
     for piece in row.chunk_by(|a, b| a == b) {
         for piece in piece.chunks(128) {
             match piece {
-                // Nothing, then a literal of one.
+                // No operation, then a literal of one byte.
                 [byte] => packed.extend([128, 0, *byte]),
                 piece => packed.extend([u8::try_from(257 - piece.len()).unwrap(), piece[0]]),
             }
@@ -70,7 +70,7 @@ pub(super) fn group_3(rows: &[Vec<u8>], width: u32, byte_aligned: bool) -> Vec<u
 fn bytes_in_every_compression() {
     for compression in [1, 5, 8, 32_946, 32_773] {
         for predictor in [1, 2] {
-            // Without these two a predictor means nothing.
+            // Only these two have a predictor.
             let predictor = if matches!(compression, 5 | 8 | 32_946) { predictor } else { 1 };
             for (big_endian, planar, tiles) in [
                 (false, false, None),
@@ -109,7 +109,7 @@ fn predictor_of_other_compressions_is_ignored() {
 
 #[test]
 fn fax() {
-    /// Discs, a white row and a black one, and rows that begin black.
+    /// Discs, a white row, a black row, and rows that start with black.
     fn discs(x: u32, y: u32, _: u32) -> u64 {
         let (dx, dy) = (i64::from(x % 150) - 75, i64::from(y) - 9);
         u64::from(y == 3 || (y != 0 && y != 17 && dx * dx + dy * dy * 60 < 4800) || (x < 2 && y % 4 == 1))
@@ -168,7 +168,7 @@ fn old_lzw() {
     assert_eq!(unpack_file(&writer.finish(first)).unwrap().pixels.bytes, gradient_bytes(&sketch));
 }
 
-/// Cuts a JPEG into its tables and the rest, each a JPEG stream.
+/// Splits a JPEG into its tables and the rest, each a JPEG stream.
 fn split(jpeg: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let (mut tables, mut rest) = (vec![0xFF, 0xD8], vec![0xFF, 0xD8]);
     let mut at = 2;
@@ -177,7 +177,7 @@ fn split(jpeg: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let segment = &jpeg[at..at + length];
         match jpeg[at + 1] {
             0xC4 | 0xDB => tables.extend(segment),
-            // What says how the colours are stored is left to TIFF.
+            // The TIFF declares the colour space, not the JPEG.
             0xE0..=0xEF => {}
             _ => rest.extend(segment),
         }
@@ -229,7 +229,7 @@ fn jpeg_strips_with_shared_tables() {
     let picture = quarters(64, 48);
     looks_like(&unpack_file(&with_jpeg_strips(&picture, 16)).unwrap(), picture.as_raw());
     looks_like(&unpack_file(&with_jpeg_strips(&picture, 48)).unwrap(), picture.as_raw());
-    // The last strip is a short one.
+    // The last strip is shorter.
     looks_like(&unpack_file(&with_jpeg_strips(&picture, 40)).unwrap(), picture.as_raw());
 }
 
@@ -271,12 +271,12 @@ fn old_style_jpeg_with_only_tables() {
     ];
     let first = writer.directory(&entries, 0);
     let error = unpack_file(&writer.finish(first)).unwrap_err();
-    assert!(error.to_string().ends_with("its compression (JPEG of TIFF 6.0) is not supported"), "{error}");
+    assert!(error.to_string().ends_with("JPEG of TIFF 6.0 compression is not supported"), "{error}");
 }
 
 #[test]
 fn missing_white_rows_before_the_end_mark() {
-    // Every count of bits before the end mark.
+    // Any number of bits before the end mark.
     for width in 100..140 {
         let rows: Vec<Vec<u8>> = (0..5_u8)
             .map(|y| (0..18_u8).map(|x| x.wrapping_mul(37) ^ y.wrapping_mul(11)).collect())
